@@ -1,0 +1,66 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "..", "..");
+const runner = join(root, "scripts", "run.mjs");
+const { outdated } = await import(runner);
+const base = mkdtempSync(join(tmpdir(), "fleet-run-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+function script(name: string, text: string): string {
+  writeFileSync(join(base, name), text);
+  return relative(root, join(base, name));
+}
+
+describe("npm's record of its last install against package-lock.json", () => {
+  const lock = {
+    packages: {
+      "": { version: "1" },
+      "node_modules/a": { version: "1.0.0", integrity: "sha512-a" },
+      "node_modules/mac-only": { version: "1.0.0", integrity: "sha512-m", optional: true },
+    },
+  };
+
+  test("nothing installed: everything but optional packages is missing", () => {
+    expect(outdated(lock, undefined)).toEqual(["node_modules/a"]);
+  });
+
+  test("the same content is up to date", () => {
+    expect(outdated(lock, { packages: { "node_modules/a": { version: "1.0.0", integrity: "sha512-a" } } })).toEqual([]);
+  });
+
+  test("another version or content is out of date", () => {
+    expect(outdated(lock, { packages: { "node_modules/a": { version: "0.9.0", integrity: "sha512-a" } } })).toEqual([
+      "node_modules/a",
+    ]);
+    expect(outdated(lock, { packages: { "node_modules/a": { version: "1.0.0", integrity: "sha512-b" } } })).toEqual([
+      "node_modules/a",
+    ]);
+  });
+});
+
+describe("a script under scripts/run.mjs", () => {
+  test("runs on the project's Node with its arguments and gives its exit code", () => {
+    const file = script(
+      "code.ts",
+      "const code: number = Number(process.argv[2]); console.log(process.version); process.exit(code);",
+    );
+    const result = spawnSync("node", [runner, file, "7"], { encoding: "utf8" });
+    expect(result.status).toBe(7);
+    expect(result.stdout).toMatch(/^v22\./);
+  });
+
+  test("gets the signals sent to the runner", async () => {
+    const file = script(
+      "signal.ts",
+      'process.on("SIGTERM", () => process.exit(9)); setInterval(() => {}, 1000); console.log("up");',
+    );
+    const child = spawn("node", [runner, file], { stdio: ["ignore", "pipe", "inherit"] });
+    await new Promise((up) => child.stdout.once("data", up));
+    child.kill("SIGTERM");
+    expect(await new Promise((done) => child.on("close", done))).toBe(9);
+  });
+});
