@@ -1,0 +1,185 @@
+import { join, resolve } from "node:path";
+
+/** Instances that fit side by side on one machine: each takes one /16 of the shared range 100.64.0.0/10 (RFC 6598). */
+export const MAX_INSTANCES = 63;
+/** Clusters of one instance: each takes eight /24 of the instance's /16, below the /24s of API servers and gateway. */
+export const MAX_CLUSTERS = 31;
+/** Nodes of one cluster: each takes one of the last four /24 of the cluster's block for its pods. */
+export const MAX_NODES = 4;
+
+/** Where the claims of all instances on this machine are; emptied by a reboot, like everything that they claim. */
+export const RUN_ROOT = "/run/eks-gitops-fleet";
+
+/** Environment variable that marks every process of an instance, with `<index>:<process id>` as its value. */
+export const PROCESS_MARK = "FLEET_SUPERVISED";
+
+/** One embedded cloud on this machine. Everything about it derives from its folder and its index. */
+export interface Instance {
+  /** 0 to 62, claimed in `/run/eks-gitops-fleet/<index>.json`. */
+  readonly index: number;
+  /** Absolute path of the folder that holds its state. */
+  readonly dir: string;
+  /** The range that holds every address below but `loopbackAddress`: nothing else is reachable from its pods. */
+  readonly cidr: string;
+  /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (22, 8080), registry (5000). */
+  readonly gatewayAddress: string;
+  /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
+  readonly loopbackAddress: string;
+  /** URL of the AWS API for tools on this machine (`AWS_ENDPOINT_URL`). */
+  readonly awsEndpoint: string;
+  /** Files and folders, all absolute. */
+  readonly paths: InstancePaths;
+  /** Names of what the kernel holds for this instance. */
+  readonly kernel: { readonly cgroup: string; readonly linkPrefix: string; readonly nftTable: string };
+}
+
+/** Files and folders of an instance; those under `run` vanish with a reboot. */
+export interface InstancePaths {
+  readonly kubeconfig: string;
+  /** Bare repositories, `<name>.git`. */
+  readonly git: string;
+  readonly logs: string;
+  /** What the supervisor noticed (exits, restarts), one line each. */
+  readonly events: string;
+  /** Pulumi's file backend. */
+  readonly pulumi: string;
+  readonly awsConfig: string;
+  readonly awsCredentials: string;
+  /** The CA for AWS names, the only root that containers trust. */
+  readonly caCertificate: string;
+  readonly caKey: string;
+  readonly bin: string;
+  /** Shell file to source: PATH, PULUMI_*, AWS_*, KUBECONFIG. */
+  readonly env: string;
+  /** The supervisor's record of every process that it started. */
+  readonly record: string;
+  /** State of the EKS API (the gateway's). */
+  readonly eks: string;
+  /** Per cluster: PKI, configuration, containerd's store. */
+  readonly clusters: string;
+  readonly etcd: string;
+  readonly run: string;
+  readonly claim: string;
+  readonly supervisorSocket: string;
+}
+
+/** One cluster of an instance: addresses and names by its number, files by its name. */
+export interface ClusterAddresses {
+  readonly name: string;
+  readonly number: number;
+  /** On `lo`; the endpoint is `https://<apiAddress>` (port 443). */
+  readonly apiAddress: string;
+  readonly endpoint: string;
+  readonly serviceCidr: string;
+  /** Address of the Service `kubernetes`. */
+  readonly kubernetesServiceAddress: string;
+  /** Address of the Service `kube-dns`. */
+  readonly dnsAddress: string;
+  /** The /22 that holds the /24 of every node's pods. */
+  readonly podCidr: string;
+  readonly dir: string;
+  /** Prefix of all its keys in the instance's etcd. */
+  readonly etcdPrefix: string;
+}
+
+/** One node: a network namespace, linked to the host by a /30. */
+export interface NodeAddresses {
+  readonly number: number;
+  readonly namespace: string;
+  readonly cgroup: string;
+  /** The host's end of the link. */
+  readonly link: string;
+  readonly hostAddress: string;
+  readonly address: string;
+  readonly podCidr: string;
+  readonly dir: string;
+  /** Sockets and containerd's state: short, because a socket's path has 107 characters at most. */
+  readonly run: string;
+}
+
+/** Addresses, names and paths of the instance with this index in this folder. Pure: nothing is claimed or made. */
+export function instanceAt(dir: string, index: number): Instance {
+  expectWithin("instance index", index, MAX_INSTANCES);
+  const root = resolve(dir);
+  const run = join(RUN_ROOT, String(index));
+  const gatewayAddress = `100.${64 + index}.255.1`;
+  return {
+    index,
+    dir: root,
+    cidr: `100.${64 + index}.0.0/16`,
+    gatewayAddress,
+    loopbackAddress: `127.100.${index}.1`,
+    awsEndpoint: `http://${gatewayAddress}:4566`,
+    paths: {
+      kubeconfig: join(root, "kubeconfig"),
+      git: join(root, "git"),
+      logs: join(root, "logs"),
+      events: join(root, "logs", "events.log"),
+      pulumi: join(root, "pulumi"),
+      awsConfig: join(root, "aws", "config"),
+      awsCredentials: join(root, "aws", "credentials"),
+      caCertificate: join(root, "ca", "ca.crt"),
+      caKey: join(root, "ca", "ca.key"),
+      bin: join(root, "bin"),
+      env: join(root, "env"),
+      record: join(root, "record.json"),
+      eks: join(root, "eks"),
+      clusters: join(root, "clusters"),
+      etcd: join(root, "etcd"),
+      run,
+      claim: `${run}.json`,
+      supervisorSocket: join(run, "supervisor.sock"),
+    },
+    kernel: { cgroup: `/fleet-${index}`, linkPrefix: `fl${index}c`, nftTable: `fleet_${index}` },
+  };
+}
+
+/** Addresses, names and paths of cluster `number` (0 to 30) of an instance. */
+export function clusterAt(instance: Instance, name: string, number: number): ClusterAddresses {
+  expectClusterName(name);
+  expectWithin(`number of cluster ${name}`, number, MAX_CLUSTERS);
+  const net = `100.${64 + instance.index}`;
+  const apiAddress = `${net}.254.${number + 1}`;
+  return {
+    name,
+    number,
+    apiAddress,
+    endpoint: `https://${apiAddress}`,
+    serviceCidr: `${net}.${8 * number + 1}.0/24`,
+    kubernetesServiceAddress: `${net}.${8 * number + 1}.1`,
+    dnsAddress: `${net}.${8 * number + 1}.10`,
+    podCidr: `${net}.${8 * number + 4}.0/22`,
+    dir: join(instance.paths.clusters, name),
+    etcdPrefix: `/clusters/${name}`,
+  };
+}
+
+/** Addresses, names and paths of node `number` (0 to 3) of a cluster. */
+export function nodeAt(instance: Instance, cluster: ClusterAddresses, number: number): NodeAddresses {
+  expectWithin(`number of a node of cluster ${cluster.name}`, number, MAX_NODES);
+  const net = `100.${64 + instance.index}`;
+  return {
+    number,
+    namespace: `fleet-${instance.index}-${cluster.name}-${number}`,
+    cgroup: `${instance.kernel.cgroup}/${cluster.name}-${number}`,
+    link: `${instance.kernel.linkPrefix}${cluster.number}n${number}`,
+    hostAddress: `${net}.${8 * cluster.number}.${4 * number + 1}`,
+    address: `${net}.${8 * cluster.number}.${4 * number + 2}`,
+    podCidr: `${net}.${8 * cluster.number + 4 + number}.0/24`,
+    dir: join(cluster.dir, "nodes", String(number)),
+    run: join(instance.paths.run, `c${cluster.number}n${number}`),
+  };
+}
+
+function expectWithin(what: string, got: number, limit: number): void {
+  if (!Number.isInteger(got) || got < 0 || got >= limit)
+    throw new RangeError(`${what}: got ${got}, allowed are whole numbers from 0 to ${limit - 1}`);
+}
+
+// The pattern of EKS cluster names (CreateCluster, API reference): it also keeps names safe as path segments.
+function expectClusterName(name: string): void {
+  if (!/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/.test(name))
+    throw new RangeError(
+      `cluster name: got ${JSON.stringify(name)}, allowed are 1 to 100 letters, digits, "-" and "_", beginning with a letter or digit`,
+    );
+}

@@ -1,0 +1,108 @@
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing } from "./files.ts";
+
+const ROOT = "/sys/fs/cgroup";
+// What runc and the kubelet ask for on cgroup v1; others on the machine are left alone.
+const V1_CONTROLLERS = [
+  "cpu",
+  "cpuacct",
+  "cpuset",
+  "memory",
+  "devices",
+  "freezer",
+  "blkio",
+  "pids",
+  "hugetlb",
+  "systemd",
+];
+const V2_CONTROLLERS = ["cpu", "cpuset", "memory", "pids", "io"];
+
+/** The cgroup hierarchies of this machine: one unified tree (v2), or one tree per controller (v1). */
+export interface Hierarchies {
+  readonly version: 1 | 2;
+  /** Folders that are the roots of the trees. */
+  readonly roots: readonly string[];
+}
+
+/** Finds the hierarchies of this machine. Rejects when there is none. */
+export async function hierarchies(): Promise<Hierarchies> {
+  const names = await readdir(ROOT);
+  if (names.includes("cgroup.controllers")) return { version: 2, roots: [ROOT] };
+  const roots = V1_CONTROLLERS.filter((name) => names.includes(name)).map((name) => join(ROOT, name));
+  if (roots.length === 0)
+    throw new Error(`no cgroup hierarchy under ${ROOT}: mount cgroup2 there (a node's containers need one)`);
+  return { version: 1, roots };
+}
+
+/** Makes a cgroup (absolute path like `/fleet-0/hub-0`) in every hierarchy, ready to take processes. */
+export async function makeCgroup(cgroup: string): Promise<void> {
+  const { version, roots } = await hierarchies();
+  for (const root of roots) {
+    let parent = root;
+    for (const segment of cgroup.split("/").filter((part) => part !== "")) {
+      if (version === 2) await enableControllers(parent);
+      const folder = join(parent, segment);
+      await mkdir(folder, { recursive: true });
+      if (version === 1 && root.endsWith("/cpuset")) await inheritCpuset(parent, folder);
+      parent = folder;
+    }
+  }
+}
+
+/** The files to which a process writes its id to enter a cgroup, one per hierarchy. */
+export async function procsFiles(cgroup: string): Promise<string[]> {
+  return (await hierarchies()).roots.map((root) => join(root, cgroup, "cgroup.procs"));
+}
+
+/** Folders of a cgroup and all below it, deepest first, in every hierarchy. */
+export async function cgroupFolders(cgroup: string): Promise<string[]> {
+  const { roots } = await hierarchies();
+  return (await Promise.all(roots.map((root) => subtree(join(root, cgroup))))).flat();
+}
+
+/** Ids of the processes in a cgroup and all below it. */
+export async function cgroupProcesses(cgroup: string): Promise<number[]> {
+  const lists = await Promise.all(
+    (await cgroupFolders(cgroup)).map((folder) => tolerateMissing(readFile(join(folder, "cgroup.procs"), "utf8"), "")),
+  );
+  return [...new Set(lists.flatMap((text) => text.split("\n").filter((line) => line !== "")).map(Number))];
+}
+
+/** Removes a cgroup and all below it; it must hold no process. Nothing happens when it is gone. */
+export async function removeCgroup(cgroup: string): Promise<void> {
+  for (const folder of await cgroupFolders(cgroup)) await tolerateMissing(rmdir(folder), undefined);
+}
+
+async function subtree(folder: string): Promise<string[]> {
+  const entries = await tolerateMissing(readdir(folder, { withFileTypes: true }), undefined);
+  if (entries === undefined) return [];
+  const below = await Promise.all(
+    entries.filter((entry) => entry.isDirectory()).map((entry) => subtree(join(folder, entry.name))),
+  );
+  return [...below.flat(), folder];
+}
+
+async function tolerateMissing<T>(operation: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    // ENODEV: the cgroup went away between listing and reading.
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENODEV") return otherwise;
+    throw error;
+  }
+}
+
+async function enableControllers(folder: string): Promise<void> {
+  const available = (await readFile(join(folder, "cgroup.controllers"), "utf8")).trim().split(/\s+/);
+  const wanted = V2_CONTROLLERS.filter((name) => available.includes(name)).map((name) => `+${name}`);
+  if (wanted.length > 0) await writeFile(join(folder, "cgroup.subtree_control"), wanted.join(" "));
+}
+
+// A new cpuset (v1) is empty and refuses processes until it has processors and memory nodes.
+async function inheritCpuset(parent: string, folder: string): Promise<void> {
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    if ((await readFile(join(folder, file), "utf8")).trim() !== "") continue;
+    await writeFile(join(folder, file), await readFile(join(parent, file)));
+  }
+}

@@ -1,0 +1,134 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
+import { isMissing, readJson, writeAtomic } from "./files.ts";
+import { leftovers } from "./leftovers.ts";
+import { withLock } from "./lock.ts";
+import { addAddress, isolate, release, removeAddress } from "./network.ts";
+
+interface Claim {
+  readonly dir: string;
+  readonly index: number;
+}
+
+/** The folder of the instance that a person uses: `FLEET_LOCAL_DIR`, or `.local` at the root of this checkout. */
+export function defaultDir(): string {
+  const root = dirname(dirname(import.meta.dirname));
+  return resolve(process.env["FLEET_LOCAL_DIR"] || join(root, ".local"));
+}
+
+/**
+ * Opens the instance of a folder: claims an index, makes its folders, its addresses on `lo` and its packet filter.
+ * Idempotent. A folder keeps its index for good (its state is full of addresses): when another folder has taken that
+ * index meanwhile, or all are taken, this rejects and says what to do.
+ */
+export async function openInstance(dir: string = defaultDir()): Promise<Instance> {
+  await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
+  return await withLock("instances", async () => {
+    const instance = await claim(resolve(dir));
+    await makeFolders(instance);
+    await writeAtomic(identityOf(instance.dir), `${JSON.stringify({ index: instance.index })}\n`, 0o644);
+    await addAddress(instance.gatewayAddress);
+    await isolate(instance);
+    return instance;
+  });
+}
+
+/** The instance of a folder when it is open (its index is claimed), else undefined. Changes nothing. */
+export async function findInstance(dir: string = defaultDir()): Promise<Instance | undefined> {
+  const claim = (await readClaims()).find((claim) => claim.dir === resolve(dir));
+  return claim && instanceAt(claim.dir, claim.index);
+}
+
+/** Every open instance of this machine, by index. */
+export async function listInstances(): Promise<Instance[]> {
+  return (await readClaims()).map((claim) => instanceAt(claim.dir, claim.index));
+}
+
+/**
+ * Gives an instance's index, addresses and packet filter back; its folder stays. Idempotent. Stop its processes and
+ * clusters first: while something of it exists besides these, this rejects and lists it.
+ */
+export async function releaseInstance(instance: Instance): Promise<void> {
+  await withLock("instances", async () => {
+    const others = (await readClaims()).filter((claim) => claim.index !== instance.index);
+    const own = new Set(["address", "nft table"]);
+    const running = (await leftovers(instance)).filter(({ kind }) => !own.has(kind));
+    if (running.length > 0)
+      throw new Error(
+        `the instance in ${instance.dir} still has ${running.map(({ kind, name }) => `${kind} ${name}`).join(", ")}: remove its clusters and shut its supervisor down first (npm run down)`,
+      );
+    await removeAddress(instance.gatewayAddress);
+    await release(instance, others.length === 0);
+    await rm(instance.paths.run, { recursive: true, force: true });
+    await rm(instance.paths.claim, { force: true });
+  });
+}
+
+async function claim(dir: string): Promise<Instance> {
+  const claims = await withoutStale(await readClaims());
+  const current = claims.find((claim) => claim.dir === dir)?.index;
+  const index = current ?? (await keptIndex(dir, claims)) ?? (await freeIndex(dir, claims));
+  const instance = instanceAt(dir, index);
+  await writeAtomic(instance.paths.claim, `${JSON.stringify({ dir, index } satisfies Claim)}\n`, 0o644);
+  return instance;
+}
+
+async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number | undefined> {
+  const kept = (await readJson<{ index: number }>(identityOf(dir)))?.index;
+  const holder = claims.find((claim) => claim.index === kept);
+  if (holder === undefined) return kept;
+  throw new Error(
+    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to begin anew`,
+  );
+}
+
+async function freeIndex(dir: string, claims: readonly Claim[]): Promise<number> {
+  for (let index = 0; index < MAX_INSTANCES; index++) {
+    if (claims.some((claim) => claim.index === index)) continue;
+    if ((await leftovers(instanceAt(dir, index))).length === 0) return index;
+  }
+  throw new Error(
+    `all ${MAX_INSTANCES} instances of this machine are taken: stop one that is no longer needed (npm run down with its FLEET_LOCAL_DIR): ${claims.map((claim) => claim.dir).join(", ")}`,
+  );
+}
+
+/** Drops the claims whose folder is gone, but not while something of theirs still runs: its addresses are in use. */
+async function withoutStale(claims: readonly Claim[]): Promise<Claim[]> {
+  const kept: Claim[] = [];
+  for (const claim of claims) {
+    const instance = instanceAt(claim.dir, claim.index);
+    const alive = (await readJson<{ index: number }>(identityOf(claim.dir)))?.index === claim.index;
+    const held = (await leftovers(instance)).some(({ kind }) => kind !== "address" && kind !== "nft table");
+    if (alive || held) {
+      kept.push(claim);
+      continue;
+    }
+    await removeAddress(instance.gatewayAddress);
+    await release(instance, false);
+    await rm(instance.paths.claim, { force: true });
+  }
+  return kept;
+}
+
+async function readClaims(): Promise<Claim[]> {
+  try {
+    const names = (await readdir(RUN_ROOT)).filter((name) => /^\d+\.json$/.test(name));
+    const claims = await Promise.all(names.map((name) => readJson<Claim>(join(RUN_ROOT, name))));
+    return claims.filter((claim) => claim !== undefined).sort((a, b) => a.index - b.index);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function makeFolders({ dir, paths }: Instance): Promise<void> {
+  const open = [dir, paths.logs, paths.git, paths.bin, dirname(paths.caCertificate)];
+  const secret = [paths.pulumi, dirname(paths.awsConfig), paths.eks, paths.clusters, paths.etcd, paths.run];
+  for (const folder of open) await mkdir(folder, { recursive: true, mode: 0o755 });
+  for (const folder of secret) await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+function identityOf(dir: string): string {
+  return join(dir, "instance.json");
+}

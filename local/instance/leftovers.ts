@@ -1,0 +1,90 @@
+import { readdir, readFile } from "node:fs/promises";
+import type { Instance } from "./addresses.ts";
+import { cgroupFolders } from "./cgroups.ts";
+import { run } from "./command.ts";
+import { isMissing } from "./files.ts";
+import { processesOf } from "./processes.ts";
+
+/** Something of an instance that still exists on this machine. */
+export interface Leftover {
+  readonly kind: "process" | "mount" | "network namespace" | "link" | "address" | "route" | "nft table" | "cgroup";
+  readonly name: string;
+}
+
+/** Everything of an instance that the kernel still holds, found by its marks and names and not by any record. */
+export async function leftovers(instance: Instance): Promise<Leftover[]> {
+  const found = await Promise.all([
+    list(
+      "process",
+      processesOf(instance).then((all) => all.map((p) => `${p.pid} ${p.id ?? p.command}`)),
+    ),
+    list("mount", mounts(instance)),
+    list("network namespace", namespaces(instance)),
+    list("link", links(instance)),
+    list("address", addresses(instance)),
+    list("route", routes(instance)),
+    list("nft table", tables(instance)),
+    list("cgroup", cgroupFolders(instance.kernel.cgroup)),
+  ]);
+  return found.flat();
+}
+
+async function list(kind: Leftover["kind"], names: Promise<string[]>): Promise<Leftover[]> {
+  return (await names).map((name) => ({ kind, name }));
+}
+
+/** Mount points of an instance, deepest last, as the kernel lists them. */
+export async function mounts(instance: Instance): Promise<string[]> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
+  const points = lines.map((line) => unescapeMount(line.split(" ")[4] ?? ""));
+  return points.filter((point) => [instance.dir, instance.paths.run].some((root) => point.startsWith(`${root}/`)));
+}
+
+// Space, tab, newline and backslash are written as octal escapes (proc_pid_mountinfo(5)).
+function unescapeMount(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
+
+/** Names of the network namespaces of an instance. */
+export async function namespaces(instance: Instance): Promise<string[]> {
+  try {
+    return (await readdir("/run/netns")).filter((name) => name.startsWith(`fleet-${instance.index}-`));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Names of the host's links to nodes of an instance. */
+export async function links(instance: Instance): Promise<string[]> {
+  const all = JSON.parse(await run(["ip", "-json", "link"])) as { ifname: string }[];
+  return all.map((link) => link.ifname).filter((name) => name.startsWith(instance.kernel.linkPrefix));
+}
+
+/** Addresses of an instance on `lo`. */
+export async function addresses(instance: Instance): Promise<string[]> {
+  const all = JSON.parse(await run(["ip", "-json", "address", "show", "dev", "lo"])) as {
+    addr_info?: { local: string }[];
+  }[];
+  return all
+    .flatMap((link) => link.addr_info ?? [])
+    .map((info) => info.local)
+    .filter((address) => within(instance, address));
+}
+
+/** Routes of the host into the range of an instance. */
+export async function routes(instance: Instance): Promise<string[]> {
+  const all = JSON.parse(await run(["ip", "-4", "-json", "route"])) as { dst: string }[];
+  return all.map((route) => route.dst).filter((destination) => within(instance, destination));
+}
+
+async function tables(instance: Instance): Promise<string[]> {
+  const { nftables } = JSON.parse(await run(["nft", "-j", "list", "tables"])) as {
+    nftables: { table?: { name: string } }[];
+  };
+  return nftables.map((entry) => entry.table?.name).filter((name) => name === instance.kernel.nftTable);
+}
+
+function within(instance: Instance, address: string): boolean {
+  return address.startsWith(instance.cidr.replace(/0\.0\/16$/, ""));
+}

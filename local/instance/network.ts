@@ -1,0 +1,70 @@
+import { access, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Instance, RUN_ROOT } from "./addresses.ts";
+import { CommandError, run } from "./command.ts";
+
+const FORWARDING = "/proc/sys/net/ipv4/ip_forward";
+const FORWARDING_BEFORE = join(RUN_ROOT, "ip_forward.before");
+
+/** Adds an address to `lo`; nothing happens when it is there. */
+export async function addAddress(address: string): Promise<void> {
+  await run(["ip", "address", "replace", `${address}/32`, "dev", "lo"]);
+}
+
+/** Removes an address from `lo`; nothing happens when it is gone. */
+export async function removeAddress(address: string): Promise<void> {
+  await tolerate(/Cannot assign requested address|Address not found/, run(["ip", "address", "del", `${address}/32`, "dev", "lo"]));
+}
+
+/** Waits for a command and accepts its failure when its error output matches: the state that it was to reach is there. */
+export async function tolerate(expected: RegExp, command: Promise<unknown>): Promise<void> {
+  try {
+    await command;
+  } catch (error) {
+    if (!(error instanceof CommandError && expected.test(error.stderr))) throw error;
+  }
+}
+
+/**
+ * Lets the machine forward between nodes, and keeps every pod inside its instance: what comes from a node may go to
+ * the instance's own range and nowhere else, so no chart or controller can reach the internet (or the real AWS).
+ */
+export async function isolate(instance: Instance): Promise<void> {
+  await run(["nft", "-f", "-"], { input: ruleset(instance) });
+  if ((await readFile(FORWARDING, "utf8")).trim() === "1") return;
+  await writeFile(FORWARDING_BEFORE, "0\n");
+  await writeFile(FORWARDING, "1\n");
+}
+
+/** The nftables rules of an instance, as input for `nft -f`: they replace an earlier version in one step. Pure. */
+export function ruleset({ cidr, kernel }: Instance): string {
+  const node = `"${kernel.linkPrefix}*"`;
+  return `table inet ${kernel.nftTable}
+delete table inet ${kernel.nftTable}
+table inet ${kernel.nftTable} {
+  chain forward {
+    type filter hook forward priority filter; policy accept;
+    iifname ${node} oifname ${node} accept
+    iifname ${node} counter reject with icmpx type admin-prohibited
+    oifname ${node} counter reject with icmpx type admin-prohibited
+  }
+  chain input {
+    type filter hook input priority filter; policy accept;
+    iifname ${node} ip daddr ${cidr} accept
+    iifname ${node} counter reject with icmpx type admin-prohibited
+  }
+}
+`;
+}
+
+/** Undoes `isolate`; forwarding is put back when no other instance is left. */
+export async function release(instance: Instance, lastOne: boolean): Promise<void> {
+  await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", instance.kernel.nftTable]));
+  const changed = await access(FORWARDING_BEFORE).then(
+    () => true,
+    () => false,
+  );
+  if (!lastOne || !changed) return;
+  await writeFile(FORWARDING, await readFile(FORWARDING_BEFORE));
+  await run(["rm", "-f", FORWARDING_BEFORE]);
+}

@@ -1,0 +1,96 @@
+import { readdir, readFile } from "node:fs/promises";
+import { type Instance, PROCESS_MARK } from "./addresses.ts";
+import { isMissing } from "./files.ts";
+
+/** What the kernel says about a process. Its id and its start time together are never used twice in one boot. */
+export interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** One letter, see proc_pid_stat(5): Z is a zombie. */
+  readonly state: string;
+  /** Clock ticks after boot. */
+  readonly startTime: number;
+  readonly command: string;
+}
+
+/** Reads a line of /proc/<pid>/stat (proc_pid_stat(5)). Pure. */
+export function parseStat(line: string): ProcessStat {
+  // The command is in brackets and may itself hold brackets and spaces: the last bracket ends it.
+  const end = line.lastIndexOf(")");
+  const fields = line.slice(end + 2).split(" ");
+  return {
+    pid: Number.parseInt(line, 10),
+    command: line.slice(line.indexOf("(") + 1, end),
+    state: fields[0] ?? "",
+    parent: Number(fields[1]),
+    group: Number(fields[2]),
+    session: Number(fields[3]),
+    startTime: Number(fields[19]),
+  };
+}
+
+/** The process with this id, or undefined when it has ended (a zombie has ended). */
+export async function statOf(pid: number): Promise<ProcessStat | undefined> {
+  const line = await readProc(pid, "stat");
+  if (line === undefined) return undefined;
+  const stat = parseStat(line);
+  return stat.state === "Z" || stat.state === "X" ? undefined : stat;
+}
+
+/** Every living process of this machine. */
+export async function allProcesses(): Promise<ProcessStat[]> {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
+  const stats = await Promise.all(pids.map(statOf));
+  return stats.filter((stat) => stat !== undefined);
+}
+
+/** A process of an instance, with the mark that the supervisor gave to it or to the process that started it. */
+export interface OwnedProcess extends ProcessStat {
+  /** Id of the supervised process; undefined for processes in containers, which are known by their cgroup. */
+  readonly id: string | undefined;
+}
+
+/** All living processes of an instance: those with its mark in their environment, and those in its cgroups. */
+export async function processesOf(instance: Instance): Promise<OwnedProcess[]> {
+  const owned = await Promise.all(
+    (await allProcesses()).map(async (stat): Promise<OwnedProcess | undefined> => {
+      const mark = markIn((await readProc(stat.pid, "environ")) ?? "");
+      if (mark?.index === instance.index) return { ...stat, id: mark.id };
+      const cgroups = (await readProc(stat.pid, "cgroup")) ?? "";
+      return inCgroup(cgroups, instance.kernel.cgroup) ? { ...stat, id: undefined } : undefined;
+    }),
+  );
+  return owned.filter((process) => process !== undefined);
+}
+
+/** The value of PROCESS_MARK for a supervised process. Pure. */
+export function markOf(instance: Instance, id: string): string {
+  return `${instance.index}:${id}`;
+}
+
+/** Finds PROCESS_MARK in the content of /proc/<pid>/environ. Pure. */
+export function markIn(environ: string): { index: number; id: string } | undefined {
+  const entry = environ.split("\0").find((pair) => pair.startsWith(`${PROCESS_MARK}=`));
+  const match = /^(\d+):(.+)$/s.exec(entry?.slice(PROCESS_MARK.length + 1) ?? "");
+  return match === null ? undefined : { index: Number(match[1]), id: match[2] as string };
+}
+
+/** Whether the content of /proc/<pid>/cgroup names this cgroup or one below it, in any hierarchy. Pure. */
+export function inCgroup(cgroups: string, cgroup: string): boolean {
+  return cgroups.split("\n").some((line) => {
+    const path = line.split(":").slice(2).join(":");
+    return path === cgroup || path.startsWith(`${cgroup}/`);
+  });
+}
+
+async function readProc(pid: number, file: string): Promise<string | undefined> {
+  try {
+    return await readFile(`/proc/${pid}/${file}`, "utf8");
+  } catch (error) {
+    // EACCES: a process with more rights than ours, so none that we started.
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
+    throw error;
+  }
+}
