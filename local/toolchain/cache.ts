@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, relative } from "node:path";
+
+/** Entries that no run has used for this long are removed when a newer one of their group is finished. */
+const KEEP_UNUSED_MS = 14 * 24 * 3600 * 1000;
+const MARKER = ".complete";
+
+/** The toolchain's folder, outside every checkout: FLEET_CACHE_DIR, or `eks-gitops-fleet` in the user's cache folder. */
+export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
+  return env.FLEET_CACHE_DIR ?? join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "eks-gitops-fleet");
+}
+
+/** Names the content of a recipe: 16 hex digits that change with any part, its name or the order of the parts. */
+export function contentKey(parts: Record<string, string>): string {
+  const hash = createHash("sha256");
+  for (const [name, content] of Object.entries(parts))
+    hash.update(`${name.length}:${name}${content.length}:${content}`);
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** The text of every file below these folders and files, by its path from `base`, sorted: the input of a contentKey. */
+export async function readTexts(base: string, paths: readonly string[]): Promise<Record<string, string>> {
+  const files: string[] = [];
+  const collect = async (path: string): Promise<void> => {
+    if (!(await stat(path)).isDirectory()) return void files.push(path);
+    for (const name of await readdir(path)) await collect(join(path, name));
+  };
+  for (const path of paths) await collect(join(base, path));
+  const texts: Record<string, string> = {};
+  for (const file of files.sort()) texts[relative(base, file)] = await readFile(file, "utf8");
+  return texts;
+}
+
+/** One artefact group: what `key` names is in `<root>/<group>/<key>`. */
+export interface Entry {
+  readonly root: string;
+  readonly group: string;
+  readonly key: string;
+}
+
+export const entryDir = (entry: Entry): string => join(entry.root, entry.group, entry.key);
+
+/** Whether the entry was finished, by this run or any earlier one. */
+export async function isComplete(entry: Entry): Promise<boolean> {
+  return stat(join(entryDir(entry), MARKER)).then(
+    () => true,
+    () => false,
+  );
+}
+
+/**
+ * The entry's folder, made by `build` unless an earlier run finished it. A build works in the final folder (a Python
+ * environment cannot be moved, and a Go build goes on where it was killed); only the marker, written last, makes it count.
+ */
+export async function ensureEntry(entry: Entry, build: (dir: string) => Promise<void>): Promise<string> {
+  const dir = entryDir(entry);
+  if (await isComplete(entry)) {
+    const now = new Date();
+    await utimes(join(dir, MARKER), now, now);
+    return dir;
+  }
+  await mkdir(dir, { recursive: true });
+  await build(dir);
+  await writeFile(join(dir, `${MARKER}.new`), `${new Date().toISOString()}\n`);
+  await rename(join(dir, `${MARKER}.new`), join(dir, MARKER));
+  await removeUnused(entry);
+  return dir;
+}
+
+async function removeUnused(entry: Entry): Promise<void> {
+  const folder = join(entry.root, entry.group);
+  for (const name of await readdir(folder)) {
+    if (name === entry.key) continue;
+    const used = await stat(join(folder, name, MARKER)).catch(() => stat(join(folder, name)));
+    if (Date.now() - used.mtimeMs > KEEP_UNUSED_MS) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Keeps other runs out until `release` is called or this process ends, however it ends: the kernel's lock is held by a
+ * `flock` child that lives as long as our end of its stdin. `onWait` is told once when another run holds it.
+ */
+export async function lock(root: string, onWait: () => void): Promise<{ release: () => void }> {
+  await mkdir(root, { recursive: true });
+  const file = join(root, "lock");
+  const attempt = (flags: string[]) =>
+    new Promise<{ release: () => void } | undefined>((resolve, reject) => {
+      const child = spawn("flock", ["--exclusive", ...flags, file, "sh", "-c", "echo locked && exec cat"], {
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      child.once("error", reject);
+      child.once("exit", (code) =>
+        code === 1 ? resolve(undefined) : reject(new Error(`flock ${file} ended with code ${code}`)),
+      );
+      child.stdout.once("data", () => {
+        child.removeAllListeners("exit");
+        child.unref();
+        resolve({ release: () => child.stdin.end() });
+      });
+    });
+  const held = await attempt(["--nonblock"]);
+  if (held) return held;
+  onWait();
+  const waited = await attempt([]);
+  if (!waited) throw new Error(`Could not lock ${file}`);
+  return waited;
+}

@@ -1,0 +1,123 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFile, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
+import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
+import { run } from "./run.ts";
+
+const here = join(import.meta.dirname, "go");
+
+/** Programs that are built from one go.mod, in one `go build`: shared packages are compiled once. */
+export interface GoGroup {
+  readonly name: string;
+  readonly dir: string;
+  readonly mod: GoMod;
+  readonly ldflags: readonly string[];
+  /** Names of its programs: the go.mod's tools and the folders in cmd/. */
+  readonly programs: readonly string[];
+}
+
+function goGroup(name: string, variables: (version: (path: string) => string) => Record<string, string>): GoGroup {
+  const dir = join(here, name);
+  const mod = parseGoMod(readFileSync(join(dir, "go.mod"), "utf8"));
+  const own = existsSync(join(dir, "cmd")) ? readdirSync(join(dir, "cmd")) : [];
+  const set = Object.entries(variables((path) => versionOf(mod, path))).map(([key, value]) => `-X ${key}=${value}`);
+  return { name, dir, mod, ldflags: ["-s", "-w", ...set], programs: [...mod.tools.map(programName), ...own].sort() };
+}
+
+/** Nearly everything. The variables are what upstream's own builds set: without them programs call themselves "dev". */
+export const mainGroup = goGroup("main", (version) => {
+  const kubernetes = version("k8s.io/kubernetes");
+  const [major = "", minor = ""] = kubernetes.slice(1).split(".");
+  return {
+    "github.com/crossplane/crossplane-runtime/v2/pkg/version.version": version("github.com/crossplane/crossplane/v2"),
+    "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": version("github.com/pulumi/pulumi/pkg/v3"),
+    "helm.sh/helm/v4/internal/version.version": version("helm.sh/helm/v4"),
+    "k8s.io/component-base/version.gitVersion": kubernetes,
+    "k8s.io/component-base/version.gitMajor": major,
+    "k8s.io/component-base/version.gitMinor": minor,
+    "k8s.io/component-base/version.gitTreeState": "clean",
+    // Only the Sealed Secrets programs have a variable of this name in main.
+    "main.VERSION": version("github.com/bitnami/sealed-secrets"),
+  };
+});
+
+/** Needs an older controller-runtime than the rest. */
+export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
+
+export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup];
+
+/** No C compiler, no path of the machine in a binary, exactly the go.mod and go.sum that are committed. */
+const environment = (root: string) => ({
+  CGO_ENABLED: "0",
+  GOCACHE: join(root, "go-build"),
+  GOFLAGS: "-mod=readonly -trimpath -buildvcs=false",
+  GOTOOLCHAIN: "local",
+  GOWORK: "off",
+});
+
+/** Where a group's programs are, or will be. The key is its go.mod, go.sum, own mains, flags and the processor. */
+export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
+  const cmd = existsSync(join(group.dir, "cmd")) ? ["cmd"] : [];
+  const texts = await readTexts(group.dir, ["go.mod", "go.sum", ...cmd]);
+  const key = contentKey({ ...texts, ldflags: group.ldflags.join(" "), arch: process.arch });
+  return { root, group: `go-${group.name}`, key };
+}
+
+/**
+ * Builds the group's programs unless they are cached, and returns their folder. Killed and run again it goes on: what was
+ * compiled is in the build cache, programs that were linked are recognized by `go build`.
+ */
+export async function ensureGoGroup(root: string, group: GoGroup, say: (detail: string) => void): Promise<string> {
+  const entry = await goEntry(root, group);
+  return ensureEntry(entry, async (dir) => {
+    const options = { cwd: group.dir, env: environment(root), background: true };
+    const packages = ["tool", ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : [])];
+    let downloads = 0;
+    const listed = await run(["go", "list", "-deps", ...packages], {
+      ...options,
+      onLine: (line) => line.startsWith("go: downloading ") && say(`${++downloads} modules downloaded`),
+    });
+    const all = new Set(listed.split("\n").filter((line) => line !== ""));
+
+    const log = join(dir, "build.log");
+    const compiled = new Set((await readFile(log, "utf8").catch(() => "")).split("\n").filter((line) => all.has(line)));
+    const progress = () => {
+      const linked = group.programs.filter((program) => existsSync(join(dir, program))).length;
+      return `${compiled.size} of ${all.size} packages, ${linked} of ${group.programs.length} programs`;
+    };
+    await run(["go", "build", "-v", "-ldflags", group.ldflags.join(" "), "-o", `${dir}/`, ...packages], {
+      ...options,
+      onLine: (line) => {
+        if (!all.has(line) || compiled.has(line)) return;
+        compiled.add(line);
+        void appendFile(log, `${line}\n`);
+        say(progress());
+      },
+    });
+    const missing = group.programs.filter((program) => !existsSync(join(dir, program)));
+    if (missing.length > 0) throw new Error(`go build in ${group.dir} made no ${missing.join(", ")}`);
+    await rm(log, { force: true });
+  });
+}
+
+/** Removes the build cache (many GB) once every group is built; while one is not, it is what a killed build goes on from. */
+export async function removeBuildCache(root: string): Promise<void> {
+  for (const group of goGroups) if (!(await isComplete(await goEntry(root, group)))) return;
+  await rm(join(root, "go-build"), { recursive: true, force: true });
+}
+
+/**
+ * The folder of a module's source in the Go module cache, downloaded (and checked against go.sum) if it is not there.
+ * @param path a module path that a go.mod of the toolchain requires, such as `github.com/fluxcd/source-controller`.
+ */
+export function moduleDir(path: string): string {
+  const group = goGroups.find((candidate) => candidate.mod.versions.has(path));
+  if (!group) throw new Error(`No go.mod of the toolchain requires the module ${path}`);
+  const env = { ...process.env, GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" };
+  const output = execFileSync("go", ["mod", "download", "-json", path], { cwd: group.dir, env, encoding: "utf8" });
+  const { Dir: dir }: { Dir?: string } = JSON.parse(output);
+  if (!dir) throw new Error(`go mod download ${path} names no folder: ${output}`);
+  return dir;
+}

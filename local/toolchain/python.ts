@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
+import { run } from "./run.ts";
+
+const here = join(import.meta.dirname, "python");
+
+/** The environment depends on its pinned requirements and on the interpreter that it links to. */
+export async function pythonEntry(root: string): Promise<Entry> {
+  const interpreter = await run(["python3", "-c", "import sys; print(sys.version, sys.base_prefix)"]);
+  return { root, group: "python", key: contentKey({ ...(await readTexts(here, ["requirements.txt"])), interpreter }) };
+}
+
+/**
+ * A virtual environment with ministack and awscli, each file checked against the hashes in requirements.txt.
+ * @returns its folder; the commands are in bin/.
+ */
+export async function ensurePython(root: string, say: (detail: string) => void): Promise<string> {
+  return ensureEntry(await pythonEntry(root), async (dir) => {
+    say("python3 -m venv");
+    await run(["python3", "-m", "venv", "--clear", dir]);
+    say("pip install");
+    const pip = [join(dir, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-input"];
+    await run([...pip, "--require-hashes", "--only-binary", ":all:", "-r", join(here, "requirements.txt")]);
+  });
+}
