@@ -1,0 +1,32 @@
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { type Instance, writeAtomic } from "../instance/index.ts";
+
+/** A value as one word of a POSIX shell. */
+export const quote = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
+
+/** The lines of `<dir>/env`, to be sourced by sh or bash; the instance's tools come first on PATH. */
+export function environmentFile(variables: Readonly<Record<string, string>>, bin: string): string {
+  const lines = Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`);
+  // Sourced twice, PATH still has the folder once.
+  const path = `case ":$PATH:" in *:${quote(bin)}:*) ;; *) export PATH=${quote(bin)}":$PATH" ;; esac`;
+  return `${[...lines, path].join("\n")}\n`;
+}
+
+/** A command of `<dir>/bin`: the real program in the instance's environment, whatever the caller's is. */
+export const wrapper = (environment: string, program: string) =>
+  `#!/bin/sh\n. ${quote(environment)}\nexec ${quote(program)} "$@"\n`;
+
+/** Writes `<dir>/env` and the commands of `<dir>/bin`. */
+export async function writeShellFiles(
+  { paths }: Instance,
+  variables: Readonly<Record<string, string>>,
+  programs: Readonly<Record<string, string>>,
+): Promise<void> {
+  await writeAtomic(paths.env, environmentFile(variables, paths.bin));
+  for (const [name, program] of Object.entries(programs)) {
+    const file = join(paths.bin, name);
+    await writeAtomic(file, wrapper(paths.env, program));
+    await chmod(file, 0o755);
+  }
+}
