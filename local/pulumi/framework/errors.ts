@@ -1,0 +1,85 @@
+/** Errors of a provider and their way to the engine as gRPC statuses. */
+import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import provpb from "@pulumi/pulumi/proto/provider_pb.js";
+import statuspb from "@pulumi/pulumi/proto/status_pb.js";
+import anypb from "google-protobuf/google/protobuf/any_pb.js";
+import { redact } from "./secrets.ts";
+import type { PropertyMap, Value } from "./values.ts";
+import { encode } from "./wire.ts";
+
+/** A refusal or failure with a gRPC status of its own; other errors are reported as UNKNOWN. */
+export class ProviderError extends Error {
+  override readonly name = "ProviderError";
+  readonly code: status;
+  constructor(code: status, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * The resource exists, but it did not become usable (a Deployment that never got ready). The engine records it with its id and state,
+ * shows the reasons, and the next update goes on from there instead of losing or doubling it.
+ */
+export class ResourceNotReadyError extends Error {
+  override readonly name = "ResourceNotReadyError";
+  readonly id: string;
+  readonly outputs: PropertyMap;
+  readonly reasons: readonly string[];
+  /** Inputs to record; missing: those of the request. */
+  readonly inputs: PropertyMap | undefined;
+  constructor(id: string, outputs: PropertyMap, reasons: readonly string[], inputs?: PropertyMap) {
+    super(reasons.join("\n"));
+    this.id = id;
+    this.outputs = outputs;
+    this.reasons = reasons;
+    this.inputs = inputs;
+  }
+}
+
+/** The message of an error with the messages of all its causes, each said once. */
+export function fullMessage(error: unknown): string {
+  const parts: string[] = [];
+  for (let current = error; current !== undefined && current !== null; current = cause(current)) {
+    const text = current instanceof Error ? errorText(current) : String(current);
+    if (!parts.some((part) => part.includes(text))) parts.push(text);
+  }
+  return parts.join(": ");
+}
+
+function cause(error: unknown): unknown {
+  if (error instanceof AggregateError && error.cause === undefined) return error.errors[0];
+  return error instanceof Error ? error.cause : undefined;
+}
+
+function errorText(error: Error): string {
+  // AWS and Kubernetes errors say what kind they are only in their name.
+  const generic = ["Error", "ProviderError", "TypeError", "AggregateError"].includes(error.name);
+  const message = error.message || (error as { code?: string }).code || "no message";
+  return generic || message.startsWith(error.name) ? message : `${error.name}: ${message}`;
+}
+
+/** The error as the engine reads it; secrets of the request are cut out of its text. */
+export function toServiceError(error: unknown, secrets: readonly Value[]): Partial<ServiceError> {
+  const message = redact(fullMessage(error), secrets);
+  if (error instanceof ResourceNotReadyError) return notReady(error, message, secrets);
+  const code = error instanceof ProviderError ? error.code : status.UNKNOWN;
+  return { code, details: message, message };
+}
+
+function notReady(error: ResourceNotReadyError, message: string, secrets: readonly Value[]): Partial<ServiceError> {
+  const detail = new provpb.ErrorResourceInitFailed();
+  detail.setId(error.id);
+  detail.setProperties(encode(error.outputs));
+  detail.setReasonsList(error.reasons.map((reason) => redact(reason, secrets)));
+  if (error.inputs) detail.setInputs(encode(error.inputs));
+  const any = new anypb.Any();
+  any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const rpc = new statuspb.Status();
+  rpc.setCode(status.UNKNOWN);
+  rpc.setMessage(message);
+  rpc.addDetails(any);
+  const metadata = new Metadata();
+  metadata.add("grpc-status-details-bin", Buffer.from(rpc.serializeBinary()));
+  return { code: status.UNKNOWN, details: message, message, metadata };
+}
