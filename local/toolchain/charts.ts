@@ -1,0 +1,138 @@
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { parse, parseAllDocuments, parseDocument, stringify } from "yaml";
+import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
+import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
+import { externalSecretsGroup, goGroups, mainGroup, moduleDir } from "./go.ts";
+import { versionOf } from "./go-mod.ts";
+import { run } from "./run.ts";
+
+const here = join(import.meta.dirname, "charts");
+
+/** Version of every chart in the mirror: those that the program pins. */
+export const chartVersions = {
+  flux2: "2.19.0",
+  crossplane: "2.3.4",
+  "external-secrets": "0.20.4",
+  "sealed-secrets": "2.19.3",
+} as const;
+
+export type ChartName = keyof typeof chartVersions;
+
+/** Fills an empty folder with a chart's source and returns the version of the program that it installs. */
+type Assemble = (folder: string) => Promise<string>;
+
+const fluxControllers = ["source", "kustomize", "helm", "notification"] as const;
+
+const assemble: Readonly<Record<ChartName, Assemble>> = {
+  async flux2(folder) {
+    await cp(join(here, "flux2"), folder, { recursive: true });
+    const sources = await Promise.all(fluxControllers.map(readController));
+    const files = fluxChartFiles(sources, (crd) => parse(crd).spec.group);
+    const chart = {
+      apiVersion: "v2",
+      name: "flux2",
+      description: "Flux, from its controllers' modules",
+      type: "application",
+    };
+    await writeFiles(folder, { ...files, "Chart.yaml": stringify({ ...chart, version: chartVersions.flux2 }) });
+    // The Flux release of these controllers; its number is in none of their modules.
+    return "2.9.4";
+  },
+
+  async crossplane(folder) {
+    const module = "github.com/crossplane/crossplane/v2";
+    await copyModuleFolder(module, "cluster/charts/crossplane", folder);
+    return versionOf(mainGroup.mod, module).slice(1);
+  },
+
+  async "external-secrets"(folder) {
+    const module = "github.com/external-secrets/external-secrets";
+    await copyModuleFolder(module, "deploy/charts/external-secrets", folder);
+    // Bitwarden's sub-chart is off by default and would have to be downloaded.
+    const chart = parseDocument(await readFile(join(folder, "Chart.yaml"), "utf8"));
+    if (!chart.delete("dependencies")) throw new Error("external-secrets: Chart.yaml has no dependencies to cut");
+    await rm(join(folder, "Chart.lock"));
+    const crds = await readTexts(join(moduleDir(module), "config/crds/bases"), ["."]);
+    const files = Object.entries(crds).filter(([name]) => name !== "kustomization.yaml");
+    await writeFiles(folder, {
+      "Chart.yaml": String(chart),
+      "templates/crds/crds.yaml": await readFile(join(here, "external-secrets/templates/crds.yaml"), "utf8"),
+      ...Object.fromEntries(files.map(([name, text]) => [`files/crds/${name}`, text])),
+    });
+    return versionOf(externalSecretsGroup.mod, module);
+  },
+
+  async "sealed-secrets"(folder) {
+    const module = "github.com/bitnami/sealed-secrets";
+    await copyModuleFolder(module, "helm/sealed-secrets", folder);
+    // Upstream sets the image's tag when it releases the chart, after the program.
+    const version = versionOf(mainGroup.mod, module).slice(1);
+    const values = parseDocument(await readFile(join(folder, "values.yaml"), "utf8"));
+    values.setIn(["image", "tag"], version);
+    await writeFiles(folder, { "values.yaml": String(values) });
+    return version;
+  },
+};
+
+async function readController(short: string): Promise<ControllerSource> {
+  const name = `${short}-controller`;
+  const module = `github.com/fluxcd/${name}`;
+  const config = join(moduleDir(module), "config");
+  const manifests = async (folder: string, files: readonly string[]): Promise<Manifest[]> => {
+    const texts = await readTexts(join(config, folder), files);
+    return Object.values(texts).flatMap((text) => parseAllDocuments(text).map((document) => document.toJS()));
+  };
+  return {
+    key: `${short}Controller`,
+    name,
+    tag: versionOf(mainGroup.mod, module),
+    manager: await manifests("manager", ["."]),
+    roles: await manifests("rbac", ["role.yaml", "leader_election_role.yaml"]),
+    crds: await readTexts(join(config, "crd/bases"), ["."]),
+  };
+}
+
+/** Copies a folder of a module; what the module cache keeps read-only becomes writable. */
+async function copyModuleFolder(module: string, path: string, folder: string): Promise<void> {
+  await cp(join(moduleDir(module), path), folder, { recursive: true });
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
+  }
+  await chmod(folder, 0o755);
+}
+
+async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+}
+
+/** Where the mirror is, or will be. The key is our own files and the modules that the charts come from. */
+async function chartsEntry(root: string): Promise<Entry> {
+  const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts"]);
+  const modules = await Promise.all(goGroups.map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
+  return { root, group: "charts", key: contentKey({ ...own, modules: modules.join("\n") }) };
+}
+
+/**
+ * Makes the chart mirror: a static Helm repository (index.yaml and archives) with the charts in `chartVersions`.
+ * @param helm the built helm
+ * @returns its folder
+ */
+export async function ensureCharts(root: string, helm: string, say: (detail: string) => void): Promise<string> {
+  return ensureEntry(await chartsEntry(root), async (dir) => {
+    const work = join(dir, "work");
+    for (const [name, version] of Object.entries(chartVersions)) {
+      say(`${name} ${version}`);
+      await rm(work, { recursive: true, force: true });
+      const folder = join(work, name);
+      await mkdir(folder, { recursive: true });
+      const appVersion = await assemble[name as ChartName](folder);
+      await run([helm, "package", folder, "--version", version, "--app-version", appVersion, "--destination", dir]);
+    }
+    await rm(work, { recursive: true, force: true });
+    await run([helm, "repo", "index", dir]);
+  });
+}

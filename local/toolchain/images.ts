@@ -1,0 +1,116 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
+import { externalSecretsGroup, type GoGroup, mainGroup, moduleDir } from "./go.ts";
+import { versionOf } from "./go-mod.ts";
+import { type ImageFile, type ImageSpec, writeImageArchive } from "./image-archive.ts";
+
+const NONROOT = "65532:65532";
+const NOBODY = "65534:65534";
+const main = (path: string): string => versionOf(mainGroup.mod, path);
+
+/** Name and tag of every image, as the charts and manifests in use name them. The versions come from go.mod. */
+export const imageReferences = {
+  pause: "registry.k8s.io/pause:3.10",
+  coredns: `registry.k8s.io/coredns/coredns:${main("github.com/coredns/coredns")}`,
+  sourceController: `ghcr.io/fluxcd/source-controller:${main("github.com/fluxcd/source-controller")}`,
+  kustomizeController: `ghcr.io/fluxcd/kustomize-controller:${main("github.com/fluxcd/kustomize-controller")}`,
+  helmController: `ghcr.io/fluxcd/helm-controller:${main("github.com/fluxcd/helm-controller")}`,
+  notificationController: `ghcr.io/fluxcd/notification-controller:${main("github.com/fluxcd/notification-controller")}`,
+  crossplane: `xpkg.crossplane.io/crossplane/crossplane:${main("github.com/crossplane/crossplane/v2")}`,
+  sealedSecrets: `docker.io/bitnami/sealed-secrets-controller:${main("github.com/bitnami/sealed-secrets").slice(1)}`,
+  externalSecrets: `oci.external-secrets.io/external-secrets/external-secrets:${versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets")}`,
+} as const;
+
+export type ImageName = keyof typeof imageReferences;
+
+/** How an image is made of a program: where the program is in it, and the user, as in upstream's own image. */
+interface Recipe {
+  readonly group: GoGroup;
+  readonly program: string;
+  readonly path: string;
+  readonly user: string;
+  /** Folders of a module whose files are in the image, by their path there. */
+  readonly folders?: { readonly module: string; readonly paths: Readonly<Record<string, string>> };
+}
+
+const inMain = (program: string, path: string, user: string): Recipe => ({ group: mainGroup, program, path, user });
+const flux = (program: string): Recipe => inMain(program, `/usr/local/bin/${program}`, NOBODY);
+
+const recipes: Readonly<Record<ImageName, Recipe>> = {
+  pause: inMain("pause", "/pause", "65535:65535"),
+  coredns: inMain("coredns", "/coredns", NONROOT),
+  sourceController: flux("source-controller"),
+  kustomizeController: flux("kustomize-controller"),
+  helmController: flux("helm-controller"),
+  notificationController: flux("notification-controller"),
+  sealedSecrets: inMain("controller", "/usr/local/bin/controller", "1001"),
+  externalSecrets: {
+    group: externalSecretsGroup,
+    program: "external-secrets",
+    path: "/bin/external-secrets",
+    user: NOBODY,
+  },
+  crossplane: {
+    ...inMain("crossplane", "/bin/crossplane", NONROOT),
+    folders: {
+      module: "github.com/crossplane/crossplane/v2",
+      paths: { "/crds": "cluster/crds", "/webhookconfigurations": "cluster/webhookconfigurations" },
+    },
+  },
+};
+
+/** An image that a node imports, and is never pulled. */
+export interface Image {
+  readonly name: ImageName;
+  readonly reference: string;
+  /** A `docker save` archive, uncompressed: `ctr --namespace k8s.io images import <tar>`. */
+  readonly tar: string;
+}
+
+/** Where an image is, or will be. The key is its recipe and the content key of its programs. */
+async function imageEntry(root: string, name: ImageName, programsKey: string): Promise<Entry> {
+  const sources = await readTexts(import.meta.dirname, ["images.ts", "image-archive.ts"]);
+  return { root, group: `image-${name}`, key: contentKey({ ...sources, programsKey }) };
+}
+
+function moduleFiles(folders: NonNullable<Recipe["folders"]>): Record<string, ImageFile> {
+  const module = moduleDir(folders.module);
+  const files: Record<string, ImageFile> = {};
+  for (const [target, folder] of Object.entries(folders.paths)) {
+    for (const name of readdirSync(join(module, folder))) {
+      files[`${target}/${name}`] = { source: join(module, folder, name), mode: 0o644 };
+    }
+  }
+  return files;
+}
+
+/** Makes the images that are not cached. `programs` gives a group's folder and content key. */
+export async function ensureImages(
+  root: string,
+  programs: (group: GoGroup) => { dir: string; key: string },
+  say: (detail: string) => void,
+): Promise<Image[]> {
+  const images: Image[] = [];
+  const names = Object.keys(recipes) as ImageName[];
+  for (const name of names) {
+    const recipe = recipes[name];
+    const reference = imageReferences[name];
+    const { dir: programDir, key } = programs(recipe.group);
+    const dir = await ensureEntry(await imageEntry(root, name, key), async (folder) => {
+      say(`${images.length} of ${names.length} images, now ${reference}`);
+      const spec: ImageSpec = {
+        reference,
+        entrypoint: [recipe.path],
+        user: recipe.user,
+        files: {
+          [recipe.path]: { source: join(programDir, recipe.program) },
+          ...(recipe.folders ? moduleFiles(recipe.folders) : {}),
+        },
+      };
+      await writeImageArchive(spec, join(folder, "image.tar"));
+    });
+    images.push({ name, reference, tar: join(dir, "image.tar") });
+  }
+  return images;
+}
