@@ -9,6 +9,9 @@ export { type Published, publish } from "./repositories.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";
+/** Not 22: an sshd of the machine, on all addresses, would keep it. */
+export const GIT_SSH_PORT = 2222;
+export const GIT_HTTP_PORT = 8080;
 
 /** Files of the Git server; the folder also holds the bare repositories `<name>.git`. */
 export function gitPaths(instance: Instance) {
@@ -20,7 +23,7 @@ export function gitPaths(instance: Instance) {
 export function gitKnownHosts(instance: Instance): string {
   const { root, hostKey } = gitPaths(instance);
   mkdirSync(root, { recursive: true });
-  return knownHostsLine(GIT_HOST, ensureHostKey(hostKey));
+  return knownHostsLine(`[${GIT_HOST}]:${GIT_SSH_PORT}`, ensureHostKey(hostKey));
 }
 
 /** The deploy keys of a list replaced by these; HTTP tokens stay. */

@@ -1,13 +1,11 @@
-// The Git server of an instance, one process under the supervisor: SSH (22) and HTTP (8080) on the gateway address.
+// The Git server of an instance, one process under the supervisor: SSH (2222) and HTTP (8080) on the gateway address.
 import { once } from "node:events";
 import { findInstance } from "../instance/index.ts";
 import { readAccessList } from "./access.ts";
 import { createHttpServer } from "./http.ts";
-import { gitPaths } from "./index.ts";
+import { GIT_HTTP_PORT, GIT_SSH_PORT, gitPaths } from "./index.ts";
 import { createSshServer, ensureHostKey } from "./ssh.ts";
 
-const SSH_PORT = 22;
-const HTTP_PORT = 8080;
 
 const instance = await findInstance();
 if (instance === undefined) {
@@ -21,9 +19,9 @@ const options = {
   log: (line: string) => console.log(`${new Date().toISOString()} ${line}`),
 };
 const servers = [
-  createSshServer({ ...options, hostKey: ensureHostKey(paths.hostKey) }).listen(SSH_PORT, instance.gatewayAddress),
-  createHttpServer(options).listen(HTTP_PORT, instance.gatewayAddress),
+  createSshServer({ ...options, hostKey: ensureHostKey(paths.hostKey) }).listen(GIT_SSH_PORT, instance.gatewayAddress),
+  createHttpServer(options).listen(GIT_HTTP_PORT, instance.gatewayAddress),
 ];
 // A port that is taken ends the process: the supervisor reports it and tries again.
 await Promise.all(servers.map((server) => once(server, "listening")));
-options.log(`git is served on ${instance.gatewayAddress}, ports ${SSH_PORT} (SSH) and ${HTTP_PORT} (HTTP)`);
+options.log(`git is served on ${instance.gatewayAddress}, ports ${GIT_SSH_PORT} (SSH) and ${GIT_HTTP_PORT} (HTTP)`);

@@ -1,0 +1,164 @@
+import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { totalmem } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { CommandError, hierarchies, run } from "../instance/index.ts";
+
+/** What the checks found about this machine. */
+export interface Machine {
+  readonly platform: string;
+  readonly architecture: string;
+  /** Effective user id. */
+  readonly user: number;
+  /** Names of `NEEDED_COMMANDS` that are on PATH. */
+  readonly commands: ReadonlySet<string>;
+  /** apt-get is there, so the toolchain installs system packages itself. */
+  readonly apt: boolean;
+  /** Why no network namespace can be made; undefined when one can. */
+  readonly namespaceFault: string | undefined;
+  /** Why there is no usable cgroup hierarchy; undefined when there is one. */
+  readonly cgroupFault: string | undefined;
+  /** Bytes. */
+  readonly memory: number;
+  readonly disks: readonly {
+    readonly path: string;
+    readonly purpose: string;
+    readonly free: number;
+    readonly needed: number;
+  }[];
+  /** TCP ports in LISTEN state on every address (0.0.0.0 or ::). */
+  readonly wildcardPorts: ReadonlySet<number>;
+  /** The addresses of an instance are in the range 100.64.0.0/10; another user of it, such as a VPN. */
+  readonly foreignRoutes: readonly string[];
+}
+
+const GIB = 1024 ** 3;
+
+/** What has to be on the machine before anything is built; Node is there, or this would not run. */
+export const NEEDED_COMMANDS = ["git", "go", "python3"] as const;
+
+/** What the toolchain installs where there is apt, and a person elsewhere. */
+export const SYSTEM_COMMANDS = ["containerd", "ctr", "runc", "ip", "nft", "iptables", "ssh"] as const;
+
+/** Ports that an instance serves on its gateway address. */
+export const GATEWAY_PORTS: Readonly<Record<number, string>> = {
+  443: "AWS endpoints, API servers and charts over TLS",
+  2222: "Git over SSH",
+  4566: "the AWS API for tools on this machine",
+  8080: "Git over HTTP",
+};
+
+const MEMORY_NEEDED = 4 * GIB;
+
+const gib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`;
+
+/** All that keeps the embedded cloud from running here; empty when nothing does. Pure. */
+export function missing(machine: Machine): string[] {
+  const lacks: (string | false)[] = [
+    machine.platform !== "linux" &&
+      `the nodes are Linux network namespaces and cgroups, this machine is ${machine.platform}: use a Linux machine or VM`,
+    machine.architecture !== "x64" &&
+      machine.architecture !== "arm64" &&
+      `the architecture must be x64 or arm64, got ${machine.architecture}`,
+    machine.user !== 0 &&
+      `root is needed (namespaces, mounts, addresses), got user id ${machine.user}: run it with sudo, or in a VM or CI runner`,
+    ...NEEDED_COMMANDS.map((name) => !machine.commands.has(name) && `the command ${name} is not on PATH: install it`),
+    ...SYSTEM_COMMANDS.map(
+      (name) =>
+        !machine.apt &&
+        !machine.commands.has(name) &&
+        `the command ${name} is not on PATH and there is no apt-get to install it: install it`,
+    ),
+    machine.namespaceFault !== undefined &&
+      `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceFault}`,
+    machine.cgroupFault !== undefined && machine.cgroupFault,
+    machine.memory < MEMORY_NEEDED &&
+      `${gib(MEMORY_NEEDED)} of memory are needed for a hub, the machine has ${gib(machine.memory)}`,
+    ...machine.disks.map(
+      ({ path, purpose, free, needed }) =>
+        free < needed &&
+        `${gib(needed)} of disk are needed under ${path} for ${purpose}, ${gib(free)} are free: make room, or choose another folder`,
+    ),
+    ...Object.entries(GATEWAY_PORTS).map(
+      ([port, purpose]) =>
+        machine.wildcardPorts.has(Number(port)) &&
+        `port ${port} is taken on all addresses, it is needed for ${purpose}: end the program that listens there (ss -ltnp 'sport = :${port}'), or bind it to one address`,
+    ),
+    machine.foreignRoutes.length > 0 &&
+      `the range 100.64.0.0/10 is used by something else here (a VPN?): ${machine.foreignRoutes.join(", ")}; switch that off`,
+  ];
+  return lacks.filter((lack) => lack !== false);
+}
+
+/** The ports of /proc/net/tcp and tcp6 that are in LISTEN state (0A) on every address. Pure. */
+export function wildcardPorts(table: string): Set<number> {
+  const sockets = table.split("\n").map((line) => line.trim().split(/\s+/));
+  const listening = sockets.filter(([, local, , state]) => state === "0A" && /^0+:/.test(local ?? ""));
+  return new Set(listening.map(([, local]) => Number.parseInt(local?.split(":")[1] ?? "", 16)));
+}
+
+/** Links whose routes into 100.64.0.0/10 are not an instance's (those begin with `fl<index>c`). Pure. */
+export function foreignRoutes(routes: readonly { dst: string; dev?: string }[]): string[] {
+  const shared = (address: string) => {
+    const [first, second] = address.split(".").map(Number);
+    return first === 100 && second !== undefined && second >= 64 && second < 128;
+  };
+  return routes
+    .filter(({ dst, dev }) => shared(dst) && !/^fl\d+c\d/.test(dev ?? ""))
+    .map(({ dst, dev }) => `${dst} on ${dev ?? "no link"}`);
+}
+
+const onPath = (name: string) =>
+  `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`.split(delimiter).some((folder) => existsSync(join(folder, name)));
+
+async function fault(probe: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await probe;
+    return undefined;
+  } catch (error) {
+    return error instanceof CommandError ? error.stderr.trim() || error.message : String((error as Error).message);
+  }
+}
+
+function freeBytes(path: string): number {
+  let existing = path;
+  while (!existsSync(existing)) existing = dirname(existing);
+  const { bavail, bsize } = statfsSync(existing);
+  return bavail * bsize;
+}
+
+const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
+
+/** Looks at this machine; `cache` is the toolchain's folder (`built`: it is there already), `dir` the instance's. Changes nothing. */
+export async function inspect(cache: { path: string; built: boolean }, dir: string): Promise<Machine> {
+  const routes = onPath("ip")
+    ? (JSON.parse(await run(["ip", "-4", "-json", "route"])) as { dst: string; dev?: string }[])
+    : [];
+  return {
+    platform: process.platform,
+    architecture: process.arch,
+    user: process.geteuid?.() ?? -1,
+    commands: new Set([...NEEDED_COMMANDS, ...SYSTEM_COMMANDS].filter(onPath)),
+    apt: onPath("apt-get"),
+    namespaceFault: await fault(run(["unshare", "--net", "true"])),
+    cgroupFault: await fault(hierarchies()),
+    memory: totalmem(),
+    disks: [
+      {
+        ...cache,
+        purpose: "the toolchain and its build",
+        free: freeBytes(cache.path),
+        needed: (cache.built ? 1 : 25) * GIB,
+      },
+      { path: dir, purpose: "the instance (images, logs, state)", free: freeBytes(dir), needed: 4 * GIB },
+    ],
+    wildcardPorts: wildcardPorts(text("/proc/net/tcp") + text("/proc/net/tcp6")),
+    foreignRoutes: foreignRoutes(routes),
+  };
+}
+
+/** Rejects with everything that this machine lacks. */
+export async function preflight(cache: { path: string; built: boolean }, dir: string): Promise<void> {
+  const lacks = missing(await inspect(cache, dir));
+  if (lacks.length > 0)
+    throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);
+}

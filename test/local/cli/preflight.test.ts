@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import {
+  foreignRoutes,
+  type Machine,
+  missing,
+  NEEDED_COMMANDS,
+  SYSTEM_COMMANDS,
+  wildcardPorts,
+} from "../../../local/cli/preflight.ts";
+
+const GIB = 1024 ** 3;
+const fit: Machine = {
+  platform: "linux",
+  architecture: "x64",
+  user: 0,
+  commands: new Set(NEEDED_COMMANDS),
+  apt: true,
+  namespaceFault: undefined,
+  cgroupFault: undefined,
+  memory: 16 * GIB,
+  disks: [{ path: "/cache", purpose: "the toolchain", free: 30 * GIB, needed: 25 * GIB }],
+  wildcardPorts: new Set([22]),
+  foreignRoutes: [],
+};
+
+test("a Linux machine with root, Go, Python, git, memory and disk is fit", () => {
+  expect(missing(fit)).toEqual([]);
+});
+
+describe("what a machine lacks is said at once, all of it", () => {
+  test.each<[string, Partial<Machine>, RegExp]>([
+    ["another system", { platform: "darwin" }, /this machine is darwin: use a Linux machine/],
+    ["another architecture", { architecture: "s390x" }, /got s390x/],
+    ["no root", { user: 1000 }, /root is needed .* got user id 1000: run it with sudo/],
+    ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
+    [
+      "no apt and no containerd",
+      { apt: false, commands: new Set([...NEEDED_COMMANDS, ...SYSTEM_COMMANDS].slice(0, -1)) },
+      /the command ssh is not on PATH and there is no apt-get/,
+    ],
+    [
+      "no network namespaces",
+      { namespaceFault: "unshare failed: Operation not permitted" },
+      /unshare failed: Operation not permitted/,
+    ],
+    ["no cgroups", { cgroupFault: "no cgroup hierarchy" }, /no cgroup hierarchy/],
+    ["little memory", { memory: 2 * GIB }, /4\.0 GiB of memory are needed for a hub, the machine has 2\.0 GiB/],
+    [
+      "a full disk",
+      { disks: [{ path: "/cache", purpose: "the toolchain", free: GIB, needed: 25 * GIB }] },
+      /25\.0 GiB of disk are needed under \/cache for the toolchain, 1\.0 GiB are free/,
+    ],
+    [
+      "a taken port",
+      { wildcardPorts: new Set([443]) },
+      /port 443 is taken on all addresses, it is needed for AWS endpoints/,
+    ],
+    ["a VPN in our range", { foreignRoutes: ["100.64.0.0/10 on tailscale0"] }, /100\.64\.0\.0\/10 on tailscale0/],
+  ])("%s", (_, change, message) => {
+    expect(missing({ ...fit, ...change })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("several lacks are all named", () => {
+    expect(missing({ ...fit, user: 1000, memory: 0 })).toHaveLength(2);
+  });
+});
+
+test("only ports that listen on every address count as taken", () => {
+  const table = [
+    "  sl  local_address rem_address   st",
+    "   0: 00000000:01BB 00000000:0000 0A 00000000",
+    "   1: 0100007F:1F90 00000000:0000 0A 00000000",
+    "   2: 00000000:0016 00000000:0000 01 00000000",
+    "   3: 00000000000000000000000000000000:11D6 00000000000000000000000000000000:0000 0A 00000000",
+  ].join("\n");
+  expect([...wildcardPorts(table)]).toEqual([443, 4566]);
+});
+
+test("routes of other instances are no foreign use of the address range", () => {
+  expect(
+    foreignRoutes([
+      { dst: "default", dev: "eth0" },
+      { dst: "100.64.0.0/30", dev: "fl0c0n0" },
+      { dst: "100.100.100.100", dev: "tailscale0" },
+      { dst: "100.128.0.0/16", dev: "eth1" },
+    ]),
+  ).toEqual(["100.100.100.100 on tailscale0"]);
+});
