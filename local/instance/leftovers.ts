@@ -82,7 +82,7 @@ async function tables(instance: Instance): Promise<string[]> {
   const { nftables } = JSON.parse(await run(["nft", "-j", "list", "tables"])) as {
     nftables: { table?: { name: string } }[];
   };
-  return nftables.map((entry) => entry.table?.name).filter((name) => name === instance.kernel.nftTable);
+  return nftables.flatMap((entry) => entry.table?.name ?? []).filter((name) => name === instance.kernel.nftTable);
 }
 
 function within(instance: Instance, address: string): boolean {

@@ -13,7 +13,10 @@ export async function addAddress(address: string): Promise<void> {
 
 /** Removes an address from `lo`; nothing happens when it is gone. */
 export async function removeAddress(address: string): Promise<void> {
-  await tolerate(/Cannot assign requested address|Address not found/, run(["ip", "address", "del", `${address}/32`, "dev", "lo"]));
+  await tolerate(
+    /Cannot assign requested address|Address not found/,
+    run(["ip", "address", "del", `${address}/32`, "dev", "lo"]),
+  );
 }
 
 /** Waits for a command and accepts its failure when its error output matches: the state that it was to reach is there. */

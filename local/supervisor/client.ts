@@ -1,0 +1,118 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Instance } from "../instance/addresses.ts";
+import { withLock } from "../instance/lock.ts";
+import { processesOf } from "../instance/processes.ts";
+import { startGuard } from "./guard.ts";
+import { logOf, tailOf } from "./logs.ts";
+import type { ProcessSpec, ProcessStatus } from "./spec.ts";
+import { SUPERVISOR_ID } from "./supervisor.ts";
+
+export type { Probe, ProcessSpec, ProcessState, ProcessStatus } from "./spec.ts";
+
+const STARTUP_SECONDS = 30;
+
+/** Talks to the supervisor of an instance. */
+export interface SupervisorClient {
+  /**
+   * Starts a process and resolves when it is ready. Idempotent: a process that runs with the same spec stays, one with
+   * another spec is replaced. Rejects with the end of its log when it exits first or isn't ready in time. A supervisor
+   * that isn't there, or is killed meanwhile, is started.
+   */
+  start(spec: ProcessSpec): Promise<ProcessStatus>;
+  /** Stops a process and its process group, and forgets it. Idempotent; starts the supervisor when it isn't there. */
+  stop(id: string): Promise<void>;
+  /** All processes; empty when no supervisor runs. */
+  list(): Promise<ProcessStatus[]>;
+  /** Stops all processes and the supervisor itself. Idempotent; processes of a supervisor that was killed are found and stopped too. */
+  shutdown(): Promise<void>;
+}
+
+/** The client of an open instance. Nothing is contacted or started yet. */
+export function supervisorOf(instance: Instance): SupervisorClient {
+  return {
+    start: (spec) => persist(instance, () => call(instance, "POST", "/start", spec)) as Promise<ProcessStatus>,
+    stop: async (id) => void (await persist(instance, () => call(instance, "POST", "/stop", { id }))),
+    list: async () => {
+      try {
+        return (await call(instance, "GET", "/list")) as ProcessStatus[];
+      } catch (error) {
+        if (isUnreachable(error)) return [];
+        throw error;
+      }
+    },
+    shutdown: async () => {
+      // Nothing runs and nothing is recorded as running: no need to start a supervisor only to stop it.
+      if ((await processesOf(instance)).every((process) => process.id === undefined)) return;
+      await persist(instance, () => call(instance, "POST", "/shutdown"));
+      await gone(instance);
+    },
+  };
+}
+
+/** Starts the supervisor of an open instance unless it runs, and resolves once it answers. */
+export async function ensureSupervisor(instance: Instance): Promise<void> {
+  await withLock(`${instance.index}/supervisor-start`, async () => {
+    if (await isUp(instance)) return;
+    const present = (await processesOf(instance)).some((process) => process.id === SUPERVISOR_ID);
+    if (!present) await startGuard(instance);
+    const deadline = Date.now() + STARTUP_SECONDS * 1000;
+    while (!(await isUp(instance))) {
+      if (Date.now() > deadline) {
+        const log = logOf(instance, SUPERVISOR_ID);
+        throw new Error(`the supervisor of ${instance.dir} does not answer. Log: ${log}\n${await tailOf(log)}`);
+      }
+      await sleep(50);
+    }
+  });
+}
+
+/** Calls; when there is no supervisor (any more), starts one and calls again: every operation is idempotent. */
+async function persist<T>(instance: Instance, attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isUnreachable(error) || tries >= 5) throw error;
+      await ensureSupervisor(instance);
+    }
+  }
+}
+
+async function isUp(instance: Instance): Promise<boolean> {
+  try {
+    await call(instance, "GET", "/list");
+    return true;
+  } catch (error) {
+    if (isUnreachable(error)) return false;
+    throw error;
+  }
+}
+
+async function gone(instance: Instance): Promise<void> {
+  while ((await processesOf(instance)).some((process) => process.id === SUPERVISOR_ID)) await sleep(50);
+}
+
+function isUnreachable(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE";
+}
+
+function call(instance: Instance, method: string, path: string, body?: unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { socketPath: instance.paths.supervisorSocket, method, path, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.once("error", reject);
+        response.once("end", () => {
+          const answer = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { error?: string };
+          response.statusCode === 200 ? resolve(answer) : reject(new Error(answer.error));
+        });
+      },
+    );
+    outgoing.once("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

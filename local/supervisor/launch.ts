@@ -1,0 +1,109 @@
+import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { type Instance, PROCESS_MARK } from "../instance/addresses.ts";
+import { makeCgroup, procsFiles } from "../instance/cgroups.ts";
+import { markOf, processesOf, statOf } from "../instance/processes.ts";
+import { logOf } from "./logs.ts";
+import type { ProcessSpec } from "./spec.ts";
+
+/** A process that was started. `pid` and `startTime` together name it for good. */
+export interface Running {
+  readonly pid: number;
+  readonly startTime: number;
+  readonly startedAt: string;
+}
+
+/** What a process inherits from the supervisor: nothing that could hold a secret. */
+const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME", "FLEET_CACHE_DIR"];
+
+/** The environment for processes of an instance, without a spec's own additions. Pure. */
+export function baseEnv(instance: Instance, id: string, from: NodeJS.ProcessEnv = process.env): Record<string, string> {
+  const inherited = INHERITED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]] as const]));
+  return { ...Object.fromEntries(inherited), [PROCESS_MARK]: markOf(instance, id) };
+}
+
+/** Reads `NAME=value` lines; empty lines and lines that begin with "#" are skipped. Pure. */
+export function parseEnvFile(text: string, path: string): Record<string, string> {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return Object.fromEntries(
+    lines.map((line, index) => {
+      const at = line.indexOf("=");
+      // The line itself may be a secret, so only its number is told.
+      if (at < 1) throw new Error(`${path}: line ${index + 1} is not NAME=value`);
+      return [line.slice(0, at), line.slice(at + 1)];
+    }),
+  );
+}
+
+// Enters the cgroups (file list first, counted) and becomes the program: the id of the process stays the same.
+const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 1; shift; n=$((n-1)); done; exec "$@"';
+
+/** The command line that enters the spec's network namespace and cgroups. Pure but for the list of files. */
+export function enter(spec: ProcessSpec, cgroupFiles: readonly string[]): [string, ...string[]] {
+  const inNetwork: [string, ...string[]] =
+    spec.netns === undefined ? [...spec.argv] : ["nsenter", `--net=/run/netns/${spec.netns}`, "--", ...spec.argv];
+  if (cgroupFiles.length === 0) return inNetwork;
+  return ["sh", "-c", ENTER, "sh", String(cgroupFiles.length), ...cgroupFiles, ...inNetwork];
+}
+
+/**
+ * Starts a process as leader of a session of its own, writing to its log, so that it outlives the supervisor.
+ * `onExit` is called with a description once it ends, as long as this supervisor lives.
+ */
+export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how: string) => void): Promise<Running> {
+  if (spec.cgroup !== undefined) await makeCgroup(spec.cgroup);
+  const [file, ...args] = enter(spec, spec.cgroup === undefined ? [] : await procsFiles(spec.cgroup));
+  const secrets = spec.envFile === undefined ? {} : parseEnvFile(await readFile(spec.envFile, "utf8"), spec.envFile);
+  const log = await open(logOf(instance, spec.id), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+  try {
+    const child = spawn(file, args, {
+      cwd: spec.cwd ?? "/",
+      env: { ...baseEnv(instance, spec.id), ...spec.env, ...secrets },
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once("spawn", resolve);
+      child.once("error", reject);
+    });
+    child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
+    const pid = child.pid as number;
+    const stat = await statOf(pid);
+    return { pid, startTime: stat?.startTime ?? 0, startedAt: new Date().toISOString() };
+  } finally {
+    await log.close();
+  }
+}
+
+/** Whether this very process still lives. */
+export async function lives({ pid, startTime }: Running): Promise<boolean> {
+  return (await statOf(pid))?.startTime === startTime;
+}
+
+/**
+ * The run of a process that was started without being recorded (its supervisor was killed in between), found by its
+ * mark. Only a session's leader is it: what it starts itself inherits the mark but not the session's lead.
+ */
+export async function findRunning(instance: Instance, id: string): Promise<Running | undefined> {
+  const leader = (await processesOf(instance)).find((process) => process.id === id && process.session === process.pid);
+  return leader && { pid: leader.pid, startTime: leader.startTime, startedAt: new Date().toISOString() };
+}
+
+/** Sends a signal (or none) to all processes of a run's process group that carry its mark. Gives how many there were. */
+export async function signalGroup(
+  instance: Instance,
+  id: string,
+  pid: number,
+  signal: NodeJS.Signals | undefined,
+): Promise<number> {
+  const members = (await processesOf(instance)).filter((process) => process.id === id && process.group === pid);
+  for (const member of members) {
+    try {
+      process.kill(member.pid, signal ?? 0);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+  }
+  return members.length;
+}

@@ -1,0 +1,45 @@
+import { appendFile, copyFile, open, readdir, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import type { Instance } from "../instance/addresses.ts";
+import { isMissing } from "../instance/files.ts";
+
+/** A log above this size is moved to `<name>.1` (in place: its writer keeps the file open), so logs can't fill the disk. */
+export const LOG_LIMIT_BYTES = 32 << 20;
+
+/** The log of a process. Pure. */
+export function logOf(instance: Instance, id: string): string {
+  return join(instance.paths.logs, `${id}.log`);
+}
+
+/** The last lines of a log, for error messages; empty when there is no log. */
+export async function tailOf(path: string, lines = 20): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { size } = await file.stat();
+      const length = Math.min(size, 16 << 10);
+      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+      return buffer.toString("utf8").trimEnd().split("\n").slice(-lines).join("\n");
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (isMissing(error)) return "";
+    throw error;
+  }
+}
+
+/** Adds a line to the instance's events. */
+export async function noteEvent(instance: Instance, message: string): Promise<void> {
+  await appendFile(instance.paths.events, `${new Date().toISOString()} ${message}\n`);
+}
+
+/** Cuts every log of an instance that has grown past the limit. */
+export async function capLogs(instance: Instance, limit = LOG_LIMIT_BYTES): Promise<void> {
+  for (const name of await readdir(instance.paths.logs)) {
+    const path = join(instance.paths.logs, name);
+    if (!name.endsWith(".log") || (await stat(path)).size <= limit) continue;
+    await copyFile(path, `${path}.1`);
+    await truncate(path);
+  }
+}

@@ -1,0 +1,62 @@
+import { readFile } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { connect, type NetConnectOpts } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { run } from "../instance/command.ts";
+import type { Probe } from "./spec.ts";
+
+const INTERVAL_MS = 100;
+const ATTEMPT_MS = 5000;
+
+/** Tries a probe until it succeeds; gives undefined then, or the last fault once `signal` is aborted. */
+export async function untilReady(probe: Probe, signal: AbortSignal): Promise<string | undefined> {
+  let fault = "it was not tried";
+  while (!signal.aborted) {
+    try {
+      await tryProbe(probe);
+      return undefined;
+    } catch (error) {
+      fault = (error as Error).message || String((error as NodeJS.ErrnoException).code);
+    }
+    await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
+  }
+  return fault;
+}
+
+/** Tries a probe once; rejects when the process isn't ready. */
+export async function tryProbe(probe: Probe): Promise<void> {
+  if ("tcp" in probe) return await accepts(probe.tcp);
+  if ("unix" in probe) return await accepts({ path: probe.unix });
+  if ("http" in probe) return await answers(probe.http);
+  await run(probe.command);
+}
+
+function accepts(address: NetConnectOpts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ ...address, timeout: ATTEMPT_MS });
+    const end = (error?: Error) => {
+      socket.destroy();
+      error ? reject(error) : resolve();
+    };
+    socket.once("connect", () => end());
+    socket.once("timeout", () => end(new Error("connection timed out")));
+    socket.once("error", end);
+  });
+}
+
+async function answers({ url, caFile, status = 200 }: Extract<Probe, { http: unknown }>["http"]): Promise<void> {
+  const ca = caFile === undefined ? {} : { ca: await readFile(caFile) };
+  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
+  await new Promise<void>((resolve, reject) => {
+    const call = request(url, { ...ca, agent: false, timeout: ATTEMPT_MS }, (response) => {
+      response.resume();
+      response.once("error", reject);
+      if (response.statusCode === status) response.once("end", resolve);
+      else reject(new Error(`GET ${url} answered ${response.statusCode}, not ${status}`));
+    });
+    call.once("timeout", () => call.destroy(new Error(`GET ${url} timed out`)));
+    call.once("error", reject);
+    call.end();
+  });
+}
