@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { run } from "../instance/index.ts";
+
+/** What is read of a Flux object, a pod or any other object with conditions. */
+export interface KubernetesObject {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly generation?: number };
+  readonly spec?: { readonly suspend?: boolean };
+  readonly status?: {
+    readonly phase?: string;
+    readonly observedGeneration?: number;
+    readonly lastAppliedRevision?: string;
+    readonly artifact?: { readonly revision?: string };
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+  };
+}
+
+/** Runs kubectl on a cluster of the instance and gives its standard output. */
+export type Kubectl = (args: readonly string[]) => Promise<string>;
+
+/** kubectl with a context of the instance's kubeconfig. */
+export const kubectlFor =
+  (kubectl: string, context: string, env: NodeJS.ProcessEnv): Kubectl =>
+  (args) =>
+    run([kubectl, "--context", context, ...args], { env });
+
+/** The objects of some kinds in all namespaces. */
+export async function objects(kubectl: Kubectl, kinds: readonly string[]): Promise<KubernetesObject[]> {
+  return JSON.parse(await kubectl(["get", kinds.join(","), "--all-namespaces", "--output", "json"])).items;
+}
+
+/**
+ * Why an object isn't Ready, with its own words; undefined when it is. A Flux object counts only at its newest generation
+ * and, with a revision given, once it has that revision. Pure.
+ */
+export function unready({ kind, metadata, spec, status }: KubernetesObject, revision?: string): string | undefined {
+  const name = `${kind} ${metadata.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata.name}`;
+  if (spec?.suspend === true) return `${name} is suspended`;
+  if (kind === "Pod" && status?.phase === "Succeeded") return undefined;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status !== "True") return `${name}: ${ready?.message || status?.phase || "no status yet"}`;
+  if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata.generation) {
+    return `${name}: its newest specification is not observed yet`;
+  }
+  const has = status?.lastAppliedRevision ?? status?.artifact?.revision;
+  if (revision !== undefined && has !== undefined && has !== revision)
+    return `${name}: has ${has}, not yet ${revision}`;
+  return undefined;
+}
+
+/** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */
+export async function untilReady(
+  list: () => Promise<readonly (string | undefined)[]>,
+  seconds: number,
+  report: (detail: string) => void,
+): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  let said = "";
+  for (;;) {
+    const states = await list();
+    const waiting = states.filter((state) => state !== undefined);
+    if (waiting.length === 0 && states.length > 0) return;
+    const now = states.length === 0 ? "nothing is there yet" : waiting.join("; ");
+    if (Date.now() > deadline) throw new Error(`not ready after ${seconds} s: ${now}`);
+    if (now !== said) report(`waiting for ${now}`);
+    said = now;
+    await sleep(1000);
+  }
+}
