@@ -1,8 +1,8 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, relative } from "node:path";
+import { writeAtomic } from "../instance/files.ts";
 
 /** Entries that no run has used for this long are removed when a newer one of their group is finished. */
 const KEEP_UNUSED_MS = 14 * 24 * 3600 * 1000;
@@ -64,8 +64,7 @@ export async function ensureEntry(entry: Entry, build: (dir: string) => Promise<
   }
   await mkdir(dir, { recursive: true });
   await build(dir);
-  await writeFile(join(dir, `${MARKER}.new`), `${new Date().toISOString()}\n`);
-  await rename(join(dir, `${MARKER}.new`), join(dir, MARKER));
+  await writeAtomic(join(dir, MARKER), `${new Date().toISOString()}\n`);
   await removeUnused(entry);
   return dir;
 }
@@ -77,34 +76,4 @@ async function removeUnused(entry: Entry): Promise<void> {
     const used = await stat(join(folder, name, MARKER)).catch(() => stat(join(folder, name)));
     if (Date.now() - used.mtimeMs > KEEP_UNUSED_MS) await rm(join(folder, name), { recursive: true, force: true });
   }
-}
-
-/**
- * Keeps other runs out until `release` is called or this process ends, however it ends: the kernel's lock is held by a
- * `flock` child that lives as long as our end of its stdin. `onWait` is told once when another run holds it.
- */
-export async function lock(root: string, onWait: () => void): Promise<{ release: () => void }> {
-  await mkdir(root, { recursive: true });
-  const file = join(root, "lock");
-  const attempt = (flags: string[]) =>
-    new Promise<{ release: () => void } | undefined>((resolve, reject) => {
-      const child = spawn("flock", ["--exclusive", ...flags, file, "sh", "-c", "echo locked && exec cat"], {
-        stdio: ["pipe", "pipe", "inherit"],
-      });
-      child.once("error", reject);
-      child.once("exit", (code) =>
-        code === 1 ? resolve(undefined) : reject(new Error(`flock ${file} ended with code ${code}`)),
-      );
-      child.stdout.once("data", () => {
-        child.removeAllListeners("exit");
-        child.unref();
-        resolve({ release: () => child.stdin.end() });
-      });
-    });
-  const held = await attempt(["--nonblock"]);
-  if (held) return held;
-  onWait();
-  const waited = await attempt([]);
-  if (!waited) throw new Error(`Could not lock ${file}`);
-  return waited;
 }

@@ -1,6 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, parseDocument, stringify } from "yaml";
+import { charts } from "../../components/versions.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
 import { externalSecretsGroup, goGroups, mainGroup, moduleDir } from "./go.ts";
@@ -11,9 +12,10 @@ const here = join(import.meta.dirname, "charts");
 
 /** Version of every chart in the mirror: those that the program pins. */
 export const chartVersions = {
-  flux2: "2.19.0",
-  crossplane: "2.3.4",
-  "external-secrets": "0.20.4",
+  flux2: charts.flux.version,
+  crossplane: charts.crossplane.version,
+  "external-secrets": charts.externalSecrets.version,
+  // The program installs none; spokes do, from Git.
   "sealed-secrets": "2.19.3",
 } as const;
 
@@ -43,7 +45,7 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
   async crossplane(folder) {
     const module = "github.com/crossplane/crossplane/v2";
     await copyModuleFolder(module, "cluster/charts/crossplane", folder);
-    return versionOf(mainGroup.mod, module).slice(1);
+    return sameVersion("crossplane", versionOf(mainGroup.mod, module)).slice(1);
   },
 
   async "external-secrets"(folder) {
@@ -60,7 +62,7 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
       "templates/crds/crds.yaml": await readFile(join(here, "external-secrets/templates/crds.yaml"), "utf8"),
       ...Object.fromEntries(files.map(([name, text]) => [`files/crds/${name}`, text])),
     });
-    return versionOf(externalSecretsGroup.mod, module);
+    return sameVersion("external-secrets", versionOf(externalSecretsGroup.mod, module));
   },
 
   async "sealed-secrets"(folder) {
@@ -74,6 +76,14 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
     return version;
   },
 };
+
+/** The program's version, which must be that of the chart that the program of this project pins. */
+function sameVersion(name: ChartName, version: string): string {
+  if (version === `v${chartVersions[name]}`) return version;
+  throw new Error(
+    `components/versions.ts pins the chart ${name} ${chartVersions[name]}, a go.mod in local/toolchain/go requires ${version}: change one of them`,
+  );
+}
 
 async function readController(short: string): Promise<ControllerSource> {
   const name = `${short}-controller`;
@@ -113,7 +123,11 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 async function chartsEntry(root: string): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts"]);
   const modules = await Promise.all(goGroups.map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
-  return { root, group: "charts", key: contentKey({ ...own, modules: modules.join("\n") }) };
+  return {
+    root,
+    group: "charts",
+    key: contentKey({ ...own, modules: modules.join("\n"), versions: JSON.stringify(chartVersions) }),
+  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { run } from "./run.ts";
 
 /** What the node and the tests take from the distribution, which pins the versions. */
@@ -10,6 +11,8 @@ export const DEBIAN_PACKAGES = [
   "iptables",
   "nftables",
   "openssh-client",
+  // Debian's python3 can't make virtual environments without it.
+  "python3-venv",
   "runc",
 ] as const;
 
@@ -31,7 +34,11 @@ const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
 export const cniDir = (exists: (path: string) => boolean = existsSync): string | undefined =>
   CNI_FOLDERS.find((folder) => exists(`${folder}/bridge`));
 
-/** Those of the packages whose status (`dpkg-query -W -f '${Package} ${db:Status-Status}\n'`) isn't "installed". */
+// dpkg-query fails when it doesn't know a package, and still lists the others.
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are dpkg-query's own.
+const QUERY = "dpkg-query -W -f '${Package} ${db:Status-Status}\\n' \"$@\" || true";
+
+/** Those of the packages that aren't "installed" in this list of names and states, one a line. */
 export function missingPackages(status: string): string[] {
   const installed = new Set(
     status
@@ -45,8 +52,7 @@ export function missingPackages(status: string): string[] {
 /** Installs the missing packages with apt. A machine without apt is preflight's business: it names the commands. */
 export async function ensureDebianPackages(say: (detail: string) => void): Promise<void> {
   if (!existsSync("/usr/bin/apt-get")) return;
-  const query = "dpkg-query -W -f '${Package} ${db:Status-Status}\\n' \"$@\" || true";
-  const missing = missingPackages(await run(["sh", "-c", query, "dpkg-query", ...DEBIAN_PACKAGES]));
+  const missing = missingPackages(await run(["sh", "-c", QUERY, "sh", ...DEBIAN_PACKAGES]));
   if (missing.length === 0) return;
   say(`apt-get install ${missing.join(" ")}`);
   const env = { DEBIAN_FRONTEND: "noninteractive" };
@@ -56,4 +62,13 @@ export async function ensureDebianPackages(say: (detail: string) => void): Promi
   if (missing.includes("containerd") && existsSync("/run/systemd/system")) {
     await run(["systemctl", "disable", "--now", "containerd.service"]);
   }
+}
+
+/** Absolute path of a system command, also of one in /usr/sbin, which a person's PATH may lack. @throws when there is none. */
+export function systemPath(name: string): string {
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+  const path = folders.map((folder) => join(folder, name)).find((candidate) => existsSync(candidate));
+  if (!path)
+    throw new Error(`${name} is not on PATH: install the package that has it (where there is apt it is installed)`);
+  return path;
 }

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { appendFile, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
+import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import { run } from "./run.ts";
 
@@ -53,6 +53,8 @@ const environment = (root: string) => ({
   CGO_ENABLED: "0",
   GOCACHE: join(root, "go-build"),
   GOFLAGS: "-mod=readonly -trimpath -buildvcs=false",
+  // Not in /tmp, which may be small: programs are linked here.
+  GOTMPDIR: join(root, "go-tmp"),
   GOTOOLCHAIN: "local",
   GOWORK: "off",
 });
@@ -72,6 +74,7 @@ export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
 export async function ensureGoGroup(root: string, group: GoGroup, say: (detail: string) => void): Promise<string> {
   const entry = await goEntry(root, group);
   return ensureEntry(entry, async (dir) => {
+    await mkdir(join(root, "go-tmp"), { recursive: true });
     const options = { cwd: group.dir, env: environment(root), background: true };
     const packages = ["tool", ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : [])];
     let downloads = 0;
@@ -102,10 +105,9 @@ export async function ensureGoGroup(root: string, group: GoGroup, say: (detail: 
   });
 }
 
-/** Removes the build cache (many GB) once every group is built; while one is not, it is what a killed build goes on from. */
+/** Removes the build cache (many GB); while a group is not built, it is what a killed build goes on from. */
 export async function removeBuildCache(root: string): Promise<void> {
-  for (const group of goGroups) if (!(await isComplete(await goEntry(root, group)))) return;
-  await rm(join(root, "go-build"), { recursive: true, force: true });
+  for (const folder of ["go-build", "go-tmp"]) await rm(join(root, folder), { recursive: true, force: true });
 }
 
 /**

@@ -1,14 +1,15 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { cacheRoot, lock } from "./cache.ts";
+import { tryLock, withLock } from "../instance/lock.ts";
+import { cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
-import { cniDir, ensureDebianPackages, SYSTEM_COMMANDS } from "./debian.ts";
+import { cniDir, ensureDebianPackages, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
 import { ensureGoGroup, type GoGroup, goEntry, goGroups, mainGroup, moduleDir, removeBuildCache } from "./go.ts";
 import { ensureImages, type Image } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
 
+export { cacheRoot } from "./cache.ts";
 export { chartVersions } from "./charts.ts";
 export { type Image, type ImageName, imageReferences } from "./images.ts";
 
@@ -35,6 +36,9 @@ export interface Toolchain {
 
 const PYTHON_PROGRAMS = ["aws", "ministack"] as const;
 
+/** How long a run waits for another that builds: longer than any build takes. */
+const LOCK_SECONDS = 2 * 3600;
+
 /**
  * Builds or installs what is not cached yet and returns where everything is: seconds when all is there, minutes when not.
  * Safe to kill and to call from several processes at once: they take turns, and each goes on from what is done.
@@ -44,51 +48,50 @@ export async function ensureToolchain(
   write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Toolchain> {
   const root = cacheRoot();
-  const held = await lock(root, () => write(`toolchain: another run is building in ${root}; waiting for it`));
-  try {
-    const report = new Reporter(goGroups.length + 4, write);
-    const groups = new Map<GoGroup, { dir: string; key: string }>();
-    await report.part("system packages", ensureDebianPackages);
-    const python = await report.part("Python environment", (say) => ensurePython(root, say));
-    for (const group of goGroups) {
-      const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, say));
-      groups.set(group, { dir, key: (await goEntry(root, group)).key });
-    }
-    await removeBuildCache(root);
-    const programsOf = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
-    const images = await report.part("images", (say) => ensureImages(root, programsOf, say));
-    const helm = join(programsOf(mainGroup).dir, "helm");
-    const charts = await report.part("charts", (say) => ensureCharts(root, helm, say));
-
-    const paths = new Map<string, string>();
-    for (const [group, { dir }] of groups) for (const name of group.programs) paths.set(name, join(dir, name));
-    for (const name of PYTHON_PROGRAMS) paths.set(name, join(python, "bin", name));
-    for (const name of SYSTEM_COMMANDS) paths.set(name, systemPath(name));
-    const cni = cniDir() ?? fail("No CNI plugins in /usr/lib/cni or /opt/cni/bin; install containernetworking-plugins");
-    for (const [name, path] of paths)
-      if (!existsSync(path)) fail(`${name} is missing: ${path}. Remove ${root} and run again.`);
-    return {
-      bin: (name) =>
-        paths.get(name) ?? fail(`The toolchain has no program ${name}; it has ${[...paths.keys()].sort().join(", ")}`),
-      programs: [...paths.keys()].sort(),
-      images: () => images,
-      charts,
-      python,
-      cni,
-      module: moduleDir,
-    };
-  } finally {
-    held.release();
-  }
+  const name = `toolchain/${contentKey({ root })}`;
+  const free = await tryLock(name);
+  if (free) await free.release();
+  else write(`toolchain: another run is building in ${root}; waiting for it`);
+  return withLock(name, () => buildAll(root, new Reporter(goGroups.length + 4, write)), LOCK_SECONDS);
 }
 
-function systemPath(name: string): string {
-  const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };
-  try {
-    return execFileSync("sh", ["-c", 'command -v "$1"', "sh", name], { env, encoding: "utf8" }).trim();
-  } catch {
-    return fail(`${name} is not on PATH. Install the package that has it (on Debian the toolchain does so itself).`);
+/** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
+export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
+  for (const group of goGroups) if (!(await isComplete(await goEntry(root, group)))) return false;
+  return true;
+}
+
+async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
+  const groups = new Map<GoGroup, { dir: string; key: string }>();
+  const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
+  await report.part("system packages", ensureDebianPackages);
+  const python = await report.part("Python environment", (say) => ensurePython(root, say));
+  for (const group of goGroups) {
+    const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, say));
+    groups.set(group, { dir, key: (await goEntry(root, group)).key });
   }
+  if (await isBuilt(root)) await removeBuildCache(root);
+  const images = await report.part("images", (say) => ensureImages(root, built, say));
+  const helm = join(built(mainGroup).dir, "helm");
+  const charts = await report.part("charts", (say) => ensureCharts(root, helm, say));
+
+  const paths = new Map<string, string>([
+    ...[...groups].flatMap(([group, { dir }]) => group.programs.map((name) => [name, join(dir, name)] as const)),
+    ...PYTHON_PROGRAMS.map((name) => [name, join(python, "bin", name)] as const),
+    ...SYSTEM_COMMANDS.map((name) => [name, systemPath(name)] as const),
+  ]);
+  for (const [name, path] of paths)
+    if (!existsSync(path)) fail(`${name} is not at ${path}: something removed it. Delete ${root} and run again.`);
+  const programs = [...paths.keys()].sort();
+  return {
+    bin: (name) => paths.get(name) ?? fail(`The toolchain has no program ${name}; it has ${programs.join(", ")}`),
+    programs,
+    images: () => images,
+    charts,
+    python,
+    cni: cniDir() ?? fail("No CNI plugins in /usr/lib/cni or /opt/cni/bin: install containernetworking-plugins"),
+    module: moduleDir,
+  };
 }
 
 function fail(message: string): never {

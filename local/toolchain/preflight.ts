@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { CommandError, run } from "../instance/command.ts";
+import { goGroups } from "./go.ts";
+
+/** The build tools that were found on this machine; a tool that isn't on PATH is undefined. */
+export interface BuildTools {
+  /** What `go env GOVERSION` says, such as `go1.26.8`. */
+  readonly go: string | undefined;
+  /** What `python3 --version` says. */
+  readonly python: string | undefined;
+  /** python3 can make virtual environments, or apt is there to install what it lacks. */
+  readonly venv: boolean;
+  /** What `git --version` says. */
+  readonly git: string | undefined;
+  /** Why the kernel can't mount an overlay file system on the instance's disk; undefined when it can. */
+  readonly overlayFault: string | undefined;
+}
+
+/** Disk that a build from nothing takes: the Go build cache at its peak, modules, programs and images. Bytes. */
+export const BUILD_DISK = 25 * 1024 ** 3;
+
+// What the pinned awscli and ministack ask for.
+const PYTHON_NEEDED = "3.10";
+// The first with protocol v2 as its default.
+const GIT_NEEDED = "2.26";
+
+/** The least Go release that builds every module of the toolchain: the newest of their go directives. */
+export const goNeeded = (): string =>
+  goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
+
+/** All that is wrong with the build tools; empty when nothing is. A tool that isn't there is not judged here. Pure. */
+export function toolFaults(tools: BuildTools, needed: string = goNeeded()): string[] {
+  const tooOld = (name: string, found: string | undefined, least: string) =>
+    found !== undefined &&
+    compare(found, least) < 0 &&
+    `${name} ${least} or newer is needed, found "${found.trim()}": install a newer one and put it first on PATH`;
+  const faults = [
+    tooOld("Go", tools.go, needed),
+    tooOld("Python", tools.python, PYTHON_NEEDED),
+    tooOld("git", tools.git, GIT_NEEDED),
+    tools.python !== undefined &&
+      !tools.venv &&
+      "python3 can't make virtual environments (no module ensurepip): install its venv package, such as python3-venv",
+    tools.overlayFault !== undefined &&
+      `containers need overlay mounts, and one on the instance's disk failed: ${tools.overlayFault}. Put FLEET_LOCAL_DIR on a disk with ext4 or xfs, or load the kernel module overlay`,
+  ];
+  return faults.filter((fault) => fault !== false);
+}
+
+/** Compares the first version numbers in two texts, part by part: negative, zero or positive. */
+export function compare(a: string, b: string): number {
+  const parts = (text: string) => (/[0-9]+(\.[0-9]+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
+  const [left, right] = [parts(a), parts(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** Looks at the build tools of this machine, and tries an overlay mount beside `instanceDir`. Leaves nothing behind. */
+export async function findTools(instanceDir: string): Promise<BuildTools> {
+  let disk = instanceDir;
+  while (!existsSync(disk)) disk = dirname(disk);
+  const [go, python, git, ensurepip, overlay] = await Promise.all([
+    attempt("go", "env", "GOVERSION"),
+    attempt("python3", "--version"),
+    attempt("git", "--version"),
+    attempt("python3", "-c", "import ensurepip, venv"),
+    attempt("unshare", "--mount", "sh", "-c", OVERLAY_PROBE, "sh", disk),
+  ]);
+  return {
+    go: go.output,
+    python: python.output,
+    git: git.output,
+    venv: ensurepip.output !== undefined || existsSync("/usr/bin/apt-get"),
+    overlayFault: overlay.fault,
+  };
+}
+
+const OVERLAY_PROBE = `
+dir=$(mktemp -d "$1/.overlay-probe.XXXXXX") && trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
+mkdir "$dir/lower" "$dir/upper" "$dir/work" "$dir/merged"
+mount -t overlay overlay -o "lowerdir=$dir/lower,upperdir=$dir/upper,workdir=$dir/work" "$dir/merged"`;
+
+async function attempt(...argv: [string, ...string[]]): Promise<{ output?: string; fault?: string }> {
+  try {
+    return { output: await run(argv) };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { fault: error.stderr.trim() || error.message };
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { cniDir, DEBIAN_PACKAGES, missingPackages } from "../../../local/toolchain/debian.ts";
+import { type BuildTools, compare, goNeeded, toolFaults } from "../../../local/toolchain/preflight.ts";
+
+const fit: BuildTools = {
+  go: "go1.26.8",
+  python: "Python 3.11.2",
+  git: "git version 2.39.5",
+  venv: true,
+  overlayFault: undefined,
+};
+
+test("tools that are new enough have no faults", () => expect(toolFaults(fit, "1.26.8")).toEqual([]));
+
+describe("every fault says what is needed, what was found and what to do", () => {
+  test.each<[string, Partial<BuildTools>, RegExp]>([
+    ["an old Go", { go: "go1.26.7\n" }, /^Go 1\.26\.8 or newer is needed, found "go1\.26\.7": install a newer one/],
+    ["an old Python", { python: "Python 3.9.2" }, /^Python 3\.10 or newer is needed, found "Python 3\.9\.2"/],
+    ["an old git", { git: "git version 2.11.0" }, /^git 2\.26 or newer is needed/],
+    ["no virtual environments", { venv: false }, /ensurepip.*python3-venv/],
+    ["no overlay mounts", { overlayFault: "mount: wrong fs type" }, /mount: wrong fs type.*FLEET_LOCAL_DIR/],
+  ])("%s", (_, change, message) =>
+    expect(toolFaults({ ...fit, ...change }, "1.26.8")).toEqual([expect.stringMatching(message)]),
+  );
+
+  test("all of them at once", () =>
+    expect(toolFaults({ ...fit, go: "go1.20", python: "Python 3.8.0" }, "1.26.8")).toHaveLength(2));
+});
+
+test("a tool that isn't installed is not judged by its version", () =>
+  expect(toolFaults({ ...fit, go: undefined, python: undefined, git: undefined, venv: false }, "1.26.8")).toEqual([]));
+
+test("versions compare by number, not by text", () => {
+  expect(compare("go1.9", "1.26")).toBeLessThan(0);
+  expect(compare("go1.26.10", "go1.26.9")).toBeGreaterThan(0);
+  expect(compare("2.39", "git version 2.39.0")).toBe(0);
+});
+
+test("the Go that is needed is the newest that a module asks for", () => expect(goNeeded()).toBe("1.26.8"));
+
+test("packages that dpkg doesn't know, or has only half, count as missing", () => {
+  const [first, second, ...rest] = DEBIAN_PACKAGES;
+  const status = [`${first} half-configured`, ...rest.map((name) => `${name} installed`), ""].join("\n");
+  expect(missingPackages(status)).toEqual([first, second]);
+});
+
+test("CNI plugins are found where Debian or upstream's archive puts them", () => {
+  expect(cniDir((path) => path === "/opt/cni/bin/bridge")).toBe("/opt/cni/bin");
+  expect(cniDir(() => true)).toBe("/usr/lib/cni");
+  expect(cniDir(() => false)).toBeUndefined();
+});
