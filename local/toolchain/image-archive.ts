@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { type Headers, type Pack, pack } from "tar-stream";
+import { type Header, type Pack, pack } from "tar-stream";
 
 /** A container image of one layer, made of static programs and a few files. */
 export interface ImageSpec {
@@ -18,6 +18,14 @@ export interface ImageSpec {
 
 /** A file copied from this machine, or a small one by its content. Mode: 0755 for copied programs, else 0644. */
 export type ImageFile = { readonly source: string; readonly mode?: number } | { readonly content: string };
+
+/** What is said of an entry; tar-stream fills in the rest. */
+type EntryHeader = Pick<Header, "name"> & Partial<Header>;
+
+interface LayerEntry {
+  readonly header: EntryHeader;
+  readonly file?: ImageFile;
+}
 
 /** What every image has, as distroless images do. The CA file is where an instance mounts its own CA. */
 const BASE_FILES: Readonly<Record<string, ImageFile>> = {
@@ -34,13 +42,13 @@ const BASE_FILES: Readonly<Record<string, ImageFile>> = {
   "/etc/ssl/certs/ca-certificates.crt": { content: "" },
 };
 
-const BASE_FOLDERS: Readonly<Record<string, Partial<Headers>>> = {
+const BASE_FOLDERS: Readonly<Record<string, Partial<Header>>> = {
   "/home/nonroot": { uid: 65532, gid: 65532 },
   "/tmp": { mode: 0o1777 },
 };
 
 /** Everything in the layer in the order of the archive: parents before children, the rest by name. */
-export function layerEntries(spec: ImageSpec): { header: Headers; file?: ImageFile }[] {
+export function layerEntries(spec: ImageSpec): LayerEntry[] {
   const files = { ...BASE_FILES, ...spec.files };
   const folders = new Set(Object.keys(BASE_FOLDERS));
   for (const path of [...Object.keys(files), ...folders]) {
@@ -50,7 +58,7 @@ export function layerEntries(spec: ImageSpec): { header: Headers; file?: ImageFi
     for (let folder = posix.dirname(path); folder !== "/"; folder = posix.dirname(folder)) folders.add(folder);
   }
   const common = { uid: 0, gid: 0, mtime: new Date(0) };
-  const entries = [
+  const entries: LayerEntry[] = [
     ...[...folders].map((path) => ({
       header: {
         ...common,
@@ -58,10 +66,10 @@ export function layerEntries(spec: ImageSpec): { header: Headers; file?: ImageFi
         type: "directory",
         mode: 0o755,
         ...BASE_FOLDERS[path],
-      } as Headers,
+      },
     })),
     ...Object.entries(files).map(([path, file]) => ({
-      header: { ...common, name: path.slice(1), type: "file", mode: fileMode(file) } as Headers,
+      header: { ...common, name: path.slice(1), type: "file", mode: fileMode(file) },
       file,
     })),
   ];
@@ -108,7 +116,7 @@ export async function writeImageArchive(spec: ImageSpec, path: string): Promise<
   const configName = `${createHash("sha256").update(config).digest("hex")}.json`;
   const layerName = `${layerDigest}/layer.tar`;
   const manifest = JSON.stringify([{ Config: configName, RepoTags: [spec.reference], Layers: [layerName] }]);
-  const header = (name: string): Headers => ({ name, mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) });
+  const header = (name: string): EntryHeader => ({ name, mode: 0o644, uid: 0, gid: 0, mtime: new Date(0) });
   await writeTar(`${path}.new`, async (tar) => {
     await addEntry(tar, header("manifest.json"), { content: manifest });
     await addEntry(tar, header(configName), { content: config });
@@ -122,7 +130,7 @@ export async function writeImageArchive(spec: ImageSpec, path: string): Promise<
 async function writeTar(path: string, fill: (tar: Pack) => Promise<void>): Promise<string> {
   const tar = pack();
   const hash = createHash("sha256");
-  tar.on("data", (chunk: Buffer) => hash.update(chunk));
+  tar.on("data", (chunk) => hash.update(chunk as Buffer));
   const written = pipeline(tar, createWriteStream(path));
   try {
     await fill(tar);
@@ -136,7 +144,7 @@ async function writeTar(path: string, fill: (tar: Pack) => Promise<void>): Promi
   return hash.digest("hex");
 }
 
-async function addEntry(tar: Pack, header: Headers, file: ImageFile | undefined): Promise<void> {
+async function addEntry(tar: Pack, header: EntryHeader, file: ImageFile | undefined): Promise<void> {
   if (!file) return void tar.entry(header);
   if ("content" in file) return void tar.entry(header, file.content);
   const { size } = await stat(file.source);

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { extract, type Headers } from "tar-stream";
+import { extract, type Header } from "tar-stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   type ImageSpec,
@@ -95,7 +95,7 @@ describe("an image's archive", () => {
   });
 });
 
-type Files = Map<string, { header: Headers; body: Buffer }>;
+type Files = Map<string, { header: Header; body: Buffer }>;
 
 async function readTar(stream: Readable): Promise<Files> {
   const files: Files = new Map();
