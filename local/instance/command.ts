@@ -18,14 +18,14 @@ export class CommandError extends Error {
 /** Runs a command to its end and gives its standard output. `input` goes to standard input. Rejects with CommandError. */
 export function run(
   argv: readonly [string, ...string[]],
-  options: { input?: string; env?: NodeJS.ProcessEnv } = {},
+  options: { input?: string; env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ): Promise<string> {
   const [file, ...args] = argv;
   return new Promise((resolve, reject) => {
     const child = execFile(
       file,
       args,
-      { encoding: "utf8", maxBuffer: 64 << 20, env: options.env ?? process.env },
+      { encoding: "utf8", maxBuffer: 64 << 20, env: options.env ?? process.env, cwd: options.cwd ?? process.cwd() },
       (error, stdout, stderr) => {
         if (error === null) return resolve(stdout);
         reject(new CommandError(argv, typeof error.code === "number" ? error.code : undefined, stderr, error.message));
