@@ -59,19 +59,23 @@ export function layerEntries(spec: ImageSpec): LayerEntry[] {
   }
   const common = { uid: 0, gid: 0, mtime: new Date(0) };
   const entries: LayerEntry[] = [
-    ...[...folders].map((path) => ({
-      header: {
-        ...common,
-        name: `${path.slice(1)}/`,
-        type: "directory",
-        mode: 0o755,
-        ...BASE_FOLDERS[path],
-      },
-    })),
-    ...Object.entries(files).map(([path, file]) => ({
-      header: { ...common, name: path.slice(1), type: "file", mode: fileMode(file) },
-      file,
-    })),
+    ...[...folders].map(
+      (path): LayerEntry => ({
+        header: {
+          ...common,
+          name: `${path.slice(1)}/`,
+          type: "directory",
+          mode: 0o755,
+          ...BASE_FOLDERS[path],
+        },
+      }),
+    ),
+    ...Object.entries(files).map(
+      ([path, file]): LayerEntry => ({
+        header: { ...common, name: path.slice(1), type: "file", mode: fileMode(file) },
+        file,
+      }),
+    ),
   ];
   return entries.sort((a, b) => (a.header.name < b.header.name ? -1 : 1));
 }
