@@ -2,6 +2,8 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, hierarchies, run } from "../instance/index.ts";
+import { findTools, toolFaults } from "../toolchain/preflight.ts";
+import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
 
 /** What the checks found about this machine. */
 export interface Machine {
@@ -147,7 +149,7 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
         ...cache,
         purpose: "the toolchain and its build",
         free: freeBytes(cache.path),
-        needed: (cache.built ? 1 : 25) * GIB,
+        needed: cache.built ? GIB : BUILD_DISK,
       },
       { path: dir, purpose: "the instance (images, logs, state)", free: freeBytes(dir), needed: 4 * GIB },
     ],
@@ -158,7 +160,8 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
 
 /** Rejects with everything that this machine lacks. */
 export async function preflight(cache: { path: string; built: boolean }, dir: string): Promise<void> {
-  const lacks = missing(await inspect(cache, dir));
+  const [machine, tools] = await Promise.all([inspect(cache, dir), findTools(dir)]);
+  const lacks = [...missing(machine), ...toolFaults(tools)];
   if (lacks.length > 0)
     throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);
 }
