@@ -2,7 +2,6 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, hierarchies, run } from "../instance/index.ts";
-import { findTools, toolFaults } from "../toolchain/preflight.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
 
 /** What the checks found about this machine. */
