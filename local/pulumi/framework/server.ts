@@ -17,6 +17,7 @@ import { construct, failConstructions } from "./construct.ts";
 import { connectEngine } from "./engine.ts";
 import { fullMessage, ProviderError, toServiceError } from "./errors.ts";
 import { callFunction } from "./functions.ts";
+import { engineAddress, onEnd } from "./lifetime.ts";
 import { autonamingOf, setDiff, setFailures } from "./messages.ts";
 import type { ProviderDefinition } from "./provider.ts";
 import * as calls from "./resource-calls.ts";
@@ -25,13 +26,11 @@ import { decode, encode } from "./wire.ts";
 
 /** Largest gRPC message, as in Pulumi's own plugins: 400 MiB. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
-/** How often the plugin looks whether the engine that started it is still there. */
-const ORPHAN_CHECK_MS = 1000;
 
 /** The methods of the service for one provider; `shutdown` aborts what runs. */
 export function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | undefined) {
-  let engineAddress = startAddress;
-  let engine = connectEngine(engineAddress);
+  let address = startAddress;
+  let engine = connectEngine(address);
   let session: { value: S } | undefined;
   const abort = new AbortController();
 
@@ -49,9 +48,9 @@ export function makeService<S>(provider: ProviderDefinition<S>, startAddress: st
 
   const implementation = {
     handshake: unary((request: messages.ProviderHandshakeRequest) => {
-      if (!engineAddress && request.getEngineAddress()) {
-        engineAddress = request.getEngineAddress();
-        engine = connectEngine(engineAddress);
+      if (!address && request.getEngineAddress()) {
+        address = request.getEngineAddress();
+        engine = connectEngine(address);
       }
       return new provpb.ProviderHandshakeResponse()
         .setAcceptSecrets(true)
@@ -159,7 +158,7 @@ export function makeService<S>(provider: ProviderDefinition<S>, startAddress: st
     }),
     construct: unary(async (request: messages.ConstructRequest) => {
       const component = provider.components?.[request.getType()];
-      if (component) return construct(component, request, engineAddress);
+      if (component) return construct(component, request, address);
       const known = Object.keys(provider.components ?? {}).join(", ") || "none";
       throw new ProviderError(
         status.UNIMPLEMENTED,
@@ -223,8 +222,7 @@ function withRefusals(implementation: UntypedServiceImplementation, name: string
  * The engine's address is the last argument of the process.
  */
 export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise<void> {
-  const address = process.argv.slice(2).find((argument) => !argument.startsWith("-"));
-  const { implementation, close, log } = makeService(provider, address);
+  const { implementation, close, log } = makeService(provider, engineAddress());
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
@@ -240,18 +238,12 @@ export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise
     server.forceShutdown();
     process.exit(code);
   };
-  // Ctrl-C reaches the whole process group: the engine cancels in order, the plugin must live on until then.
-  process.on("SIGINT", () => {});
-  process.on("SIGTERM", () => void stop(0));
+  onEnd(() => void stop(0));
   process.on("unhandledRejection", (error) => {
     if (failConstructions(error)) return;
     log().warning(`${provider.name}: unexpected error: ${fullMessage(error)}`);
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     void stop(1);
   });
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) void stop(1);
-  }, ORPHAN_CHECK_MS).unref();
   process.stdout.write(`${port}\n`);
 }

@@ -1,0 +1,126 @@
+/** A Pulumi command line for an instance: environment, stack and configuration filled in. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
+import { prepareStack, selectedStack } from "./stack.ts";
+
+/** What to execute. */
+export interface PulumiCommand {
+  readonly binary: string;
+  readonly args: readonly string[];
+  readonly env: Record<string, string>;
+}
+
+/** Commands that read or write a stack's configuration file and take `--config-file`. */
+const STACK_COMMANDS = new Set("up update preview pre refresh destroy down dn import watch logs".split(" "));
+/** Global flags with a value, which may stand before the command. */
+const VALUE_FLAGS = new Set([
+  "-C",
+  "--cwd",
+  "--color",
+  "--memprofilerate",
+  "--profiling",
+  "--tracing",
+  "-v",
+  "--verbose",
+]);
+/** The stack when none is named or selected. */
+const DEFAULT_STACK = "local";
+
+/** The command: the first argument that is neither a flag nor a flag's value. */
+export function commandOf(args: readonly string[]): string | undefined {
+  return args.find((arg, index) => !arg.startsWith("-") && !VALUE_FLAGS.has(args[index - 1] ?? ""));
+}
+
+/** The value of a flag in its forms `--name value`, `--name=value`, `-n value`, `-nvalue`. */
+export function flagOf(args: readonly string[], long: string, short?: string): string | undefined {
+  for (const [index, arg] of args.entries()) {
+    if (arg === long || (short && arg === short)) return args[index + 1];
+    if (arg.startsWith(`${long}=`)) return arg.slice(long.length + 1);
+    if (short && arg.startsWith(short) && !arg.startsWith("--")) return arg.slice(short.length).replace(/^=/, "");
+  }
+  return undefined;
+}
+
+/**
+ * Fills in what a command needs. In another project than this checkout only the environment is set, so `pulumi` stays a plain Pulumi.
+ * @param dir the instance's folder.
+ * @param args the arguments of `pulumi`.
+ * @param cwd where the command runs.
+ */
+export async function pulumiCommand(dir: string, args: readonly string[], cwd = process.cwd()): Promise<PulumiCommand> {
+  const { binary } = pulumiPaths(dir);
+  if (!existsSync(binary)) throw new Error(`${binary} is missing: run npm start first`);
+  await ensurePassphrase(dir);
+  const env = { ...definedEnvironment(), ...pulumiEnvironment(dir) };
+  if (projectRoot(path.resolve(cwd, flagOf(args, "--cwd", "-C") ?? ".")) !== CHECKOUT) return { binary, args, env };
+  const named = flagOf(args, "--stack", "-s") ?? env["PULUMI_STACK"] ?? (await selectedStack(dir));
+  const stack = named?.split("/").at(-1) ?? DEFAULT_STACK;
+  const withStack = named ? env : { ...env, PULUMI_STACK: stack };
+  if (!STACK_COMMANDS.has(commandOf(args) ?? "") || args.includes("--help") || args.includes("-h"))
+    return { binary, args, env: withStack };
+  const rendered = await prepareStack(dir, stack);
+  const config = flagOf(args, "--config-file") ? [] : ["--config-file", rendered];
+  // Behind the user's arguments, except where `--` ends the flags.
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  return { binary, args: [...args.slice(0, end), ...config, ...args.slice(end)], env: withStack };
+}
+
+function definedEnvironment(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+function projectRoot(from: string): string | undefined {
+  const parent = path.dirname(from);
+  if (["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"].some((file) => existsSync(path.join(from, file)))) return from;
+  return parent === from ? undefined : projectRoot(parent);
+}
+
+/** Options of {@link runPulumi}. */
+export interface RunOptions {
+  readonly dir: string;
+  readonly args: readonly string[];
+  /** Default: the checkout. */
+  readonly cwd?: string;
+  /** On top of the environment of this process and the instance's. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Every line of stdout and stderr as it comes; missing: both go to the terminal. */
+  readonly onLine?: (line: string, stream: "stdout" | "stderr") => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Runs a command to its end. An abort interrupts it, so that Pulumi cancels in order. */
+export async function runPulumi(options: RunOptions): Promise<{ code: number; stdout: string; stderr: string }> {
+  const cwd = options.cwd ?? CHECKOUT;
+  const command = await pulumiCommand(options.dir, options.args, cwd);
+  const { onLine } = options;
+  const child = spawn(command.binary, command.args, {
+    cwd,
+    env: { ...command.env, ...options.env },
+    stdio: onLine ? ["ignore", "pipe", "pipe"] : "inherit",
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const) {
+    const readable = child[stream];
+    if (!readable) continue;
+    createInterface({ input: readable }).on("line", (line) => {
+      output[stream] += `${line}\n`;
+      onLine?.(line, stream);
+    });
+  }
+  const interrupt = () => child.kill("SIGINT");
+  options.signal?.addEventListener("abort", interrupt);
+  try {
+    const code = await new Promise<number>((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (status, signal) => resolve(status ?? (signal ? 130 : 1)));
+    });
+    return { code, ...output };
+  } finally {
+    options.signal?.removeEventListener("abort", interrupt);
+  }
+}
