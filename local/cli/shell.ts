@@ -14,14 +14,14 @@ export function environmentFile(variables: Readonly<Record<string, string>>, bin
 }
 
 /** A command of `<dir>/bin`: the real program in the instance's environment, whatever the caller's is. */
-export const wrapper = (environment: string, program: string) =>
-  `#!/bin/sh\n. ${quote(environment)}\nexec ${quote(program)} "$@"\n`;
+export const wrapper = (environment: string, program: readonly string[]) =>
+  `#!/bin/sh\n. ${quote(environment)}\nexec ${program.map(quote).join(" ")} "$@"\n`;
 
 /** Writes `<dir>/env` and the commands of `<dir>/bin`. */
 export async function writeShellFiles(
   { paths }: Instance,
   variables: Readonly<Record<string, string>>,
-  programs: Readonly<Record<string, string>>,
+  programs: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   await writeAtomic(paths.env, environmentFile(variables, paths.bin));
   for (const [name, program] of Object.entries(programs)) {

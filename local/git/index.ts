@@ -5,7 +5,7 @@ import type { AccessList, DeployKey } from "./access.ts";
 import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
 export type { Access, AccessList, DeployKey } from "./access.ts";
-export { type Published, publish } from "./repositories.ts";
+export { BRANCH, type Published, publish } from "./repositories.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";

@@ -21,7 +21,7 @@ describe("the shell files of an instance", () => {
 
   test("sourcing env sets every variable literally and puts the tools first on PATH, once", async () => {
     mkdirSync(instance.paths.bin);
-    await writeShellFiles(instance, { AWS_REGION: "us-east-1", ODD: "a 'b' $HOME \"c\"" }, { show: "/usr/bin/env" });
+    await writeShellFiles(instance, { AWS_REGION: "us-east-1", ODD: "a 'b' $HOME \"c\"" }, { show: ["/usr/bin/env"] });
     expect(sh('. "$1"; echo "$ODD"')).toBe("a 'b' $HOME \"c\"");
     expect(sh('. "$1"; . "$1"; echo "$PATH"')).toBe(`${instance.paths.bin}:/usr/bin:/bin`);
   });

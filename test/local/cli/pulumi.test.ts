@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
-import { overrides } from "../../../local/cli/stack.ts";
+import { overrides } from "../../../local/cli/pulumi.ts";
 
 test("an instance's stack gets the values that only the instance knows", () => {
-  expect(overrides("config:\n  fleet:a: x\n", { "fleet:gitKnownHosts": "host key" })).toEqual({ "fleet:gitKnownHosts": "host key" });
+  expect(overrides("config:\n  fleet:a: x\n", { "fleet:gitKnownHosts": "host key" })).toEqual({
+    "fleet:gitKnownHosts": "host key",
+  });
 });
 
 test("where a stack names the accounts that it may run in, that becomes the emulated account", () => {

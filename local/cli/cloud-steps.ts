@@ -1,0 +1,60 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ensureInstanceCa } from "../gateway/ca.ts";
+import { ensureDeployer } from "../gateway/deployer.ts";
+import { ensureGatewayKey } from "../gateway/key.ts";
+import { MINISTACK_PORT, ministackProcess } from "../gateway/ministack.ts";
+import { gatewayProcess } from "../gateway/process.ts";
+import { GIT_SSH_PORT, gitKnownHosts, gitPaths, publish } from "../git/index.ts";
+import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { supervisorOf } from "../supervisor/client.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Step } from "./steps.ts";
+
+/** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */
+const awsStep: Step<Fleet> = {
+  name: "start the AWS API",
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    const supervisor = supervisorOf(instance);
+    await ensureGatewayKey(instance);
+    await ensureInstanceCa(instance);
+    await supervisor.start({
+      ...ministackProcess(instance, join(fleet.toolchain().python, "bin", "python")),
+      ready: { tcp: { host: instance.loopbackAddress, port: MINISTACK_PORT } },
+    });
+    await supervisor.start({
+      ...gatewayProcess(instance),
+      ready: { http: { url: `http://${instance.loopbackAddress}:9443/healthz` } },
+    });
+    await ensureDeployer(instance);
+    report(`AWS API on ${instance.awsEndpoint}, as the IAM user deployer (${instance.paths.awsCredentials})`);
+  },
+};
+
+/** The Git repositories of the project, from the folders of repos/. */
+export const repositories = async () =>
+  (await readdir(join(CHECKOUT, "repos"), { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+const gitStep: Step<Fleet> = {
+  name: "start the Git server and publish the repositories",
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    gitKnownHosts(instance); // makes the host key before the server needs it
+    for (const name of await repositories()) {
+      const bare = join(gitPaths(instance).root, `${name}.git`);
+      report(`${name}: ${publish(bare, join(CHECKOUT, "repos", name), `Publish repos/${name}`)}`);
+    }
+    await supervisorOf(instance).start({
+      id: "git",
+      argv: [process.execPath, join(import.meta.dirname, "..", "git", "main.ts")],
+      env: { FLEET_LOCAL_DIR: instance.dir },
+      ready: { tcp: { host: instance.gatewayAddress, port: GIT_SSH_PORT } },
+    });
+  },
+};
+
+/** The embedded cloud without any cluster: what `pulumi preview` needs. */
+export const cloudSteps: readonly Step<Fleet>[] = [awsStep, gitStep];

@@ -1,0 +1,51 @@
+import { type Instance, openInstance } from "../instance/index.ts";
+import { cacheRoot } from "../toolchain/cache.ts";
+import { ensureToolchain, isBuilt, type Toolchain } from "../toolchain/index.ts";
+import { preflight } from "./preflight.ts";
+import type { Step } from "./steps.ts";
+
+/** What the steps work on; the machine steps fill it. */
+export interface Fleet {
+  /** The instance's folder. */
+  readonly dir: string;
+  /** Name of the Pulumi stack. */
+  readonly stack: string;
+  readonly toolchain: () => Toolchain;
+  readonly instance: () => Instance;
+}
+
+/** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. */
+export function newFleet(dir: string, stack: string): Fleet & { readonly machineSteps: readonly Step<unknown>[] } {
+  let toolchain: Toolchain | undefined;
+  let instance: Instance | undefined;
+  const made = <T>(what: string, value: T | undefined): T => {
+    if (value === undefined) throw new Error(`there is no ${what} yet: the machine steps come first`);
+    return value;
+  };
+  const machineSteps: Step<unknown>[] = [
+    {
+      name: "check the machine",
+      run: async () => preflight({ path: cacheRoot(), built: await isBuilt() }, dir),
+    },
+    {
+      name: "prepare the toolchain",
+      run: async (_, report) => {
+        toolchain = await ensureToolchain(report);
+      },
+    },
+    {
+      name: "open the instance",
+      run: async (_, report) => {
+        instance = await openInstance(dir);
+        report(`instance ${instance.index} in ${dir}, gateway address ${instance.gatewayAddress}`);
+      },
+    },
+  ];
+  return {
+    dir,
+    stack,
+    toolchain: () => made("toolchain", toolchain),
+    instance: () => made("instance", instance),
+    machineSteps,
+  };
+}

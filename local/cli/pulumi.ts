@@ -1,0 +1,90 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { ACCOUNT, REGION } from "../gateway/ministack.ts";
+import { type Instance, run, writeAtomic } from "../instance/index.ts";
+import { pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
+import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
+
+/** Config values by their full key, `project:key`, as they stand in a stack's file. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** Environment of the AWS and Kubernetes commands of an instance; Pulumi's own part comes from its runner. */
+export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<string, string> {
+  return {
+    FLEET_LOCAL_DIR: dir,
+    AWS_ENDPOINT_URL: awsEndpoint,
+    AWS_CONFIG_FILE: paths.awsConfig,
+    AWS_SHARED_CREDENTIALS_FILE: paths.awsCredentials,
+    AWS_PROFILE: "default",
+    AWS_REGION: REGION,
+    AWS_EC2_METADATA_DISABLED: "true",
+    AWS_PAGER: "",
+    KUBECONFIG: paths.kubeconfig,
+  };
+}
+
+/**
+ * What an instance's stack has over the values in stacks/: those that only the instance knows, and the emulated account
+ * where the stack names the accounts that it may run in. Pure.
+ */
+export function overrides(original: string, values: Config): Config {
+  const { config } = parse(original) as { config?: Config };
+  const accounts = config?.["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] };
+  return { ...values, ...accounts };
+}
+
+/** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml. */
+export async function writeOverrides(instance: Instance, stack: string, values: Config): Promise<void> {
+  const folder = pulumiPaths(instance.dir).overrides;
+  const name = `Pulumi.${stack}.yaml`;
+  const original = await readFile(join(CHECKOUT, "stacks", name), "utf8");
+  await mkdir(folder, { recursive: true });
+  await writeAtomic(join(folder, name), stringify({ config: overrides(original, values) }, { lineWidth: 0 }));
+}
+
+/** The `pulumi` of the instance's shell files: the real CLI with the stack's files and the instance's environment. */
+export const pulumiOf = ({ paths }: Instance) => join(paths.bin, "pulumi");
+
+async function command(instance: Instance, args: readonly string[]) {
+  const { binary, args: full, env } = await pulumiCommand(instance.dir, args, CHECKOUT);
+  return {
+    argv: [binary, ...full] as [string, ...string[]],
+    env: { ...env, ...cloudEnvironment(instance) },
+    cwd: CHECKOUT,
+  };
+}
+
+/** Runs a Pulumi command that changes no resource and gives its standard output. */
+export async function readPulumi(instance: Instance, args: readonly string[]): Promise<string> {
+  const { argv, ...options } = await command(instance, [...args, "--non-interactive"]);
+  return run(argv, options);
+}
+
+/**
+ * Runs a Pulumi command that changes the stack, after what an interrupted one left: a running one is waited for, the lock
+ * of one that is gone is removed. Rejects when it fails, with where its log is.
+ */
+export async function changeStack(
+  instance: Instance,
+  stack: string,
+  args: readonly string[],
+  onLine: (line: string) => void,
+): Promise<void> {
+  const common = ["--stack", stack, "--yes"];
+  await awaitOperation(instance, onLine);
+  if (await isLockStale(instance)) {
+    onLine("removing the lock that an interrupted Pulumi left");
+    await readPulumi(instance, ["cancel", ...common]);
+  }
+  const title = `pulumi ${args[0]}`;
+  const spec = await command(instance, [...args, ...common, "--non-interactive"]);
+  const code = await runOperation(instance, { title, ...spec }, onLine);
+  if (code !== 0)
+    throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);
+}
+
+/** The outputs of a stack, secret ones masked. */
+export const outputsOf = async (instance: Instance, stack: string) =>
+  JSON.parse(await readPulumi(instance, ["stack", "output", "--json", "--stack", stack])) as Record<string, unknown>;

@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import { DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import { REGION } from "../gateway/ministack.ts";
+import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDeployKeys } from "../git/index.ts";
+import { type Instance, run, writeAtomic } from "../instance/index.ts";
+import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
+import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { awsOf } from "./aws.ts";
+import type { Fleet } from "./fleet.ts";
+import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
+import { type ClusterAccess, kubeconfig } from "./kubeconfig.ts";
+import { changeStack, cloudEnvironment, outputsOf, writeOverrides } from "./pulumi.ts";
+import { writeShellFiles } from "./shell.ts";
+import type { Step } from "./steps.ts";
+
+const FLUX_SECONDS = 300;
+const PODS_SECONDS = 300;
+const FLUX_KINDS = ["gitrepositories.source.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
+
+/** Pulumi with its plugins and stack, and the commands and the env file for a person's shell. */
+const toolsStep: Step<Fleet> = {
+  name: "prepare Pulumi and the commands",
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    const toolchain = fleet.toolchain();
+    const plugins = await installPulumi(pulumiPaths(instance.dir).home, toolchain.bin("pulumi"));
+    report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
+    await writeOverrides(instance, fleet.stack, {
+      "eks-gitops-fleet:gitKnownHosts": gitKnownHosts(instance),
+      "eks-gitops-fleet:chartsRegistry": `https://${instance.gatewayAddress}/charts`,
+    });
+    await writeShellFiles(
+      instance,
+      { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
+      {
+        pulumi: [process.execPath, join(CHECKOUT, "local", "pulumi", "cli", "main.ts")],
+        ...Object.fromEntries(["aws", "kubectl", "helm", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
+      },
+    );
+    await prepareStack(instance.dir, fleet.stack);
+  },
+};
+
+const upStep: Step<Fleet> = {
+  name: "bring up the hub: pulumi up",
+  run: (fleet, report) => changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview"], report),
+};
+
+/** The public halves of the deploy keys, from the stack's output `deployPublicKeys`, as read-only keys of their repositories. */
+export function deployKeys(outputs: Readonly<Record<string, unknown>>): DeployKey[] {
+  const keys = outputs["deployPublicKeys"];
+  if (typeof keys !== "object" || keys === null)
+    throw new Error(`the stack has no output deployPublicKeys with a key per repository, got ${JSON.stringify(keys)}`);
+  return Object.entries(keys as Record<string, string>).map(([repository, publicKey]) => ({
+    repository,
+    publicKey: publicKey.trim(),
+    access: "read",
+  }));
+}
+
+const keysStep: Step<Fleet> = {
+  name: "register the deploy keys at the Git server",
+  run: async (fleet, report) => {
+    const keys = deployKeys(await outputsOf(fleet.instance(), fleet.stack));
+    await registerDeployKeys(fleet.instance(), keys);
+    for (const { repository, access } of keys) report(`${repository}: ${access}`);
+  },
+};
+
+/** What DescribeCluster says of every cluster of the instance. */
+export async function clustersOf(instance: Instance): Promise<ClusterAccess[]> {
+  const { eks } = await awsOf(instance);
+  const { clusters = [] } = await eks.send(new ListClustersCommand({}));
+  const described = await Promise.all(
+    clusters.map(async (name) => (await eks.send(new DescribeClusterCommand({ name }))).cluster),
+  );
+  return described.flatMap((cluster) => {
+    const { name, endpoint, certificateAuthority } = cluster ?? {};
+    if (name === undefined || endpoint === undefined || certificateAuthority?.data === undefined) return [];
+    return [{ name, region: REGION, endpoint, certificateAuthority: certificateAuthority.data }];
+  });
+}
+
+const kubeconfigStep: Step<Fleet> = {
+  name: "write the kubeconfig",
+  run: async (fleet, report) => {
+    const { paths } = fleet.instance();
+    const clusters = await clustersOf(fleet.instance());
+    await writeAtomic(paths.kubeconfig, kubeconfig(clusters, join(paths.bin, "aws")));
+    report(`${paths.kubeconfig}: ${clusters.map(({ name }) => name).join(", ")}`);
+  },
+};
+
+/** kubectl on the cluster that a stack made, by its output `clusterName`. */
+export async function hubKubectl(instance: Instance, stack: string): Promise<Kubectl> {
+  const context = (await outputsOf(instance, stack))["clusterName"];
+  if (typeof context !== "string") throw new Error(`the stack ${stack} has no output clusterName`);
+  return kubectlFor(join(instance.paths.bin, "kubectl"), context, process.env);
+}
+
+/** The revision that Flux has to reach: the head of the repository on the Git server, as Flux names it. */
+export async function headRevision(instance: Instance, repository: string): Promise<string> {
+  const bare = join(gitPaths(instance).root, `${repository}.git`);
+  return `${BRANCH}@sha1:${(await run(["git", "--git-dir", bare, "rev-parse", BRANCH])).trim()}`;
+}
+
+/** Asks Flux to look for changes now and not at its next interval. */
+export async function reconcileNow(kubectl: Kubectl): Promise<void> {
+  const now = `reconcile.fluxcd.io/requestedAt=${new Date().toISOString()}`;
+  for (const kind of FLUX_KINDS) await kubectl(["annotate", kind, "--all", "--all-namespaces", "--overwrite", now]);
+}
+
+/** Why each Flux object isn't Ready (at a revision, when one is given); undefined for those that are. */
+export const fluxStates = async (kubectl: Kubectl, revision?: string) =>
+  (await objects(kubectl, FLUX_KINDS)).map((object) => unready(object, revision));
+
+/** Why each pod isn't Ready; undefined for those that are. */
+export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["pods"])).map((pod) => unready(pod));
+
+const fluxStep: Step<Fleet> = {
+  name: "wait until Flux has applied the repository",
+  run: async (fleet, report) => {
+    const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
+    const revision = await headRevision(fleet.instance(), "gitops-system");
+    await reconcileNow(kubectl);
+    await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
+    report(`every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} over SSH`);
+  },
+};
+
+const podsStep: Step<Fleet> = {
+  name: "wait until all pods are Ready",
+  run: async (fleet, report) => {
+    const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
+    await untilReady(() => podStates(kubectl), PODS_SECONDS, report);
+  },
+};
+
+/** Pulumi ready to be used on the stack; nothing is deployed. */
+export const pulumiSteps: readonly Step<Fleet>[] = [toolsStep];
+
+/** The hub, from `pulumi up` to everything Ready. */
+export const hubSteps: readonly Step<Fleet>[] = [upStep, keysStep, kubeconfigStep, fluxStep, podsStep];

@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { removeAll } from "../clusters/index.ts";
+import { findInstance, type Instance, leftovers, openInstance, releaseInstance } from "../instance/index.ts";
+import { stackExists } from "../pulumi/cli/index.ts";
+import { supervisorOf } from "../supervisor/client.ts";
+import { cloudSteps } from "./cloud-steps.ts";
+import { type Fleet, newFleet } from "./fleet.ts";
+import { cancelOperation } from "./operation.ts";
+import { changeStack, readPulumi } from "./pulumi.ts";
+import { pulumiSteps } from "./stack-steps.ts";
+import { runSteps, type Step } from "./steps.ts";
+
+export interface TeardownOptions {
+  /** Stop everything without `pulumi destroy`: for an instance whose stack can't be destroyed any more. */
+  readonly force: boolean;
+}
+
+/** How many resources the stack still has. */
+async function resourcesOf(instance: Instance, stack: string): Promise<number> {
+  if (!(await stackExists(instance.dir, stack))) return 0;
+  const { deployment } = JSON.parse(await readPulumi(instance, ["stack", "export", "--stack", stack])) as {
+    deployment: { resources?: unknown[]; pending_operations?: unknown[] };
+  };
+  return (deployment.resources?.length ?? 0) + (deployment.pending_operations?.length ?? 0);
+}
+
+const cancelStep: Step<Fleet> = {
+  name: "end a running Pulumi",
+  run: (fleet, report) => cancelOperation(fleet.instance(), report),
+};
+
+const destroyStep: Step<Fleet> = {
+  name: "remove the hub: pulumi destroy",
+  run: (fleet, report) => changeStack(fleet.instance(), fleet.stack, ["destroy", "--skip-preview"], report),
+};
+
+const stopStep: Step<Fleet> = {
+  name: "stop every process and remove clusters, namespaces, mounts and routes",
+  run: async (fleet) => {
+    const instance = fleet.instance();
+    // The gateway first: it would start clusters again.
+    if ((await supervisorOf(instance).list()).length > 0) await supervisorOf(instance).stop("gateway");
+    await removeAll(instance);
+    await supervisorOf(instance).shutdown();
+    await releaseInstance(instance);
+  },
+};
+
+const stateStep: Step<Fleet> = {
+  name: "remove the state",
+  run: ({ dir }) => rm(dir, { recursive: true, force: true }),
+};
+
+const checkStep: Step<Fleet> = {
+  name: "check that nothing is left",
+  run: async (fleet) => {
+    const left = await leftovers(fleet.instance());
+    if (left.length > 0)
+      throw new Error(
+        `left on this machine: ${left.map(({ kind, name }) => `${kind} ${name}`).join(", ")}; end or remove these by hand`,
+      );
+  },
+};
+
+/**
+ * Removes everything that `bringUp` made in a folder; works on a half-started or half-removed instance too. Resolves to
+ * false when there was nothing.
+ */
+export async function tearDown(dir: string, stack: string, { force }: TeardownOptions): Promise<boolean> {
+  if (!existsSync(join(dir, "instance.json"))) return false;
+  const fleet = newFleet(dir, stack);
+  // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.
+  const known = (await findInstance(dir)) ?? (await openInstance(dir));
+  const deployed = !force && (await resourcesOf(known, stack)) > 0;
+  const logs = join(dir, "logs");
+  const destroy = deployed
+    ? [...fleet.machineSteps, cancelStep, ...cloudSteps, ...pulumiSteps, destroyStep]
+    : [cancelStep];
+  const steps = [...destroy, stopStep, checkStep, stateStep];
+  await runSteps(steps, { ...fleet, instance: () => known }, logs);
+  return true;
+}

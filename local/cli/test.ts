@@ -1,0 +1,35 @@
+// `npm test`: the machine, the toolchain, then all tests. Arguments go to vitest.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { main } from "./command.ts";
+import { newFleet } from "./fleet.ts";
+import { runSteps } from "./steps.ts";
+
+/** Runs vitest to its end and gives its exit code. */
+function vitest(args: readonly string[], dir: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...args];
+    const child = spawn(process.execPath, argv, {
+      cwd: CHECKOUT,
+      stdio: "inherit",
+      env: { ...process.env, FLEET_LOCAL_DIR: dir },
+    });
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 130));
+  });
+}
+
+await main(async () => {
+  // Of their own, beside the instance that a person uses.
+  const dir = await mkdtemp(join(tmpdir(), "fleet-test-"));
+  const { machineSteps } = newFleet(dir, "local");
+  await runSteps(machineSteps.slice(0, 2), undefined, dir);
+  const code = await vitest(process.argv.slice(2), dir);
+  if (code === 0) await rm(dir, { recursive: true });
+  else console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
+  return code;
+});
