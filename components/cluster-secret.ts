@@ -1,0 +1,79 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import {
+  type ArgocdAccess,
+  argocdClusterSecret,
+  bridgeData,
+  bridgeLabels,
+  type ClusterMetadata,
+  clusterSecretName,
+} from "../lib/bridge.ts";
+
+export interface ClusterSecretArgs {
+  readonly metadata: pulumi.Input<ClusterMetadata>;
+  /** Namespace of the cluster secret: Flux reads variables from its own namespace only. */
+  readonly namespace: pulumi.Input<string>;
+  /** Also write an Argo CD cluster secret. Default: none. */
+  readonly argocd?: { readonly namespace: string; readonly access: pulumi.Input<ArgocdAccess> } | undefined;
+}
+
+/** The GitOps bridge: what Git may know of the hub, as a Secret that Flux substitutes from. It holds no credential. */
+export class ClusterSecret extends pulumi.ComponentResource {
+  readonly secretName: pulumi.Output<string>;
+  /** The bridge's keys and values. */
+  readonly data: pulumi.Output<Record<string, string>>;
+
+  constructor(name: string, args: ClusterSecretArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:ClusterSecret", name, {}, opts);
+    const metadata = pulumi.output(args.metadata) as pulumi.Output<ClusterMetadata>;
+    this.data = metadata.apply(bridgeData);
+    const secret = new kubernetes.core.v1.Secret(
+      `${name}-bridge`,
+      {
+        metadata: {
+          name: metadata.apply((cluster) => clusterSecretName(cluster.name)),
+          namespace: args.namespace,
+          labels: metadata.apply(bridgeLabels),
+        },
+        // Not stringData, which never removes a key.
+        data: this.data.apply(inBase64),
+      },
+      { parent: this },
+    );
+    this.secretName = secret.metadata.name;
+    if (args.argocd) this.argocdSecret(name, metadata, args.argocd);
+    this.registerOutputs({ secretName: this.secretName });
+  }
+
+  private argocdSecret(
+    name: string,
+    metadata: pulumi.Output<ClusterMetadata>,
+    argocd: NonNullable<ClusterSecretArgs["argocd"]>,
+  ): void {
+    const namespace = new kubernetes.core.v1.Namespace(
+      `${name}-argocd-namespace`,
+      { metadata: { name: argocd.namespace } },
+      { parent: this },
+    );
+    const content = pulumi
+      .all([metadata, argocd.access])
+      .apply(([cluster, access]) => argocdClusterSecret(cluster as ClusterMetadata, access as ArgocdAccess));
+    new kubernetes.core.v1.Secret(
+      `${name}-argocd`,
+      {
+        metadata: {
+          name: metadata.apply((cluster) => clusterSecretName(cluster.name)),
+          namespace: namespace.metadata.name,
+          labels: content.labels,
+          annotations: content.annotations,
+        },
+        data: content.data.apply(inBase64),
+      },
+      { parent: this },
+    );
+  }
+}
+
+function inBase64(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
+}

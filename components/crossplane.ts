@@ -1,0 +1,59 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ServiceAccountRef } from "../lib/iam/trust.ts";
+import { HelmAddon } from "./helm-addon.ts";
+import { charts } from "./versions.ts";
+
+export const crossplaneNamespace = "crossplane-system";
+
+/** The service account of Crossplane's AWS provider, which Git fixes by a DeploymentRuntimeConfig. */
+export const providerServiceAccount: ServiceAccountRef = {
+  namespace: crossplaneNamespace,
+  serviceAccount: "provider-aws",
+};
+
+export interface CrossplaneArgs {
+  readonly chartsRegistry: string;
+  readonly logLevel: string;
+}
+
+/** Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never removes them. */
+export class Crossplane extends pulumi.ComponentResource {
+  readonly namespace: pulumi.Output<string>;
+
+  constructor(name: string, args: CrossplaneArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
+    const debug = args.logLevel === "debug" ? { args: ["--debug"] } : {};
+    const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+    const container = {
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    };
+    const addon = new HelmAddon(
+      name,
+      {
+        chart: charts.crossplane,
+        chartsRegistry: args.chartsRegistry,
+        releaseName: "crossplane",
+        namespace: crossplaneNamespace,
+        // Pods of packages meet baseline only.
+        podSecurity: "baseline",
+        values: {
+          ...debug,
+          rbacManager: debug,
+          // Git activates the few kinds that it uses: every active kind costs memory in the API server.
+          provider: { defaultActivations: [] },
+          podSecurityContextCrossplane: pod,
+          podSecurityContextRBACManager: pod,
+          securityContextCrossplane: container,
+          securityContextRBACManager: container,
+        },
+      },
+      { parent: this },
+    );
+    this.namespace = addon.namespace;
+    this.registerOutputs({ namespace: this.namespace });
+  }
+}

@@ -1,0 +1,43 @@
+import * as pulumi from "@pulumi/pulumi";
+import { HelmAddon } from "./helm-addon.ts";
+import { charts } from "./versions.ts";
+
+export interface ExternalSecretsArgs {
+  readonly chartsRegistry: string;
+  readonly logLevel: string;
+}
+
+/** The External Secrets operator. It has no AWS identity of its own: each SecretStore brings a service account (see SecretStore). */
+export class ExternalSecrets extends pulumi.ComponentResource {
+  readonly namespace: pulumi.Output<string>;
+
+  constructor(name: string, args: ExternalSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:ExternalSecrets", name, {}, opts);
+    const addon = new HelmAddon(
+      name,
+      {
+        chart: charts.externalSecrets,
+        chartsRegistry: args.chartsRegistry,
+        releaseName: "external-secrets",
+        namespace: "external-secrets",
+        podSecurity: "restricted",
+        values: {
+          installCRDs: true,
+          // Kept when the release goes: without them every ExternalSecret would go too, with the Secret that it made.
+          crds: { annotations: { "helm.sh/resource-policy": "keep" } },
+          log: { level: args.logLevel },
+          leaderElect: true,
+          // Only namespaced stores and secrets: nothing reaches across namespaces.
+          processClusterExternalSecret: false,
+          processClusterStore: false,
+          processClusterPushSecret: false,
+          processClusterGenerator: false,
+          processPushSecret: false,
+        },
+      },
+      { parent: this },
+    );
+    this.namespace = addon.namespace;
+    this.registerOutputs({ namespace: this.namespace });
+  }
+}

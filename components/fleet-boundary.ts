@@ -1,0 +1,32 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { PolicyDocument } from "../lib/iam/policy.ts";
+
+export interface FleetBoundaryArgs {
+  /** Physical name of the policy, at most 128 characters. */
+  readonly policyName: string;
+  /** The most that a role with this boundary can do. */
+  readonly document: pulumi.Input<PolicyDocument>;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+/** The permissions boundary that every role made by Crossplane carries. */
+export class FleetBoundary extends pulumi.ComponentResource {
+  readonly arn: pulumi.Output<string>;
+
+  constructor(name: string, args: FleetBoundaryArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:FleetBoundary", name, {}, opts);
+    const policy = new aws.iam.Policy(
+      `${name}-policy`,
+      {
+        name: args.policyName,
+        description: "Permissions boundary of every role that the fleet's Crossplane makes",
+        policy: pulumi.jsonStringify(args.document),
+        tags: args.tags,
+      },
+      { parent: this },
+    );
+    this.arn = policy.arn;
+    this.registerOutputs({ arn: this.arn });
+  }
+}

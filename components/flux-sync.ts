@@ -1,0 +1,91 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import type { GitSource } from "../lib/bridge.ts";
+
+export interface FluxSyncArgs {
+  /** Namespace of Flux. */
+  readonly namespace: string;
+  /** Name of the GitRepository and of the Secret with its credential. */
+  readonly repository: string;
+  readonly source: GitSource;
+  /** `github` when the credential is a GitHub App. */
+  readonly provider: "generic" | "github";
+  /** How often Flux looks for commits. */
+  readonly interval: string;
+  /** Folder of the repository that is applied to the hub. */
+  readonly path: string;
+  /** Name of the root Kustomization. */
+  readonly kustomizationName: string;
+  /** SecretStore with the credential, and its name in Secrets Manager. */
+  readonly storeName: pulumi.Input<string>;
+  readonly remoteSecret: pulumi.Input<string>;
+  /** The hub's cluster secret: variables of the root Kustomization. */
+  readonly clusterSecret: pulumi.Input<string>;
+}
+
+/** Minutes that a removal may take: it waits for everything that Git put on the hub. */
+const deletionTimeout = "60m";
+
+/** The way from Git to the hub: the credential, the repository and the root Kustomization. */
+export class FluxSync extends pulumi.ComponentResource {
+  constructor(name: string, args: FluxSyncArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:FluxSync", name, {}, opts);
+    const { namespace, repository, source, interval } = args;
+    const metadata = { name: repository, namespace };
+    const credential = new kubernetes.apiextensions.CustomResource(
+      `${name}-credential`,
+      {
+        apiVersion: "external-secrets.io/v1",
+        kind: "ExternalSecret",
+        metadata: { ...metadata, annotations: { "pulumi.com/waitFor": "condition=Ready" } },
+        spec: {
+          refreshInterval: "1h",
+          secretStoreRef: { kind: "SecretStore", name: args.storeName },
+          target: { name: repository },
+          dataFrom: [{ extract: { key: args.remoteSecret } }],
+        },
+      },
+      { parent: this },
+    );
+    // Not awaited: on the first run the Git host knows the deploy key only after its public half was read from the outputs.
+    const gitRepository = new kubernetes.apiextensions.CustomResource(
+      `${name}-repository`,
+      {
+        apiVersion: "source.toolkit.fluxcd.io/v1",
+        kind: "GitRepository",
+        metadata,
+        spec: {
+          url: source.url,
+          ref: { branch: source.revision },
+          provider: args.provider,
+          secretRef: { name: repository },
+          interval,
+          timeout: "60s",
+        },
+      },
+      { parent: this, dependsOn: [credential] },
+    );
+    new kubernetes.apiextensions.CustomResource(
+      `${name}-root`,
+      {
+        apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+        kind: "Kustomization",
+        metadata: { name: args.kustomizationName, namespace },
+        spec: {
+          sourceRef: { kind: "GitRepository", name: repository },
+          path: args.path,
+          interval: "10m",
+          retryInterval: "30s",
+          // Also the time that a removal may take: after it the controller would let go of what is still there.
+          timeout: deletionTimeout,
+          prune: true,
+          wait: true,
+          deletionPolicy: "WaitForTermination",
+          postBuild: { substituteFrom: [{ kind: "Secret", name: args.clusterSecret }] },
+        },
+      },
+      { parent: this, dependsOn: [gitRepository], customTimeouts: { delete: deletionTimeout } },
+    );
+    this.registerOutputs({});
+  }
+}

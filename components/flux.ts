@@ -1,0 +1,56 @@
+import * as pulumi from "@pulumi/pulumi";
+import { HelmAddon } from "./helm-addon.ts";
+import { charts } from "./versions.ts";
+
+/** Namespace of Flux, of its sync objects and of the hub's cluster secret. */
+export const fluxNamespace = "flux-system";
+
+/** Flux's controllers that act in AWS, with the name of their service account. */
+export type FluxIdentity = "kustomize-controller" | "helm-controller";
+
+export interface FluxArgs {
+  readonly chartsRegistry: string;
+  readonly logLevel: string;
+  /** IAM roles of the controllers that reach spokes. */
+  readonly roleArns: Readonly<Record<FluxIdentity, pulumi.Input<string>>>;
+}
+
+/** Flux on the hub: source-, kustomize-, helm- and notification-controller. */
+export class Flux extends pulumi.ComponentResource {
+  readonly namespace: pulumi.Output<string>;
+
+  constructor(name: string, args: FluxArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:Flux", name, {}, opts);
+    const { chartsRegistry, logLevel, roleArns } = args;
+    const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
+      serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } },
+      container: { additionalArgs: ["--requeue-dependency=5s", ...additionalArgs] },
+    });
+    const addon = new HelmAddon(
+      name,
+      {
+        chart: charts.flux,
+        chartsRegistry,
+        releaseName: "flux",
+        namespace: fluxNamespace,
+        podSecurity: "restricted",
+        values: {
+          installCRDs: true,
+          // Kept when the release goes: without them every Flux object would go too, with all that it applied.
+          crds: { annotations: { "helm.sh/resource-policy": "keep" } },
+          logLevel,
+          // A fix must not wait for the health checks of the revision that it mends.
+          kustomizeController: reconciler("kustomize-controller", [
+            "--feature-gates=CancelHealthCheckOnNewRevision=true",
+          ]),
+          helmController: reconciler("helm-controller", []),
+          imageAutomationController: { create: false },
+          imageReflectionController: { create: false },
+        },
+      },
+      { parent: this },
+    );
+    this.namespace = addon.namespace;
+    this.registerOutputs({ namespace: this.namespace });
+  }
+}

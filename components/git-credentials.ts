@@ -1,0 +1,92 @@
+import * as pulumi from "@pulumi/pulumi";
+import * as tls from "@pulumi/tls";
+import type { Repository } from "../lib/names.ts";
+import { ManagedSecret } from "./managed-secret.ts";
+
+/** How Flux authenticates to the Git hosts. */
+export type GitAuthentication =
+  | { readonly method: "deploy-key"; readonly knownHosts: string }
+  | { readonly method: "token"; readonly username: string; readonly token: pulumi.Output<string> }
+  | {
+      readonly method: "github-app";
+      readonly appId: string;
+      readonly installationId: string;
+      /** PEM. */
+      readonly privateKey: pulumi.Output<string>;
+    };
+
+export interface GitCredentialsArgs {
+  readonly repositories: readonly Repository[];
+  readonly authentication: GitAuthentication;
+  /** Name of a repository's secret in Secrets Manager. */
+  readonly secretName: (repository: Repository) => string;
+  readonly keyArn: pulumi.Input<string>;
+  readonly recoveryWindowInDays: number;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Refuse to delete the credentials. */
+  readonly protect: boolean;
+}
+
+/**
+ * The credential of each repository in Secrets Manager, with the member names that Flux's GitRepository reads.
+ * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke them apart.
+ */
+export class GitCredentials extends pulumi.ComponentResource {
+  /** OpenSSH public keys to register as read-only deploy keys, by repository; empty with another method. */
+  readonly publicKeys: Record<string, pulumi.Output<string>> = {};
+  private readonly secrets: ReadonlyMap<Repository, ManagedSecret>;
+
+  constructor(name: string, args: GitCredentialsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:GitCredentials", name, {}, opts);
+    const child = { parent: this, protect: args.protect };
+    const secret = (repository: Repository) =>
+      new ManagedSecret(
+        `${name}-${repository}`,
+        {
+          secretName: args.secretName(repository),
+          description: `Read access of Flux to ${repository}`,
+          value: this.value(`${name}-${repository}`, repository, args.authentication, child),
+          keyArn: args.keyArn,
+          recoveryWindowInDays: args.recoveryWindowInDays,
+          tags: args.tags,
+        },
+        child,
+      );
+    this.secrets = new Map(args.repositories.map((repository) => [repository, secret(repository)]));
+    this.registerOutputs({ publicKeys: this.publicKeys });
+  }
+
+  /** The secret of a repository. */
+  secret(repository: Repository): ManagedSecret {
+    const secret = this.secrets.get(repository);
+    if (!secret)
+      throw new RangeError(
+        `no credential for ${repository}, there are ones for ${[...this.secrets.keys()].join(", ")}`,
+      );
+    return secret;
+  }
+
+  private value(
+    name: string,
+    repository: Repository,
+    authentication: GitAuthentication,
+    child: pulumi.CustomResourceOptions,
+  ): Record<string, pulumi.Input<string>> {
+    switch (authentication.method) {
+      case "token":
+        return { username: authentication.username, password: authentication.token };
+      case "github-app":
+        return {
+          githubAppID: authentication.appId,
+          githubAppInstallationID: authentication.installationId,
+          githubAppPrivateKey: authentication.privateKey,
+        };
+      case "deploy-key": {
+        const key = new tls.PrivateKey(`${name}-key`, { algorithm: "ED25519" }, child);
+        const publicKey = key.publicKeyOpenssh.apply((line) => line.trim());
+        this.publicKeys[repository] = publicKey;
+        return { identity: key.privateKeyOpenssh, "identity.pub": publicKey, known_hosts: authentication.knownHosts };
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import * as aws from "@pulumi/aws";
+import * as eks from "@pulumi/eks";
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { managedPolicies } from "../lib/iam/deployer.ts";
+import { serviceTrust } from "../lib/iam/trust.ts";
+import { kubeconfig } from "../lib/kubeconfig.ts";
+import { lengthSafe } from "../lib/names.ts";
+import { EncryptionKey } from "./encryption-key.ts";
+import type { ClusterNetwork } from "./network.ts";
+import { ServiceRole } from "./service-role.ts";
+
+/** How the Kubernetes API can be reached. */
+export interface EndpointAccess {
+  readonly public: boolean;
+  /** Networks that the public endpoint admits; at least one when it is public. */
+  readonly publicCidrs: readonly string[];
+  readonly private: boolean;
+}
+
+export interface HubClusterArgs {
+  /** Name of the EKS cluster. */
+  readonly clusterName: string;
+  /** Kubernetes minor version. */
+  readonly kubernetesVersion: string;
+  readonly network: ClusterNetwork;
+  readonly endpoint: EndpointAccess;
+  /** ARNs of IAM principals that become cluster administrators. */
+  readonly admins: readonly string[];
+  /** Name of the role of the control plane. */
+  readonly roleName: string;
+  readonly permissionsBoundary: string | undefined;
+  /** Log group of the control plane; EKS fixes its name: `/aws/eks/<cluster>/cluster`. */
+  readonly logGroupName: string;
+  readonly logRetentionInDays: number;
+  /** Alias of the key that encrypts Kubernetes secrets. */
+  readonly keyAlias: string;
+  readonly keyDeletionWindowInDays: number;
+  readonly deletionProtection: boolean;
+  /** Pulumi refuses to delete the cluster and its key. */
+  readonly protect: boolean;
+  readonly region: pulumi.Input<string>;
+  readonly partition: pulumi.Input<string>;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+const logTypes = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
+
+/** The hub's control plane: EKS with access entries only, encrypted secrets, all logs and an OIDC provider. */
+export class HubCluster extends pulumi.ComponentResource {
+  /** The underlying cluster, for node groups. */
+  readonly cluster: eks.Cluster;
+  readonly name: pulumi.Output<string>;
+  readonly arn: pulumi.Output<string>;
+  readonly endpoint: pulumi.Output<string>;
+  /** CA bundle, PEM in base64. */
+  readonly certificateAuthority: pulumi.Output<string>;
+  readonly oidc: { readonly providerArn: pulumi.Output<string>; readonly issuer: pulumi.Output<string> };
+  /** Kubernetes provider with the deployer's identity. */
+  readonly provider: kubernetes.Provider;
+  /** kubeconfig without a credential. */
+  readonly kubeconfig: pulumi.Output<string>;
+
+  constructor(name: string, args: HubClusterArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:HubCluster", name, {}, opts);
+    const { network, endpoint, tags, protect, clusterName, kubernetesVersion } = args;
+    const key = new EncryptionKey(
+      `${name}-secrets`,
+      {
+        description: `Kubernetes secrets of ${clusterName}`,
+        alias: args.keyAlias,
+        deletionWindowInDays: args.keyDeletionWindowInDays,
+        tags,
+        protect,
+      },
+      { parent: this },
+    );
+    const role = new ServiceRole(
+      `${name}-control-plane`,
+      {
+        roleName: args.roleName,
+        description: `Control plane of ${clusterName}`,
+        trust: serviceTrust("eks.amazonaws.com", ["sts:AssumeRole", "sts:TagSession"]),
+        managedPolicies: managedPolicies.cluster,
+        partition: args.partition,
+        permissionsBoundary: args.permissionsBoundary,
+        tags,
+      },
+      { parent: this },
+    );
+    // Made here, because EKS would make one that never expires and stays behind.
+    const logGroup = new aws.cloudwatch.LogGroup(
+      `${name}-logs`,
+      { name: args.logGroupName, retentionInDays: args.logRetentionInDays, tags },
+      { parent: this },
+    );
+    this.cluster = new eks.Cluster(
+      name,
+      {
+        name: clusterName,
+        version: kubernetesVersion,
+        authenticationMode: eks.AuthenticationMode.Api,
+        accessEntries: adminEntries(args.admins, args.partition),
+        serviceRole: role.role,
+        vpcId: network.vpcId,
+        publicSubnetIds: network.publicSubnetIds,
+        privateSubnetIds: network.privateSubnetIds,
+        endpointPublicAccess: endpoint.public,
+        endpointPrivateAccess: endpoint.private,
+        ...(endpoint.public ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
+        encryptionConfigKeyArn: key.arn,
+        enabledClusterLogTypes: logTypes,
+        createOidcProvider: true,
+        // Nodes come from a managed node group, which uses the cluster's own security group.
+        skipDefaultNodeGroup: true,
+        skipDefaultSecurityGroups: true,
+        deletionProtection: args.deletionProtection,
+        // Extended support costs six times as much and starts by itself; a fleet follows the versions.
+        upgradePolicy: { supportType: "STANDARD" },
+        kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy", kubernetesVersion) },
+        vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni", kubernetesVersion), enableNetworkPolicy: true },
+        // CoreDNS needs nodes: it comes with them (HubNodes).
+        corednsAddonOptions: { enabled: false },
+        tags: { ...tags },
+      },
+      { parent: this, protect, dependsOn: [role, logGroup] },
+    );
+    const { eksCluster } = this.cluster;
+    this.name = eksCluster.apply((cluster) => cluster.name);
+    this.arn = eksCluster.apply((cluster) => cluster.arn);
+    this.endpoint = eksCluster.apply((cluster) => cluster.endpoint);
+    this.certificateAuthority = eksCluster.apply((cluster) => cluster.certificateAuthority.data);
+    this.oidc = { providerArn: this.cluster.oidcProviderArn, issuer: this.cluster.oidcIssuer };
+    this.provider = new kubernetes.Provider(
+      `${name}-kubernetes`,
+      { kubeconfig: this.cluster.kubeconfigJson },
+      { parent: this },
+    );
+    this.kubeconfig = pulumi
+      .all([this.name, args.region, this.endpoint, this.certificateAuthority])
+      .apply(([cluster, region, server, certificateAuthority]) =>
+        kubeconfig({ name: cluster, region, endpoint: server, certificateAuthority }),
+      );
+    this.registerOutputs({ name: this.name, arn: this.arn, endpoint: this.endpoint });
+  }
+
+  /** EKS's default version of an add-on for the Kubernetes version: it follows an upgrade, and changes only when AWS says so. */
+  addonVersion(addonName: string, kubernetesVersion: string): pulumi.Output<string> {
+    return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion }, { parent: this }).version;
+  }
+}
+
+/** Access entries of administrators. Keys are logical names of resources: they come from the ARN alone. */
+function adminEntries(
+  principals: readonly string[],
+  partition: pulumi.Input<string>,
+): Record<string, eks.types.input.AccessEntryArgs> {
+  const policyArn = pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
+  return Object.fromEntries(
+    principals.map((principalArn) => [
+      lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60),
+      { principalArn, accessPolicies: { admin: { policyArn, accessScope: { type: "cluster" } } } },
+    ]),
+  );
+}

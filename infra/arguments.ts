@@ -1,0 +1,273 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSecret, ClusterSecretArgs } from "../components/cluster-secret.ts";
+import type { EncryptionKeyArgs } from "../components/encryption-key.ts";
+import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
+import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
+import type { FluxSyncArgs } from "../components/flux-sync.ts";
+import type { GitAuthentication, GitCredentials } from "../components/git-credentials.ts";
+import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
+import type { HubNodesArgs } from "../components/hub-nodes.ts";
+import { type ClusterNetwork, Network } from "../components/network.ts";
+import type { SecretStore } from "../components/secret-store.ts";
+import type { ArgocdAccess, ClusterMetadata } from "../lib/bridge.ts";
+import { spokeBoundary } from "../lib/iam/boundary.ts";
+import { clusterTag, fleetTag } from "../lib/labels.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
+import type { HubIdentities } from "./identities.ts";
+import type { Settings } from "./settings.ts";
+
+/** The account, region and partition that the stack is deployed to. */
+export interface AwsAccount {
+  readonly accountId: pulumi.Output<string>;
+  readonly region: pulumi.Output<string>;
+  readonly partition: pulumi.Output<string>;
+  /** DNS suffix of the partition's services: `amazonaws.com`. */
+  readonly dnsSuffix: pulumi.Output<string>;
+}
+
+export type Tags = Readonly<Record<string, string>>;
+
+export function awsAccount(): AwsAccount {
+  const { partition, dnsSuffix } = aws.getPartitionOutput({});
+  return {
+    accountId: aws.getCallerIdentityOutput({}).accountId,
+    region: aws.getRegionOutput({}).region,
+    partition,
+    dnsSuffix,
+  };
+}
+
+/** Tags of every AWS resource: IAM policies and people tell fleets and clusters apart by them. */
+export function tags({ fleet, environment }: Settings): Tags {
+  return { [fleetTag]: fleet, [clusterTag]: hubName, environment };
+}
+
+export interface HubNetwork extends ClusterNetwork {
+  /** What must exist as long as nodes do. */
+  readonly dependencies: pulumi.Resource[];
+}
+
+/** A new VPC, or the existing one that the settings name. */
+export function network(settings: Settings, { region }: AwsAccount, tags: Tags): HubNetwork {
+  const { vpcId, privateSubnetIds, publicSubnetIds, egressCidrs } = settings;
+  if (vpcId) {
+    return {
+      vpcId,
+      privateSubnetIds: [...privateSubnetIds],
+      publicSubnetIds: [...publicSubnetIds],
+      nodeSubnetIds: [...privateSubnetIds],
+      egressCidrs: [...egressCidrs],
+      dependencies: [],
+    };
+  }
+  const made = new Network(hubName, {
+    cidr: settings.vpcCidr,
+    zoneCount: settings.zones,
+    zoneNames: settings.availabilityZones,
+    privateCidrs: settings.privateSubnetCidrs,
+    publicCidrs: settings.publicSubnetCidrs,
+    natGateways: settings.natGateways,
+    region,
+    tags,
+  });
+  const { privateSubnetIds: privateIds, publicSubnetIds: publicIds, nodeSubnetIds } = made;
+  return {
+    vpcId: made.vpcId,
+    privateSubnetIds: privateIds,
+    publicSubnetIds: publicIds,
+    nodeSubnetIds,
+    egressCidrs: made.egressCidrs,
+    dependencies: [made],
+  };
+}
+
+export function cluster(settings: Settings, account: AwsAccount, network: ClusterNetwork, tags: Tags): HubClusterArgs {
+  const names = fleetNames(settings.fleet);
+  return {
+    clusterName: names.hubCluster,
+    kubernetesVersion: settings.kubernetesVersion,
+    network,
+    endpoint: {
+      public: settings.endpointPublicAccess,
+      publicCidrs: settings.endpointPublicAccessCidrs,
+      private: settings.endpointPrivateAccess,
+    },
+    admins: [...new Set([...settings.clusterAdmins, settings.argocdRoleArn].filter(Boolean))],
+    roleName: names.clusterRole,
+    permissionsBoundary: settings.permissionsBoundary || undefined,
+    logGroupName: names.clusterLogGroup,
+    logRetentionInDays: settings.logRetentionDays,
+    keyAlias: names.clusterKeyAlias,
+    keyDeletionWindowInDays: settings.kmsDeletionWindowDays,
+    deletionProtection: settings.deletionProtection,
+    protect: settings.protect,
+    region: account.region,
+    partition: account.partition,
+    tags,
+  };
+}
+
+export function nodes(
+  settings: Settings,
+  { partition }: AwsAccount,
+  cluster: HubCluster,
+  { nodeSubnetIds }: ClusterNetwork,
+  tags: Tags,
+): HubNodesArgs {
+  const names = fleetNames(settings.fleet);
+  return {
+    cluster,
+    nodeGroupName: names.nodeGroup,
+    kubernetesVersion: settings.kubernetesVersion,
+    subnetIds: nodeSubnetIds,
+    instanceTypes: settings.nodeInstanceTypes,
+    capacityType: settings.nodeCapacityType,
+    amiType: settings.nodeAmiType,
+    diskSize: settings.nodeDiskSize,
+    scaling: { min: settings.nodeMin, desired: settings.nodeDesired, max: settings.nodeMax },
+    roleName: names.nodeRole,
+    permissionsBoundary: settings.permissionsBoundary || undefined,
+    partition,
+    tags,
+  };
+}
+
+export function secretsKey({ fleet, kmsDeletionWindowDays, protect }: Settings, tags: Tags): EncryptionKeyArgs {
+  return {
+    description: `Sealing keys and Git credentials of fleet ${fleet}`,
+    alias: fleetNames(fleet).secretsKeyAlias,
+    deletionWindowInDays: kmsDeletionWindowDays,
+    tags,
+    protect,
+  };
+}
+
+export function gitAuthentication(settings: Settings): GitAuthentication {
+  switch (settings.gitAuthentication) {
+    case "deploy-key":
+      return { method: "deploy-key", knownHosts: settings.gitKnownHosts };
+    case "token":
+      return { method: "token", username: settings.gitUsername, token: pulumi.secret(settings.gitToken) };
+    case "github-app":
+      return {
+        method: "github-app",
+        appId: settings.githubAppId,
+        installationId: settings.githubAppInstallationId,
+        privateKey: pulumi.secret(settings.githubAppPrivateKey),
+      };
+  }
+}
+
+export function boundary({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
+  const names = fleetNames(fleet);
+  return {
+    policyName: names.boundaryPolicy,
+    document: pulumi
+      .output(account)
+      .apply((scope) => spokeBoundary({ ...scope, sealingKeyPrefix: names.sealingKeyPrefix })),
+    tags,
+  };
+}
+
+export function fluxRoles(identities: HubIdentities): FluxArgs["roleArns"] {
+  return {
+    "kustomize-controller": identities["kustomize-controller"].arn,
+    "helm-controller": identities["helm-controller"].arn,
+  };
+}
+
+export interface BridgeSources {
+  readonly settings: Settings;
+  readonly account: AwsAccount;
+  readonly network: ClusterNetwork;
+  readonly cluster: HubCluster;
+  readonly boundary: FleetBoundary;
+  readonly identities: HubIdentities;
+}
+
+function gitSources(settings: Settings): ClusterMetadata["repositories"] {
+  return {
+    gitopsSystem: { url: settings.gitopsSystemRepoUrl, revision: settings.gitopsSystemRepoRevision },
+    gitopsWorkloads: { url: settings.gitopsWorkloadsRepoUrl, revision: settings.gitopsWorkloadsRepoRevision },
+  };
+}
+
+/** The add-on names that GitOps-bridge users know: snake_case. */
+function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetadata["identities"]> {
+  const entries = Object.entries(identities).map(([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const);
+  return pulumi.output(Object.fromEntries(entries));
+}
+
+export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
+  const { settings, account, network, cluster, boundary, identities } = sources;
+  const names = fleetNames(settings.fleet);
+  const metadata = pulumi
+    .all({
+      aws: pulumi.all({
+        accountId: account.accountId,
+        region: account.region,
+        partition: account.partition,
+        vpcId: network.vpcId,
+        clusterName: cluster.name,
+        clusterArn: cluster.arn,
+      }),
+      oidc: pulumi.all({ provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn }),
+      identities: identityMetadata(identities),
+      permissionsBoundaryArn: boundary.arn,
+      hubEgressCidrs: pulumi.all(network.egressCidrs),
+    })
+    .apply(
+      (known): ClusterMetadata => ({
+        ...known,
+        name: hubName,
+        role: "hub",
+        environment: settings.environment,
+        tenant: settings.tenant,
+        fleet: settings.fleet,
+        kubernetesVersion: settings.kubernetesVersion,
+        repositories: gitSources(settings),
+        chartsRegistry: settings.chartsRegistry,
+        sealingScope: settings.environment,
+        spokePrefix: names.spokePrefix,
+        spokeCidrPool: settings.spokeCidrPool,
+        addons: ["crossplane", "external_secrets", "flux"],
+      }),
+    );
+  return { metadata, namespace: fluxNamespace, argocd: argocd(settings, cluster) };
+}
+
+function argocd(settings: Settings, cluster: HubCluster): ClusterSecretArgs["argocd"] {
+  const { argocdClusterSecret, argocdNamespace: namespace, argocdRoleArn: roleArn } = settings;
+  if (!argocdClusterSecret) return undefined;
+  if (!roleArn) return { namespace, access: { kind: "in-cluster" } };
+  const access = pulumi
+    .all([cluster.endpoint, cluster.certificateAuthority])
+    .apply(
+      ([endpoint, certificateAuthority]): ArgocdAccess => ({ kind: "role", roleArn, endpoint, certificateAuthority }),
+    );
+  return { namespace, access };
+}
+
+export interface SyncSources {
+  readonly settings: Settings;
+  readonly git: GitCredentials;
+  readonly bridge: ClusterSecret;
+  readonly store: SecretStore;
+  readonly root: { readonly namespace: string; readonly kustomizationName: string };
+}
+
+export function fluxSync({ settings, git, bridge, store, root }: SyncSources): FluxSyncArgs {
+  const repository = "gitops-system";
+  return {
+    ...root,
+    repository,
+    source: gitSources(settings).gitopsSystem,
+    provider: settings.gitAuthentication === "github-app" ? "github" : "generic",
+    interval: settings.gitInterval,
+    path: `./clusters/${hubName}`,
+    storeName: store.storeName,
+    remoteSecret: git.secret(repository).secretName,
+    clusterSecret: bridge.secretName,
+  };
+}

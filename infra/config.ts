@@ -1,0 +1,100 @@
+import * as pulumi from "@pulumi/pulumi";
+import { describeMistakes, type Mistake, shown } from "./mistakes.ts";
+import { type Readable, rules } from "./rules.ts";
+import { type KeyName, keys, type Settings } from "./settings.ts";
+
+/** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
+export interface RawConfig {
+  readonly project: string;
+  readonly values: Readonly<Record<string, string>>;
+  readonly isSecret: (key: string) => boolean;
+  /** `aws:region` or AWS_REGION. */
+  readonly region: string | undefined;
+}
+
+function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mistake?: Mistake } {
+  const key = keys[name];
+  const full = `${raw.project}:${name}`;
+  const text = raw.values[full];
+  const format = { key: name, allowed: key.allowed, remedy: `pulumi config set ${name} ${key.example}` };
+  if (text === undefined) return { mistake: { ...format, problem: "is missing", got: "(nothing)" } };
+  if (key.secret && text !== "" && !raw.isSecret(full)) {
+    return {
+      mistake: {
+        ...format,
+        problem: "is a secret and stands in plain text",
+        got: "(not shown)",
+        remedy: `pulumi config set --secret ${name}`,
+      },
+    };
+  }
+  const value = key.parse(text);
+  return value === undefined
+    ? { mistake: { ...format, problem: "has a value that is not allowed", got: shown(text) } }
+    : { value };
+}
+
+function unknownKeys(raw: RawConfig): Mistake[] {
+  return Object.keys(raw.values)
+    .filter((key) => key.startsWith(`${raw.project}:`) && !(key.slice(raw.project.length + 1) in keys))
+    .map((key) => {
+      const name = key.slice(raw.project.length + 1);
+      const meant = Object.keys(keys).find(
+        (known) => known.toLowerCase() === name.toLowerCase().replaceAll(/[-_]/g, ""),
+      );
+      return {
+        key,
+        problem: "is not a key of this project",
+        got: name,
+        allowed: "the keys under `config` in Pulumi.yaml",
+        remedy: meant ? `use ${meant}` : `pulumi config rm ${name}`,
+      };
+    });
+}
+
+function regionMistakes({ region }: RawConfig): Mistake[] {
+  if (region) return [];
+  return [
+    {
+      key: "aws:region",
+      problem: "is not set",
+      got: "(nothing)",
+      allowed: "an AWS region",
+      remedy: "pulumi config set aws:region us-east-1",
+    },
+  ];
+}
+
+/** Reads and checks everything; the settings are complete when there is no mistake. */
+export function readConfig(raw: RawConfig): { settings: Readable; mistakes: readonly Mistake[] } {
+  const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey(raw, name) }));
+  const settings = Object.fromEntries(
+    read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
+  ) as Readable;
+  const mistakes = [
+    ...unknownKeys(raw),
+    ...regionMistakes(raw),
+    ...read.flatMap(({ mistake }) => mistake ?? []),
+    ...rules.flatMap((rule) => rule(settings)),
+  ];
+  return { settings, mistakes };
+}
+
+/** Not in Pulumi's type declarations: whether a config key is encrypted. */
+const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: string) => boolean };
+
+/**
+ * The stack's settings.
+ * @throws pulumi.RunError that lists every mistake, before any resource is registered: the program ends with exit code 1.
+ */
+export function loadSettings(): Settings {
+  const project = pulumi.getProject();
+  const { settings, mistakes } = readConfig({
+    project,
+    values: pulumi.runtime.allConfig(),
+    isSecret: isConfigSecret,
+    region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
+  });
+  if (mistakes.length > 0) throw new pulumi.RunError(describeMistakes(project, pulumi.getStack(), mistakes));
+  return settings as Settings;
+}

@@ -1,0 +1,91 @@
+import { type Mistake, shown } from "./mistakes.ts";
+import type { Readable } from "./rules.ts";
+
+const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
+
+/** Host as known_hosts writes it: with the port in brackets when it is not 22. */
+function knownHostsName(url: URL): string {
+  return url.port === "" || url.port === "22" ? url.hostname : `[${url.hostname}]:${url.port}`;
+}
+
+/** Whether `knownHosts` has a key for `host`. Hashed host names can't be read, so one of them counts as a match. */
+function knows(knownHosts: string, host: string): boolean {
+  const names = knownHosts
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields.length >= 3 && !fields[0]?.startsWith("#"))
+    .flatMap(([hosts = ""]) => hosts.split(","));
+  return names.some((name) => name === host || name.startsWith("|1|"));
+}
+
+function knownHostsRule(settings: Readable, urls: readonly URL[]): Mistake[] {
+  const { gitKnownHosts } = settings;
+  if (gitKnownHosts === undefined) return [];
+  const hosts = [...new Set(urls.filter(({ protocol }) => protocol === "ssh:").map(knownHostsName))];
+  return hosts
+    .filter((host) => !knows(gitKnownHosts, host))
+    .map((host) => ({
+      key: "gitKnownHosts",
+      problem: `has no key of the Git host ${host}, so Flux could not tell it from an impostor`,
+      got: shown(gitKnownHosts),
+      allowed: "a known_hosts line for each host of an ssh:// URL",
+      remedy: `compare the key with the one that the host publishes, then pulumi config set gitKnownHosts "$(ssh-keyscan ${host})"`,
+    }));
+}
+
+const protocolOf = { "deploy-key": "ssh:", token: "https:", "github-app": "https:" } as const;
+
+function urlRules(settings: Readable): Mistake[] {
+  const { gitAuthentication: method } = settings;
+  return urlKeys.flatMap((key) => {
+    const url = settings[key];
+    if (url === undefined) return [];
+    if (url === "") {
+      return [
+        {
+          key,
+          problem: "is not set",
+          got: "(empty)",
+          allowed: "ssh://user@host/path.git or https://host/path.git",
+          remedy: `pulumi config set ${key} ssh://git@github.com/<org>/<repository>.git`,
+        },
+      ];
+    }
+    if (method === undefined || new URL(url).protocol === protocolOf[method]) return [];
+    return [
+      {
+        key,
+        problem: `does not go with gitAuthentication ${method}`,
+        got: url,
+        allowed: `a URL that begins with ${protocolOf[method]}//`,
+        remedy: `change the URL, or gitAuthentication to ${method === "deploy-key" ? "token or github-app" : "deploy-key"}`,
+      },
+    ];
+  });
+}
+
+const requiredBy = {
+  "deploy-key": [],
+  token: ["gitToken"],
+  "github-app": ["githubAppId", "githubAppInstallationId", "githubAppPrivateKey"],
+} as const;
+
+function credentialRules(settings: Readable): Mistake[] {
+  const { gitAuthentication: method } = settings;
+  if (method === undefined) return [];
+  return requiredBy[method]
+    .filter((key) => settings[key] === "")
+    .map((key) => ({
+      key,
+      problem: `is required with gitAuthentication ${method}`,
+      got: "(empty)",
+      allowed: "a value",
+      remedy: `pulumi config set ${key === "gitToken" || key === "githubAppPrivateKey" ? "--secret " : ""}${key}`,
+    }));
+}
+
+/** Rules over the keys of Git: URLs, host keys and credentials must go together. */
+export function gitRules(settings: Readable): readonly Mistake[] {
+  const urls = urlKeys.flatMap((key) => (settings[key] ? [new URL(settings[key])] : []));
+  return [...urlRules(settings), ...knownHostsRule(settings, urls), ...credentialRules(settings)];
+}

@@ -1,0 +1,81 @@
+import * as pulumi from "@pulumi/pulumi";
+import { providerServiceAccount } from "../components/crossplane.ts";
+import type { EncryptionKey } from "../components/encryption-key.ts";
+import type { FleetBoundary } from "../components/fleet-boundary.ts";
+import { fluxNamespace } from "../components/flux.ts";
+import type { GitCredentials } from "../components/git-credentials.ts";
+import type { HubCluster } from "../components/hub-cluster.ts";
+import { IrsaRole } from "../components/irsa-role.ts";
+import { crossplanePolicy } from "../lib/iam/crossplane.ts";
+import type { PolicyDocument } from "../lib/iam/policy.ts";
+import type { ServiceAccountRef } from "../lib/iam/trust.ts";
+import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
+import { fleetNames, type HubIdentity } from "../lib/names.ts";
+import type { AwsAccount } from "./arguments.ts";
+import type { Settings } from "./settings.ts";
+
+/** The service account behind each identity on the hub. */
+export const subjects: Readonly<Record<HubIdentity, ServiceAccountRef>> = {
+  "external-secrets": { namespace: fluxNamespace, serviceAccount: "aws-secrets-manager" },
+  crossplane: providerServiceAccount,
+  "kustomize-controller": { namespace: fluxNamespace, serviceAccount: "kustomize-controller" },
+  "helm-controller": { namespace: fluxNamespace, serviceAccount: "helm-controller" },
+};
+
+export interface IdentityArgs {
+  readonly settings: Settings;
+  readonly account: AwsAccount;
+  readonly cluster: HubCluster;
+  readonly boundary: FleetBoundary;
+  readonly git: GitCredentials;
+  readonly secretsKey: EncryptionKey;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export type HubIdentities = Readonly<Record<HubIdentity, IrsaRole>>;
+
+/** The IAM roles of the controllers on the hub. */
+export function hubIdentities(args: IdentityArgs): HubIdentities {
+  const { settings, account, cluster, tags } = args;
+  const names = fleetNames(settings.fleet);
+  const role = (identity: HubIdentity, description: string, policy: pulumi.Input<PolicyDocument>) =>
+    new IrsaRole(identity, {
+      roleName: names.identityRole(identity),
+      description,
+      oidc: cluster.oidc,
+      subject: subjects[identity],
+      policy,
+      permissionsBoundary: settings.permissionsBoundary || undefined,
+      tags,
+    });
+  const viewer = pulumi.output(account).apply((scope) => spokeViewerPolicy(scope, names.spokePrefix));
+  return {
+    "external-secrets": role(
+      "external-secrets",
+      "External Secrets reads the hub's Git credentials",
+      readerPolicy(args),
+    ),
+    crossplane: role("crossplane", "Crossplane makes the clusters of the fleet", makerPolicy(args)),
+    "kustomize-controller": role("kustomize-controller", "Flux applies manifests to spokes", viewer),
+    "helm-controller": role("helm-controller", "Flux installs charts on spokes", viewer),
+  };
+}
+
+/** Only what Flux on the hub needs: the credential of gitops-system. */
+function readerPolicy({ account, git, secretsKey }: IdentityArgs): pulumi.Output<PolicyDocument> {
+  return pulumi
+    .all([git.secret("gitops-system").arn, secretsKey.arn, account.region, account.dnsSuffix])
+    .apply(([secretArn, keyArn, region, dnsSuffix]) =>
+      secretReaderPolicy({ secretArns: [secretArn], keyArn, region, dnsSuffix }),
+    );
+}
+
+function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pulumi.Output<PolicyDocument> {
+  const { fleet } = settings;
+  const { spokePrefix } = fleetNames(fleet);
+  return pulumi
+    .all([pulumi.output(account), boundary.arn, cluster.oidc.providerArn])
+    .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
+      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn }),
+    );
+}

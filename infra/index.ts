@@ -1,0 +1,97 @@
+import { ClusterSecret } from "../components/cluster-secret.ts";
+import { Crossplane } from "../components/crossplane.ts";
+import { EncryptionKey } from "../components/encryption-key.ts";
+import { ExternalSecrets } from "../components/external-secrets.ts";
+import { FleetBoundary } from "../components/fleet-boundary.ts";
+import { Flux, fluxNamespace } from "../components/flux.ts";
+import { FluxSync } from "../components/flux-sync.ts";
+import { GitCredentials } from "../components/git-credentials.ts";
+import { HubCluster } from "../components/hub-cluster.ts";
+import { HubNodes } from "../components/hub-nodes.ts";
+import { SealingKeys } from "../components/sealing-keys.ts";
+import { SecretStore } from "../components/secret-store.ts";
+import { SpokeGuard } from "../components/spoke-guard.ts";
+import { fleetNames, hubName, repositories } from "../lib/names.ts";
+import * as args from "./arguments.ts";
+import { loadSettings } from "./config.ts";
+import { hubIdentities, subjects } from "./identities.ts";
+
+const settings = loadSettings();
+const names = fleetNames(settings.fleet);
+const account = args.awsAccount();
+const tags = args.tags(settings);
+
+// The hub: network, control plane, nodes.
+const network = args.network(settings, account, tags);
+const cluster = new HubCluster(hubName, args.cluster(settings, account, network, tags));
+// Nodes leave the VPC through the network's routes, so these are there before them and after them.
+const nodes = new HubNodes("hub-nodes", args.nodes(settings, account, cluster, network, tags), {
+  dependsOn: network.dependencies,
+});
+
+// Keys and credentials, in Secrets Manager under a key of the fleet.
+const secretsKey = new EncryptionKey("secrets", args.secretsKey(settings, tags));
+const secret = {
+  keyArn: secretsKey.arn,
+  recoveryWindowInDays: settings.secretRecoveryWindowDays,
+  tags,
+  protect: settings.protect,
+};
+const sealingKeys = new SealingKeys("sealing-keys", {
+  ...secret,
+  keys: settings.sealingKeys,
+  secretName: names.sealingKeySecret,
+});
+const git = new GitCredentials("git", {
+  ...secret,
+  repositories,
+  authentication: args.gitAuthentication(settings),
+  secretName: names.gitSecret,
+});
+
+// Identities: one role for each service account, and the boundary of every role that Crossplane makes.
+const boundary = new FleetBoundary("fleet-boundary", args.boundary(settings, account, tags));
+const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
+
+// Controllers, by Helm. They need nodes, and are gone before these.
+const onHub = { provider: cluster.provider, dependsOn: [nodes] };
+const chart = { chartsRegistry: settings.chartsRegistry, logLevel: settings.controllerLogLevel };
+const flux = new Flux("flux", { ...chart, roleArns: args.fluxRoles(identities) }, onHub);
+const crossplane = new Crossplane("crossplane", chart, onHub);
+const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
+
+// The bridge: what Git may know of the hub.
+const bridge = new ClusterSecret(
+  "cluster-secret",
+  args.clusterSecret({ settings, account, network, cluster, boundary, identities }),
+  { provider: cluster.provider, dependsOn: [flux] },
+);
+
+// From here on Git is in charge. First to go: while a spoke exists, the guard keeps the root Kustomization and everything below.
+const store = new SecretStore(
+  "secret-store",
+  { subject: subjects["external-secrets"], roleArn: identities["external-secrets"].arn, region: account.region },
+  { provider: cluster.provider, dependsOn: [flux, externalSecrets] },
+);
+const root = { namespace: fluxNamespace, kustomizationName: hubName };
+const guard = new SpokeGuard("spoke-guard", root, onHub);
+new FluxSync("gitops-system", args.fluxSync({ settings, git, bridge, store, root }), {
+  provider: cluster.provider,
+  dependsOn: [flux, crossplane, externalSecrets, store, bridge, guard],
+});
+
+/** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token`; it holds no credential. */
+export const kubeconfig = cluster.kubeconfig;
+/** Name and ARN of the hub's EKS cluster. */
+export const clusterName = cluster.name;
+export const clusterArn = cluster.arn;
+/** OIDC issuer of the hub without `https://`, and its IAM provider, for trust policies outside this stack. */
+export const oidcIssuer = cluster.oidc.issuer;
+export const oidcProviderArn = cluster.oidc.providerArn;
+/** Public keys to register at the Git hosts as read-only deploy keys, by repository. */
+export const deployPublicKeys = git.publicKeys;
+/** Public certificates for `kubeseal --cert`, by scope and generation, and the generation to use in each scope. */
+export const sealingCertificates = sealingKeys.certificates;
+export const activeSealingKeys = sealingKeys.active;
+/** Keys and values of the hub's cluster secret: what Git can substitute. */
+export const bridgeData = bridge.data;

@@ -1,0 +1,111 @@
+import { type Cidr, contains, overlaps, parseCidr } from "../lib/cidr.ts";
+import { type Mistake, shown } from "./mistakes.ts";
+import type { Readable } from "./rules.ts";
+
+/** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */
+const subnetPrefixes = { min: 16, max: 28 };
+
+interface NamedCidr {
+  readonly name: string;
+  readonly text: string;
+  readonly cidr: Cidr;
+}
+
+function parsed(key: string, texts: readonly string[] | undefined): NamedCidr[] {
+  return (texts ?? []).flatMap((text, index) => {
+    const cidr = parseCidr(text);
+    return cidr ? [{ name: `${key}[${index}]`, text, cidr }] : [];
+  });
+}
+
+function subnetRules(settings: Readable): Mistake[] {
+  const vpc = parseCidr(settings.vpcCidr ?? "");
+  const subnets = [
+    ...parsed("privateSubnetCidrs", settings.privateSubnetCidrs),
+    ...parsed("publicSubnetCidrs", settings.publicSubnetCidrs),
+  ];
+  const outside = subnets
+    .filter(({ cidr }) => vpc !== undefined && !contains(vpc, cidr))
+    .map(({ name, text }) => ({
+      key: name,
+      problem: "is not inside the VPC",
+      got: text,
+      allowed: `a part of vpcCidr ${settings.vpcCidr}`,
+      remedy: "choose a block inside the VPC, or leave the list empty to have it divided",
+    }));
+  const wrongSize = subnets
+    .filter(({ cidr }) => cidr.prefix < subnetPrefixes.min || cidr.prefix > subnetPrefixes.max)
+    .map(({ name, text }) => ({
+      key: name,
+      problem: "has a size that EC2 refuses for a subnet",
+      got: text,
+      allowed: `/${subnetPrefixes.min} to /${subnetPrefixes.max}`,
+      remedy: "change the prefix length",
+    }));
+  const overlapping = subnets.flatMap((first, index) =>
+    subnets
+      .slice(index + 1)
+      .filter((second) => overlaps(first.cidr, second.cidr))
+      .map((second) => ({
+        key: second.name,
+        problem: `overlaps ${first.name}`,
+        got: `${second.text} and ${first.text}`,
+        allowed: "subnets that share no address",
+        remedy: "move one of the two, or leave both lists empty to have the VPC divided",
+      })),
+  );
+  return [...outside, ...wrongSize, ...overlapping];
+}
+
+/** Lists with one item per zone must have as many items as there are zones. */
+function zoneListRules(settings: Readable): Mistake[] {
+  const { zones } = settings;
+  if (zones === undefined) return [];
+  return (["availabilityZones", "privateSubnetCidrs", "publicSubnetCidrs"] as const).flatMap((key) => {
+    const items = settings[key];
+    if (items === undefined || items.length === 0) return [];
+    const distinct = new Set(items).size;
+    if (items.length === zones && (distinct === zones || key !== "availabilityZones")) return [];
+    return [
+      {
+        key,
+        problem: distinct < items.length ? "names a zone twice" : "has not one item for each zone",
+        got: `${shown(items)} with zones ${zones}`,
+        allowed: `empty, or ${zones} different items`,
+        remedy: `change the list, or pulumi config set zones ${distinct}`,
+      },
+    ];
+  });
+}
+
+function existingNetworkRules(settings: Readable): Mistake[] {
+  const { vpcId, privateSubnetIds, publicSubnetIds, egressCidrs } = settings;
+  if (vpcId === undefined) return [];
+  if (vpcId === "") {
+    return Object.entries({ privateSubnetIds, publicSubnetIds, egressCidrs })
+      .filter(([, items]) => items !== undefined && items.length > 0)
+      .map(([key, items]) => ({
+        key,
+        problem: "belongs to an existing VPC, but vpcId is empty",
+        got: shown(items),
+        allowed: "empty without vpcId",
+        remedy: `pulumi config set vpcId <vpc>, or remove ${key}`,
+      }));
+  }
+  if (privateSubnetIds === undefined || new Set(privateSubnetIds).size >= 2) return [];
+  return [
+    {
+      key: "privateSubnetIds",
+      problem: "has too few subnets for a cluster",
+      got: shown(privateSubnetIds),
+      allowed: "at least two subnets in different zones of the VPC",
+      remedy: "pulumi config set --path 'privateSubnetIds[0]' <subnet> (and [1])",
+    },
+  ];
+}
+
+/** Rules over the keys of the network: a new VPC's blocks, or the existing VPC's ids. */
+export function networkRules(settings: Readable): readonly Mistake[] {
+  const existing = existingNetworkRules(settings);
+  return settings.vpcId ? existing : [...existing, ...zoneListRules(settings), ...subnetRules(settings)];
+}

@@ -1,0 +1,194 @@
+import { kubernetesVersions } from "../components/versions.ts";
+import { overlaps, parseCidr } from "../lib/cidr.ts";
+import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
+import { gitRules } from "./git-rules.ts";
+import { type Mistake, shown } from "./mistakes.ts";
+import { networkRules } from "./network-rules.ts";
+import type { Settings } from "./settings.ts";
+
+/** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
+export type Readable = Partial<Settings>;
+export type Rule = (settings: Readable) => readonly Mistake[];
+
+function kubernetesVersionRule({ kubernetesVersion }: Readable): Mistake[] {
+  if (kubernetesVersion === undefined || kubernetesVersions.some((known) => known === kubernetesVersion)) return [];
+  return [
+    {
+      key: "kubernetesVersion",
+      problem: "is not a supported Kubernetes version",
+      got: kubernetesVersion,
+      allowed: kubernetesVersions.join(", "),
+      remedy: `pulumi config set kubernetesVersion ${kubernetesVersions[0]}`,
+    },
+  ];
+}
+
+/** Parts of hub and spoke names: a fleet that had them could take another fleet's names. */
+const reserved = /(^|-)(hub|spoke)(-|$)/;
+
+function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Mistake[] {
+  if (fleet === undefined) return [];
+  const mistakes = tooLong(derivedNames(fleet, sealingKeys)).map(({ kind, name }) => ({
+    key: kind === "secret" && name.includes("/sealing-keys/") ? "sealingKeys" : "fleet",
+    problem: `makes a name of ${name.length} characters that is too long for its kind (${kind})`,
+    got: shown(name),
+    allowed: `at most ${nameLimits[kind]} characters`,
+    remedy: `shorten it by at least ${name.length - nameLimits[kind]} characters`,
+  }));
+  if (reserved.test(fleet)) {
+    mistakes.push({
+      key: "fleet",
+      problem: "has a word in it that sets hub and spoke names apart",
+      got: fleet,
+      allowed: "a name without the words hub and spoke",
+      remedy: "choose another name",
+    });
+  }
+  return mistakes;
+}
+
+function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Mistake[] {
+  if (nodeMin === undefined || nodeDesired === undefined || nodeMax === undefined) return [];
+  if (nodeMin <= nodeDesired && nodeDesired <= nodeMax) return [];
+  return [
+    {
+      key: "nodeDesired",
+      problem: "is not between nodeMin and nodeMax",
+      got: `nodeMin ${nodeMin}, nodeDesired ${nodeDesired}, nodeMax ${nodeMax}`,
+      allowed: "nodeMin <= nodeDesired <= nodeMax",
+      remedy: "change one of the three",
+    },
+  ];
+}
+
+/** Graviton families have a g behind the generation: m7g, t4g, c6gn. */
+const arm = /^[a-z]+\d+[a-z]*g[a-z]*(-|\.)/;
+
+function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake[] {
+  if (nodeInstanceTypes === undefined || nodeAmiType === undefined) return [];
+  const wantsArm = nodeAmiType.includes("ARM");
+  const wrong = nodeInstanceTypes.filter((type) => arm.test(type) !== wantsArm);
+  if (nodeInstanceTypes.length > 0 && wrong.length === 0) return [];
+  return [
+    {
+      key: "nodeInstanceTypes",
+      problem: wrong.length > 0 ? `has types of another processor than ${nodeAmiType}` : "names no instance type",
+      got: shown(wrong.length > 0 ? wrong.join(", ") : nodeInstanceTypes),
+      allowed: wantsArm ? "Graviton types such as m7g.large" : "x86 types such as m6i.large",
+      remedy: "change nodeInstanceTypes or nodeAmiType",
+    },
+  ];
+}
+
+function endpointRules(settings: Readable): Mistake[] {
+  const { endpointPublicAccess, endpointPrivateAccess, endpointPublicAccessCidrs: cidrs } = settings;
+  const mistakes: Mistake[] = [];
+  if (endpointPublicAccess === false && endpointPrivateAccess === false) {
+    mistakes.push({
+      key: "endpointPrivateAccess",
+      problem: "leaves the cluster without an endpoint",
+      got: "false, and endpointPublicAccess is false too",
+      allowed: "at least one of the two endpoints",
+      remedy: "pulumi config set endpointPrivateAccess true",
+    });
+  }
+  const open = cidrs?.filter((cidr) => parseCidr(cidr)?.prefix === 0) ?? [];
+  if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || open.length > 0)) {
+    mistakes.push({
+      key: "endpointPublicAccessCidrs",
+      problem:
+        open.length > 0
+          ? "opens the Kubernetes API to the whole Internet"
+          : "names no address that may use the public endpoint",
+      got: shown(cidrs),
+      allowed: "the networks of people and pipelines that use the cluster",
+      remedy: "pulumi config set --path 'endpointPublicAccessCidrs[0]' 203.0.113.0/24, or endpointPublicAccess false",
+    });
+  }
+  return mistakes;
+}
+
+function duplicates(values: readonly string[]): string[] {
+  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
+}
+
+function clusterAdminRule({ clusterAdmins = [] }: Readable): Mistake[] {
+  return duplicates(clusterAdmins).map((arn) => ({
+    key: "clusterAdmins",
+    problem: "names a principal twice",
+    got: arn,
+    allowed: "each ARN once",
+    remedy: "remove one of the two",
+  }));
+}
+
+function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
+  const twice = duplicates(sealingKeys.map(({ scope, generation }) => `${scope}/${generation}`)).map((name) => ({
+    key: "sealingKeys",
+    problem: "has a generation twice",
+    got: name,
+    allowed: "each generation of a scope once",
+    remedy: "remove one of the two",
+  }));
+  const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
+  const inactive = scopes.flatMap((scope) => {
+    const active = sealingKeys.filter((key) => key.scope === scope && key.active).map(({ generation }) => generation);
+    if (active.length === 1) return [];
+    return [
+      {
+        key: "sealingKeys",
+        problem:
+          active.length === 0
+            ? `has no active generation for scope ${scope}`
+            : `has ${active.length} active generations for scope ${scope}`,
+        got: active.length === 0 ? "active: false for each of them" : `active: ${active.join(", ")}`,
+        allowed: "exactly one active generation in each scope",
+        remedy: "set active: true for the newest generation and false for the others",
+      },
+    ];
+  });
+  return [...twice, ...inactive];
+}
+
+function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[] {
+  if (argocdClusterSecret !== false || !argocdRoleArn) return [];
+  return [
+    {
+      key: "argocdRoleArn",
+      problem: "has no effect without an Argo CD cluster secret",
+      got: argocdRoleArn,
+      allowed: "empty, or argocdClusterSecret true",
+      remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
+    },
+  ];
+}
+
+function poolRule({ vpcId, vpcCidr, spokeCidrPool }: Readable): Mistake[] {
+  const vpc = parseCidr(vpcCidr ?? "");
+  const pool = parseCidr(spokeCidrPool ?? "");
+  if (vpcId || vpc === undefined || pool === undefined || !overlaps(vpc, pool)) return [];
+  return [
+    {
+      key: "spokeCidrPool",
+      problem: "overlaps the hub's VPC",
+      got: `${spokeCidrPool} and vpcCidr ${vpcCidr}`,
+      allowed: "a block that shares no address with vpcCidr",
+      remedy: "move one of the two, for example spokeCidrPool 10.64.0.0/10 with vpcCidr 10.0.0.0/16",
+    },
+  ];
+}
+
+/** Every rule over more than one key. */
+export const rules: readonly Rule[] = [
+  kubernetesVersionRule,
+  fleetNameRule,
+  networkRules,
+  poolRule,
+  endpointRules,
+  nodeRule,
+  instanceTypeRule,
+  clusterAdminRule,
+  sealingKeyRules,
+  gitRules,
+  argocdRule,
+];

@@ -1,0 +1,206 @@
+import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
+
+/** How one config key is read: from the text that Pulumi has, to a value, or to undefined when it is not allowed. */
+interface Key<T> {
+  readonly parse: (text: string) => T | undefined;
+  readonly allowed: string;
+  readonly example: string;
+  /** The value must be an encrypted one, and is never shown. */
+  readonly secret?: boolean;
+}
+
+function text(pattern: RegExp, allowed: string, example: string): Key<string> {
+  return { parse: (value) => (pattern.test(value) ? value : undefined), allowed, example };
+}
+
+function secret(allowed: string): Key<string> {
+  return { parse: (value) => value, allowed, example: "--secret", secret: true };
+}
+
+function oneOf<const T extends string>(...values: readonly T[]): Key<T> {
+  return {
+    parse: (value) => values.find((known) => known === value),
+    allowed: values.join(", "),
+    example: values[0] ?? "",
+  };
+}
+
+function integer(allowed: string, accepts: (value: number) => boolean, example: number): Key<number> {
+  return {
+    parse: (value) => (/^\d{1,6}$/.test(value) && accepts(Number(value)) ? Number(value) : undefined),
+    allowed,
+    example: String(example),
+  };
+}
+
+const flag: Key<boolean> = {
+  parse: (value) => ({ true: true, false: false })[value],
+  allowed: "true or false",
+  example: "true",
+};
+
+function fromJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list whose items all match `item`. */
+function list(item: Key<string>): Key<readonly string[]> {
+  return {
+    parse: (value) => {
+      const items = fromJson(value);
+      if (!Array.isArray(items)) return undefined;
+      return items.every((entry) => typeof entry === "string" && item.parse(entry) !== undefined) ? items : undefined;
+    },
+    allowed: `a list; each item ${item.allowed}`,
+    example: `--path '…[0]' ${item.example}`,
+  };
+}
+
+/** A generation of a scope's sealing key. */
+export interface SealingKeyGeneration {
+  readonly scope: string;
+  readonly generation: string;
+  readonly active: boolean;
+}
+
+const slug = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
+function sealingKeyGeneration(value: unknown): SealingKeyGeneration | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { scope, generation, active, ...unknown } = value as Record<string, unknown>;
+  if (typeof scope !== "string" || !slug.test(scope) || typeof active !== "boolean" || Object.keys(unknown).length > 0)
+    return undefined;
+  // `pulumi config set --path` stores digits as a number.
+  const name = typeof generation === "number" ? String(generation) : generation;
+  return typeof name === "string" && slug.test(name) ? { scope, generation: name, active } : undefined;
+}
+
+const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
+  parse: (value) => {
+    const items = fromJson(value);
+    const keys = Array.isArray(items) ? items.map(sealingKeyGeneration) : [undefined];
+    return keys.every((key) => key !== undefined) ? keys : undefined;
+  },
+  allowed: "a list of {scope: <lower-case name>, generation: <lower-case name or number>, active: true or false}",
+  example: "--path 'sealingKeys[0].scope' dev (likewise generation, active)",
+};
+
+/** CIDR of any IPv4 network. */
+const cidr: Key<string> = {
+  parse: (value) => (parseCidr(value) ? value : undefined),
+  allowed: "an IPv4 network a.b.c.d/n with no bits set behind the prefix",
+  example: "203.0.113.0/24",
+};
+
+const vpcCidr: Key<string> = {
+  parse: (value) => {
+    const prefix = parseCidr(value)?.prefix;
+    return prefix !== undefined && prefix >= vpcPrefixes.min && prefix <= vpcPrefixes.max ? value : undefined;
+  },
+  allowed: `an IPv4 network from /${vpcPrefixes.min} to /${vpcPrefixes.max} with no bits set behind the prefix`,
+  example: "10.0.0.0/16",
+};
+
+/** Retention times of CloudWatch Logs (API reference, PutRetentionPolicy). */
+const retentionDays = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+const label = (example: string) =>
+  text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
+const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
+const gitUrl = text(
+  /^((ssh|https):\/\/\S+)?$/,
+  "ssh://user@host/path.git or https://host/path.git",
+  "ssh://git@github.com/<org>/<repository>.git",
+);
+const optionalId = text(/^\d*$/, "a number", "123456");
+const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
+const count = (min: number) => integer(`a whole number from ${min} to 450`, (value) => value >= min && value <= 450, 2);
+
+/** Every key of the project's namespace. Descriptions and defaults are in Pulumi.yaml. */
+export const keys = {
+  fleet: text(/^[a-z][-a-z0-9]*[a-z0-9]$/, "lower-case letters, digits and hyphens, beginning with a letter", "fleet"),
+  environment: label("dev"),
+  tenant: label("platform"),
+  kubernetesVersion: text(/^\d+\.\d+$/, "a minor version in quotes", '"1.34"'),
+
+  vpcCidr,
+  zones: integer("2 or 3", (value) => value === 2 || value === 3, 2),
+  availabilityZones: list(text(/^[a-z]{2}(-[a-z]+)+-\d+[a-z]$/, "the name of an availability zone", "us-east-1a")),
+  privateSubnetCidrs: list(cidr),
+  publicSubnetCidrs: list(cidr),
+  natGateways: oneOf("single", "per-zone", "none"),
+  vpcId: text(/^(vpc-[0-9a-f]{8,17})?$/, "the ID of a VPC, or empty", "vpc-0123456789abcdef0"),
+  privateSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
+  publicSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
+  egressCidrs: list(cidr),
+  spokeCidrPool: cidr,
+
+  endpointPublicAccess: flag,
+  endpointPublicAccessCidrs: list(cidr),
+  endpointPrivateAccess: flag,
+  clusterAdmins: list(
+    text(
+      /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/,
+      "the ARN of an IAM role or user (not of an sts session)",
+      "arn:aws:iam::<account>:role/<name>",
+    ),
+  ),
+  deletionProtection: flag,
+  protect: flag,
+  permissionsBoundary: text(
+    /^(arn:aws[a-z-]*:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+)?$/,
+    "the ARN of an IAM policy, or empty",
+    "arn:aws:iam::<account>:policy/<name>",
+  ),
+
+  nodeInstanceTypes: list(text(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type", "m6i.large")),
+  nodeCapacityType: oneOf("ON_DEMAND", "SPOT"),
+  nodeAmiType: oneOf("AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"),
+  nodeDiskSize: integer("20 to 16384 (GiB)", (value) => value >= 20 && value <= 16_384, 50),
+  nodeMin: count(1),
+  nodeDesired: count(1),
+  nodeMax: count(1),
+
+  sealingKeys: sealingKeyList,
+  secretRecoveryWindowDays: days("0, or 7 to 30", (value) => value === 0 || (value >= 7 && value <= 30)),
+  kmsDeletionWindowDays: days("7 to 30", (value) => value >= 7 && value <= 30),
+  logRetentionDays: integer(retentionDays.join(", "), (value) => retentionDays.includes(value), 90),
+
+  gitopsSystemRepoUrl: gitUrl,
+  gitopsSystemRepoRevision: branch,
+  gitopsWorkloadsRepoUrl: gitUrl,
+  gitopsWorkloadsRepoRevision: branch,
+  gitAuthentication: oneOf("deploy-key", "token", "github-app"),
+  gitKnownHosts: text(/^[^\0]*$/, "known_hosts lines", '"$(ssh-keyscan <host>)"'),
+  gitUsername: text(/^\S+$/, "a user name", "git"),
+  gitToken: secret("an access token"),
+  githubAppId: optionalId,
+  githubAppInstallationId: optionalId,
+  githubAppPrivateKey: secret("a private key in PEM"),
+  gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
+
+  chartsRegistry: text(
+    /^((https|oci):\/\/[^\s/]+(\/[^\s/]+)*)?$/,
+    "https://host/path or oci://host/path without a slash at the end, or empty",
+    "oci://registry.example.com/charts",
+  ),
+  controllerLogLevel: oneOf("debug", "info", "error"),
+  argocdClusterSecret: flag,
+  argocdNamespace: label("argocd"),
+  argocdRoleArn: text(
+    /^(arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]+)?$/,
+    "the ARN of an IAM role, or empty",
+    "arn:aws:iam::<account>:role/<name>",
+  ),
+} as const;
+
+export type KeyName = keyof typeof keys;
+
+/** The value of every key. */
+export type Settings = { readonly [K in KeyName]: (typeof keys)[K] extends Key<infer T> ? T : never };

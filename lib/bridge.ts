@@ -1,0 +1,192 @@
+import { labelKeys, watchLabel } from "./labels.ts";
+
+/**
+ * The GitOps bridge: what infrastructure code tells Git about a cluster.
+ * The hub's is written by the Pulumi program, a spoke's by the composition function, both from this one interface.
+ * It has no member for a token, a key or a kubeconfig: identity is an IAM role.
+ */
+export interface ClusterMetadata {
+  /** The cluster's name in the fleet, unique: `hub` or a spoke's name. */
+  readonly name: string;
+  readonly role: "hub" | "spoke";
+  readonly environment: string;
+  readonly tenant: string;
+  /** The fleet's name: prefix of its names in AWS. */
+  readonly fleet: string;
+  readonly aws: {
+    readonly accountId: string;
+    readonly region: string;
+    readonly partition: string;
+    readonly vpcId: string;
+    /** Name of the EKS cluster. */
+    readonly clusterName: string;
+    readonly clusterArn: string;
+  };
+  /** Minor version: `1.34`. */
+  readonly kubernetesVersion: string;
+  /** The issuer without `https://`, and the ARN of its IAM OIDC provider. */
+  readonly oidc: { readonly provider: string; readonly providerArn: string };
+  /** Controllers with an IAM role, by add-on name in snake_case. */
+  readonly identities: Readonly<Record<string, WorkloadIdentity>>;
+  readonly repositories: { readonly gitopsSystem: GitSource; readonly gitopsWorkloads: GitSource };
+  /** Base URL of the chart mirror; empty when charts come from their upstream repositories. */
+  readonly chartsRegistry: string;
+  /** Scope of the sealing keys that the cluster may read. */
+  readonly sealingScope: string;
+  /** Permissions boundary that every role made in the fleet carries. */
+  readonly permissionsBoundaryArn: string;
+  /** Name prefix of the roles and clusters that Crossplane may manage. */
+  readonly spokePrefix: string;
+  /** Block from which the networks of spokes are taken. */
+  readonly spokeCidrPool: string;
+  /** Public addresses from which the hub reaches a spoke's API server; none when the hub has no fixed ones. */
+  readonly hubEgressCidrs: readonly string[];
+  /** Add-ons that the cluster enables, in snake_case: labels `enable_<addon>`. */
+  readonly addons: readonly string[];
+}
+
+/** Who may assume an add-on's role. */
+export interface WorkloadIdentity {
+  readonly roleArn: string;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+}
+
+export interface GitSource {
+  readonly url: string;
+  /** Branch that Flux follows. */
+  readonly revision: string;
+}
+
+/** Keys that every cluster emits, with their meaning: the contract between this code and the manifests in Git. */
+export const bridgeKeys = {
+  cluster_name: "name of the cluster in the fleet",
+  cluster_role: "hub or spoke",
+  environment: "environment of the cluster",
+  tenant: "team that owns the cluster",
+  fleet: "name of the fleet, the prefix of its names in AWS",
+  aws_account_id: "account of the cluster; quote it in manifests, it is all digits",
+  aws_region: "region of the cluster",
+  aws_partition: "aws, aws-cn or aws-us-gov",
+  aws_vpc_id: "VPC of the cluster",
+  aws_cluster_name: "name of the EKS cluster",
+  cluster_arn: "ARN of the EKS cluster",
+  kubernetes_version: "minor version; quote it in manifests, it looks like a number",
+  oidc_provider: "OIDC issuer without https://",
+  oidc_provider_arn: "ARN of the IAM OIDC provider",
+  gitops_system_repo_url: "URL of the platform team's repository",
+  gitops_system_repo_revision: "branch that the cluster follows there",
+  gitops_workloads_repo_url: "URL of the governance team's repository",
+  gitops_workloads_repo_revision: "branch that the cluster follows there",
+  charts_registry: "base URL of the chart mirror, empty without one: use it as $" + "{charts_registry:=<upstream URL>}",
+  sealing_scope: "scope of the sealing keys that the cluster reads",
+  permissions_boundary_arn: "boundary policy that every role made in the fleet must carry",
+  spoke_prefix: "name prefix of clusters and roles that Crossplane may manage",
+  spoke_cidr_pool: "block from which the networks of spokes are taken",
+  hub_egress_cidrs: "comma-separated addresses from which the hub reaches spokes; may be empty",
+} as const;
+
+export type BridgeKey = keyof typeof bridgeKeys;
+
+/** Keys that each add-on in `identities` adds; `<addon>` in snake_case. */
+export const identityKeys = {
+  "<addon>_iam_role_arn": "role of the add-on's service account",
+  "<addon>_namespace": "namespace of the only service account that may assume the role",
+  "<addon>_service_account": "that service account",
+} as const;
+
+const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+function identityData(identities: ClusterMetadata["identities"]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(identities).flatMap(([addon, { roleArn, namespace, serviceAccount }]) => {
+      if (!snakeCase.test(addon)) {
+        throw new RangeError(`add-on ${JSON.stringify(addon)} is not in snake_case: Flux can't substitute its keys`);
+      }
+      return [
+        [`${addon}_iam_role_arn`, roleArn],
+        [`${addon}_namespace`, namespace],
+        [`${addon}_service_account`, serviceAccount],
+      ];
+    }),
+  );
+}
+
+/** The flat map that Flux substitutes from: every key of {@link bridgeKeys}, and three for each identity. */
+export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string> & Record<string, string> {
+  const { aws, oidc, repositories } = metadata;
+  const fixed: Record<BridgeKey, string> = {
+    cluster_name: metadata.name,
+    cluster_role: metadata.role,
+    environment: metadata.environment,
+    tenant: metadata.tenant,
+    fleet: metadata.fleet,
+    aws_account_id: aws.accountId,
+    aws_region: aws.region,
+    aws_partition: aws.partition,
+    aws_vpc_id: aws.vpcId,
+    aws_cluster_name: aws.clusterName,
+    cluster_arn: aws.clusterArn,
+    kubernetes_version: metadata.kubernetesVersion,
+    oidc_provider: oidc.provider,
+    oidc_provider_arn: oidc.providerArn,
+    gitops_system_repo_url: repositories.gitopsSystem.url,
+    gitops_system_repo_revision: repositories.gitopsSystem.revision,
+    gitops_workloads_repo_url: repositories.gitopsWorkloads.url,
+    gitops_workloads_repo_revision: repositories.gitopsWorkloads.revision,
+    charts_registry: metadata.chartsRegistry,
+    sealing_scope: metadata.sealingScope,
+    permissions_boundary_arn: metadata.permissionsBoundaryArn,
+    spoke_prefix: metadata.spokePrefix,
+    spoke_cidr_pool: metadata.spokeCidrPool,
+    hub_egress_cidrs: metadata.hubEgressCidrs.join(","),
+  };
+  return { ...identityData(metadata.identities), ...fixed };
+}
+
+/** Labels of a cluster secret: for people, Argo CD selectors and admission policies. */
+export function bridgeLabels(metadata: Pick<ClusterMetadata, "name" | "role" | "environment" | "tenant" | "addons">) {
+  return {
+    [labelKeys.cluster]: metadata.name,
+    [labelKeys.role]: metadata.role,
+    [labelKeys.environment]: metadata.environment,
+    [labelKeys.tenant]: metadata.tenant,
+    ...Object.fromEntries(metadata.addons.map((addon) => [`enable_${addon}`, "true"])),
+    ...watchLabel,
+  };
+}
+
+/** Name of the cluster secret of the cluster `name`. */
+export function clusterSecretName(name: string): string {
+  return `cluster-${name}`;
+}
+
+/** How Argo CD reaches the cluster: from inside, or from outside as an IAM role that has an access entry. */
+export type ArgocdAccess =
+  | { readonly kind: "in-cluster" }
+  | {
+      readonly kind: "role";
+      readonly roleArn: string;
+      readonly endpoint: string;
+      readonly certificateAuthority: string;
+    };
+
+/** An Argo CD cluster secret with the same labels and data (as annotations), for existing GitOps-bridge catalogues. */
+export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAccess) {
+  const inCluster = access.kind === "in-cluster";
+  const config = inCluster
+    ? { tlsClientConfig: { insecure: false } }
+    : {
+        awsAuthConfig: { clusterName: metadata.aws.clusterName, roleARN: access.roleArn },
+        tlsClientConfig: { insecure: false, caData: access.certificateAuthority },
+      };
+  return {
+    labels: { ...bridgeLabels(metadata), "argocd.argoproj.io/secret-type": "cluster" },
+    annotations: bridgeData(metadata),
+    data: {
+      name: metadata.name,
+      server: inCluster ? "https://kubernetes.default.svc" : access.endpoint,
+      config: JSON.stringify(config),
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** IPv4 CIDR arithmetic: pure, on numbers, without a dependency. */
+
+/** A block of IPv4 addresses: the first address as an unsigned 32-bit number, and the prefix length. */
+export interface Cidr {
+  readonly base: number;
+  readonly prefix: number;
+}
+
+const octet = /^(0|[1-9]\d{0,2})$/;
+
+/** Parses dotted-quad `text`; undefined when it is no IPv4 address (leading zeros are refused: their meaning differs between tools). */
+function parseAddress(text: string): number | undefined {
+  const octets = text.split(".");
+  if (octets.length !== 4 || !octets.every((part) => octet.test(part) && Number(part) <= 255)) return undefined;
+  return octets.reduce((value, part) => value * 256 + Number(part), 0);
+}
+
+/** Number of addresses in the block. */
+export function size(cidr: Cidr): number {
+  return 2 ** (32 - cidr.prefix);
+}
+
+/** Parses `a.b.c.d/n`; undefined when it is no CIDR block or has bits set behind the prefix. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = "", length = "", ...rest] = text.split("/");
+  const base = parseAddress(address);
+  if (rest.length > 0 || base === undefined || !/^(\d|[12]\d|3[0-2])$/.test(length)) return undefined;
+  const cidr = { base, prefix: Number(length) };
+  return base % size(cidr) === 0 ? cidr : undefined;
+}
+
+export function formatCidr({ base, prefix }: Cidr): string {
+  const octets = [24, 16, 8, 0].map((shift) => Math.floor(base / 2 ** shift) % 256);
+  return `${octets.join(".")}/${prefix}`;
+}
+
+/** Whether the two blocks share an address. */
+export function overlaps(a: Cidr, b: Cidr): boolean {
+  return a.base < b.base + size(b) && b.base < a.base + size(a);
+}
+
+/** Whether every address of `inner` is in `outer`. */
+export function contains(outer: Cidr, inner: Cidr): boolean {
+  return outer.base <= inner.base && inner.base + size(inner) <= outer.base + size(outer);
+}
+
+/**
+ * The `index`-th of the `2 ** bits` equal parts of `cidr`.
+ * @throws RangeError when there is no such part.
+ */
+export function part(cidr: Cidr, bits: number, index: number): Cidr {
+  const prefix = cidr.prefix + bits;
+  if (prefix > 32 || index < 0 || index >= 2 ** bits) {
+    throw new RangeError(`no part ${index} of ${2 ** bits} in ${formatCidr(cidr)}`);
+  }
+  return { base: cidr.base + index * 2 ** (32 - prefix), prefix };
+}
+
+/** The subnets of one zone. */
+export interface ZoneSubnets {
+  readonly privateCidr: string;
+  readonly publicCidr: string;
+}
+
+/** Zones that {@link zoneSubnets} has room for. */
+export const maxZones = 3;
+
+/** Prefix lengths of a VPC that {@link zoneSubnets} can divide into subnets that EC2 accepts (/16 to /28). */
+export const vpcPrefixes = { min: 16, max: 24 } as const;
+
+/**
+ * Subnets of zone `zone` (from 0) in a VPC: a quarter of the VPC is private (nodes and pods), a sixteenth public.
+ * Zones keep their subnets when one is added; a sixteenth of the VPC stays free.
+ */
+export function zoneSubnets(vpc: Cidr, zone: number): ZoneSubnets {
+  const publicQuarter = part(vpc, 2, maxZones);
+  return { privateCidr: formatCidr(part(vpc, 2, zone)), publicCidr: formatCidr(part(publicQuarter, 2, zone)) };
+}

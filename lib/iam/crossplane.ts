@@ -1,0 +1,265 @@
+import { clusterTag, fleetTag } from "../labels.ts";
+import { hubName } from "../names.ts";
+import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+
+export interface CrossplaneScope extends Scope {
+  readonly fleet: string;
+  /** DNS suffix of the partition's services: `amazonaws.com`. */
+  readonly dnsSuffix: string;
+  readonly spokePrefix: string;
+  readonly boundaryArn: string;
+  readonly hubOidcProviderArn: string;
+}
+
+/** Services to which Crossplane hands a role: the control plane and the nodes of a spoke. */
+function passableServices({ dnsSuffix }: CrossplaneScope): string[] {
+  return ["eks.amazonaws.com", `ec2.${dnsSuffix}`];
+}
+
+/**
+ * Roles: only names under the spoke prefix, only with the fleet's boundary. What changes a role's rights asks for the boundary
+ * too, so a role under the prefix that somebody made without one is out of reach.
+ */
+function roleStatements(scope: CrossplaneScope): Statement[] {
+  const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
+  return [
+    {
+      Sid: "RolesWithBoundary",
+      Effect: "Allow",
+      Action: [
+        "iam:CreateRole",
+        "iam:AttachRolePolicy",
+        "iam:DetachRolePolicy",
+        "iam:PutRolePolicy",
+        "iam:DeleteRolePolicy",
+      ],
+      Resource: roles,
+      Condition: { StringEquals: { "iam:PermissionsBoundary": scope.boundaryArn } },
+    },
+    {
+      Sid: "RolesUnderPrefix",
+      Effect: "Allow",
+      Action: [
+        "iam:DeleteRole",
+        "iam:GetRole",
+        "iam:GetRolePolicy",
+        "iam:ListAttachedRolePolicies",
+        "iam:ListInstanceProfilesForRole",
+        "iam:ListRolePolicies",
+        "iam:ListRoleTags",
+        "iam:TagRole",
+        "iam:UntagRole",
+        "iam:UpdateAssumeRolePolicy",
+        "iam:UpdateRole",
+        "iam:UpdateRoleDescription",
+      ],
+      Resource: roles,
+    },
+    {
+      Sid: "PassRolesUnderPrefix",
+      Effect: "Allow",
+      Action: ["iam:PassRole"],
+      Resource: roles,
+      Condition: { StringEquals: { "iam:PassedToService": passableServices(scope) } },
+    },
+    {
+      Sid: "NeverTouchBoundaries",
+      Effect: "Deny",
+      Action: ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
+      Resource: ["*"],
+    },
+    {
+      Sid: "NeverChangeTheBoundaryPolicy",
+      Effect: "Deny",
+      Action: ["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:SetDefaultPolicyVersion"],
+      Resource: [scope.boundaryArn],
+    },
+  ];
+}
+
+/** IAM OIDC providers of spokes. The actions know no other kind of resource; the hub's own provider is left alone. */
+function oidcStatements(scope: CrossplaneScope): Statement[] {
+  const write = [
+    "iam:AddClientIDToOpenIDConnectProvider",
+    "iam:CreateOpenIDConnectProvider",
+    "iam:DeleteOpenIDConnectProvider",
+    "iam:RemoveClientIDFromOpenIDConnectProvider",
+    "iam:TagOpenIDConnectProvider",
+    "iam:UntagOpenIDConnectProvider",
+    "iam:UpdateOpenIDConnectProviderThumbprint",
+  ];
+  return [
+    {
+      Sid: "OidcProviders",
+      Effect: "Allow",
+      Action: [...write, "iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
+      Resource: ["*"],
+    },
+    { Sid: "NotTheHubsOidcProvider", Effect: "Deny", Action: write, Resource: [scope.hubOidcProviderArn] },
+  ];
+}
+
+function clusterStatements(scope: CrossplaneScope): Statement[] {
+  const name = arns(scope);
+  return [
+    {
+      Sid: "SpokeClusters",
+      Effect: "Allow",
+      Action: ["eks:*"],
+      Resource: name.clusterAndParts(`${scope.spokePrefix}*`),
+    },
+    {
+      Sid: "EksCatalogue",
+      Effect: "Allow",
+      Action: [
+        "eks:DescribeAddonConfiguration",
+        "eks:DescribeAddonVersions",
+        "eks:DescribeClusterVersions",
+        "eks:ListAccessPolicies",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "ControlPlaneLogs",
+      Effect: "Allow",
+      Action: [
+        "logs:CreateLogGroup",
+        "logs:DeleteLogGroup",
+        "logs:DeleteRetentionPolicy",
+        "logs:ListTagsForResource",
+        "logs:PutRetentionPolicy",
+        "logs:TagResource",
+        "logs:UntagResource",
+      ],
+      Resource: [name.logGroup(`/aws/eks/${scope.spokePrefix}*`)],
+    },
+    { Sid: "FindLogGroups", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
+  ];
+}
+
+/**
+ * Network resources in the hub's region, except what carries another fleet's tag or is the hub's own.
+ * "IfExists", because most EC2 calls also name resources without tags of ours.
+ */
+function networkStatements(scope: CrossplaneScope): Statement[] {
+  const inRegion = { "aws:RequestedRegion": scope.region };
+  const kinds = [
+    "InternetGateway",
+    "LaunchTemplate",
+    "NatGateway",
+    "Route",
+    "RouteTable",
+    "SecurityGroup",
+    "Subnet",
+    "Tags",
+    "Vpc",
+  ];
+  const write = [
+    ...kinds.flatMap((kind) => [`ec2:Create${kind}`, `ec2:Delete${kind}`]),
+    "ec2:AllocateAddress",
+    "ec2:AssociateRouteTable",
+    "ec2:AttachInternetGateway",
+    "ec2:AuthorizeSecurityGroup*",
+    "ec2:CreateLaunchTemplateVersion",
+    "ec2:CreateVpcEndpoint",
+    "ec2:DeleteNetworkInterface",
+    "ec2:DeleteVpcEndpoints",
+    "ec2:Detach*",
+    "ec2:DisassociateAddress",
+    "ec2:DisassociateRouteTable",
+    "ec2:ModifySubnetAttribute",
+    "ec2:ModifyVpcAttribute",
+    "ec2:ModifyVpcEndpoint",
+    "ec2:ReleaseAddress",
+    "ec2:ReplaceRoute*",
+    "ec2:RevokeSecurityGroup*",
+    "ec2:RunInstances",
+  ];
+  return [
+    {
+      Sid: "DescribeNetwork",
+      Effect: "Allow",
+      Action: ["ec2:Describe*"],
+      Resource: ["*"],
+      Condition: { StringEquals: inRegion },
+    },
+    {
+      Sid: "SpokeNetworks",
+      Effect: "Allow",
+      Action: write,
+      Resource: ["*"],
+      Condition: { StringEquals: inRegion, StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
+    },
+    {
+      Sid: "NotTheHubsNetwork",
+      Effect: "Deny",
+      Action: write,
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
+    },
+  ];
+}
+
+/** Keys that encrypt the Kubernetes secrets of spokes: made with the fleet's tag, managed by it. */
+function keyStatements(scope: CrossplaneScope): Statement[] {
+  return [
+    {
+      Sid: "CreateKeys",
+      Effect: "Allow",
+      Action: ["kms:CreateKey"],
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } },
+    },
+    {
+      Sid: "SpokeKeys",
+      Effect: "Allow",
+      Action: [
+        "kms:CancelKeyDeletion",
+        "kms:CreateGrant",
+        "kms:DescribeKey",
+        "kms:EnableKeyRotation",
+        "kms:GetKeyPolicy",
+        "kms:GetKeyRotationStatus",
+        "kms:ListGrants",
+        "kms:ListResourceTags",
+        "kms:PutKeyPolicy",
+        "kms:ScheduleKeyDeletion",
+        "kms:TagResource",
+        "kms:UpdateKeyDescription",
+      ],
+      Resource: [arns(scope).kmsKey("*")],
+      Condition: { StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
+    },
+    {
+      Sid: "NotTheHubsKeys",
+      Effect: "Deny",
+      Action: [
+        "kms:CreateGrant",
+        "kms:PutKeyPolicy",
+        "kms:ScheduleKeyDeletion",
+        "kms:TagResource",
+        "kms:UntagResource",
+      ],
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
+    },
+  ];
+}
+
+/** Everything that Crossplane's AWS provider on the hub may do: what a Spoke is composed of, in the fleet's territory. */
+export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
+  return policy(
+    ...roleStatements(scope),
+    ...oidcStatements(scope),
+    ...clusterStatements(scope),
+    ...networkStatements(scope),
+    ...keyStatements(scope),
+    {
+      Sid: "ServiceLinkedRoles",
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: ["*"],
+      Condition: { StringLike: { "iam:AWSServiceName": ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"] } },
+    },
+  );
+}

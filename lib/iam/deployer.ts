@@ -1,0 +1,264 @@
+import { fleetTag } from "../labels.ts";
+import { fleetNames, repositories } from "../names.ts";
+import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+
+export interface DeployerScope extends Scope {
+  readonly fleet: string;
+  /** DNS suffix of the partition's services: `amazonaws.com`. */
+  readonly dnsSuffix: string;
+}
+
+/** AWS managed policies that the program attaches, by name. */
+export const managedPolicies = {
+  cluster: ["AmazonEKSClusterPolicy"],
+  node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
+} as const;
+
+function networkStatements({ region }: DeployerScope): Statement[] {
+  const inRegion = { StringEquals: { "aws:RequestedRegion": region } };
+  const kinds = ["InternetGateway", "LaunchTemplate", "NatGateway", "Route", "RouteTable", "Subnet", "Tags", "Vpc"];
+  return [
+    {
+      Sid: "Network",
+      Effect: "Allow",
+      Action: [
+        "ec2:Describe*",
+        ...kinds.flatMap((kind) => [`ec2:Create${kind}`, `ec2:Delete${kind}`]),
+        "ec2:AllocateAddress",
+        "ec2:AssociateRouteTable",
+        "ec2:AttachInternetGateway",
+        "ec2:AuthorizeSecurityGroupEgress",
+        "ec2:AuthorizeSecurityGroupIngress",
+        "ec2:CreateLaunchTemplateVersion",
+        "ec2:CreateVpcEndpoint",
+        "ec2:DeleteLaunchTemplateVersions",
+        "ec2:DeleteVpcEndpoints",
+        "ec2:DetachInternetGateway",
+        "ec2:DisassociateAddress",
+        "ec2:DisassociateRouteTable",
+        "ec2:GetLaunchTemplateData",
+        "ec2:ModifyLaunchTemplate",
+        "ec2:ModifySubnetAttribute",
+        "ec2:ModifyVpcAttribute",
+        "ec2:ModifyVpcEndpoint",
+        "ec2:ReleaseAddress",
+        "ec2:ReplaceRoute",
+        "ec2:ReplaceRouteTableAssociation",
+        "ec2:RevokeSecurityGroupEgress",
+        "ec2:RevokeSecurityGroupIngress",
+        "ec2:RunInstances",
+      ],
+      Resource: ["*"],
+      Condition: inRegion,
+    },
+  ];
+}
+
+function clusterStatements(scope: DeployerScope): Statement[] {
+  const names = fleetNames(scope.fleet);
+  const name = arns(scope);
+  return [
+    { Sid: "HubCluster", Effect: "Allow", Action: ["eks:*"], Resource: name.clusterAndParts(names.hubCluster) },
+    {
+      Sid: "EksCatalogue",
+      Effect: "Allow",
+      Action: [
+        "eks:DescribeAddonConfiguration",
+        "eks:DescribeAddonVersions",
+        "eks:DescribeClusterVersions",
+        "eks:ListAccessPolicies",
+      ],
+      Resource: ["*"],
+    },
+    {
+      Sid: "ControlPlaneLogs",
+      Effect: "Allow",
+      Action: [
+        "logs:CreateLogGroup",
+        "logs:DeleteLogGroup",
+        "logs:DeleteRetentionPolicy",
+        "logs:ListTagsForResource",
+        "logs:PutRetentionPolicy",
+        "logs:TagResource",
+        "logs:UntagResource",
+      ],
+      Resource: [name.logGroup(`${names.clusterLogGroup}*`)],
+    },
+    { Sid: "FindLogGroups", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
+  ];
+}
+
+/** What one role needs over its life. Attaching is limited to the managed policies that the program names. */
+function roleStatements(scope: DeployerScope): Statement[] {
+  const name = arns(scope);
+  const names = fleetNames(scope.fleet);
+  const roles = [name.role(`${names.hubCluster}-*`)];
+  return [
+    {
+      Sid: "HubRoles",
+      Effect: "Allow",
+      Action: [
+        "iam:CreateRole",
+        "iam:DeleteRole",
+        "iam:DeleteRolePermissionsBoundary",
+        "iam:DeleteRolePolicy",
+        "iam:GetRole",
+        "iam:GetRolePolicy",
+        "iam:ListAttachedRolePolicies",
+        "iam:ListInstanceProfilesForRole",
+        "iam:ListRolePolicies",
+        "iam:ListRoleTags",
+        "iam:PutRolePermissionsBoundary",
+        "iam:PutRolePolicy",
+        "iam:TagRole",
+        "iam:UntagRole",
+        "iam:UpdateAssumeRolePolicy",
+        "iam:UpdateRole",
+        "iam:UpdateRoleDescription",
+      ],
+      Resource: roles,
+    },
+    {
+      Sid: "ManagedPoliciesOfHubRoles",
+      Effect: "Allow",
+      Action: ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
+      Resource: roles,
+      // AWS always has this key for these actions; "IfExists" is for the emulator, which has it not.
+      Condition: {
+        ArnEqualsIfExists: { "iam:PolicyARN": Object.values(managedPolicies).flat().map(name.managedPolicy) },
+      },
+    },
+    {
+      Sid: "PassHubRoles",
+      Effect: "Allow",
+      Action: ["iam:PassRole"],
+      Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
+      Condition: { StringEquals: { "iam:PassedToService": ["eks.amazonaws.com", `ec2.${scope.dnsSuffix}`] } },
+    },
+    {
+      Sid: "ServiceLinkedRoles",
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: ["*"],
+      Condition: { StringLike: { "iam:AWSServiceName": ["eks*.amazonaws.com", "autoscaling.amazonaws.com"] } },
+    },
+  ];
+}
+
+function identityStatements(scope: DeployerScope): Statement[] {
+  const ours = { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
+  return [
+    // A new policy gives nobody a right before it is attached; only its later life is bound to the name.
+    { Sid: "CreateBoundary", Effect: "Allow", Action: ["iam:CreatePolicy"], Resource: ["*"], Condition: ours },
+    {
+      Sid: "Boundary",
+      Effect: "Allow",
+      Action: [
+        "iam:CreatePolicyVersion",
+        "iam:DeletePolicy",
+        "iam:DeletePolicyVersion",
+        "iam:GetPolicy",
+        "iam:GetPolicyVersion",
+        "iam:ListPolicyTags",
+        "iam:ListPolicyVersions",
+        "iam:TagPolicy",
+        "iam:UntagPolicy",
+      ],
+      Resource: [arns(scope).policy(fleetNames(scope.fleet).boundaryPolicy)],
+    },
+    {
+      Sid: "OidcProvider",
+      Effect: "Allow",
+      Action: [
+        "iam:CreateOpenIDConnectProvider",
+        "iam:DeleteOpenIDConnectProvider",
+        "iam:GetOpenIDConnectProvider",
+        "iam:ListOpenIDConnectProviderTags",
+        "iam:TagOpenIDConnectProvider",
+        "iam:UntagOpenIDConnectProvider",
+        "iam:UpdateOpenIDConnectProviderThumbprint",
+      ],
+      Resource: ["*"],
+    },
+  ];
+}
+
+function secretStatements(scope: DeployerScope): Statement[] {
+  const name = arns(scope);
+  const names = fleetNames(scope.fleet);
+  const tag = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
+  return [
+    {
+      Sid: "CreateKeys",
+      Effect: "Allow",
+      Action: ["kms:CreateKey"],
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } },
+    },
+    {
+      Sid: "Keys",
+      Effect: "Allow",
+      Action: [
+        "kms:CancelKeyDeletion",
+        "kms:CreateAlias",
+        "kms:CreateGrant",
+        "kms:Decrypt",
+        "kms:DeleteAlias",
+        "kms:DescribeKey",
+        "kms:EnableKeyRotation",
+        "kms:GenerateDataKey",
+        "kms:GetKeyPolicy",
+        "kms:GetKeyRotationStatus",
+        "kms:ListResourceTags",
+        "kms:ScheduleKeyDeletion",
+        "kms:TagResource",
+        "kms:UntagResource",
+        "kms:UpdateAlias",
+        "kms:UpdateKeyDescription",
+      ],
+      Resource: [name.kmsKey("*")],
+      Condition: { StringEquals: tag },
+    },
+    {
+      Sid: "KeyAliases",
+      Effect: "Allow",
+      Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
+      Resource: [names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
+    },
+    { Sid: "FindKeyAliases", Effect: "Allow", Action: ["kms:ListAliases"], Resource: ["*"] },
+    {
+      Sid: "Secrets",
+      Effect: "Allow",
+      Action: [
+        "secretsmanager:CreateSecret",
+        "secretsmanager:DeleteSecret",
+        "secretsmanager:DescribeSecret",
+        "secretsmanager:GetResourcePolicy",
+        "secretsmanager:GetSecretValue",
+        "secretsmanager:ListSecretVersionIds",
+        "secretsmanager:PutSecretValue",
+        "secretsmanager:RestoreSecret",
+        "secretsmanager:TagResource",
+        "secretsmanager:UntagResource",
+        "secretsmanager:UpdateSecret",
+        "secretsmanager:UpdateSecretVersionStage",
+      ],
+      Resource: [
+        ...repositories.map((repository) => name.secret(`${names.gitSecret(repository)}*`)),
+        name.secret(`${names.sealingKeySecret("*", "*")}`),
+      ],
+    },
+  ];
+}
+
+/**
+ * What a person or pipeline that runs `pulumi up`, `refresh` and `destroy` needs in AWS, as managed policies by name
+ * (each fits IAM's quota). Access to the cluster itself comes with having created it, or from `clusterAdmins`.
+ */
+export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDocument> {
+  return {
+    "deployer-network": policy(...networkStatements(scope), ...clusterStatements(scope)),
+    "deployer-identity": policy(...roleStatements(scope), ...identityStatements(scope)),
+    "deployer-secrets": policy(...secretStatements(scope)),
+  };
+}

@@ -1,0 +1,55 @@
+/** IAM policy documents as data. Grammar: IAM User Guide, "Grammar of the IAM JSON policy language". */
+
+export type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+
+export interface Statement {
+  readonly Sid?: string;
+  readonly Effect: "Allow" | "Deny";
+  readonly Principal?: Readonly<Record<"Service" | "Federated" | "AWS", string>> | Readonly<Record<string, string>>;
+  readonly Action: readonly string[];
+  /** Absent in trust policies only. */
+  readonly Resource?: readonly string[];
+  readonly Condition?: Condition;
+}
+
+export interface PolicyDocument {
+  readonly Version: "2012-10-17";
+  readonly Statement: readonly Statement[];
+}
+
+export function policy(...statements: readonly Statement[]): PolicyDocument {
+  return { Version: "2012-10-17", Statement: statements };
+}
+
+/** Where a policy's ARNs live. */
+export interface Scope {
+  readonly partition: string;
+  readonly accountId: string;
+  readonly region: string;
+}
+
+/** Largest policy documents in characters without white space (IAM quotas). */
+export const policyLimits = { inlineRole: 10_240, managed: 6_144 } as const;
+
+/** ARNs of names or name patterns, in one account and region. */
+export function arns({ partition, accountId, region }: Scope) {
+  const regional = (service: string, resource: string) =>
+    `arn:${partition}:${service}:${region}:${accountId}:${resource}`;
+  return {
+    role: (name: string) => `arn:${partition}:iam::${accountId}:role/${name}`,
+    policy: (name: string) => `arn:${partition}:iam::${accountId}:policy/${name}`,
+    cluster: (name: string) => regional("eks", `cluster/${name}`),
+    /** The EKS cluster `name` and everything that belongs to it: add-ons, access entries, node groups, associations. */
+    clusterAndParts: (name: string) => [
+      regional("eks", `cluster/${name}`),
+      ...["access-entry", "addon", "nodegroup", "podidentityassociation"].map((kind) =>
+        regional("eks", `${kind}/${name}/*`),
+      ),
+    ],
+    secret: (name: string) => regional("secretsmanager", `secret:${name}`),
+    logGroup: (name: string) => regional("logs", `log-group:${name}`),
+    kmsKey: (id: string) => regional("kms", `key/${id}`),
+    kmsAlias: (name: string) => regional("kms", name),
+    managedPolicy: (name: string) => `arn:${partition}:iam::aws:policy/${name}`,
+  };
+}

@@ -1,0 +1,61 @@
+import { type PolicyDocument, policy } from "./policy.ts";
+
+/** Trust policy of a role that an AWS service assumes, e.g. `eks.amazonaws.com`. */
+export function serviceTrust(service: string, actions: readonly string[] = ["sts:AssumeRole"]): PolicyDocument {
+  return policy({ Effect: "Allow", Principal: { Service: service }, Action: actions });
+}
+
+/** An IAM OIDC provider: its ARN and the issuer URL as the cluster reports it, with or without `https://`. */
+export interface OidcIssuer {
+  readonly providerArn: string;
+  readonly issuer: string;
+}
+
+/** A Kubernetes service account. */
+export interface ServiceAccountRef {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+}
+
+/** The only audience of web identity tokens that STS is told to accept. */
+export const stsAudience = "sts.amazonaws.com";
+
+// RFC 1123: what Kubernetes accepts as the name of a namespace (label) and of a service account (subdomain).
+const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const namespacePattern = new RegExp(`^${label}$`);
+const serviceAccountPattern = new RegExp(`^${label}(\\.${label})*$`);
+
+/**
+ * Trust policy of a role that one service account assumes: exact subject and exact audience.
+ * The condition keys come from the issuer: its host differs between partitions, regions and IP families.
+ * @throws RangeError for a name that is no Kubernetes name, an issuer without a host, or a provider of another issuer.
+ */
+export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountRef): PolicyDocument {
+  const { namespace, serviceAccount } = subject;
+  if (!namespacePattern.test(namespace) || namespace.length > 63) {
+    throw new RangeError(`namespace ${JSON.stringify(namespace)} is no Kubernetes namespace name (RFC 1123 label)`);
+  }
+  if (!serviceAccountPattern.test(serviceAccount) || serviceAccount.length > 253) {
+    throw new RangeError(
+      `service account ${JSON.stringify(serviceAccount)} is no Kubernetes name (RFC 1123 subdomain)`,
+    );
+  }
+  const host = issuer.issuer.replace(/^https:\/\//, "");
+  if (!/^[a-z0-9.-]+(\/[A-Za-z0-9./_-]*)?$/.test(host)) {
+    throw new RangeError(`issuer ${JSON.stringify(issuer.issuer)} is no https URL of an OIDC issuer`);
+  }
+  if (!issuer.providerArn.endsWith(`:oidc-provider/${host}`)) {
+    throw new RangeError(`OIDC provider ${issuer.providerArn} is not the provider of issuer ${host}`);
+  }
+  return policy({
+    Effect: "Allow",
+    Principal: { Federated: issuer.providerArn },
+    Action: ["sts:AssumeRoleWithWebIdentity"],
+    Condition: {
+      StringEquals: {
+        [`${host}:sub`]: `system:serviceaccount:${namespace}:${serviceAccount}`,
+        [`${host}:aud`]: stsAudience,
+      },
+    },
+  });
+}

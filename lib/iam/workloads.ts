@@ -1,0 +1,38 @@
+import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
+
+/** Reads exactly the given secrets, and decrypts with their key through Secrets Manager only. */
+export function secretReaderPolicy(args: {
+  secretArns: readonly string[];
+  keyArn: string;
+  region: string;
+  dnsSuffix: string;
+}): PolicyDocument {
+  return policy(
+    {
+      Sid: "ReadSecrets",
+      Effect: "Allow",
+      Action: ["secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"],
+      Resource: args.secretArns,
+    },
+    {
+      Sid: "DecryptSecrets",
+      Effect: "Allow",
+      Action: ["kms:Decrypt"],
+      Resource: [args.keyArn],
+      Condition: { StringEquals: { "kms:ViaService": `secretsmanager.${args.region}.${args.dnsSuffix}` } },
+    },
+  );
+}
+
+/**
+ * What kustomize- and helm-controller need in AWS: to look up the endpoint of a spoke.
+ * Their rights inside a spoke come from its access entry for the role.
+ */
+export function spokeViewerPolicy(scope: Scope, spokePrefix: string): PolicyDocument {
+  return policy({
+    Sid: "DescribeSpokes",
+    Effect: "Allow",
+    Action: ["eks:DescribeCluster"],
+    Resource: [arns(scope).cluster(`${spokePrefix}*`)],
+  });
+}

@@ -1,0 +1,34 @@
+/** What a client needs to know of an EKS cluster. No credential: the token is made by `aws eks get-token` at each use. */
+export interface ClusterAccess {
+  /** Name of the EKS cluster, also of the context. */
+  readonly name: string;
+  readonly region: string;
+  readonly endpoint: string;
+  /** The CA bundle as EKS gives it: PEM in base64. */
+  readonly certificateAuthority: string;
+}
+
+/** A kubeconfig (JSON, which is YAML) with one context, named like the cluster. */
+export function kubeconfig({ name, region, endpoint, certificateAuthority }: ClusterAccess): string {
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server: endpoint, "certificate-authority-data": certificateAuthority } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    "current-context": name,
+    users: [
+      {
+        name,
+        user: {
+          exec: {
+            apiVersion: "client.authentication.k8s.io/v1beta1",
+            command: "aws",
+            args: ["--region", region, "eks", "get-token", "--cluster-name", name, "--output", "json"],
+            interactiveMode: "Never",
+          },
+        },
+      },
+    ],
+  };
+  return JSON.stringify(config, undefined, 2);
+}

@@ -1,0 +1,32 @@
+/** Kubernetes labels and annotations of the fleet: one place for keys that components, the composition function and Git share. */
+
+/** The project's API group and label prefix. */
+export const group = "fleet.internal";
+
+export const labelKeys = {
+  cluster: `${group}/cluster`,
+  role: `${group}/role`,
+  environment: `${group}/environment`,
+  tenant: `${group}/tenant`,
+} as const;
+
+/** Tells Flux to reconcile at once what substitutes from the object (Flux's default `--watch-configs-label-selector`). */
+export const watchLabel = { "reconcile.fluxcd.io/watch": "Enabled" } as const;
+
+/** AWS tag that says to which fleet a resource belongs. */
+export const fleetTag = `${group}/fleet`;
+
+/** AWS tag that names the cluster for which a resource exists. */
+export const clusterTag = labelKeys.cluster;
+
+/** Pod Security Standards levels, see the Kubernetes documentation. */
+export type PodSecurityLevel = "baseline" | "restricted";
+
+/** Namespace labels that enforce `level` and warn about what `restricted` would refuse. */
+export function podSecurityLabels(level: PodSecurityLevel): Record<string, string> {
+  return {
+    "pod-security.kubernetes.io/enforce": level,
+    "pod-security.kubernetes.io/warn": "restricted",
+    "pod-security.kubernetes.io/audit": "restricted",
+  };
+}

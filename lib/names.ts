@@ -1,0 +1,94 @@
+import { createHash } from "node:crypto";
+
+/** Longest physical names, from the service's API reference. */
+export const nameLimits = {
+  eksCluster: 100,
+  iamRole: 64,
+  iamPolicy: 128,
+  kmsAlias: 250,
+  kubernetesLabel: 63,
+  kubernetesObject: 253,
+  helmRelease: 53,
+  logGroup: 512,
+  secret: 512,
+} as const;
+
+export type NameKind = keyof typeof nameLimits;
+
+/** The hub's name in the fleet: the name in its cluster secret and the last part of its EKS cluster's name. */
+export const hubName = "hub";
+
+/** Repositories with credentials of their own; also the names of their Flux objects. */
+export const repositories = ["gitops-system", "gitops-workloads"] as const;
+export type Repository = (typeof repositories)[number];
+
+/** Controllers on the hub that have an IAM role. */
+export const hubIdentities = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"] as const;
+export type HubIdentity = (typeof hubIdentities)[number];
+
+/** Every physical name that is derived from the fleet's name. Two fleets in one account share none of them. */
+export function fleetNames(fleet: string) {
+  const hub = `${fleet}-${hubName}`;
+  return {
+    hubCluster: hub,
+    clusterRole: `${hub}-cluster`,
+    nodeRole: `${hub}-node`,
+    nodeGroup: `${hub}-nodes`,
+    identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
+    boundaryPolicy: `${fleet}-boundary`,
+    /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
+    spokePrefix: `${fleet}-spoke-`,
+    clusterKeyAlias: `alias/${hub}-cluster`,
+    secretsKeyAlias: `alias/${fleet}-secrets`,
+    clusterLogGroup: `/aws/eks/${hub}/cluster`,
+    gitSecret: (repository: Repository) => `${fleet}/git/${repository}`,
+    sealingKeySecret: (scope: string, generation: string) => `${fleet}/sealing-keys/${scope}/${generation}`,
+    /** Prefix of every sealing key in Secrets Manager. */
+    sealingKeyPrefix: `${fleet}/sealing-keys/`,
+  };
+}
+
+/** A derived name with its limit, for a check before anything is created. */
+export interface DerivedName {
+  readonly kind: NameKind;
+  readonly name: string;
+}
+
+/** Names derived from `fleet` and the sealing scopes that have a limit which a long fleet or scope name can break. */
+export function derivedNames(
+  fleet: string,
+  sealingKeys: readonly { scope: string; generation: string }[],
+): DerivedName[] {
+  const names = fleetNames(fleet);
+  return [
+    { kind: "eksCluster", name: names.hubCluster },
+    { kind: "eksCluster", name: names.nodeGroup },
+    ...[names.clusterRole, names.nodeRole, ...hubIdentities.map(names.identityRole)].map(
+      (name) => ({ kind: "iamRole", name }) as const,
+    ),
+    { kind: "iamPolicy", name: names.boundaryPolicy },
+    { kind: "kmsAlias", name: names.clusterKeyAlias },
+    { kind: "kmsAlias", name: names.secretsKeyAlias },
+    { kind: "logGroup", name: names.clusterLogGroup },
+    { kind: "kubernetesLabel", name: fleet },
+    ...repositories.map((repository) => ({ kind: "secret", name: names.gitSecret(repository) }) as const),
+    ...sealingKeys.map(
+      ({ scope, generation }) => ({ kind: "secret", name: names.sealingKeySecret(scope, generation) }) as const,
+    ),
+  ];
+}
+
+/** The names in `derived` that exceed their limit. */
+export function tooLong(derived: readonly DerivedName[]): DerivedName[] {
+  return derived.filter(({ kind, name }) => name.length > nameLimits[kind]);
+}
+
+/**
+ * `name`, or when it is longer than `limit` its beginning and a hash of the whole: distinct names stay distinct.
+ * For names that nobody types; a name that people use is refused when it is too long (see {@link tooLong}).
+ */
+export function lengthSafe(name: string, limit: number): string {
+  if (name.length <= limit) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return `${name.slice(0, limit - hash.length - 1)}-${hash}`;
+}
