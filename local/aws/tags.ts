@@ -1,0 +1,38 @@
+import type { Tags } from "./handler.ts";
+
+/** Tags as most APIs write them: a list of keys and values. */
+export interface TagPair {
+  Key: string;
+  Value: string;
+}
+
+export const tagPairs = (tags: Tags | undefined): TagPair[] =>
+  Object.entries(tags ?? {}).map(([Key, Value]) => ({ Key, Value }));
+
+/** Tags from AWS without the ones that AWS itself owns (`aws:…`). */
+export function tagsFrom(pairs: readonly { Key?: string | undefined; Value?: string | undefined }[] | undefined): Tags {
+  return ownTags(Object.fromEntries((pairs ?? []).map(({ Key, Value }) => [Key ?? "", Value ?? ""])));
+}
+
+export function ownTags(tags: Record<string, string> | undefined): Tags {
+  return Object.fromEntries(Object.entries(tags ?? {}).filter(([key]) => !key.startsWith("aws:")));
+}
+
+/** What has to be set and removed to come from one set of tags to another. */
+export function tagChanges(from: Tags = {}, to: Tags = {}): { set: Tags; remove: string[] } {
+  return {
+    set: Object.fromEntries(Object.entries(to).filter(([key, value]) => from[key] !== value)),
+    remove: Object.keys(from).filter((key) => !(key in to)),
+  };
+}
+
+/** Calls `set` and `remove` only where there is something to do. Removal first, so that the limit of 50 tags holds. */
+export async function syncTags(
+  change: { old: { tagsAll?: Tags }; new: { tagsAll?: Tags } },
+  set: (tags: Tags) => Promise<unknown>,
+  remove: (keys: string[]) => Promise<unknown>,
+): Promise<void> {
+  const changes = tagChanges(change.old.tagsAll, change.new.tagsAll);
+  if (changes.remove.length > 0) await remove(changes.remove);
+  if (Object.keys(changes.set).length > 0) await set(changes.set);
+}
