@@ -23,10 +23,8 @@ const awsStep: Step<Fleet> = {
       ...ministackProcess(instance, join(fleet.toolchain().python, "bin", "python")),
       ready: { tcp: { host: instance.loopbackAddress, port: MINISTACK_PORT } },
     });
-    await supervisor.start({
-      ...gatewayProcess(instance),
-      ready: { http: { url: `http://${instance.loopbackAddress}:9443/healthz` } },
-    });
+    const { healthUrl, ...gateway } = gatewayProcess(instance);
+    await supervisor.start({ ...gateway, ready: { http: { url: healthUrl } } });
     await ensureDeployer(instance);
     report(`AWS API on ${instance.awsEndpoint}, as the IAM user deployer (${instance.paths.awsCredentials})`);
   },

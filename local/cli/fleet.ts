@@ -14,8 +14,15 @@ export interface Fleet {
   readonly instance: () => Instance;
 }
 
+export interface NewFleet extends Fleet {
+  /** The machine is fit and has the toolchain. */
+  readonly machineSteps: readonly Step<unknown>[];
+  /** The folder is an instance. */
+  readonly instanceStep: Step<unknown>;
+}
+
 /** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. */
-export function newFleet(dir: string, stack: string): Fleet & { readonly machineSteps: readonly Step<unknown>[] } {
+export function newFleet(dir: string, stack: string): NewFleet {
   let toolchain: Toolchain | undefined;
   let instance: Instance | undefined;
   const made = <T>(what: string, value: T | undefined): T => {
@@ -33,19 +40,20 @@ export function newFleet(dir: string, stack: string): Fleet & { readonly machine
         toolchain = await ensureToolchain(report);
       },
     },
-    {
-      name: "open the instance",
-      run: async (_, report) => {
-        instance = await openInstance(dir);
-        report(`instance ${instance.index} in ${dir}, gateway address ${instance.gatewayAddress}`);
-      },
-    },
   ];
+  const instanceStep: Step<unknown> = {
+    name: "open the instance",
+    run: async (_, report) => {
+      instance = await openInstance(dir);
+      report(`instance ${instance.index} in ${dir}, gateway address ${instance.gatewayAddress}`);
+    },
+  };
   return {
     dir,
     stack,
     toolchain: () => made("toolchain", toolchain),
     instance: () => made("instance", instance),
     machineSteps,
+    instanceStep,
   };
 }

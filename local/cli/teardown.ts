@@ -76,7 +76,7 @@ export async function tearDown(dir: string, stack: string, { force }: TeardownOp
   const deployed = !force && (await resourcesOf(known, stack)) > 0;
   const logs = join(dir, "logs");
   const destroy = deployed
-    ? [...fleet.machineSteps, cancelStep, ...cloudSteps, ...pulumiSteps, destroyStep]
+    ? [...fleet.machineSteps, fleet.instanceStep, cancelStep, ...cloudSteps, ...pulumiSteps, destroyStep]
     : [cancelStep];
   const steps = [...destroy, stopStep, checkStep, stateStep];
   await runSteps(steps, { ...fleet, instance: () => known }, logs);

@@ -27,7 +27,7 @@ await main(async () => {
   // Of their own, beside the instance that a person uses.
   const dir = await mkdtemp(join(tmpdir(), "fleet-test-"));
   const { machineSteps } = newFleet(dir, "local");
-  await runSteps(machineSteps.slice(0, 2), undefined, dir);
+  await runSteps(machineSteps, undefined, dir);
   const code = await vitest(process.argv.slice(2), dir);
   if (code === 0) await rm(dir, { recursive: true });
   else console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);

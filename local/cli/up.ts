@@ -8,14 +8,14 @@ import { runSteps, type Timings } from "./steps.ts";
 /** Brings up everything in a folder: machine, toolchain, instance, AWS API, Git server, and the hub by `pulumi up`. Idempotent. */
 export async function bringUp(dir: string, stack: string): Promise<{ fleet: Fleet; timings: Timings }> {
   const fleet = newFleet(dir, stack);
-  const steps = [...fleet.machineSteps, ...cloudSteps, ...pulumiSteps, ...hubSteps];
+  const steps = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps, ...hubSteps];
   return { fleet, timings: await runSteps(steps, fleet, join(dir, "logs")) };
 }
 
 /** Brings up what `pulumi preview` needs: everything but a cluster. */
 export async function bringUpForPreview(dir: string, stack: string): Promise<Fleet> {
   const fleet = newFleet(dir, stack);
-  await runSteps([...fleet.machineSteps, ...cloudSteps, ...pulumiSteps], fleet, join(dir, "logs"));
+  await runSteps([...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps], fleet, join(dir, "logs"));
   return fleet;
 }
 
