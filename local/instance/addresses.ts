@@ -70,6 +70,8 @@ export interface ClusterAddresses {
   /** On `lo`; the endpoint is `https://<apiAddress>` (port 443). */
   readonly apiAddress: string;
   readonly endpoint: string;
+  /** For what the control plane serves to this machine only: health and metrics of controller manager and scheduler. */
+  readonly loopbackAddress: string;
   readonly serviceCidr: string;
   /** Address of the Service `kubernetes`. */
   readonly kubernetesServiceAddress: string;
@@ -145,6 +147,7 @@ export function clusterAt(instance: Instance, name: string, number: number): Clu
     number,
     apiAddress,
     endpoint: `https://${apiAddress}`,
+    loopbackAddress: `127.100.${instance.index}.${number + 10}`,
     serviceCidr: `${net}.${8 * number + 1}.0/24`,
     kubernetesServiceAddress: `${net}.${8 * number + 1}.1`,
     dnsAddress: `${net}.${8 * number + 1}.10`,

@@ -33,11 +33,14 @@ async function list(kind: Leftover["kind"], names: Promise<string[]>): Promise<L
   return (await names).map((name) => ({ kind, name }));
 }
 
-/** Mount points of an instance, deepest last, as the kernel lists them. */
-export async function mounts(instance: Instance): Promise<string[]> {
+/** Mount points under a folder, in the order in which they were mounted. */
+export async function mountsUnder(folder: string): Promise<string[]> {
   const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
-  const points = lines.map((line) => unescapeMount(line.split(" ")[4] ?? ""));
-  return points.filter((point) => [instance.dir, instance.paths.run].some((root) => point.startsWith(`${root}/`)));
+  return lines.map((line) => unescapeMount(line.split(" ")[4] ?? "")).filter((point) => point.startsWith(`${folder}/`));
+}
+
+async function mounts({ dir, paths }: Instance): Promise<string[]> {
+  return [...(await mountsUnder(dir)), ...(await mountsUnder(paths.run))];
 }
 
 // Space, tab, newline and backslash are written as octal escapes (proc_pid_mountinfo(5)).
@@ -46,7 +49,7 @@ function unescapeMount(text: string): string {
 }
 
 /** Names of the network namespaces of an instance. */
-export async function namespaces(instance: Instance): Promise<string[]> {
+async function namespaces(instance: Instance): Promise<string[]> {
   try {
     return (await readdir("/run/netns")).filter((name) => name.startsWith(`fleet-${instance.index}-`));
   } catch (error) {
@@ -56,13 +59,13 @@ export async function namespaces(instance: Instance): Promise<string[]> {
 }
 
 /** Names of the host's links to nodes of an instance. */
-export async function links(instance: Instance): Promise<string[]> {
+async function links(instance: Instance): Promise<string[]> {
   const all = JSON.parse(await run(["ip", "-json", "link"])) as { ifname: string }[];
   return all.map((link) => link.ifname).filter((name) => name.startsWith(instance.kernel.linkPrefix));
 }
 
 /** Addresses of an instance on `lo`. */
-export async function addresses(instance: Instance): Promise<string[]> {
+async function addresses(instance: Instance): Promise<string[]> {
   const all = JSON.parse(await run(["ip", "-json", "address", "show", "dev", "lo"])) as {
     addr_info?: { local: string }[];
   }[];
@@ -73,7 +76,7 @@ export async function addresses(instance: Instance): Promise<string[]> {
 }
 
 /** Routes of the host into the range of an instance. */
-export async function routes(instance: Instance): Promise<string[]> {
+async function routes(instance: Instance): Promise<string[]> {
   const all = JSON.parse(await run(["ip", "-4", "-json", "route"])) as { dst: string }[];
   return all.map((route) => route.dst).filter((destination) => within(instance, destination));
 }

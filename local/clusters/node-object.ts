@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiException, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import type { ClusterAddresses, Instance } from "../instance/addresses.ts";
+import { supervisorOf } from "../supervisor/client.ts";
+import { kubeconfigPath, processId } from "./control-plane.ts";
+
+const READY_SECONDS = 120;
+
+/** Resolves when the Node object says Ready; rejects with what it says instead after two minutes. */
+export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string): Promise<void> {
+  const api = client(cluster);
+  const deadline = Date.now() + READY_SECONDS * 1000;
+  let fault = "";
+  while (Date.now() < deadline) {
+    try {
+      const { status } = await api.readNode({ name: nodeName });
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      if (ready?.status === "True") return;
+      fault = ready?.message ?? "it has no condition Ready yet";
+    } catch (error) {
+      fault = (error as Error).message;
+    }
+    await sleep(200);
+  }
+  throw new Error(`node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s: ${fault}`);
+}
+
+/** Deletes a Node object, unless the cluster's API server is not running: then the whole cluster is being removed. */
+export async function deleteNode(instance: Instance, cluster: ClusterAddresses, nodeName: string): Promise<void> {
+  const server = processId(cluster.name, "kube-apiserver");
+  if (!(await supervisorOf(instance).list()).some(({ id, state }) => id === server && state === "ready")) return;
+  try {
+    await client(cluster).deleteNode({ name: nodeName });
+  } catch (error) {
+    if (!(error instanceof ApiException && error.code === 404)) throw error;
+  }
+}
+
+function client(cluster: ClusterAddresses): CoreV1Api {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfigPath(cluster, "admin"));
+  return config.makeApiClient(CoreV1Api);
+}

@@ -1,0 +1,161 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
+import { run } from "../instance/command.ts";
+import { readText, writeAtomic } from "../instance/files.ts";
+import { withLock } from "../instance/lock.ts";
+import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
+import { processId } from "./control-plane.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
+import * as config from "./node-config.ts";
+import { importImages } from "./node-images.ts";
+import { ensureNetwork } from "./node-network.ts";
+import { deleteNode, untilNodeReady } from "./node-object.ts";
+import { removeNode } from "./node-removal.ts";
+import { findCluster, loadOptions } from "./options.ts";
+import { ensureAuthority } from "./pki.ts";
+import { toolchain } from "./toolchain.ts";
+
+const LOCK_SECONDS = 300;
+
+/**
+ * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,
+ * kubelet and kube-proxy. Resolves when the Node is Ready. Idempotent. The instance's CA must exist.
+ */
+export async function startNode(instance: Instance, clusterName: string, options: config.NodeOptions): Promise<void> {
+  const cluster = await findCluster(instance, clusterName);
+  const node = nodeAt(instance, cluster, options.number);
+  await withLock(lockOf(instance, node), () => start(instance, cluster, node, options), LOCK_SECONDS);
+}
+
+/**
+ * Removes a node with all its containers, and its Node object (as EKS does when an instance is terminated). It doesn't
+ * drain: evict the pods first where that matters. Idempotent, and finishes what a kill has interrupted.
+ */
+export async function stopNode(instance: Instance, clusterName: string, number: number): Promise<void> {
+  const options = await loadOptions(instance, clusterName);
+  // Without its folder the cluster is gone, and its nodes went before.
+  if (options === undefined) return;
+  const cluster = clusterAt(instance, clusterName, options.number);
+  const node = nodeAt(instance, cluster, number);
+  await withLock(
+    lockOf(instance, node),
+    async () => {
+      const supervisor = supervisorOf(instance);
+      await Promise.all(
+        ["kubelet", "kube-proxy", "containerd"].map((program) => supervisor.stop(nodeProcess(cluster, node, program))),
+      );
+      const nodeName = await readText(nameFile(node));
+      if (nodeName !== undefined) await deleteNode(instance, cluster, nodeName);
+      await removeNode(node);
+    },
+    LOCK_SECONDS,
+  );
+}
+
+async function start(
+  instance: Instance,
+  cluster: ClusterAddresses,
+  node: NodeAddresses,
+  options: config.NodeOptions,
+): Promise<void> {
+  const tools = await toolchain();
+  const files = config.nodeFiles(node);
+  const supervisor = supervisorOf(instance);
+  await writeFiles(instance, cluster, node, options);
+  await ensureNetwork(cluster, node);
+  const place = { netns: node.namespace, cgroup: `${node.cgroup}/system` };
+  const process = (
+    program: string,
+    args: readonly string[],
+    ready: NonNullable<ProcessSpec["ready"]>,
+  ): ProcessSpec => ({
+    id: nodeProcess(cluster, node, program),
+    argv: [tools.bin(program), ...args],
+    ...place,
+    ready,
+  });
+  const path = [
+    ...new Set([dirname(tools.bin("containerd")), dirname(tools.bin("runc"))]),
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+  ];
+  await supervisor.start({
+    ...process("containerd", ["--config", files.containerdConfig, "--log-level", "warn"], {
+      command: [tools.bin("ctr"), "--address", files.containerdSocket, "version"],
+    }),
+    env: { PATH: path.join(":") },
+  });
+  await importImages(tools.bin("ctr"), files.containerdSocket, files.importedImages, tools.images());
+  await Promise.all([
+    supervisor.start(process("kubelet", kubeletArgs(node, options), { tcp: { host: node.address, port: 10250 } })),
+    supervisor.start(
+      process("kube-proxy", [`--config=${files.proxyConfig}`, "--v=1"], {
+        http: { url: `http://${node.address}:10256/livez` },
+      }),
+    ),
+  ]);
+  await untilNodeReady(cluster, options.nodeName);
+}
+
+function kubeletArgs(node: NodeAddresses, options: config.NodeOptions): string[] {
+  const files = config.nodeFiles(node);
+  const labels = Object.entries(config.nodeLabels(options)).map(([key, value]) => `${key}=${value}`);
+  return [
+    `--config=${files.kubeletConfig}`,
+    `--kubeconfig=${files.kubeletKubeconfig}`,
+    `--root-dir=${join(node.dir, "kubelet")}`,
+    `--cert-dir=${join(node.dir, "kubelet", "pki")}`,
+    `--hostname-override=${options.nodeName}`,
+    `--node-ip=${node.address}`,
+    `--node-labels=${labels.join(",")}`,
+    "--v=1",
+  ];
+}
+
+async function writeFiles(
+  instance: Instance,
+  cluster: ClusterAddresses,
+  node: NodeAddresses,
+  options: config.NodeOptions,
+): Promise<void> {
+  const tools = await toolchain();
+  const files = config.nodeFiles(node);
+  const pause = tools.images().find(({ name }) => name === "pause");
+  if (pause === undefined) throw new Error("the toolchain has no image named pause: build it again");
+  if ((await readText(instance.paths.caCertificate)) === undefined)
+    throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
+  for (const folder of [files.cni, node.run]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeAtomic(nameFile(node), options.nodeName);
+  const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
+  const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
+    commonName: `system:node:${options.nodeName}`,
+    organizations: ["system:nodes"],
+    addresses: [options.nodeName, node.address],
+  });
+  const proxy = await authority.issue("kube-proxy", { commonName: "system:kube-proxy" });
+  await writeKubeconfig(files.kubeletKubeconfig, cluster.endpoint, authority, kubelet);
+  await writeKubeconfig(files.proxyKubeconfig, cluster.endpoint, authority, proxy);
+  const runtimeSpec = await run([tools.bin("ctr"), "oci", "spec"]);
+  await writeAtomic(files.baseRuntimeSpec, config.baseRuntimeSpec(runtimeSpec, instance));
+  await writeAtomic(files.containerdConfig, config.containerdConfig(node, tools.cni, pause.reference));
+  await writeAtomic(join(files.cni, "10-pods.conflist"), JSON.stringify(config.cniConfig(node)));
+  const kubeletConfig = config.kubeletConfig(cluster, node, options, kubelet, authority.files.certificate);
+  await writeAtomic(files.kubeletConfig, JSON.stringify(kubeletConfig));
+  await writeAtomic(files.proxyConfig, JSON.stringify(config.proxyConfig(cluster, node, options.nodeName)));
+}
+
+function nodeProcess(cluster: ClusterAddresses, node: NodeAddresses, program: string): string {
+  return processId(cluster.name, `${node.number}.${program}`);
+}
+
+/** Holds the name of the Node object, for a removal that knows only the number. */
+function nameFile(node: NodeAddresses): string {
+  return join(node.dir, "name");
+}
+
+function lockOf(instance: Instance, node: NodeAddresses): string {
+  return `${instance.index}/node/${node.namespace}`;
+}
