@@ -11,6 +11,7 @@ import {
   inputPaths,
   type Properties,
   regionOf,
+  samePolicy,
   stateOf,
   type Tags,
 } from "../../aws/index.ts";
@@ -19,15 +20,18 @@ import {
   type Diff,
   type DiffRequest,
   diffInputs,
+  hasSecret,
   hasUnknown,
   isMap,
   type PreviewRequest,
   type PropertyMap,
+  plain,
   type ResourceDefinition,
   ResourceNotReadyError,
   type ResourceShape,
   reveal,
   revealMap,
+  Secret,
   UNKNOWN,
   type Value,
 } from "../framework/index.ts";
@@ -41,7 +45,7 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
   const top = Object.entries(handler.defaults ?? {}).filter(([path]) => !path.includes("."));
   const definition: ResourceDefinition<Session> = {
     shape,
-    accepts: inputPaths(handler),
+    accepts: [...inputPaths(handler), ...policyInputs(handler).map((name) => `${name}.**`)],
     replaceOn: [...handler.replaceOn, "region"],
     defaults: Object.fromEntries(top),
     equals: equalities(handler),
@@ -50,7 +54,7 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
     ...(handler.deleteBeforeReplace && { deleteBeforeReplace: true }),
 
     check: ({ news }) => {
-      const inputs = withNestedDefaults(news, nested);
+      const inputs = withPolicyTexts(handler, withNestedDefaults(news, nested));
       return { inputs, failures: failuresOf(handler, inputs) };
     },
     async diff(request) {
@@ -131,12 +135,30 @@ async function outputsOf(
 }
 
 function withNestedDefaults(inputs: PropertyMap, defaults: [string, Value][]): PropertyMap {
-  return defaults.reduce((result, [path, value]) => {
+  const result = { ...inputs };
+  for (const [path, value] of defaults) {
     const [block, member] = path.split(".") as [string, string];
-    const current = reveal(result[block] ?? null);
-    if (!isMap(current) || current[member] !== undefined) return result;
-    return { ...result, [block]: { ...(result[block] as PropertyMap), [member]: value } };
-  }, inputs);
+    const current = result[block];
+    if (current !== undefined && isMap(current) && current[member] === undefined)
+      result[block] = { ...current, [member]: value };
+  }
+  return result;
+}
+
+const policyInputs = (handler: Handler): string[] =>
+  Object.entries(handler.compare ?? {}).flatMap(([name, equality]) => (equality === samePolicy ? [name] : []));
+
+/** The SDK also takes a policy as an object; AWS and the state have the text. */
+function withPolicyTexts(handler: Handler, inputs: PropertyMap): PropertyMap {
+  const texts = policyInputs(handler)
+    .filter((name) => isMap(reveal(inputs[name] ?? null)))
+    .map((name) => [name, policyText(inputs[name] as Value)] as const);
+  return { ...inputs, ...Object.fromEntries(texts) };
+}
+
+function policyText(document: Value): Value {
+  const text = hasUnknown(document) ? UNKNOWN : JSON.stringify(plain(document));
+  return hasSecret(document) ? new Secret(text) : text;
 }
 
 function failuresOf(handler: Handler, inputs: PropertyMap): CheckFailure[] {
@@ -188,23 +210,25 @@ function previewOf(
   const { inputs, oldInputs, state, session } = request;
   const shown =
     state && oldInputs ? previewOfUpdate(definition, state, oldInputs, inputs) : previewOfCreate(definition, inputs);
-  const completed = (handler.completed ?? []).reduce((result, path) => withMember(result, path, state), shown);
   const tags = inputs["tags"];
   const tagsAll =
     handler.tagged && (tags === undefined || !hasUnknown(tags)) && allTags(session.defaultTags, reveal(tags ?? {}));
   return {
-    ...completed,
+    ...withCompleted(handler, shown, state),
     ...(tagsAll && { tagsAll }),
     ...(handler.regional !== false && { region: inputs["region"] ?? session.aws.region }),
   };
 }
 
-/** Adds a member that AWS fills in to a block: its last value, else unknown. */
-function withMember(shown: PropertyMap, path: string, state: PropertyMap | undefined): PropertyMap {
-  const [block, member] = path.split(".") as [string, string];
-  const current = shown[block];
-  if (!isMap(current) || current[member] !== undefined) return shown;
-  const last = state && reveal(state[block] ?? null);
-  const value = last && isMap(last) ? last[member] : undefined;
-  return { ...shown, [block]: { ...current, [member]: value ?? UNKNOWN } };
+/** Adds the members that AWS fills in to blocks: their last values, else unknown. */
+function withCompleted(handler: Handler, shown: PropertyMap, state: PropertyMap | undefined): PropertyMap {
+  const result = { ...shown };
+  for (const path of handler.completed ?? []) {
+    const [block, member] = path.split(".") as [string, string];
+    const current = result[block];
+    if (current === undefined || !isMap(current) || current[member] !== undefined) continue;
+    const last = reveal(state?.[block] ?? null);
+    result[block] = { ...current, [member]: (isMap(last) ? last[member] : undefined) ?? UNKNOWN };
+  }
+  return result;
 }
