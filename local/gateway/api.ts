@@ -1,0 +1,42 @@
+import { credentialScope, pathOf } from "./aws/credential-scope.ts";
+import type { Forward } from "./aws/forward.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
+import type { EksContext } from "./eks/operation.ts";
+import { eksApi } from "./eks/router.ts";
+import type { GatewayKey } from "./key.ts";
+import { StsError, stsErrorResponse } from "./sts/errors.ts";
+import type { Issuers } from "./sts/token.ts";
+import { assumeRoleWithWebIdentity, webIdentityForm } from "./sts/web-identity.ts";
+
+/** What answers AWS requests. */
+export interface AwsApi {
+  readonly forward: Forward;
+  readonly key: GatewayKey;
+  readonly eks: EksContext;
+  readonly issuers: Issuers;
+}
+
+/** Answers one request of the AWS API: EKS and web identity here, everything else by ministack. */
+export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
+  const webIdentity = webIdentityForm(request);
+  if (webIdentity !== undefined) return assumeRoleWithWebIdentity(request, webIdentity, api);
+  const scope = credentialScope(request);
+  // ministack's own pages (health, reset, consoles) and anonymous calls stay behind the gateway.
+  if (scope === undefined || pathOf(request.url).startsWith("/_"))
+    return stsErrorResponse(new StsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403));
+  try {
+    return scope.service === "eks" ? await eksApi(request, api.eks, api) : await api.forward(request);
+  } catch (error) {
+    if (isUnavailable(error))
+      return jsonResponse(
+        503,
+        { message: `the AWS emulator does not answer: ${(error as Error).message}` },
+        { "x-amzn-errortype": "ServiceUnavailableException" },
+      );
+    throw error;
+  }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return ["ECONNREFUSED", "ECONNRESET", "EPIPE"].includes((error as NodeJS.ErrnoException).code ?? "");
+}

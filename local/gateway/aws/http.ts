@@ -1,0 +1,54 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** A request as it arrived, with its whole body: SigV4 covers all of it. */
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query, undecoded, as signed. */
+  readonly url: string;
+  /** Names and values in turn, as sent. */
+  readonly rawHeaders: readonly string[];
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: string | Buffer;
+}
+
+/** Nothing that an AWS client sends here is larger (S3 objects aside, which the local stack doesn't store). */
+const MAX_BODY = 64 << 20;
+
+/** Reads a request to its end. Rejects on a body above 64 MiB or a broken connection. */
+export async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY) throw new Error(`request body is larger than ${MAX_BODY} bytes`);
+    chunks.push(chunk);
+  }
+  return {
+    method: message.method ?? "GET",
+    url: message.url ?? "/",
+    rawHeaders: message.rawHeaders,
+    headers: Object.fromEntries(
+      Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+    ),
+    body: Buffer.concat(chunks),
+  };
+}
+
+export function writeResponse(target: ServerResponse, response: HttpResponse): void {
+  const body = Buffer.from(response.body as string);
+  target.writeHead(response.status, {
+    ...(response.headers as Record<string, string | string[]>),
+    "content-length": body.length,
+  });
+  target.end(body);
+}
+
+export function jsonResponse(status: number, value: unknown, headers: Record<string, string> = {}): HttpResponse {
+  return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(value) };
+}

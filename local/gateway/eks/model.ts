@@ -1,0 +1,102 @@
+import type * as eks from "@aws-sdk/client-eks";
+
+/** A shape of @aws-sdk/client-eks as REST JSON carries it: times are seconds since 1970. */
+export type Wire<T> = T extends Date
+  ? number
+  : T extends readonly (infer E)[]
+    ? Wire<E>[]
+    : T extends object
+      ? { [K in keyof T]: Wire<T[K]> }
+      : T;
+
+type Known<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+
+export type Cluster = Known<
+  Wire<eks.Cluster>,
+  | "name"
+  | "arn"
+  | "version"
+  | "status"
+  | "roleArn"
+  | "resourcesVpcConfig"
+  | "accessConfig"
+  | "tags"
+  | "logging"
+  | "identity"
+  | "createdAt"
+>;
+export type Nodegroup = Known<
+  Wire<eks.Nodegroup>,
+  | "nodegroupName"
+  | "nodegroupArn"
+  | "clusterName"
+  | "status"
+  | "scalingConfig"
+  | "subnets"
+  | "nodeRole"
+  | "version"
+  | "tags"
+  | "instanceTypes"
+>;
+export type AccessEntry = Known<
+  Wire<eks.AccessEntry>,
+  "principalArn" | "accessEntryArn" | "kubernetesGroups" | "username" | "type" | "tags"
+>;
+export type AccessPolicy = Known<Wire<eks.AssociatedAccessPolicy>, "policyArn" | "accessScope">;
+export type Addon = Known<
+  Wire<eks.Addon>,
+  "addonName" | "addonArn" | "clusterName" | "addonVersion" | "status" | "tags"
+>;
+export type PodIdentityAssociation = Known<
+  Wire<eks.PodIdentityAssociation>,
+  "associationId" | "associationArn" | "namespace" | "serviceAccount" | "roleArn" | "tags"
+>;
+export type Update = Known<Wire<eks.Update>, "id" | "type" | "status" | "params" | "createdAt" | "errors">;
+
+/** One node that belongs to a node group. */
+export interface NodeRecord {
+  /** 0 to 3 within the cluster. */
+  readonly number: number;
+  readonly name: string;
+  /** `i-` and 17 hexadecimal digits. */
+  readonly instanceId: string;
+  readonly zone: string;
+  /** Kubernetes version that it was started for. */
+  readonly version: string;
+}
+
+export interface NodegroupRecord {
+  nodegroup: Nodegroup;
+  nodes: NodeRecord[];
+  /** Whether the access entry of its node role was made with it. */
+  ownsAccessEntry: boolean;
+  clientRequestToken: string | undefined;
+}
+
+export interface AccessEntryRecord {
+  entry: AccessEntry;
+  policies: AccessPolicy[];
+}
+
+export interface UpdateRecord {
+  update: Update;
+  nodegroupName?: string;
+  addonName?: string;
+}
+
+/** Everything that the EKS API knows of one cluster: one file. */
+export interface ClusterRecord {
+  /** 0 to 30: its addresses derive from it. */
+  readonly number: number;
+  cluster: Cluster;
+  /** Hexadecimal, the last part of the issuer. */
+  readonly oidcId: string;
+  clientRequestToken: string | undefined;
+  /** Whether CoreDNS is installed without an add-on (bootstrapSelfManagedAddons). */
+  selfManagedAddons: boolean;
+  nodegroups: Record<string, NodegroupRecord>;
+  accessEntries: Record<string, AccessEntryRecord>;
+  addons: Record<string, Addon>;
+  podIdentityAssociations: Record<string, PodIdentityAssociation>;
+  updates: Record<string, UpdateRecord>;
+}

@@ -1,0 +1,52 @@
+import { invalidParameter } from "./errors.ts";
+import type { EksContext } from "./operation.ts";
+
+/** An IAM principal that an access entry can be for. */
+export interface Principal {
+  readonly kind: "user" | "role";
+  readonly name: string;
+  /** With its path, as IAM gives it. */
+  readonly arn: string;
+}
+
+/** Parts of the ARN of a user or role, or undefined for anything else. */
+export function parsePrincipal(arn: string): { kind: "user" | "role"; name: string; account: string } | undefined {
+  const match = /^arn:[^:]+:iam::(\d{12}):(user|role)\/(?:.*\/)?([^/]+)$/.exec(arn);
+  return match === null
+    ? undefined
+    : { account: match[1] ?? "", kind: match[2] as "user" | "role", name: match[3] ?? "" };
+}
+
+/** Parts of the ARN of a role session: `arn:aws:sts::ACCOUNT:assumed-role/ROLE/SESSION`. */
+export function parseSession(arn: string): { account: string; role: string; session: string } | undefined {
+  const match = /^arn:[^:]+:sts::(\d{12}):assumed-role\/([^/]+)\/(.+)$/.exec(arn);
+  return match === null ? undefined : { account: match[1] ?? "", role: match[2] ?? "", session: match[3] ?? "" };
+}
+
+/** The principal with this ARN, as IAM has it. Throws InvalidParameterException as EKS does. */
+export async function existingPrincipal(context: EksContext, arn: string): Promise<Principal> {
+  const parsed = parsePrincipal(arn);
+  const found = parsed === undefined ? undefined : await principalNamed(context, parsed.kind, parsed.name);
+  if (found?.arn !== arn)
+    throw invalidParameter(
+      `The specified principalArn is invalid: invalid principal: there is no IAM user or role ${arn}`,
+    );
+  return found;
+}
+
+/** The user or role behind a caller (a session belongs to its role), or undefined for the account's root. */
+export async function callerPrincipal(context: EksContext, caller: string): Promise<Principal | undefined> {
+  const session = parseSession(caller);
+  if (session !== undefined) return principalNamed(context, "role", session.role);
+  const parsed = parsePrincipal(caller);
+  return parsed === undefined ? undefined : principalNamed(context, parsed.kind, parsed.name);
+}
+
+async function principalNamed(
+  context: EksContext,
+  kind: "user" | "role",
+  name: string,
+): Promise<Principal | undefined> {
+  const arn = kind === "user" ? await context.aws.userArn(name) : (await context.aws.role(name))?.arn;
+  return arn === undefined ? undefined : { kind, name, arn };
+}

@@ -1,0 +1,80 @@
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { catalogEntry } from "../addon-catalog.ts";
+import { configuration } from "../addons.ts";
+import { coreDnsObjects } from "../cluster-objects/coredns.ts";
+import type { Addon, ClusterRecord } from "../model.ts";
+import type { KubeApi } from "../runtime.ts";
+import { endUpdates } from "../updates.ts";
+import type { ReconcileContext } from "./cluster.ts";
+import type { Again } from "./worker.ts";
+
+/** How often an add-on that comes up is looked at. */
+const POLL_MS = 500;
+/** After this time without its pods Ready an add-on is DEGRADED, as on EKS (seconds); it becomes ACTIVE when they are. */
+const READY_SECONDS = 120;
+
+interface Deployment extends KubernetesObject {
+  spec?: { replicas?: number };
+  status?: { readyReplicas?: number; updatedReplicas?: number; observedGeneration?: number };
+}
+
+/** Installs, watches and removes the add-ons of a cluster. */
+export async function addonsStep(context: ReconcileContext, name: string, kube: KubeApi): Promise<Again> {
+  let delay: Again;
+  for (const addon of Object.values(context.store.get(name).addons)) {
+    const next = await oneAddon(context, name, addon, kube);
+    if (next !== undefined) delay = Math.min(delay ?? next, next);
+  }
+  return delay;
+}
+
+async function oneAddon(context: ReconcileContext, name: string, addon: Addon, kube: KubeApi): Promise<Again> {
+  const record = context.store.get(name);
+  const entry = catalogEntry(addon.addonName);
+  if (addon.status === "DELETING") {
+    if (entry.installed && !record.selfManagedAddons) await kube.remove(objects(context, record, addon).reverse());
+    await context.store.change(name, (stored) => {
+      delete stored.addons[addon.addonName];
+    });
+    return undefined;
+  }
+  if (addon.status === "ACTIVE") return undefined;
+  if (entry.installed && addon.status !== "DEGRADED") await kube.apply(objects(context, record, addon));
+  const missing = entry.installed ? await missingReplicas(kube) : undefined;
+  await context.store.change(name, (stored) => settle(stored, addon.addonName, missing, context.now()));
+  return missing === undefined ? undefined : POLL_MS;
+}
+
+function settle(record: ClusterRecord, addonName: string, missing: string | undefined, now: number): void {
+  const addon = record.addons[addonName];
+  if (addon === undefined || addon.status === "DELETING") return;
+  if (missing === undefined) {
+    addon.status = "ACTIVE";
+    addon.health = { issues: [] };
+    endUpdates(record, { addonName });
+  } else if (now - (addon.modifiedAt ?? 0) >= READY_SECONDS && addon.status !== "DEGRADED") {
+    addon.status = "DEGRADED";
+    addon.health = { issues: [{ code: "InsufficientNumberOfReplicas", message: missing, resourceIds: [] }] };
+    endUpdates(record, { addonName }, missing);
+  }
+}
+
+function objects(context: ReconcileContext, record: ClusterRecord, addon: Addon): KubernetesObject[] {
+  const { dnsAddress } = context.runtime.addresses({ name: record.cluster.name, number: record.number });
+  const values = configuration(catalogEntry(addon.addonName), addon.configurationValues);
+  return coreDnsObjects({ dnsAddress, gatewayAddress: context.gatewayAddress, values });
+}
+
+/** What CoreDNS lacks, or undefined when all its pods are of the newest kind and Ready. */
+async function missingReplicas(kube: KubeApi): Promise<string | undefined> {
+  const deployment = await kube.find<Deployment>("apps/v1", "Deployment", "coredns", "kube-system");
+  const wanted = deployment?.spec?.replicas ?? 1;
+  const { readyReplicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment?.status ?? {};
+  if (
+    observedGeneration >= (deployment?.metadata?.generation ?? 1) &&
+    readyReplicas >= wanted &&
+    updatedReplicas >= wanted
+  )
+    return undefined;
+  return `The add-on is unhealthy because it doesn't have the desired number of replicas: ${readyReplicas} of ${wanted} are Ready`;
+}

@@ -1,0 +1,158 @@
+import { ACCESS_LABEL, namespacedAccessObjects, standingAccessObjects } from "../cluster-objects/access.ts";
+import { coreDnsObjects } from "../cluster-objects/coredns.ts";
+import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
+import type { ClusterRecord } from "../model.ts";
+import type { EksContext } from "../operation.ts";
+import type { KubeApi } from "../runtime.ts";
+import { endUpdates, runningUpdates } from "../updates.ts";
+import { addonsStep } from "./addons.ts";
+import { nodegroupsStep, type StartedNodes } from "./nodegroups.ts";
+import type { Again } from "./worker.ts";
+
+/** What the background work needs beside the operations' context. */
+export interface ReconcileContext extends EksContext {
+  readonly gatewayAddress: string;
+  /** PEM of the CA that issued the webhook's certificate. */
+  readonly caCertificate: string;
+  webhookUrl(cluster: string): string;
+}
+
+/** How often a cluster's start may fail before its status says so. */
+const ATTEMPTS = 3;
+/** How often namespaces are looked at while some association holds in named ones only. */
+const NAMESPACE_POLL_MS = 5000;
+
+/**
+ * Brings one cluster nearer to its record: every step is idempotent and reads what is wanted from the record alone,
+ * so a gateway killed at any point goes on from there.
+ */
+export function reconciler(context: ReconcileContext): (name: string) => Promise<Again> {
+  const attempts = new Map<string, number>();
+  const running = new Set<string>();
+  const startedNodes: StartedNodes = new Set();
+  return async (name) => {
+    const record = context.store.find(name);
+    if (record === undefined) return undefined;
+    if (record.cluster.status === "DELETING") {
+      await removeCluster(context, record);
+      attempts.delete(name);
+      running.delete(name);
+      for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
+      return undefined;
+    }
+    if (record.cluster.status === "FAILED") return undefined;
+    if (record.cluster.status !== "ACTIVE" || !running.has(name)) {
+      try {
+        await ensureControlPlane(context, record);
+      } catch (error) {
+        await failedStart(context, name, (attempts.get(name) ?? 0) + 1, error);
+        attempts.set(name, (attempts.get(name) ?? 0) + 1);
+        throw error;
+      }
+      attempts.delete(name);
+      running.add(name);
+    }
+    const kube = await context.runtime.kube(name);
+    const poll = await accessStep(context, name, kube);
+    const delays = [
+      poll,
+      await nodegroupsStep({ ...context, startedNodes }, name, kube),
+      await addonsStep(context, name, kube),
+    ];
+    return delays.reduce(
+      (least, delay) => (least === undefined || (delay !== undefined && delay < least) ? delay : least),
+      undefined,
+    );
+  };
+}
+
+/** Starts the control plane in the version of the record or of a running version update, and installs what belongs to it. */
+async function ensureControlPlane(context: ReconcileContext, record: ClusterRecord): Promise<void> {
+  const { name } = record.cluster;
+  const version = targetVersion(record);
+  const securityGroup = await context.aws.ensureClusterSecurityGroup(
+    name,
+    record.cluster.resourcesVpcConfig.vpcId ?? "",
+  );
+  const started = await context.runtime.startControlPlane({
+    name,
+    number: record.number,
+    kubernetesVersion: version,
+    issuer: record.cluster.identity.oidc?.issuer ?? "",
+    encryptionKeyArn: record.cluster.encryptionConfig?.[0]?.provider?.keyArn,
+  });
+  const kube = await context.runtime.kube(name);
+  await kube.apply([...standingAccessObjects(), podIdentityWebhook(context.webhookUrl(name), context.caCertificate)]);
+  if (record.selfManagedAddons && record.addons["coredns"] === undefined)
+    await kube.apply(selfManagedCoreDns(context, record));
+  await context.store.change(name, (stored) => {
+    const { cluster } = stored;
+    // A deletion that came meanwhile stands.
+    if (cluster.status === "DELETING") return;
+    cluster.status = "ACTIVE";
+    cluster.version = version;
+    cluster.endpoint = started.endpoint;
+    cluster.certificateAuthority = { data: Buffer.from(started.certificateAuthority).toString("base64") };
+    cluster.resourcesVpcConfig.clusterSecurityGroupId = securityGroup;
+    cluster.health = { issues: [] };
+    endUpdates(stored, {});
+  });
+}
+
+function targetVersion(record: ClusterRecord): string {
+  const update = runningUpdates(record).find((candidate) => candidate.type === "VersionUpdate");
+  return update?.params.find((param) => param.type === "Version")?.value ?? record.cluster.version;
+}
+
+function selfManagedCoreDns(context: ReconcileContext, record: ClusterRecord) {
+  const { dnsAddress } = context.runtime.addresses({ name: record.cluster.name, number: record.number });
+  return coreDnsObjects({ dnsAddress, gatewayAddress: context.gatewayAddress, values: {} });
+}
+
+async function failedStart(context: ReconcileContext, name: string, attempt: number, error: unknown): Promise<void> {
+  if (attempt < ATTEMPTS || context.store.find(name) === undefined) return;
+  const message = (error as Error).message;
+  await context.store.change(name, (record) => {
+    if (record.cluster.status === "CREATING") record.cluster.status = "FAILED";
+    // The old control plane goes on: an update that failed leaves the cluster as it was.
+    if (record.cluster.status === "UPDATING") record.cluster.status = "ACTIVE";
+    record.cluster.health = { issues: [{ code: "InternalFailure", message }] };
+    endUpdates(record, {}, message);
+  });
+}
+
+async function removeCluster(context: ReconcileContext, record: ClusterRecord): Promise<void> {
+  await context.runtime.stopControlPlane(record.cluster.name);
+  const { vpcId } = record.cluster.resourcesVpcConfig;
+  // By its tag: a cluster that never became active has no group in its record yet.
+  if (vpcId !== undefined) await context.aws.deleteClusterSecurityGroup(record.cluster.name, vpcId);
+  await context.store.remove(record.cluster.name);
+}
+
+/** Keeps the bindings of associations that hold in named namespaces; gives the delay to the next look at namespaces. */
+async function accessStep(context: ReconcileContext, name: string, kube: KubeApi): Promise<Again> {
+  const record = context.store.get(name);
+  const wanted = Object.values(record.accessEntries).some((entry) =>
+    entry.policies.some((policy) => policy.accessScope.type === "namespace"),
+  );
+  const existing = await kube.list("rbac.authorization.k8s.io/v1", "RoleBinding", ACCESS_LABEL);
+  if (!wanted && existing.length === 0) return undefined;
+  const namespaces = await kube.list("v1", "Namespace");
+  const objects = namespacedAccessObjects(
+    record,
+    namespaces
+      .filter((item) => item.metadata?.deletionTimestamp === undefined)
+      .map((item) => item.metadata?.name ?? ""),
+  );
+  const keyOf = (object: { metadata?: { name?: string; namespace?: string } }): string =>
+    `${object.metadata?.namespace ?? ""}/${object.metadata?.name ?? ""}`;
+  const keep = new Set(objects.map(keyOf));
+  const have = new Set(existing.map(keyOf));
+  await kube.apply(objects.filter((object) => !have.has(keyOf(object))));
+  await kube.remove(
+    existing
+      .filter((object) => !keep.has(keyOf(object)))
+      .map((object) => ({ ...object, apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" })),
+  );
+  return wanted ? NAMESPACE_POLL_MS : undefined;
+}

@@ -1,0 +1,162 @@
+import type { Server } from "node:http";
+import type { SecureContext } from "node:tls";
+import type { Instance } from "../instance/index.ts";
+import { awsApi } from "./api.ts";
+import { pathOf } from "./aws/credential-scope.ts";
+import { forwardTo } from "./aws/forward.ts";
+import { jsonResponse } from "./aws/http.ts";
+import { awsLookups } from "./aws/lookups.ts";
+import { ensureInstanceCa } from "./ca.ts";
+import { CHARTS_HOST, serveChart } from "./charts.ts";
+import type { EksContext } from "./eks/operation.ts";
+import { reconciler } from "./eks/reconcile/cluster.ts";
+import { worker } from "./eks/reconcile/worker.ts";
+import type { ClusterRuntime } from "./eks/runtime.ts";
+import { openStore } from "./eks/store.ts";
+import { ensureGatewayKey } from "./key.ts";
+import { type Handler, listen, listener } from "./listeners.ts";
+import type { Log } from "./log.ts";
+import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
+import { oidcIssuers } from "./oidc.ts";
+import { certificates } from "./tls.ts";
+import { type AdmissionReview, admitPod } from "./webhooks/pod-identity.ts";
+import { reviewToken } from "./webhooks/token.ts";
+
+/** Ports: those of AWS on the gateway address, those of webhooks on the loopback address. */
+export const PORTS = { api: 4566, tls: 443, internal: 9443, webhook: 9444 } as const;
+
+export interface GatewayOptions {
+  readonly instance: Instance;
+  readonly runtime: ClusterRuntime;
+  /** Folder of the chart repository. */
+  charts(): Promise<string>;
+  readonly log: Log;
+}
+
+/** The URL of the token webhook of a cluster. */
+export function tokenWebhookUrl(instance: Pick<Instance, "loopbackAddress">, cluster: string): string {
+  return `http://${instance.loopbackAddress}:${PORTS.internal}/authenticate/${cluster}`;
+}
+
+/** Starts the gateway of an instance; resolves when it listens. */
+export async function startGateway(
+  options: GatewayOptions,
+): Promise<{ close(): Promise<void>; idle(): Promise<void> }> {
+  const { instance, runtime, log } = options;
+  const ca = await ensureInstanceCa(instance);
+  const key = await ensureGatewayKey(instance);
+  const store = await openStore(instance.paths.eks);
+  const forward = forwardTo(ministackEndpoint(instance));
+  const place = { region: REGION, account: ACCOUNT, partition: PARTITION };
+  const aws = awsLookups({ endpoint: ministackEndpoint(instance), rootAccessKeyId: key.rootAccessKeyId, ...place });
+  const eks: EksContext = {
+    ...place,
+    store,
+    runtime,
+    aws,
+    now: () => Math.floor(Date.now() / 1000),
+    wake: (name) => work.wake(name),
+  };
+  const work = worker(
+    reconciler({
+      ...eks,
+      gatewayAddress: instance.gatewayAddress,
+      caCertificate: ca.certificate,
+      webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
+    }),
+    (cluster, error) => log(`cluster ${cluster}: ${(error as Error).message}; trying again`),
+  );
+  const oidc = oidcIssuers(store, runtime);
+  const api: Handler = (request) =>
+    awsApi(request, {
+      forward,
+      key,
+      eks,
+      issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
+    });
+  const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
+  const internal: Handler = async (request) => {
+    const path = pathOf(request.url);
+    if (path === "/healthz") return jsonResponse(200, { clusters: store.list().length });
+    const cluster = request.method === "POST" ? /^\/authenticate\/([^/]+)$/.exec(path)?.[1] : undefined;
+    if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${path}` });
+    const body: unknown = JSON.parse(request.body.toString("utf8"));
+    return jsonResponse(
+      200,
+      await reviewToken(body, store.find(decodeURIComponent(cluster)), { forward, gatewayHost, now: eks.now() }),
+    );
+  };
+  const webhook: Handler = async (request) => {
+    const cluster = request.method === "POST" ? /^\/mutate\/([^/]+)$/.exec(pathOf(request.url))?.[1] : undefined;
+    if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${pathOf(request.url)}` });
+    const kube = await runtime.kube(decodeURIComponent(cluster));
+    const review = JSON.parse(request.body.toString("utf8")) as AdmissionReview;
+    return jsonResponse(
+      200,
+      await admitPod(review, REGION, (namespace, name) => kube.find("v1", "ServiceAccount", name, namespace)),
+    );
+  };
+
+  const names = certificates(ca);
+  const own = await ca.issue(instance.gatewayAddress);
+  const loopback = await ca.issue(instance.loopbackAddress);
+  const tls = {
+    cert: own.certificate,
+    key: own.key,
+    minVersion: "TLSv1.2" as const,
+    SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
+      names.forName(name).then(
+        (context) => done(null, context),
+        (error: Error) => done(error),
+      );
+    },
+  };
+  const onApi = listener(api, log);
+  const onTls = listener(
+    (request) => (/^oidc\.eks\./.test(request.headers["host"] ?? "") ? oidc.serve(pathOf(request.url)) : api(request)),
+    log,
+  );
+  const servers: Server[] = [
+    await listen(instance.loopbackAddress, PORTS.internal, listener(internal, log)),
+    await listen(instance.loopbackAddress, PORTS.webhook, listener(webhook, log), {
+      cert: loopback.certificate,
+      key: loopback.key,
+    }),
+    await listen(instance.gatewayAddress, PORTS.api, onApi),
+    await listen(
+      instance.gatewayAddress,
+      PORTS.tls,
+      (message, response) => {
+        const path = chartPath(message.headers.host ?? "", pathOf(message.url ?? "/"), instance.gatewayAddress);
+        if (path === undefined) return onTls(message, response);
+        void options
+          .charts()
+          .then((folder) => serveChart(folder, path, response))
+          .catch((error: unknown) => {
+            log(`chart ${path}: ${(error as Error).message}`);
+            response.destroy();
+          });
+      },
+      tls,
+    ),
+  ];
+  // Whatever a killed gateway left half done goes on.
+  for (const record of store.list()) work.wake(record.cluster.name);
+  return {
+    idle: work.idle,
+    close: async () => {
+      await work.stop();
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+}
+
+/** The path within the chart repository: all of it under its own name, /charts/ under the gateway's address. */
+function chartPath(host: string, path: string, gatewayAddress: string): string | undefined {
+  const name = host.split(":")[0];
+  if (name === CHARTS_HOST) return path;
+  return name === gatewayAddress && path.startsWith("/charts/") ? path.slice("/charts".length) : undefined;
+}

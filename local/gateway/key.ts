@@ -1,0 +1,50 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { SignJWT } from "jose";
+import type { Instance } from "../instance/index.ts";
+
+/** The secret that gateway and ministack share, and what is derived from it. */
+export interface GatewayKey {
+  /** Access key id of the account's root. ministack checks no signature for it: the id itself is the secret. */
+  readonly rootAccessKeyId: string;
+  /** Signs claims for ministack (compact JWS, HS256); they hold for `ASSERTION_SECONDS`. */
+  sign(claims: Record<string, unknown>): Promise<string>;
+}
+
+/** Longer than any retry of one forwarded request, shorter than anything that could be collected. */
+const ASSERTION_SECONDS = 60;
+
+/** Path of the shared secret. */
+export function gatewayKeyFile(instance: Pick<Instance, "dir">): string {
+  return join(instance.dir, "ministack.key");
+}
+
+/** Makes the shared secret (32 random bytes, mode 0600) where there is none; of two at once, one wins. */
+export async function ensureGatewayKey(instance: Pick<Instance, "dir">): Promise<GatewayKey> {
+  const file = gatewayKeyFile(instance);
+  await mkdir(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600 });
+  try {
+    await link(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(draft);
+  }
+  return gatewayKey(Buffer.from((await readFile(file, "ascii")).trim(), "hex"));
+}
+
+/** What derives from a shared secret; ministack/main.py derives the same. */
+export function gatewayKey(secret: Uint8Array): GatewayKey {
+  const digest = createHmac("sha256", secret).update("root access key").digest("hex");
+  return {
+    rootAccessKeyId: `ROOT${digest.slice(0, 28).toUpperCase()}`,
+    // Not "exp": the claims of a web identity token keep their own.
+    sign: (claims) =>
+      new SignJWT({ ...claims, gatewayExp: Math.floor(Date.now() / 1000) + ASSERTION_SECONDS })
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(secret),
+  };
+}

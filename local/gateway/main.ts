@@ -1,0 +1,30 @@
+import { defaultDir, findInstance } from "../instance/index.ts";
+import { ensureToolchain } from "../toolchain/index.ts";
+import { localRuntime } from "./eks/local-runtime.ts";
+import { startGateway, tokenWebhookUrl } from "./gateway.ts";
+import { consoleLog } from "./log.ts";
+
+const instance = await findInstance();
+if (instance === undefined) {
+  console.error(`${defaultDir()} is not an open instance of the embedded cloud: npm start opens it`);
+  process.exit(1);
+}
+
+let charts: Promise<string> | undefined;
+const gateway = await startGateway({
+  instance,
+  runtime: localRuntime(instance, (cluster) => tokenWebhookUrl(instance, cluster)),
+  charts: () => {
+    charts ??= ensureToolchain().then((toolchain) => toolchain.charts);
+    return charts;
+  },
+  log: consoleLog,
+});
+consoleLog(
+  `listening for instance ${instance.index}: AWS API on ${instance.awsEndpoint}, AWS names on ${instance.gatewayAddress}:443`,
+);
+
+for (const signal of ["SIGTERM", "SIGINT"] as const)
+  process.once(signal, () => {
+    void gateway.close().then(() => process.exit(0));
+  });

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Instance } from "../instance/index.ts";
+import { gatewayKeyFile } from "./key.ts";
+
+/** Port of ministack on the instance's loopback address. */
+export const MINISTACK_PORT = 4566;
+
+/** The account of every instance: ministack's default. */
+export const ACCOUNT = "000000000000";
+export const REGION = "us-east-1";
+export const PARTITION = "aws";
+
+/** A process for the supervisor. */
+export interface ProcessSpec {
+  readonly id: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * ministack 1.5.33 with our extension (ministack/main.py). `python` is the interpreter of a virtual environment that has it.
+ * The key file must exist (`ensureGatewayKey`); its path, never its content, is in the environment.
+ */
+export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddress">, python: string): ProcessSpec {
+  return {
+    id: "ministack",
+    argv: [python, fileURLToPath(new URL("ministack/main.py", import.meta.url))],
+    env: {
+      FLEET_MINISTACK_KEY: gatewayKeyFile(instance),
+      STATE_DIR: join(instance.dir, "ministack"),
+      BIND_HOST: instance.loopbackAddress,
+      GATEWAY_PORT: String(MINISTACK_PORT),
+      MINISTACK_REGION: REGION,
+      LOG_LEVEL: "WARNING",
+      // Listeners on fixed ports that two instances would fight over.
+      IOT_MTLS_ENABLED: "0",
+      SFTP_ENABLED: "0",
+      PYTHONUNBUFFERED: "1",
+    },
+  };
+}
+
+/** URL of ministack, for the gateway itself. Everything else goes through the gateway. */
+export function ministackEndpoint(instance: Pick<Instance, "loopbackAddress">): string {
+  return `http://${instance.loopbackAddress}:${MINISTACK_PORT}`;
+}

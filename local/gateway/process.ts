@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import type { Instance } from "../instance/index.ts";
+import { PORTS } from "./gateway.ts";
+import type { ProcessSpec } from "./ministack.ts";
+
+/** The gateway as a process for the supervisor. It is ready when `healthUrl` answers 200. */
+export function gatewayProcess(
+  instance: Pick<Instance, "dir" | "loopbackAddress">,
+): ProcessSpec & { readonly healthUrl: string } {
+  return {
+    id: "gateway",
+    argv: [process.execPath, fileURLToPath(new URL("main.ts", import.meta.url))],
+    env: { FLEET_LOCAL_DIR: instance.dir },
+    healthUrl: `http://${instance.loopbackAddress}:${PORTS.internal}/healthz`,
+  };
+}
