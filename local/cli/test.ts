@@ -15,7 +15,7 @@ function vitest(args: readonly string[], dir: string): Promise<number> {
     const child = spawn(process.execPath, argv, {
       cwd: CHECKOUT,
       stdio: "inherit",
-      env: { ...process.env, FLEET_LOCAL_DIR: dir },
+      env: { ...process.env, FLEET_TEST_DIR: dir },
     });
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
     child.once("error", reject);

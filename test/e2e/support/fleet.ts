@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { inject } from "vitest";
+import { awsOf } from "../../../local/cli/aws.ts";
+import { findInstance } from "../../../local/instance/index.ts";
+
+/** The root of the checkout. */
+export const root = join(import.meta.dirname, "..", "..", "..");
+
+/** The tests' instance; it runs. */
+export const instance = await (async () => {
+  const found = await findInstance(inject("dir"));
+  if (found === undefined) throw new Error(`no instance runs in ${inject("dir")}`);
+  return found;
+})();
+
+export interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Options {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly cwd?: string;
+}
+
+/** Runs a program to its end, whatever its exit code. */
+export function execute(
+  file: string,
+  args: readonly string[],
+  { env = {}, input = "", cwd = root }: Options = {},
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      file,
+      args,
+      { cwd, env: { ...process.env, ...env }, maxBuffer: 256 << 20 },
+      (error, stdout, stderr) => {
+        if (error !== null && typeof error.code !== "number") return reject(error);
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
+      },
+    );
+    child.stdin?.on("error", () => {}); // a program that ends without reading its input is judged by its exit code
+    child.stdin?.end(input);
+  });
+}
+
+/** Standard output of a program that must succeed. */
+async function succeed(file: string, args: readonly string[], options?: Options): Promise<string> {
+  const { code, stdout, stderr } = await execute(file, args, options);
+  if (code !== 0)
+    throw new Error(
+      `${file} ${args.join(" ")} ended with exit code ${code}:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`,
+    );
+  return stdout;
+}
+
+const tool = (name: string) => join(instance.paths.bin, name);
+
+/** `pulumi` as in a shell that sourced the instance's env file; whatever its exit code. */
+export const tryPulumi = (args: readonly string[]) => execute(tool("pulumi"), [...args, "--non-interactive"]);
+export const pulumi = (args: readonly string[]) => succeed(tool("pulumi"), [...args, "--non-interactive"]);
+
+/** `kubectl` on the hub; whatever its exit code. */
+export const tryKubectl = (args: readonly string[], options?: Options) => execute(tool("kubectl"), args, options);
+export const kubectl = (args: readonly string[], options?: Options) => succeed(tool("kubectl"), args, options);
+export const get = async (args: readonly string[]) => JSON.parse(await kubectl(["get", ...args, "--output", "json"]));
+
+export const aws = (args: readonly string[], options?: Options) => succeed(tool("aws"), args, options);
+export const helm = (args: readonly string[]) => succeed(tool("helm"), args);
+export const git = (args: readonly string[], cwd?: string) =>
+  succeed(
+    "git",
+    ["-c", "user.name=A person", "-c", "user.email=person@example.com", ...args],
+    cwd === undefined ? {} : { cwd },
+  );
+
+/** A command of local/cli/ on the tests' instance. */
+export const cli = (name: string, args: readonly string[] = []) =>
+  execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: instance.dir } });
+
+/** AWS clients as the instance's deployer. */
+export const deployer = await awsOf(instance);
+
+/** The stack's outputs. */
+export const outputs = async () => JSON.parse(await pulumi(["stack", "output", "--json", "--show-secrets"]));
+
+/** The data of a Secret, decoded. */
+export async function secretData(namespace: string, name: string): Promise<Record<string, string>> {
+  const { data } = await get(["secret", name, "--namespace", namespace]);
+  return Object.fromEntries(Object.entries(data as Record<string, string>).map(([key, value]) => [key, atob(value)]));
+}
+
+/** Waits until a check passes (does not throw); rejects with its last error after `seconds`. */
+export async function eventually<T>(seconds: number, check: () => Promise<T>): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await sleep(500);
+  }
+}
