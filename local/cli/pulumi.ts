@@ -80,10 +80,13 @@ export async function changeStack(
   }
   const title = `pulumi ${args[0]}`;
   const spec = await command(instance, [...args, ...common, "--non-interactive"]);
-  const code = await runOperation(instance, { title, ...spec }, onLine);
+  const code = await runOperation(instance, { title, ...spec }, (line) => isNoise(line) || onLine(line));
   if (code !== 0)
     throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);
 }
+
+/** Lines of Pulumi's display that say nothing: its heartbeat and empty ones. */
+const isNoise = (line: string) => /^\s*(@ \w+\.*)?\s*$/.test(line);
 
 /** The outputs of a stack, secret ones masked. */
 export const outputsOf = async (instance: Instance, stack: string) =>

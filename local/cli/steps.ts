@@ -55,7 +55,7 @@ export async function runSteps<Context>(
     const elapsed = () => duration(now() - started);
     write(`${label} ${step.name}\n`);
     try {
-      await step.run(context, (detail) => write(`${" ".repeat(label.length)}   ${detail} (${elapsed()})\n`));
+      await step.run(context, (detail) => write(`${" ".repeat(label.length)} ${detail}\n`));
     } catch (error) {
       write(`${label} ${step.name}: failed after ${elapsed()}\n`);
       throw new StepError(step.name, error, logs);

@@ -22,11 +22,11 @@ test("steps run in order and show what, n of m and the elapsed time", async () =
   expect([...timings.keys()]).toEqual(ran);
   expect(out.lines).toEqual([
     "[1/2] boil water",
-    "        half way (1 s)",
-    "[1/2] boil water: done in 3 s",
+    "      half way",
+    "[1/2] boil water: done in 2 s",
     "[2/2] make tea",
-    "        half way (1 s)",
-    "[2/2] make tea: done in 3 s",
+    "      half way",
+    "[2/2] make tea: done in 2 s",
   ]);
 });
 
