@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { appendFile, mkdir, readFile, rm } from "node:fs/promises";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
+import { readText } from "../instance/files.ts";
+import { contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import { run } from "./run.ts";
 
@@ -67,35 +68,47 @@ export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
   return { root, group: `go-${group.name}`, key };
 }
 
+const options = (root: string, group: GoGroup) => ({ cwd: group.dir, env: environment(root), background: true });
+const patterns = (group: GoGroup): string[] => ["tool", ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : [])];
+
+/** Downloads the modules of a group and lists the packages to compile; nothing of both when the group is cached. */
+export async function goPackages(root: string, group: GoGroup, say: (detail: string) => void): Promise<Set<string>> {
+  if (await isComplete(await goEntry(root, group))) return new Set();
+  let downloads = 0;
+  const listed = await run(["go", "list", "-deps", ...patterns(group)], {
+    ...options(root, group),
+    onLine: (line) => line.startsWith("go: downloading ") && say(`${++downloads} Go modules downloaded`),
+  });
+  return new Set(listed.split("\n").filter((line) => line !== ""));
+}
+
 /**
  * Builds the group's programs unless they are cached, and returns their folder. Killed and run again it goes on: what was
  * compiled is in the build cache, programs that were linked are recognized by `go build`.
+ * @param packages what `goPackages` listed, to tell how far the build is
  */
-export async function ensureGoGroup(root: string, group: GoGroup, say: (detail: string) => void): Promise<string> {
-  const entry = await goEntry(root, group);
-  return ensureEntry(entry, async (dir) => {
+export async function ensureGoGroup(
+  root: string,
+  group: GoGroup,
+  packages: ReadonlySet<string>,
+  say: (detail: string) => void,
+): Promise<string> {
+  return ensureEntry(await goEntry(root, group), async (dir) => {
     await mkdir(join(root, "go-tmp"), { recursive: true });
-    const options = { cwd: group.dir, env: environment(root), background: true };
-    const packages = ["tool", ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : [])];
-    let downloads = 0;
-    const listed = await run(["go", "list", "-deps", ...packages], {
-      ...options,
-      onLine: (line) => line.startsWith("go: downloading ") && say(`${++downloads} modules downloaded`),
-    });
-    const all = new Set(listed.split("\n").filter((line) => line !== ""));
-
     const log = join(dir, "build.log");
-    const compiled = new Set((await readFile(log, "utf8").catch(() => "")).split("\n").filter((line) => all.has(line)));
+    const logged = (await readText(log))?.split("\n") ?? [];
+    const compiled = new Set(logged.filter((line) => packages.has(line)));
     const progress = () => {
       const linked = group.programs.filter((program) => existsSync(join(dir, program))).length;
-      return `${compiled.size} of ${all.size} packages, ${linked} of ${group.programs.length} programs`;
+      return `${compiled.size} of ${packages.size} packages, ${linked} of ${group.programs.length} programs`;
     };
-    await run(["go", "build", "-v", "-ldflags", group.ldflags.join(" "), "-o", `${dir}/`, ...packages], {
-      ...options,
+    const flags = ["-v", "-ldflags", group.ldflags.join(" "), "-o", `${dir}/`];
+    await run(["go", "build", ...flags, ...patterns(group)], {
+      ...options(root, group),
       onLine: (line) => {
-        if (!all.has(line) || compiled.has(line)) return;
+        if (!packages.has(line) || compiled.has(line)) return;
         compiled.add(line);
-        void appendFile(log, `${line}\n`);
+        appendFileSync(log, `${line}\n`);
         say(progress());
       },
     });

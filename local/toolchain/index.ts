@@ -4,7 +4,16 @@ import { tryLock, withLock } from "../instance/lock.ts";
 import { cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
 import { cniDir, ensureDebianPackages, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
-import { ensureGoGroup, type GoGroup, goEntry, goGroups, mainGroup, moduleDir, removeBuildCache } from "./go.ts";
+import {
+  ensureGoGroup,
+  type GoGroup,
+  goEntry,
+  goGroups,
+  goPackages,
+  mainGroup,
+  moduleDir,
+  removeBuildCache,
+} from "./go.ts";
 import { ensureImages, type Image } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
@@ -52,7 +61,7 @@ export async function ensureToolchain(
   const free = await tryLock(name);
   if (free) await free.release();
   else write(`toolchain: another run is building in ${root}; waiting for it`);
-  return withLock(name, () => buildAll(root, new Reporter(goGroups.length + 4, write)), LOCK_SECONDS);
+  return withLock(name, () => buildAll(root, new Reporter(goGroups.length + 3, write)), LOCK_SECONDS);
 }
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
@@ -61,13 +70,21 @@ export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
   return true;
 }
 
+/** All that waits for the network, side by side: system packages and then the Python environment, Go modules. */
+async function downloads(root: string, say: (detail: string) => void) {
+  const [python, ...packages] = await Promise.all([
+    ensureDebianPackages(say).then(() => ensurePython(root, say)),
+    ...goGroups.map(async (group) => [group, await goPackages(root, group, say)] as const),
+  ]);
+  return { python, packages };
+}
+
 async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
-  await report.part("system packages", ensureDebianPackages);
-  const python = await report.part("Python environment", (say) => ensurePython(root, say));
-  for (const group of goGroups) {
-    const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, say));
+  const { packages, python } = await report.part("downloads", (say) => downloads(root, say));
+  for (const [group, list] of packages) {
+    const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, say));
     groups.set(group, { dir, key: (await goEntry(root, group)).key });
   }
   if (await isBuilt(root)) await removeBuildCache(root);
