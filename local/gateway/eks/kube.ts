@@ -15,7 +15,9 @@ export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
     apply: async (all) => {
       // One after another: a namespace or role comes before what needs it.
       for (const object of all)
-        await objects.patch(object, undefined, undefined, FIELD_MANAGER, true, PatchStrategy.ServerSideApply);
+        await told(`apply ${object.kind ?? ""} ${object.metadata?.name ?? ""}`, () =>
+          objects.patch(object, undefined, undefined, FIELD_MANAGER, true, PatchStrategy.ServerSideApply),
+        );
     },
     remove: async (all) => {
       for (const object of all) await unlessMissing(() => objects.delete(object));
@@ -29,6 +31,17 @@ export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
         .items as never,
     keys: () => jwks(config),
   };
+}
+
+/** The error of an API server in one line, instead of its whole answer with all headers. */
+async function told<T>(what: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ApiException)) throw error;
+    const { body } = error as ApiException<unknown>;
+    throw new Error(`${what}: ${error.code} ${typeof body === "string" ? body.slice(0, 500) : JSON.stringify(body)}`);
+  }
 }
 
 async function unlessMissing<T>(call: () => Promise<T>): Promise<T | undefined> {

@@ -77,7 +77,12 @@ function binding(
   return {
     apiVersion: `${RBAC}/v1`,
     kind,
-    metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels: { [ACCESS_LABEL]: policy } },
+    metadata: {
+      // In lower case, as @kubernetes/client-node writes it into the URL.
+      name: name.toLowerCase(),
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { [ACCESS_LABEL]: policy },
+    },
     roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: ACCESS_POLICIES[policy] },
     subjects: [{ apiGroup: RBAC, kind: "Group", name: group }],
   } as KubernetesObject;
