@@ -81,7 +81,7 @@ export class HubNodes extends pulumi.ComponentResource {
         launchTemplate: { id: template.id, version: template.latestVersion.apply(String) },
         tags: { ...tags },
       },
-      { parent: this, dependsOn: [cluster] },
+      { parent: this },
     );
     new aws.eks.Addon(
       `${name}-coredns`,

@@ -195,7 +195,9 @@ function gitSources(settings: Settings): ClusterMetadata["repositories"] {
 
 /** The add-on names that GitOps-bridge users know: snake_case. */
 function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetadata["identities"]> {
-  const entries = Object.entries(identities).map(([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const);
+  const entries = Object.entries(identities).map(
+    ([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const,
+  );
   return pulumi.output(Object.fromEntries(entries));
 }
 
@@ -203,19 +205,19 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
   const { settings, account, network, cluster, boundary, identities } = sources;
   const names = fleetNames(settings.fleet);
   const metadata = pulumi
-    .all({
-      aws: pulumi.all({
+    .output({
+      aws: {
         accountId: account.accountId,
         region: account.region,
         partition: account.partition,
         vpcId: network.vpcId,
         clusterName: cluster.name,
         clusterArn: cluster.arn,
-      }),
-      oidc: pulumi.all({ provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn }),
+      },
+      oidc: { provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn },
       identities: identityMetadata(identities),
       permissionsBoundaryArn: boundary.arn,
-      hubEgressCidrs: pulumi.all(network.egressCidrs),
+      hubEgressCidrs: network.egressCidrs,
     })
     .apply(
       (known): ClusterMetadata => ({

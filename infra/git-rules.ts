@@ -3,9 +3,10 @@ import type { Readable } from "./rules.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
 
-/** Host as known_hosts writes it: with the port in brackets when it is not 22. */
-function knownHostsName(url: URL): string {
-  return url.port === "" || url.port === "22" ? url.hostname : `[${url.hostname}]:${url.port}`;
+/** A Git host as known_hosts writes it, with the port in brackets when it is not 22, and how to ask for its key. */
+function gitHost({ hostname, port }: URL): { name: string; scan: string } {
+  if (port === "" || port === "22") return { name: hostname, scan: `ssh-keyscan ${hostname}` };
+  return { name: `[${hostname}]:${port}`, scan: `ssh-keyscan -p ${port} ${hostname}` };
 }
 
 /** Whether `knownHosts` has a key for `host`. Hashed host names can't be read, so one of them counts as a match. */
@@ -21,15 +22,15 @@ function knows(knownHosts: string, host: string): boolean {
 function knownHostsRule(settings: Readable, urls: readonly URL[]): Mistake[] {
   const { gitKnownHosts } = settings;
   if (gitKnownHosts === undefined) return [];
-  const hosts = [...new Set(urls.filter(({ protocol }) => protocol === "ssh:").map(knownHostsName))];
-  return hosts
-    .filter((host) => !knows(gitKnownHosts, host))
-    .map((host) => ({
+  const hosts = new Map(urls.filter(({ protocol }) => protocol === "ssh:").map((url) => [url.host, gitHost(url)]));
+  return [...hosts.values()]
+    .filter(({ name }) => !knows(gitKnownHosts, name))
+    .map(({ name, scan }) => ({
       key: "gitKnownHosts",
-      problem: `has no key of the Git host ${host}, so Flux could not tell it from an impostor`,
+      problem: `has no key of the Git host ${name}, so Flux could not tell it from an impostor`,
       got: shown(gitKnownHosts),
       allowed: "a known_hosts line for each host of an ssh:// URL",
-      remedy: `compare the key with the one that the host publishes, then pulumi config set gitKnownHosts "$(ssh-keyscan ${host})"`,
+      remedy: `compare the key with the one that the host publishes, then pulumi config set gitKnownHosts "$(${scan})"`,
     }));
 }
 

@@ -1,0 +1,278 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../infra/config.ts";
+import { describeMistakes } from "../../infra/mistakes.ts";
+import { keys } from "../../infra/settings.ts";
+import { type ConfigText, defaultConfig, project, stackConfig } from "../support/program.ts";
+
+const own = (key: string) => `${project}:${key}`;
+
+/** The mistakes that `changes` make in the dev stack; undefined removes a key. */
+function mistakes(
+  changes: Record<string, string | undefined>,
+  options: { secrets?: string[]; region?: string | undefined } = { region: "us-east-1" },
+) {
+  const values: ConfigText = { ...stackConfig("dev") };
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === undefined) delete values[own(key)];
+    else values[own(key)] = value;
+  }
+  const isSecret = (key: string) => (options.secrets ?? []).map(own).includes(key);
+  return readConfig({ project, values, isSecret, region: options.region }).mistakes;
+}
+
+const region = { region: "us-east-1" };
+const ssh = "ssh://git@git.example:2222/a.git";
+
+/** What is changed in a good configuration, the key that is blamed, and a part of the message. */
+const bad: [string, Record<string, string | undefined>, string, string][] = [
+  ["a VPC block with host bits", { vpcCidr: "10.0.0.1/16" }, "vpcCidr", "has a value that is not allowed"],
+  ["a VPC block that is too large", { vpcCidr: "10.0.0.0/8" }, "vpcCidr", "from /16 to /24"],
+  [
+    "overlapping subnets",
+    { privateSubnetCidrs: '["10.0.0.0/18","10.0.32.0/19"]' },
+    "privateSubnetCidrs[1]",
+    "overlaps privateSubnetCidrs[0]",
+  ],
+  [
+    "a private subnet that overlaps a public one",
+    { privateSubnetCidrs: '["10.0.0.0/18","10.0.64.0/18"]', publicSubnetCidrs: '["10.0.64.0/20","10.0.128.0/20"]' },
+    "publicSubnetCidrs[0]",
+    "overlaps privateSubnetCidrs[1]",
+  ],
+  [
+    "a subnet outside the VPC",
+    { privateSubnetCidrs: '["10.0.0.0/18","10.1.0.0/18"]' },
+    "privateSubnetCidrs[1]",
+    "is not inside the VPC",
+  ],
+  [
+    "a subnet that is too small",
+    { publicSubnetCidrs: '["10.0.0.0/28","10.0.0.16/29"]' },
+    "publicSubnetCidrs[1]",
+    "has a size that EC2 refuses",
+  ],
+  ["a pool that overlaps the VPC", { spokeCidrPool: "10.0.0.0/8" }, "spokeCidrPool", "overlaps the hub's VPC"],
+  [
+    "fewer zone names than zones",
+    { availabilityZones: '["eu-central-1a"]' },
+    "availabilityZones",
+    "has not one item for each zone",
+  ],
+  [
+    "a zone twice",
+    { availabilityZones: '["eu-central-1a","eu-central-1a"]' },
+    "availabilityZones",
+    "names a zone twice",
+  ],
+  ["one zone", { zones: "1" }, "zones", "2 or 3"],
+  ["a word where a number belongs", { nodeMin: "two" }, "nodeMin", "a whole number"],
+  ["an unknown NAT strategy", { natGateways: "many" }, "natGateways", "single, per-zone, none"],
+  ["an existing VPC without subnets", { vpcId: "vpc-0123456789abcdef0" }, "privateSubnetIds", "has too few subnets"],
+  [
+    "subnet ids without a VPC",
+    { privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]' },
+    "privateSubnetIds",
+    "belongs to an existing VPC",
+  ],
+  ["an unknown Kubernetes version", { kubernetesVersion: "1.20" }, "kubernetesVersion", "1.34, 1.35"],
+  [
+    "no endpoint",
+    { endpointPublicAccess: "false", endpointPrivateAccess: "false" },
+    "endpointPrivateAccess",
+    "leaves the cluster without an endpoint",
+  ],
+  [
+    "a public endpoint for nobody",
+    { endpointPublicAccessCidrs: "[]" },
+    "endpointPublicAccessCidrs",
+    "names no address",
+  ],
+  [
+    "a public endpoint for everybody",
+    { endpointPublicAccessCidrs: '["203.0.113.0/24","0.0.0.0/0"]' },
+    "endpointPublicAccessCidrs",
+    "whole Internet",
+  ],
+  ["more nodes wanted than allowed", { nodeDesired: "9" }, "nodeDesired", "nodeMin <= nodeDesired <= nodeMax"],
+  [
+    "x86 nodes with an ARM image",
+    { nodeInstanceTypes: '["m7g.large","m6i.large"]' },
+    "nodeInstanceTypes",
+    "another processor",
+  ],
+  ["no instance type", { nodeInstanceTypes: "[]" }, "nodeInstanceTypes", "names no instance type"],
+  [
+    "an administrator who is a session",
+    { clusterAdmins: '["arn:aws:sts::111111111111:assumed-role/a/b"]' },
+    "clusterAdmins",
+    "not of an sts session",
+  ],
+  [
+    "an administrator twice",
+    { clusterAdmins: '["arn:aws:iam::111111111111:role/a","arn:aws:iam::111111111111:role/a"]' },
+    "clusterAdmins",
+    "names a principal twice",
+  ],
+  [
+    "two active generations",
+    { sealingKeys: '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":"2","active":true}]' },
+    "sealingKeys",
+    "has 2 active generations for scope dev",
+  ],
+  [
+    "no active generation",
+    { sealingKeys: '[{"scope":"dev","generation":"1","active":false}]' },
+    "sealingKeys",
+    "has no active generation for scope dev",
+  ],
+  [
+    "a generation twice",
+    { sealingKeys: '[{"scope":"dev","generation":"1","active":true},{"scope":"dev","generation":1,"active":false}]' },
+    "sealingKeys",
+    "has a generation twice",
+  ],
+  [
+    "a sealing key with an unknown member",
+    { sealingKeys: '[{"scope":"dev","generation":"1","active":true,"colour":"red"}]' },
+    "sealingKeys",
+    "a list of {scope",
+  ],
+  ["a secret deleted after three days", { secretRecoveryWindowDays: "3" }, "secretRecoveryWindowDays", "0, or 7 to 30"],
+  ["a key deleted at once", { kmsDeletionWindowDays: "0" }, "kmsDeletionWindowDays", "7 to 30"],
+  ["a retention that CloudWatch lacks", { logRetentionDays: "31" }, "logRetentionDays", "30, 60"],
+  ["a fleet name too long for a role", { fleet: "f".repeat(41) }, "fleet", "at most 64 characters"],
+  ["a fleet name with a reserved word", { fleet: "a-spoke" }, "fleet", "sets hub and spoke names apart"],
+  ["a fleet name in capitals", { fleet: "Fleet" }, "fleet", "lower-case letters"],
+  ["missing known_hosts", { gitKnownHosts: "" }, "gitKnownHosts", "has no key of the Git host github.com"],
+  [
+    "known_hosts of another host",
+    { gitKnownHosts: "gitlab.com ssh-ed25519 AAAA" },
+    "gitKnownHosts",
+    "has no key of the Git host github.com",
+  ],
+  [
+    "known_hosts without the port",
+    { gitopsSystemRepoUrl: ssh, gitKnownHosts: "github.com,git.example ssh-ed25519 AAAA" },
+    "gitKnownHosts",
+    "[git.example]:2222",
+  ],
+  ["no Git URL", { gitopsSystemRepoUrl: "" }, "gitopsSystemRepoUrl", "is not set"],
+  [
+    "a Git URL in scp form",
+    { gitopsSystemRepoUrl: "git@github.com:a/b.git" },
+    "gitopsSystemRepoUrl",
+    "ssh://user@host/path.git",
+  ],
+  [
+    "an HTTPS URL with deploy keys",
+    { gitopsSystemRepoUrl: "https://github.com/a/b.git" },
+    "gitopsSystemRepoUrl",
+    "does not go with gitAuthentication deploy-key",
+  ],
+  ["an SSH URL with a token", { gitAuthentication: "token" }, "gitopsWorkloadsRepoUrl", "begins with https://"],
+  ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
+  ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
+  [
+    "a boundary that is no policy",
+    { permissionsBoundary: "arn:aws:iam::111111111111:role/a" },
+    "permissionsBoundary",
+    "the ARN of an IAM policy",
+  ],
+  [
+    "an Argo CD role without its cluster secret",
+    { argocdRoleArn: "arn:aws:iam::111111111111:role/argocd" },
+    "argocdRoleArn",
+    "has no effect",
+  ],
+  ["a key that does not exist", { vpc_cidr: "10.0.0.0/16" }, `${project}:vpc_cidr`, "use vpcCidr"],
+  ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
+];
+
+describe("the configuration", () => {
+  it.each(["local", "dev", "prod"])(
+    "of the committed stack %s is good (known_hosts of the local Git server aside, which is made per instance)",
+    (stack) => {
+      const values = stackConfig(stack);
+      if (stack === "local") values[own("gitKnownHosts")] = "[git.fleet.internal]:2222 ssh-ed25519 AAAA";
+      expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).mistakes).toEqual([]);
+    },
+  );
+
+  it.each(bad)("refuses %s", (_name, changes, key, message) => {
+    const found = mistakes(changes).filter((mistake) => mistake.key === key);
+    expect(found).not.toEqual([]);
+    expect(found.map((mistake) => JSON.stringify(mistake)).join("\n")).toContain(message);
+  });
+
+  it("reports every mistake at once: what was got, what is allowed, what to do", () => {
+    const changes = {
+      vpcCidr: "10.0.0.1/16",
+      kubernetesVersion: "1.20",
+      gitKnownHosts: "",
+      fleet: "f".repeat(41),
+      nodeDesired: "9",
+      colour: "red",
+    };
+    const found = mistakes(changes, { region: undefined });
+    expect(new Set(found.map(({ key }) => key))).toEqual(
+      new Set([
+        "vpcCidr",
+        "kubernetesVersion",
+        "gitKnownHosts",
+        "fleet",
+        "nodeDesired",
+        `${project}:colour`,
+        "aws:region",
+      ]),
+    );
+    const text = describeMistakes(project, "dev", found);
+    expect(text).toContain(`${found.length} mistakes in the configuration of stack dev, nothing was changed:`);
+    expect(text).toContain(
+      [
+        "eks-gitops-fleet:kubernetesVersion: is not a supported Kubernetes version",
+        "       got:     1.20",
+        "       allowed: 1.34, 1.35",
+        "       do:      pulumi config set kubernetesVersion 1.34",
+      ].join("\n"),
+    );
+    expect(text.match(/do: {6}\S/g)).toHaveLength(found.length);
+  });
+
+  it("a good change makes no mistake", () => {
+    expect(
+      mistakes({ gitopsSystemRepoUrl: ssh, gitKnownHosts: "[git.example]:2222,github.com ssh-ed25519 AAAA" }),
+    ).toEqual([]);
+    expect(mistakes({ gitKnownHosts: "|1|c2FsdA==|aGFzaA== ssh-ed25519 AAAA" })).toEqual([]);
+    const existing = {
+      vpcId: "vpc-0123456789abcdef0",
+      privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
+      egressCidrs: '["198.51.100.7/32"]',
+    };
+    expect(mistakes(existing)).toEqual([]);
+  });
+
+  it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
+    const urls = {
+      gitopsSystemRepoUrl: "https://git.example/a.git",
+      gitopsWorkloadsRepoUrl: "https://git.example/b.git",
+    };
+    expect(mistakes({ ...urls, gitAuthentication: "token" }).map(({ key }) => key)).toEqual(["gitToken"]);
+    expect(mistakes({ ...urls, gitAuthentication: "github-app" }).map(({ key }) => key)).toEqual([
+      "githubAppId",
+      "githubAppInstallationId",
+      "githubAppPrivateKey",
+    ]);
+    const plain = mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" });
+    expect(plain).toMatchObject([{ key: "gitToken", problem: "is a secret and stands in plain text" }]);
+    expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
+    expect(
+      mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" }, { ...region, secrets: ["gitToken"] }),
+    ).toEqual([]);
+  });
+
+  it("the keys in Pulumi.yaml are the keys that the program reads, each with a default that has the right form", () => {
+    const defaults = defaultConfig();
+    expect(Object.keys(defaults).sort()).toEqual(Object.keys(keys).map(own).sort());
+    for (const [name, key] of Object.entries(keys)) expect(key.parse(defaults[own(name)] ?? ""), name).toBeDefined();
+  });
+});

@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { type Registered, type Run, runProgram, stackConfig } from "../support/program.ts";
+
+/**
+ * The whole program against mocks. This proves what the program asks the engine for, not that AWS or Kubernetes accept it.
+ * After an intended change: npx vitest run --project unit test/infra/program.test.ts -u
+ */
+const runs: Record<string, Run> = {};
+
+beforeAll(async () => {
+  for (const stack of ["dev", "prod"]) runs[stack] = await runProgram(stack, stackConfig(stack));
+});
+
+const run = (stack: string): Run => {
+  const found = runs[stack];
+  if (!found) throw new Error(`stack ${stack} was not run`);
+  return found;
+};
+const id = ({ type, name }: Registered) => `${type}::${name}`;
+const sorted = (resources: readonly Registered[]) => [...resources].sort((a, b) => (id(a) < id(b) ? -1 : 1));
+const one = (stack: string, key: string): Registered => {
+  const found = run(stack).resources.filter((resource) => id(resource) === key);
+  expect(found, key).toHaveLength(1);
+  return found[0] as Registered;
+};
+
+describe.each(["dev", "prod"])("stack %s", (stack) => {
+  it("keeps every logical name: a changed one would replace a resource", async () => {
+    const names = sorted(run(stack).resources).map((resource) => `${resource.parent} > ${id(resource)}`);
+    expect(new Set(names).size).toBe(names.length);
+    await expect(`${names.join("\n")}\n`).toMatchFileSnapshot(`golden/${stack}.names.txt`);
+  });
+
+  it("registers exactly these resources with these inputs, options and dependencies", async () => {
+    const resources = sorted(run(stack).resources).map(({ type, name, ...rest }) => ({ [`${type}::${name}`]: rest }));
+    await expect(stringify(resources, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
+      `golden/${stack}.resources.yaml`,
+    );
+  });
+
+  it("parents every resource to a component whose name begins its own", () => {
+    const orphans = run(stack).resources.filter(({ custom, parent, name, type }) => {
+      const parentName = parent.split("::")[1] ?? "";
+      if (!parentName) return custom || !type.startsWith("eks-gitops-fleet:index:");
+      return !(name.startsWith(parentName) || type.startsWith("eks-gitops-fleet:index:"));
+    });
+    expect(orphans.map(id)).toEqual([]);
+  });
+
+  it("tags every AWS resource that can have tags with its fleet and cluster", () => {
+    const taggable =
+      /^(aws:(ec2\/(vpc|subnet|internetGateway|natGateway|eip|routeTable|vpcEndpoint|launchTemplate|defaultSecurityGroup)|iam\/(role|policy)|kms\/key|secretsmanager\/secret|cloudwatch\/logGroup|eks\/addon):|eks:index:)/;
+    const resources = run(stack).resources.filter(({ type }) => taggable.test(type));
+    expect(resources.length).toBeGreaterThan(20);
+    for (const resource of resources) {
+      expect(resource.inputs["tags"], id(resource)).toMatchObject({
+        "fleet.internal/fleet": `fleet-${stack}`,
+        "fleet.internal/cluster": "hub",
+      });
+    }
+  });
+
+  it("marks keys and credentials as secrets, wherever they stand", () => {
+    for (const { inputs, secrets } of run(stack).resources) {
+      const plain = JSON.stringify(inputs, (_key, value: unknown) =>
+        typeof value === "string" && /^(PEM|OPENSSH) |"(PEM|OPENSSH) /.test(value) ? "<secret>" : value,
+      );
+      if (plain.includes("<secret>")) expect(secrets.length).toBeGreaterThan(0);
+    }
+    expect(one(stack, "aws:secretsmanager/secretVersion:SecretVersion::git-gitops-system-version").secrets).toEqual([
+      "secretString",
+    ]);
+    expect(one(stack, "kubernetes:core/v1:Secret::cluster-secret-bridge").secrets).toEqual(["data"]);
+  });
+
+  it("takes Flux's objects down first, then the controllers, then the nodes, then the network", () => {
+    const needs = (key: string) => one(stack, key).dependencies;
+    const release = (name: string) => `kubernetes:helm.sh/v3:Release::${name}-release`;
+    expect(needs("kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization::gitops-system-root")).toContain(
+      "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository::gitops-system-repository",
+    );
+    expect(needs("eks-gitops-fleet:index:FluxSync::gitops-system")).toEqual(
+      expect.arrayContaining([
+        release("flux"),
+        release("crossplane"),
+        release("external-secrets"),
+        "kubernetes:core/v1:Secret::cluster-secret-bridge",
+        "kubernetes:external-secrets.io/v1:SecretStore::secret-store-store",
+        "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding::spoke-guard-binding",
+      ]),
+    );
+    for (const component of ["Flux::flux", "Crossplane::crossplane", "ExternalSecrets::external-secrets"]) {
+      expect(needs(`eks-gitops-fleet:index:${component}`)).toEqual(
+        expect.arrayContaining([
+          "eks:index:ManagedNodeGroup::hub-nodes-group",
+          "aws:eks/addon:Addon::hub-nodes-coredns",
+        ]),
+      );
+    }
+    expect(needs("eks-gitops-fleet:index:HubNodes::hub-nodes")).toEqual(
+      expect.arrayContaining(["aws:ec2/route:Route::hub-private-0-nat", "aws:ec2/route:Route::hub-public-internet"]),
+    );
+  });
+
+  it("uses the hub's Kubernetes provider, never the caller's kubeconfig", () => {
+    const foreign = run(stack).resources.filter(
+      ({ type, provider }) =>
+        type.startsWith("kubernetes:") && provider !== "pulumi:providers:kubernetes::hub-kubernetes",
+    );
+    expect(foreign.map(id)).toEqual([]);
+  });
+
+  it("trusts exactly one service account with each controller's role", () => {
+    const issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
+    const subjects = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"].map((name) => {
+      const trust = JSON.parse(one(stack, `aws:iam/role:Role::${name}-role`).inputs["assumeRolePolicy"]);
+      expect(trust.Statement).toHaveLength(1);
+      expect(trust.Statement[0].Condition.StringEquals[`${issuer}:aud`]).toBe("sts.amazonaws.com");
+      return trust.Statement[0].Condition.StringEquals[`${issuer}:sub`];
+    });
+    expect(subjects).toEqual([
+      "system:serviceaccount:flux-system:aws-secrets-manager",
+      "system:serviceaccount:crossplane-system:provider-aws",
+      "system:serviceaccount:flux-system:kustomize-controller",
+      "system:serviceaccount:flux-system:helm-controller",
+    ]);
+  });
+});
+
+describe("what the stacks differ in is their configuration", () => {
+  it("prod protects keys, credentials and cluster; dev protects nothing", () => {
+    const protectedTypes = (stack: string) =>
+      [
+        ...new Set(
+          run(stack)
+            .resources.filter((r) => r.protect)
+            .map(({ type }) => type),
+        ),
+      ].sort();
+    expect(protectedTypes("dev")).toEqual([]);
+    expect(protectedTypes("prod")).toEqual([
+      "aws:kms/key:Key",
+      "aws:secretsmanager/secret:Secret",
+      "aws:secretsmanager/secretVersion:SecretVersion",
+      "eks-gitops-fleet:index:ManagedSecret",
+      "eks:index:Cluster",
+      "tls:index/privateKey:PrivateKey",
+      "tls:index/selfSignedCert:SelfSignedCert",
+    ]);
+  });
+
+  it("prod has a private endpoint, deletion protection and a boundary on every role; dev a restricted public endpoint", () => {
+    expect(one("prod", "eks:index:Cluster::hub").inputs).toMatchObject({
+      endpointPublicAccess: false,
+      endpointPrivateAccess: true,
+      deletionProtection: true,
+    });
+    expect(one("prod", "eks:index:Cluster::hub").inputs).not.toHaveProperty("publicAccessCidrs");
+    expect(one("dev", "eks:index:Cluster::hub").inputs).toMatchObject({
+      endpointPublicAccess: true,
+      publicAccessCidrs: ["203.0.113.0/24"],
+      deletionProtection: false,
+    });
+    const boundaries = (stack: string) =>
+      run(stack)
+        .resources.filter(({ type }) => type === "aws:iam/role:Role")
+        .map(({ inputs }) => inputs["permissionsBoundary"]);
+    expect(new Set(boundaries("prod"))).toEqual(new Set(["arn:aws:iam::222222222222:policy/platform-boundary"]));
+    expect(new Set(boundaries("dev"))).toEqual(new Set([undefined]));
+  });
+
+  it("prod has a NAT gateway in each of three zones, dev one for both", () => {
+    const count = (stack: string, type: string) =>
+      run(stack).resources.filter((resource) => resource.type === type).length;
+    expect(count("prod", "aws:ec2/natGateway:NatGateway")).toBe(3);
+    expect(count("dev", "aws:ec2/natGateway:NatGateway")).toBe(1);
+    expect(count("prod", "aws:ec2/subnet:Subnet")).toBe(6);
+  });
+
+  it("the outputs hold public values only", () => {
+    for (const stack of ["dev", "prod"]) {
+      const { outputs } = run(stack);
+      expect(Object.keys(outputs).sort()).toEqual(
+        [
+          "activeSealingKeys",
+          "bridgeData",
+          "clusterArn",
+          "clusterName",
+          "deployPublicKeys",
+          "kubeconfig",
+          "oidcIssuer",
+          "oidcProviderArn",
+          "sealingCertificates",
+        ].sort(),
+      );
+      expect(JSON.stringify(outputs)).not.toMatch(/PEM |OPENSSH |token:/);
+    }
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import {
+  argocdClusterSecret,
+  bridgeData,
+  bridgeKeys,
+  bridgeLabels,
+  type ClusterMetadata,
+  clusterSecretName,
+} from "../../lib/bridge.ts";
+
+const metadata: ClusterMetadata = {
+  name: "hub",
+  role: "hub",
+  environment: "prod",
+  tenant: "platform",
+  fleet: "fleet",
+  aws: {
+    accountId: "000000000000",
+    region: "us-east-1",
+    partition: "aws",
+    vpcId: "vpc-1",
+    clusterName: "fleet-hub",
+    clusterArn: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
+  },
+  kubernetesVersion: "1.34",
+  oidc: { provider: "oidc.example/id/1", providerArn: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/1" },
+  identities: { helm_controller: { roleArn: "arn:role", namespace: "flux-system", serviceAccount: "helm-controller" } },
+  repositories: {
+    gitopsSystem: { url: "ssh://a", revision: "main" },
+    gitopsWorkloads: { url: "ssh://b", revision: "prod" },
+  },
+  chartsRegistry: "",
+  sealingScope: "prod",
+  permissionsBoundaryArn: "arn:boundary",
+  spokePrefix: "fleet-spoke-",
+  spokeCidrPool: "10.64.0.0/10",
+  hubEgressCidrs: ["198.51.100.1/32", "198.51.100.2/32"],
+  addons: ["flux"],
+};
+
+describe("bridgeData", () => {
+  it("emits every documented key, and three for each identity, all as text", () => {
+    const data = bridgeData(metadata);
+    expect(Object.keys(data).sort()).toEqual(
+      [
+        ...Object.keys(bridgeKeys),
+        "helm_controller_iam_role_arn",
+        "helm_controller_namespace",
+        "helm_controller_service_account",
+      ].sort(),
+    );
+    expect(Object.values(data).every((value) => typeof value === "string")).toBe(true);
+    expect(data).toMatchObject({
+      cluster_name: "hub",
+      kubernetes_version: "1.34",
+      hub_egress_cidrs: "198.51.100.1/32,198.51.100.2/32",
+    });
+  });
+
+  it("uses only keys that Flux can substitute", () => {
+    expect(Object.keys(bridgeData(metadata)).filter((key) => !/^[_a-zA-Z][_a-zA-Z0-9]*$/.test(key))).toEqual([]);
+  });
+
+  it("refuses an add-on whose keys Flux could not substitute", () => {
+    const identities = { "helm-controller": { roleArn: "r", namespace: "n", serviceAccount: "s" } };
+    expect(() => bridgeData({ ...metadata, identities })).toThrow('add-on "helm-controller" is not in snake_case');
+  });
+
+  it("an identity can't take the place of a documented key", () => {
+    expect(Object.keys(bridgeKeys).filter((key) => /_(iam_role_arn|namespace|service_account)$/.test(key))).toEqual([]);
+  });
+});
+
+describe("bridgeLabels", () => {
+  it("names the cluster, its role, environment, tenant and add-ons, and makes Flux react at once", () => {
+    expect(bridgeLabels(metadata)).toEqual({
+      "fleet.internal/cluster": "hub",
+      "fleet.internal/role": "hub",
+      "fleet.internal/environment": "prod",
+      "fleet.internal/tenant": "platform",
+      enable_flux: "true",
+      "reconcile.fluxcd.io/watch": "Enabled",
+    });
+    expect(clusterSecretName("hub")).toBe("cluster-hub");
+  });
+});
+
+describe("argocdClusterSecret", () => {
+  it("carries the same labels and values, marked for Argo CD", () => {
+    const secret = argocdClusterSecret(metadata, { kind: "in-cluster" });
+    expect(secret.labels).toEqual({ ...bridgeLabels(metadata), "argocd.argoproj.io/secret-type": "cluster" });
+    expect(secret.annotations).toEqual(bridgeData(metadata));
+    expect(secret.data.server).toBe("https://kubernetes.default.svc");
+    expect(JSON.parse(secret.data.config)).toEqual({ tlsClientConfig: { insecure: false } });
+  });
+
+  it("reaches a cluster from outside as an IAM role, never with a token", () => {
+    const access = {
+      kind: "role",
+      roleArn: "arn:argocd",
+      endpoint: "https://hub",
+      certificateAuthority: "Q0E=",
+    } as const;
+    const { data } = argocdClusterSecret(metadata, access);
+    expect(data.server).toBe("https://hub");
+    expect(JSON.parse(data.config)).toEqual({
+      awsAuthConfig: { clusterName: "fleet-hub", roleARN: "arn:argocd" },
+      tlsClientConfig: { insecure: false, caData: "Q0E=" },
+    });
+  });
+});

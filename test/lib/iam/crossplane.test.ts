@@ -1,0 +1,243 @@
+import { describe, expect, it } from "vitest";
+import { spokeBoundary } from "../../../lib/iam/boundary.ts";
+import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
+import { policyLimits } from "../../../lib/iam/policy.ts";
+import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
+import { allowed, policyLength } from "../../support/iam.ts";
+
+const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
+const role = (name: string) => `arn:aws:iam::000000000000:role/${name}`;
+const boundaryArn = "arn:aws:iam::000000000000:policy/fleet-boundary";
+const hubOidcProviderArn = "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/HUB";
+const crossplane = crossplanePolicy({
+  ...account,
+  fleet: "fleet",
+  dnsSuffix: "amazonaws.com",
+  spokePrefix: "fleet-spoke-",
+  boundaryArn,
+  hubOidcProviderArn,
+});
+const spokeRole = role("fleet-spoke-blue-node");
+const region = { "aws:RequestedRegion": "us-east-1" };
+
+/** Each case: an allowed request, and what makes the same request refused. */
+const twins: [
+  string,
+  { action: string; resource: string; context?: Record<string, string> },
+  { action?: string; resource?: string; context?: Record<string, string> },
+][] = [
+  [
+    "create a role without the boundary",
+    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { context: {} },
+  ],
+  [
+    "create a role with another boundary",
+    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { context: { "iam:PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess" } },
+  ],
+  [
+    "create a role outside the prefix",
+    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { resource: role("admin") },
+  ],
+  [
+    "create a role under a name of the hub",
+    { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { resource: role("fleet-hub-x") },
+  ],
+  [
+    "give rights to a role that has no boundary",
+    { action: "iam:PutRolePolicy", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { context: {} },
+  ],
+  [
+    "give rights to itself",
+    { action: "iam:AttachRolePolicy", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
+    { resource: role("fleet-hub-crossplane") },
+  ],
+  [
+    "remove a boundary",
+    { action: "iam:UpdateRole", resource: spokeRole },
+    { action: "iam:DeleteRolePermissionsBoundary" },
+  ],
+  [
+    "change a boundary",
+    { action: "iam:UpdateRole", resource: spokeRole },
+    { action: "iam:PutRolePermissionsBoundary", context: { "iam:PermissionsBoundary": boundaryArn } },
+  ],
+  [
+    "pass a role outside the prefix",
+    { action: "iam:PassRole", resource: spokeRole, context: { "iam:PassedToService": "eks.amazonaws.com" } },
+    { resource: role("admin") },
+  ],
+  [
+    "pass a role to another service",
+    { action: "iam:PassRole", resource: spokeRole, context: { "iam:PassedToService": "ec2.amazonaws.com" } },
+    { context: { "iam:PassedToService": "lambda.amazonaws.com" } },
+  ],
+  [
+    "change who may assume a role of the hub",
+    { action: "iam:UpdateAssumeRolePolicy", resource: spokeRole },
+    { resource: role("fleet-hub-crossplane") },
+  ],
+  [
+    "delete the hub's OIDC provider",
+    { action: "iam:DeleteOpenIDConnectProvider", resource: "arn:aws:iam::000000000000:oidc-provider/oidc/id/SPOKE" },
+    { resource: hubOidcProviderArn },
+  ],
+  [
+    "delete the hub's cluster",
+    { action: "eks:DeleteCluster", resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue" },
+    { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" },
+  ],
+  [
+    "add a node group to the hub",
+    {
+      action: "eks:UpdateNodegroupConfig",
+      resource: "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-spoke-blue/a/b",
+    },
+    { resource: "arn:aws:eks:us-east-1:000000000000:nodegroup/fleet-hub/a/b" },
+  ],
+  [
+    "delete a network of the hub",
+    { action: "ec2:DeleteVpc", resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", context: region },
+    {
+      context: {
+        ...region,
+        "aws:ResourceTag/fleet.internal/fleet": "fleet",
+        "aws:ResourceTag/fleet.internal/cluster": "hub",
+      },
+    },
+  ],
+  [
+    "take the hub's tag off its network",
+    { action: "ec2:DeleteTags", resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", context: region },
+    { context: { ...region, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
+  ],
+  [
+    "delete a network of another fleet",
+    {
+      action: "ec2:DeleteSubnet",
+      resource: "*",
+      context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    },
+    { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "work in another region",
+    { action: "ec2:CreateVpc", resource: "*", context: region },
+    { context: { "aws:RequestedRegion": "eu-west-1" } },
+  ],
+  [
+    "schedule the deletion of a key of the hub",
+    {
+      action: "kms:ScheduleKeyDeletion",
+      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
+      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    },
+    { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
+  ],
+  [
+    "make a key without the fleet's tag",
+    { action: "kms:CreateKey", resource: "*", context: { "aws:RequestTag/fleet.internal/fleet": "fleet" } },
+    { context: {} },
+  ],
+];
+
+describe("Crossplane's role", () => {
+  it.each(twins)("can not %s, while the allowed twin passes", (_name, twin, difference) => {
+    expect(allowed(crossplane, twin)).toBe(true);
+    expect(allowed(crossplane, { ...twin, ...difference })).toBe(false);
+  });
+
+  it.each(["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:SetDefaultPolicyVersion"])(
+    "can not %s on the boundary policy",
+    (action) => {
+      expect(allowed(crossplane, { action, resource: boundaryArn })).toBe(false);
+    },
+  );
+
+  it.each(["secretsmanager:GetSecretValue", "iam:CreateUser", "iam:CreateAccessKey", "sts:AssumeRole", "s3:GetObject"])(
+    "can not %s",
+    (action) => {
+      expect(allowed(crossplane, { action, resource: "*" })).toBe(false);
+    },
+  );
+
+  it("fits into a role's inline policies", () => {
+    expect(policyLength(crossplane)).toBeLessThan(policyLimits.inlineRole);
+  });
+});
+
+describe("the boundary of the fleet's roles", () => {
+  const boundary = spokeBoundary({ ...account, sealingKeyPrefix: "fleet/sealing-keys/" });
+  const secret = (name: string) => `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}-AbCdEf`;
+
+  it("reads sealing keys and no other secret", () => {
+    expect(
+      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/sealing-keys/dev/1") }),
+    ).toBe(true);
+    expect(
+      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/git/gitops-system") }),
+    ).toBe(false);
+  });
+
+  it.each([
+    "iam:CreateRole",
+    "iam:PutRolePolicy",
+    "iam:PassRole",
+    "iam:CreateUser",
+    "iam:DeleteRolePermissionsBoundary",
+  ])("never allows %s", (action) => {
+    expect(allowed(boundary, { action, resource: "*", context: region })).toBe(false);
+  });
+
+  it("ends at the region, and before the deletion of clusters and keys", () => {
+    expect(allowed(boundary, { action: "dynamodb:PutItem", resource: "*", context: region })).toBe(true);
+    expect(
+      allowed(boundary, { action: "dynamodb:PutItem", resource: "*", context: { "aws:RequestedRegion": "eu-west-1" } }),
+    ).toBe(false);
+    expect(allowed(boundary, { action: "eks:DeleteCluster", resource: "*", context: region })).toBe(false);
+  });
+
+  it("fits into a managed policy", () => expect(policyLength(boundary)).toBeLessThan(policyLimits.managed));
+});
+
+describe("workload roles", () => {
+  const secretArn = "arn:aws:secretsmanager:us-east-1:000000000000:secret:fleet/git/gitops-system-AbCdEf";
+  const keyArn = "arn:aws:kms:us-east-1:000000000000:key/1";
+  const reader = secretReaderPolicy({
+    secretArns: [secretArn],
+    keyArn,
+    region: "us-east-1",
+    dnsSuffix: "amazonaws.com",
+  });
+
+  it("External Secrets reads exactly its secrets, and uses the key through Secrets Manager only", () => {
+    expect(allowed(reader, { action: "secretsmanager:GetSecretValue", resource: secretArn })).toBe(true);
+    expect(
+      allowed(reader, { action: "secretsmanager:GetSecretValue", resource: secretArn.replace("system", "workloads") }),
+    ).toBe(false);
+    expect(allowed(reader, { action: "secretsmanager:PutSecretValue", resource: secretArn })).toBe(false);
+    const viaService = { "kms:ViaService": "secretsmanager.us-east-1.amazonaws.com" };
+    expect(allowed(reader, { action: "kms:Decrypt", resource: keyArn, context: viaService })).toBe(true);
+    expect(allowed(reader, { action: "kms:Decrypt", resource: keyArn })).toBe(false);
+  });
+
+  it("Flux looks up spokes, not the hub", () => {
+    const viewer = spokeViewerPolicy(account, "fleet-spoke-");
+    expect(
+      allowed(viewer, {
+        action: "eks:DescribeCluster",
+        resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-a",
+      }),
+    ).toBe(true);
+    expect(
+      allowed(viewer, {
+        action: "eks:DescribeCluster",
+        resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
+      }),
+    ).toBe(false);
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { deployerPolicies } from "../../../lib/iam/deployer.ts";
+import { policyLimits } from "../../../lib/iam/policy.ts";
+import { allowed, policyLength } from "../../support/iam.ts";
+
+const scope = {
+  fleet: "fleet",
+  partition: "aws",
+  dnsSuffix: "amazonaws.com",
+  accountId: "000000000000",
+  region: "us-east-1",
+};
+const policies = Object.values(deployerPolicies(scope));
+const arn = (service: string, resource: string) =>
+  `arn:aws:${service}:${service === "iam" ? "" : "us-east-1"}:000000000000:${resource}`;
+const region = { "aws:RequestedRegion": "us-east-1" };
+
+const twins: [
+  string,
+  { action: string; resource: string; context?: Record<string, string> },
+  { resource?: string; context?: Record<string, string> },
+][] = [
+  [
+    "touch a role of somebody else",
+    { action: "iam:PutRolePolicy", resource: arn("iam", "role/fleet-hub-crossplane") },
+    { resource: arn("iam", "role/other") },
+  ],
+  [
+    "attach a policy of its choice",
+    {
+      action: "iam:AttachRolePolicy",
+      resource: arn("iam", "role/fleet-hub-node"),
+      context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy" },
+    },
+    { context: { "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
+  ],
+  [
+    "pass a controller's role",
+    {
+      action: "iam:PassRole",
+      resource: arn("iam", "role/fleet-hub-node"),
+      context: { "iam:PassedToService": "ec2.amazonaws.com" },
+    },
+    { resource: arn("iam", "role/fleet-hub-crossplane") },
+  ],
+  [
+    "delete a spoke",
+    { action: "eks:DeleteCluster", resource: arn("eks", "cluster/fleet-hub") },
+    { resource: arn("eks", "cluster/fleet-spoke-a") },
+  ],
+  [
+    "read a secret of somebody else",
+    {
+      action: "secretsmanager:GetSecretValue",
+      resource: arn("secretsmanager", "secret:fleet/git/gitops-system-AbCdEf"),
+    },
+    { resource: arn("secretsmanager", "secret:other") },
+  ],
+  [
+    "use a key of somebody else",
+    {
+      action: "kms:ScheduleKeyDeletion",
+      resource: arn("kms", "key/1"),
+      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    },
+    { context: {} },
+  ],
+  [
+    "build networks in another region",
+    { action: "ec2:CreateVpc", resource: "*", context: region },
+    { context: { "aws:RequestedRegion": "eu-west-1" } },
+  ],
+  [
+    "change another policy",
+    { action: "iam:CreatePolicyVersion", resource: arn("iam", "policy/fleet-boundary") },
+    { resource: arn("iam", "policy/other") },
+  ],
+];
+
+describe("the deployer's policies", () => {
+  it.each(twins)("do not let it %s, while the allowed twin passes", (_name, twin, difference) => {
+    expect(allowed(policies, twin)).toBe(true);
+    expect(allowed(policies, { ...twin, ...difference })).toBe(false);
+  });
+
+  it("fit into managed policies", () => {
+    expect(policies.map(policyLength).filter((length) => length >= policyLimits.managed)).toEqual([]);
+  });
+
+  it("are what docs/deployer-policy shows", async () => {
+    const documented = deployerPolicies({ ...scope, fleet: "<fleet>", accountId: "<account>", region: "<region>" });
+    for (const [name, document] of Object.entries(documented)) {
+      const text = `${JSON.stringify(document, undefined, 2)}\n`;
+      await expect(text).toMatchFileSnapshot(`../../../docs/deployer-policy/${name}.json`);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { serviceAccountTrust, serviceTrust } from "../../../lib/iam/trust.ts";
+
+const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);
+const host = fc.oneof(
+  fc
+    .tuple(label, fc.constantFrom("us-east-1", "cn-north-1", "us-gov-west-1"))
+    .map(([id, region]) => `oidc.eks.${region}.amazonaws.com/id/${id}`),
+  label.map((id) => `oidc-eks.eu-central-1.api.aws/id/${id}`),
+);
+const provider = (issuer: string, partition = "aws") => `arn:${partition}:iam::123456789012:oidc-provider/${issuer}`;
+
+describe("serviceAccountTrust", () => {
+  it("admits exactly one service account with exactly the STS audience, under any issuer host and partition", () => {
+    fc.assert(
+      fc.property(
+        host,
+        fc.constantFrom("aws", "aws-cn", "aws-us-gov"),
+        fc.boolean(),
+        label,
+        label,
+        (issuer, partition, url, namespace, serviceAccount) => {
+          const providerArn = provider(issuer, partition);
+          const trust = serviceAccountTrust(
+            { providerArn, issuer: url ? `https://${issuer}` : issuer },
+            { namespace, serviceAccount },
+          );
+          expect(trust.Statement).toEqual([
+            {
+              Effect: "Allow",
+              Principal: { Federated: providerArn },
+              Action: ["sts:AssumeRoleWithWebIdentity"],
+              Condition: {
+                StringEquals: {
+                  [`${issuer}:sub`]: `system:serviceaccount:${namespace}:${serviceAccount}`,
+                  [`${issuer}:aud`]: "sts.amazonaws.com",
+                },
+              },
+            },
+          ]);
+        },
+      ),
+    );
+  });
+
+  it("refuses every name with a wildcard or another character that would widen the subject", () => {
+    const subject = fc
+      .tuple(label, fc.constantFrom("*", "?", ":", "/", " ", "$", "\n"), label)
+      .map(([a, odd, b]) => `${a}${odd}${b}`);
+    const issuer = { providerArn: provider("host/id/1"), issuer: "host/id/1" };
+    fc.assert(
+      fc.property(subject, (odd) => {
+        expect(() => serviceAccountTrust(issuer, { namespace: odd, serviceAccount: "ok" })).toThrow(RangeError);
+        expect(() => serviceAccountTrust(issuer, { namespace: "ok", serviceAccount: odd })).toThrow(RangeError);
+      }),
+    );
+  });
+
+  it("refuses a provider that belongs to another issuer", () => {
+    const subject = { namespace: "a", serviceAccount: "b" };
+    expect(() =>
+      serviceAccountTrust({ providerArn: provider("host/id/2"), issuer: "https://host/id/1" }, subject),
+    ).toThrow(
+      "OIDC provider arn:aws:iam::123456789012:oidc-provider/host/id/2 is not the provider of issuer host/id/1",
+    );
+    expect(() => serviceAccountTrust({ providerArn: provider("*"), issuer: "*" }, subject)).toThrow(
+      "no https URL of an OIDC issuer",
+    );
+  });
+});
+
+it("serviceTrust admits one AWS service", () => {
+  expect(serviceTrust("ec2.amazonaws.com").Statement).toEqual([
+    { Effect: "Allow", Principal: { Service: "ec2.amazonaws.com" }, Action: ["sts:AssumeRole"] },
+  ]);
+});

@@ -1,0 +1,196 @@
+import { readFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
+import { vi } from "vitest";
+import { parse } from "yaml";
+
+/** Mocked runs of the production program: what it registers, exactly as the engine would be told. */
+
+export const project = "eks-gitops-fleet";
+
+// biome-ignore lint/suspicious/noExplicitAny: resource inputs have any shape, and tests read them by path
+export type Properties = Record<string, any>;
+
+/** One registered resource, as the program asked for it. */
+export interface Registered {
+  readonly type: string;
+  readonly name: string;
+  readonly parent: string;
+  readonly inputs: Properties;
+  /** Paths of inputs that are marked secret. */
+  readonly secrets: readonly string[];
+  /** `type::name` of what it depends on, by inputs or by option. */
+  readonly dependencies: readonly string[];
+  readonly protect: boolean;
+  readonly deleteTimeout: string;
+  readonly provider: string;
+  readonly custom: boolean;
+}
+
+export interface Run {
+  readonly resources: readonly Registered[];
+  readonly outputs: Record<string, unknown>;
+}
+
+/** Full config key to the text that Pulumi hands to a program. */
+export type ConfigText = Record<string, string>;
+
+const asText = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+
+const readYaml = (path: string): Properties => parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+
+/** The defaults in Pulumi.yaml, as the engine merges them into every stack's config. */
+export function defaultConfig(): ConfigText {
+  const { config } = readYaml("Pulumi.yaml") as { config: Record<string, { default: unknown }> };
+  return Object.fromEntries(
+    Object.entries(config).map(([key, { default: value }]) => [`${project}:${key}`, asText(value)]),
+  );
+}
+
+/** The config of a committed stack, with the defaults. */
+export function stackConfig(stack: string): ConfigText {
+  const { config } = readYaml(`stacks/Pulumi.${stack}.yaml`) as { config: Record<string, unknown> };
+  const own = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, asText(value)]));
+  return { ...defaultConfig(), ...own };
+}
+
+const secretMark = "4dabf18193072939515e22adb298388d";
+const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
+
+/** Replaces secrets in serialized properties by their values and tells where they were. */
+function revealed(value: unknown, path: string, secrets: string[]): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => revealed(item, `${path}[${index}]`, secrets));
+  if (typeof value !== "object" || value === null) return value;
+  const object = value as Record<string, unknown>;
+  if (object[secretMark] === secretSignature) {
+    secrets.push(path);
+    return revealed(object["value"], path, []);
+  }
+  return Object.fromEntries(
+    Object.entries(object).map(([key, member]) => [
+      key,
+      revealed(member, path === "" ? key : `${path}.${key}`, secrets),
+    ]),
+  );
+}
+
+const urnTail = (urn: string): string => {
+  const [, , types = "", name = ""] = urn.split("::");
+  return `${types.split("$").at(-1)}::${name}`;
+};
+
+const issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
+const account = "222222222222";
+
+/** Outputs that a provider would compute and that the program reads. */
+function computed(type: string, name: string, inputs: Properties): Record<string, unknown> {
+  const physical = inputs["name"] ?? name;
+  switch (type) {
+    case "eks:index:Cluster": {
+      const arn = `arn:aws:eks:eu-central-1:${account}:cluster/${physical}`;
+      const eksCluster = {
+        name: physical,
+        arn,
+        endpoint: "https://hub.example",
+        certificateAuthority: { data: "Q0E=" },
+      };
+      return {
+        eksCluster,
+        oidcIssuer: issuer,
+        oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}`,
+        kubeconfigJson: "{}",
+      };
+    }
+    case "aws:iam/role:Role":
+      return { arn: `arn:aws:iam::${account}:role/${physical}` };
+    case "aws:iam/policy:Policy":
+      return { arn: `arn:aws:iam::${account}:policy/${physical}` };
+    case "aws:kms/key:Key":
+      return { arn: `arn:aws:kms:eu-central-1:${account}:key/${name}`, keyId: name };
+    case "aws:secretsmanager/secret:Secret":
+      return { arn: `arn:aws:secretsmanager:eu-central-1:${account}:secret:${physical}-AbCdEf` };
+    case "aws:ec2/eip:Eip":
+      return { publicIp: "198.51.100.7" };
+    case "aws:ec2/launchTemplate:LaunchTemplate":
+      return { latestVersion: 1 };
+    case "tls:index/privateKey:PrivateKey":
+      return {
+        privateKeyPem: `PEM ${name}`,
+        privateKeyOpenssh: `OPENSSH ${name}`,
+        publicKeyOpenssh: `ssh-ed25519 ${name}\n`,
+      };
+    case "tls:index/selfSignedCert:SelfSignedCert":
+      return { certPem: `CERTIFICATE ${name}` };
+    default:
+      return {};
+  }
+}
+
+function invoked(token: string, inputs: Properties): Record<string, unknown> {
+  switch (token) {
+    case "aws:index/getCallerIdentity:getCallerIdentity":
+      return { accountId: account };
+    case "aws:index/getPartition:getPartition":
+      return { partition: "aws", dnsSuffix: "amazonaws.com" };
+    case "aws:index/getRegion:getRegion":
+      return { region: "eu-central-1" };
+    case "aws:index/getAvailabilityZones:getAvailabilityZones":
+      return { names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"] };
+    case "aws:eks/getAddonVersion:getAddonVersion":
+      return { version: `${inputs["addonName"]}-for-${inputs["kubernetesVersion"]}` };
+    default:
+      throw new Error(`unexpected invoke ${token}`);
+  }
+}
+
+/** Runs `load` in a mocked Pulumi and returns what it registered. */
+export async function recorded<T>(
+  stack: string,
+  load: () => Promise<T>,
+): Promise<{ resources: Registered[]; result: T }> {
+  const resources: Registered[] = [];
+  await pulumi.runtime.setMocks(
+    {
+      newResource: ({ type, name, inputs, id }) => ({
+        id: id || `${name}-id`,
+        state: { ...inputs, ...computed(type, name, inputs) },
+      }),
+      call: ({ token, inputs }) => invoked(token, inputs),
+    },
+    project,
+    stack,
+  );
+  // MockMonitor does not keep requests; they carry what a mock is not told: parent, dependencies, options.
+  const monitor = pulumi.runtime.getMonitor() as unknown as Properties;
+  const register = monitor["registerResource"].bind(monitor);
+  monitor["registerResource"] = (request: Properties, callback: unknown) => {
+    const secrets: string[] = [];
+    resources.push({
+      type: request["getType"](),
+      name: request["getName"](),
+      parent: urnTail(request["getParent"]()),
+      inputs: revealed(request["getObject"]()?.toJavaScript() ?? {}, "", secrets) as Properties,
+      secrets,
+      dependencies: [...new Set<string>(request["getDependenciesList"]().map(urnTail))].sort(),
+      protect: request["getProtect"]() ?? false,
+      deleteTimeout: request["getCustomtimeouts"]()?.getDelete() ?? "",
+      provider: urnTail(request["getProvider"]().split("::").slice(0, 4).join("::")),
+      custom: request["getCustom"](),
+    });
+    return register(request, callback);
+  };
+  const result = await load();
+  await pulumi.runtime.disconnect();
+  return { resources, result };
+}
+
+const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
+  new Promise((resolve) => void pulumi.output(output).apply((value) => resolve(value as T)));
+
+/** Runs infra/index.ts with `config` as the stack `stack`. */
+export async function runProgram(stack: string, config: ConfigText): Promise<Run> {
+  pulumi.runtime.setAllConfig(config);
+  vi.resetModules();
+  const { resources, result } = await recorded(stack, () => import("../../infra/index.ts"));
+  const outputs = await promised(pulumi.output({ ...result } as Record<string, unknown>));
+  return { resources, outputs };
+}
