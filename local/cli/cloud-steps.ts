@@ -1,15 +1,26 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
-import { MINISTACK_PORT, ministackProcess } from "../gateway/ministack.ts";
+import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
 import { GIT_SSH_PORT, gitKnownHosts, gitPaths, publish } from "../git/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";
+import { readStack } from "./pulumi.ts";
 import type { Step } from "./steps.ts";
+
+/** Exactly what the documentation asks for the identity that deploys a stack, so that every run proves it. */
+async function policiesOf(stack: string) {
+  const config = await readStack(stack);
+  const [fleet, region] = [config["eks-gitops-fleet:fleet"], config["aws:region"]];
+  if (typeof fleet !== "string" || typeof region !== "string")
+    throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and eks-gitops-fleet:fleet`);
+  return deployerPolicies({ fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" });
+}
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */
 const awsStep: Step<Fleet> = {
@@ -25,7 +36,7 @@ const awsStep: Step<Fleet> = {
     });
     const { healthUrl, ...gateway } = gatewayProcess(instance);
     await supervisor.start({ ...gateway, ready: { http: { url: healthUrl } } });
-    await ensureDeployer(instance);
+    await ensureDeployer(instance, await policiesOf(fleet.stack));
     report(`AWS API on ${instance.awsEndpoint}, as the IAM user deployer (${instance.paths.awsCredentials})`);
   },
 };

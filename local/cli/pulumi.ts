@@ -5,6 +5,7 @@ import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { stackFile } from "../pulumi/cli/stack.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
 
 /** Config values by their full key, `project:key`, as they stand in a stack's file. */
@@ -29,19 +30,23 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
  * What an instance's stack has over the values in stacks/: those that only the instance knows, and the emulated account
  * where the stack names the accounts that it may run in. Pure.
  */
-export function overrides(original: string, values: Config): Config {
-  const { config } = parse(original) as { config?: Config };
-  const accounts = config?.["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] };
+export function overrides(config: Config, values: Config): Config {
+  const accounts = config["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] };
   return { ...values, ...accounts };
+}
+
+/** The config of a stack as the checkout has it. Rejects for a stack that it doesn't have, naming the file. */
+export async function readStack(stack: string): Promise<Config> {
+  const { config = {} } = parse(await readFile(stackFile(stack), "utf8")) as { config?: Config };
+  return config;
 }
 
 /** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml. */
 export async function writeOverrides(instance: Instance, stack: string, values: Config): Promise<void> {
   const folder = pulumiPaths(instance.dir).overrides;
-  const name = `Pulumi.${stack}.yaml`;
-  const original = await readFile(join(CHECKOUT, "stacks", name), "utf8");
+  const config = overrides(await readStack(stack), values);
   await mkdir(folder, { recursive: true });
-  await writeAtomic(join(folder, name), stringify({ config: overrides(original, values) }, { lineWidth: 0 }));
+  await writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config }, { lineWidth: 0 }));
 }
 
 /** The `pulumi` of the instance's shell files: the real CLI with the stack's files and the instance's environment. */

@@ -4,6 +4,7 @@ Authorization belongs in one place: a second evaluator in front of ministack wou
 So the condition keys, resource names and checks that ministack 1.5.33 lacks are added to its own evaluation here:
 
 - iam:PermissionsBoundary, iam:PolicyARN, iam:AWSServiceName and ARNs with paths for IAM;
+- kms alias calls on the alias and its keys;
 - iam:PassRole, with iam:PassedToService, wherever a call hands a role to a service;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
 - web identity: only tokens that the gateway verified and signed again count;
@@ -30,6 +31,7 @@ _READ_PREFIXES = ("Describe", "Get", "List", "BatchGet", "Head", "Lookup", "Sear
 
 _assertion = contextvars.ContextVar("fleet_assertion", default=None)
 _passed_roles = contextvars.ContextVar("fleet_passed_roles", default=())
+_alias_keys = contextvars.ContextVar("fleet_alias_keys", default=())
 _denied_as = contextvars.ContextVar("fleet_denied_as", default=None)
 
 
@@ -47,6 +49,7 @@ def main():
     extend_credentials(root_key_id(secret))
     extend_iam()
     extend_pass_role()
+    extend_kms()
     extend_eks(app, secret)
     extend_web_identity(secret)
     extend_persistence(app)
@@ -231,6 +234,39 @@ def extend_pass_role():
     _replace(actions, "request_tag_context", request_context)
     _replace(evaluator, "enforce", enforce)
     _replace(actions, "access_denied_response", denial)
+
+
+def extend_kms():
+    """A call about an alias is authorized on the alias and on every key that it binds or frees (KMS, "Controlling access to aliases")."""
+    from ministack.core import iam_actions as actions
+    from ministack.core import iam_evaluator as evaluator
+    from ministack.services import kms
+
+    def resource(original):
+        def arn(service, method, path, headers, body, query_params, region, account_id):
+            found = original(service, method, path, headers, body, query_params, region, account_id)
+            _alias_keys.set(())
+            alias = actions._safe_json_field(body, "AliasName") if service == "kms" else None
+            if not alias:
+                return found
+            prefix = f"arn:aws:kms:{region}:{account_id}:"
+            bound = (kms._aliases.get(f"{prefix}{alias}"), actions._safe_json_field(body, "TargetKeyId"))
+            _alias_keys.set(tuple(key if key.startswith("arn:") else f"{prefix}key/{key}" for key in bound if key))
+            return f"{prefix}{alias}"
+
+        return arn
+
+    def enforce(original):
+        def check(access_key_id, iam_action, service, region, resource_arn="*", service_context=None):
+            keys = _alias_keys.get() if service == "kms" else ()
+            _alias_keys.set(())
+            checks = (original(access_key_id, iam_action, service, region, arn, service_context) for arn in (resource_arn, *keys))
+            return next((denied for denied in checks if denied), None)
+
+        return check
+
+    _replace(actions, "extract_resource_arn", resource)
+    _replace(evaluator, "enforce", enforce)
 
 
 def extend_eks(app, secret):
