@@ -186,9 +186,9 @@ export async function recorded<T>(
 const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
   new Promise((resolve) => void pulumi.output(output).apply((value) => resolve(value as T)));
 
-/** Runs infra/index.ts with `config` as the stack `stack`. */
-export async function runProgram(stack: string, config: ConfigText): Promise<Run> {
-  pulumi.runtime.setAllConfig(config);
+/** Runs infra/index.ts with `config` as the stack `stack`; the values of `secretKeys` are encrypted ones. */
+export async function runProgram(stack: string, config: ConfigText, secretKeys: string[] = []): Promise<Run> {
+  pulumi.runtime.setAllConfig(config, secretKeys);
   vi.resetModules();
   const { resources, result } = await recorded(stack, () => import("../../infra/index.ts"));
   const outputs = await promised(pulumi.output({ ...result } as Record<string, unknown>));

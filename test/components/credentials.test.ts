@@ -1,0 +1,116 @@
+import * as pulumi from "@pulumi/pulumi";
+import { describe, expect, it } from "vitest";
+import { type GitAuthentication, GitCredentials } from "../../components/git-credentials.ts";
+import { SealingKeys } from "../../components/sealing-keys.ts";
+import { recorded } from "../support/program.ts";
+
+const common = { keyArn: "arn:key", recoveryWindowInDays: 7, tags: {}, protect: false };
+
+async function credentials(authentication: GitAuthentication) {
+  const args = {
+    ...common,
+    authentication,
+    repositories: ["gitops-system"] as const,
+    secretName: (name: string) => `fleet/git/${name}`,
+  };
+  const { resources, result } = await recorded("test", async () => new GitCredentials("git", args));
+  const version = resources.find(({ type }) => type.endsWith(":SecretVersion"));
+  return { resources, result, version, value: JSON.parse(version?.inputs["secretString"]) };
+}
+
+describe("GitCredentials", () => {
+  it("makes an ED25519 deploy key, stores the private half and shows the public one", async () => {
+    const { resources, result, version, value } = await credentials({ method: "deploy-key", knownHosts: "host key" });
+    expect(resources.find(({ type }) => type.endsWith(":PrivateKey"))?.inputs).toEqual({ algorithm: "ED25519" });
+    expect(value).toEqual({
+      identity: "OPENSSH git-gitops-system-key",
+      "identity.pub": "ssh-ed25519 git-gitops-system-key",
+      known_hosts: "host key",
+    });
+    expect(version?.secrets).toEqual(["secretString"]);
+    expect(Object.keys(result.publicKeys)).toEqual(["gitops-system"]);
+  });
+
+  it("stores an HTTPS token under the names that Flux reads, as a secret", async () => {
+    const { resources, result, version, value } = await credentials({
+      method: "token",
+      username: "git",
+      token: pulumi.secret("t0ps3cret"),
+    });
+    expect(value).toEqual({ username: "git", password: "t0ps3cret" });
+    expect(version?.secrets).toEqual(["secretString"]);
+    expect(resources.filter(({ type }) => type.startsWith("tls:"))).toEqual([]);
+    expect(result.publicKeys).toEqual({});
+  });
+
+  it("stores a GitHub App under the names that Flux reads", async () => {
+    const { value } = await credentials({
+      method: "github-app",
+      appId: "1",
+      installationId: "2",
+      privateKey: pulumi.secret("PEM"),
+    });
+    expect(value).toEqual({ githubAppID: "1", githubAppInstallationID: "2", githubAppPrivateKey: "PEM" });
+  });
+
+  it("names the repositories that it has when it is asked for another one", async () => {
+    const { result } = await credentials({ method: "deploy-key", knownHosts: "host key" });
+    expect(() => result.secret("gitops-workloads")).toThrow(
+      "no credential for gitops-workloads, there are ones for gitops-system",
+    );
+  });
+});
+
+describe("SealingKeys", () => {
+  const keys = [
+    { scope: "dev", generation: "1", active: false },
+    { scope: "dev", generation: "2", active: true },
+    { scope: "prod", generation: "1", active: true },
+  ];
+
+  async function sealingKeys() {
+    const args = {
+      ...common,
+      protect: true,
+      keys,
+      secretName: (scope: string, generation: string) => `fleet/sealing-keys/${scope}/${generation}`,
+    };
+    return recorded("test", async () => new SealingKeys("keys", args));
+  }
+
+  it("stores an RSA 4096 key and its certificate for each generation, and keeps the older ones", async () => {
+    const { resources } = await sealingKeys();
+    const secrets = resources.filter(({ type }) => type.endsWith("/secret:Secret")).map(({ inputs }) => inputs["name"]);
+    expect(secrets.sort()).toEqual([
+      "fleet/sealing-keys/dev/1",
+      "fleet/sealing-keys/dev/2",
+      "fleet/sealing-keys/prod/1",
+    ]);
+    for (const { inputs } of resources.filter(({ type }) => type.endsWith(":PrivateKey")))
+      expect(inputs).toEqual({ algorithm: "RSA", rsaBits: 4096 });
+    const version = resources.find(({ name }) => name === "keys-dev/2-version");
+    expect(JSON.parse(version?.inputs["secretString"])).toEqual({
+      "tls.crt": "CERTIFICATE keys-dev/2-certificate",
+      "tls.key": "PEM keys-dev/2-key",
+    });
+    expect(version?.secrets).toEqual(["secretString"]);
+  });
+
+  it("tells each scope's certificates and which generation seals", async () => {
+    const { result } = await sealingKeys();
+    expect(result.active).toEqual({ dev: "2", prod: "1" });
+    expect(
+      Object.entries(result.certificates).map(([scope, generations]) => [scope, Object.keys(generations)]),
+    ).toEqual([
+      ["dev", ["1", "2"]],
+      ["prod", ["1"]],
+    ]);
+  });
+
+  it("protects every part of a key when it is told to", async () => {
+    const { resources } = await sealingKeys();
+    expect(resources.filter(({ type, protect }) => type !== "eks-gitops-fleet:index:SealingKeys" && !protect)).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { Crossplane } from "../../components/crossplane.ts";
+import { FluxSync } from "../../components/flux-sync.ts";
+import { HelmAddon } from "../../components/helm-addon.ts";
+import { charts, kubernetesVersions } from "../../components/versions.ts";
+import { project, recorded, runProgram, stackConfig } from "../support/program.ts";
+
+const own = (key: string) => `${project}:${key}`;
+
+async function release(chartsRegistry: string) {
+  const args = {
+    chart: charts.crossplane,
+    chartsRegistry,
+    releaseName: "crossplane",
+    namespace: "x",
+    podSecurity: "baseline" as const,
+    values: {},
+  };
+  const { resources } = await recorded("test", async () => new HelmAddon("x", args));
+  return resources.find(({ type }) => type.endsWith(":Release"))?.inputs;
+}
+
+describe("charts", () => {
+  it("come from their upstream repository, an HTTPS mirror or an OCI mirror, always in the pinned version", async () => {
+    const pinned = { version: charts.crossplane.version, name: "crossplane", atomic: true };
+    expect(await release("")).toMatchObject({
+      ...pinned,
+      chart: "crossplane",
+      repositoryOpts: { repo: charts.crossplane.repository },
+    });
+    expect(await release("https://charts.example/x")).toMatchObject({
+      ...pinned,
+      chart: "crossplane",
+      repositoryOpts: { repo: "https://charts.example/x" },
+    });
+    const oci = await release("oci://registry.example/charts");
+    expect(oci).toMatchObject({ ...pinned, chart: "oci://registry.example/charts/crossplane" });
+    expect(oci).not.toHaveProperty("repositoryOpts");
+  });
+
+  it("are pinned to exact versions, and Kubernetes versions are listed oldest first", () => {
+    for (const { version } of Object.values(charts)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    expect([...kubernetesVersions].sort((a, b) => Number(a.split(".")[1]) - Number(b.split(".")[1]))).toEqual([
+      ...kubernetesVersions,
+    ]);
+  });
+
+  it("a log level reaches Crossplane as its debug flag", async () => {
+    const values = async (logLevel: string) =>
+      (await recorded("test", async () => new Crossplane("x", { chartsRegistry: "", logLevel }))).resources.find(
+        ({ type }) => type.endsWith(":Release"),
+      )?.inputs["values"];
+    expect(await values("debug")).toMatchObject({ args: ["--debug"], rbacManager: { args: ["--debug"] } });
+    expect(await values("info")).not.toHaveProperty("args");
+  });
+});
+
+describe("the root of Git on the hub", () => {
+  it("is applied with the cluster secret's values, pruned, and removed only when everything below is gone", async () => {
+    const args = {
+      namespace: "flux-system",
+      repository: "gitops-system",
+      source: { url: "ssh://git@git.example/a.git", revision: "main" },
+      provider: "generic" as const,
+      interval: "1m",
+      path: "./clusters/hub",
+      kustomizationName: "hub",
+      storeName: "store",
+      remoteSecret: "fleet/git/gitops-system",
+      clusterSecret: "cluster-hub",
+    };
+    const { resources } = await recorded("test", async () => new FluxSync("sync", args));
+    const spec = (kind: string) => resources.find(({ type }) => type.endsWith(`:${kind}`))?.inputs["spec"];
+    expect(spec("Kustomization")).toMatchObject({
+      path: "./clusters/hub",
+      prune: true,
+      wait: true,
+      deletionPolicy: "WaitForTermination",
+      postBuild: { substituteFrom: [{ kind: "Secret", name: "cluster-hub" }] },
+    });
+    expect(spec("GitRepository")).toMatchObject({
+      url: args.source.url,
+      ref: { branch: "main" },
+      secretRef: { name: "gitops-system" },
+    });
+    expect(spec("ExternalSecret")).toMatchObject({
+      target: { name: "gitops-system" },
+      dataFrom: [{ extract: { key: "fleet/git/gitops-system" } }],
+    });
+    expect(resources.find(({ type }) => type.endsWith(":Kustomization"))?.deleteTimeout).toBe("60m");
+  });
+});
+
+describe("alternatives by configuration", () => {
+  it("an existing VPC is used as it is: no network is made", async () => {
+    const subnets = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"];
+    const { resources, outputs } = await runProgram("dev", {
+      ...stackConfig("dev"),
+      [own("vpcId")]: "vpc-0123456789abcdef0",
+      [own("privateSubnetIds")]: JSON.stringify(subnets),
+      [own("egressCidrs")]: '["198.51.100.9/32"]',
+    });
+    const network = /^aws:ec2\/(vpc|subnet|natGateway|eip|route|internetGateway)/;
+    expect(resources.filter(({ type }) => network.test(type))).toEqual([]);
+    const cluster = resources.find(({ type }) => type === "eks:index:Cluster");
+    expect(cluster?.inputs).toMatchObject({
+      vpcId: "vpc-0123456789abcdef0",
+      privateSubnetIds: subnets,
+      publicSubnetIds: [],
+    });
+    expect(outputs["bridgeData"]).toMatchObject({
+      aws_vpc_id: "vpc-0123456789abcdef0",
+      hub_egress_cidrs: "198.51.100.9/32",
+    });
+  });
+
+  it("an Argo CD cluster secret has the same values, and its role an access entry", async () => {
+    const roleArn = "arn:aws:iam::111111111111:role/argocd";
+    const { resources, outputs } = await runProgram("dev", {
+      ...stackConfig("dev"),
+      [own("argocdClusterSecret")]: "true",
+      [own("argocdRoleArn")]: roleArn,
+    });
+    const secret = resources.find(({ name }) => name === "cluster-secret-argocd");
+    expect(secret?.inputs["metadata"]).toMatchObject({ namespace: "argocd", annotations: outputs["bridgeData"] });
+    const config = JSON.parse(Buffer.from(secret?.inputs["data"].config, "base64").toString());
+    expect(config.awsAuthConfig).toEqual({ clusterName: "fleet-dev-hub", roleARN: roleArn });
+    const entries = resources.find(({ type }) => type === "eks:index:Cluster")?.inputs["accessEntries"];
+    expect(Object.keys(entries).sort()).toEqual(["111111111111-role-argocd", "111111111111-role-platform-team"]);
+  });
+
+  it("a GitHub App makes Flux use the GitHub provider", async () => {
+    const secretKeys = [own("githubAppPrivateKey")];
+    const { resources } = await runProgram(
+      "dev",
+      {
+        ...stackConfig("dev"),
+        [own("gitAuthentication")]: "github-app",
+        [own("gitopsSystemRepoUrl")]: "https://github.com/example/gitops-system.git",
+        [own("gitopsWorkloadsRepoUrl")]: "https://github.com/example/gitops-workloads.git",
+        [own("githubAppId")]: "1",
+        [own("githubAppInstallationId")]: "2",
+        [own("githubAppPrivateKey")]: "PEM of the app",
+      },
+      secretKeys,
+    );
+    expect(resources.find(({ type }) => type.endsWith(":GitRepository"))?.inputs["spec"]).toMatchObject({
+      provider: "github",
+    });
+    const plain = resources.filter(
+      ({ inputs, secrets }) => JSON.stringify(inputs).includes("PEM of the app") && secrets.length === 0,
+    );
+    expect(plain).toEqual([]);
+  });
+
+  it("a mistake in the configuration ends the program before anything is registered", async () => {
+    const run = runProgram("dev", {
+      ...stackConfig("dev"),
+      [own("vpcCidr")]: "10.0.0.1/16",
+      [own("kubernetesVersion")]: "1.20",
+    });
+    await expect(run).rejects.toThrow("2 mistakes in the configuration of stack dev, nothing was changed:");
+  });
+});
+
+describe("the cluster secret", () => {
+  it("is written as data, so that a key that is no longer emitted goes", async () => {
+    const { resources } = await runProgram("dev", stackConfig("dev"));
+    const secret = resources.find(({ name }) => name === "cluster-secret-bridge");
+    expect(secret?.inputs).not.toHaveProperty("stringData");
+    expect(secret?.inputs["metadata"]).toMatchObject({
+      name: "cluster-hub",
+      namespace: "flux-system",
+      labels: { "reconcile.fluxcd.io/watch": "Enabled" },
+    });
+    expect(Buffer.from(secret?.inputs["data"].cluster_name, "base64").toString()).toBe("hub");
+    expect(
+      Object.keys(secret?.inputs["data"]).filter((key) =>
+        /token|password|kubeconfig|private_key|secret_key|access_key/.test(key),
+      ),
+    ).toEqual([]);
+  });
+});
