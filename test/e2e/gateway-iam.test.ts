@@ -1,0 +1,254 @@
+import {
+  CreateClusterCommand,
+  CreateNodegroupCommand,
+  DeleteClusterCommand,
+  DescribeClusterCommand,
+  ListClustersCommand,
+} from "@aws-sdk/client-eks";
+import {
+  AttachRolePolicyCommand,
+  CreatePolicyCommand,
+  CreateRoleCommand,
+  DeleteRoleCommand,
+  DeleteRolePermissionsBoundaryCommand,
+  DeleteRolePolicyCommand,
+  GetRoleCommand,
+  ListRolesCommand,
+  PutRolePermissionsBoundaryCommand,
+  PutRolePolicyCommand,
+} from "@aws-sdk/client-iam";
+import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { ACCOUNT, REGION } from "../../local/gateway/ministack.ts";
+import {
+  allow,
+  arnOf,
+  assume,
+  type Clients,
+  type GatewayCloud,
+  outcome,
+  startGatewayCloud,
+  trustOf,
+} from "./support/gateway.ts";
+
+let cloud: GatewayCloud;
+let crossplane: Clients;
+const boundary = arnOf("policy/fleet-boundary");
+const eksTrust = trustOf({ Service: "eks.amazonaws.com" });
+
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+  for (const name of ["fleet-boundary", "other-boundary"])
+    await cloud.deployer.iam.send(
+      new CreatePolicyCommand({
+        PolicyName: name,
+        PolicyDocument: JSON.stringify(allow({ Action: ["eks:*", "ec2:*"] })),
+      }),
+    );
+  // The policy of the production program itself.
+  crossplane = await cloud.roleWith(
+    "crossplane",
+    crossplanePolicy({
+      partition: "aws",
+      accountId: ACCOUNT,
+      region: REGION,
+      fleet: "fleet",
+      dnsSuffix: "amazonaws.com",
+      spokePrefix: "fleet-spoke-",
+      boundaryArn: boundary,
+      hubOidcProviderArn: arnOf("oidc-provider/hub"),
+    }),
+  );
+});
+afterAll(() => cloud.remove());
+
+const createRole = (by: Clients, name: string, PermissionsBoundary?: string) =>
+  outcome(
+    by.iam.send(new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument: eksTrust, PermissionsBoundary })),
+  );
+
+describe("who is who", () => {
+  test("a request without a signature, with a foreign key or with the emulator's own keys is refused, the deployer's is not", async () => {
+    const identity = (accessKeyId: string, secretAccessKey: string) =>
+      outcome(cloud.as({ accessKeyId, secretAccessKey }).sts.send(new GetCallerIdentityCommand({})));
+    expect(await identity("test", "test")).toBe("InvalidClientTokenId");
+    expect(await identity("111111111111", "test")).toBe("InvalidClientTokenId");
+    expect(await identity(cloud.deployer.credentials?.accessKeyId ?? "", "wrong")).toBe("SignatureDoesNotMatch");
+    expect(await outcome(cloud.deployer.sts.send(new GetCallerIdentityCommand({})))).toBe("allowed");
+    const { status } = await fetch(`${cloud.instance.awsEndpoint}/_ministack/reset`, { method: "POST" });
+    expect(status).toBe(403);
+    const target = { "x-amz-target": "secretsmanager.ListSecrets", "content-type": "application/x-amz-json-1.1" };
+    for (const headers of [
+      target,
+      { ...target, authorization: "Bearer x" },
+      { ...target, authorization: "AWS4-HMAC-SHA256 x" },
+    ])
+      expect((await fetch(cloud.instance.awsEndpoint, { method: "POST", headers, body: "{}" })).ok).toBe(false);
+  });
+
+  test("ministack itself refuses EKS calls and unkeyed calls that don't come through the gateway", async () => {
+    const direct = `http://${cloud.instance.loopbackAddress}:4566`;
+    const target = {
+      "x-amz-target": "secretsmanager.ListSecrets",
+      "content-type": "application/x-amz-json-1.1",
+      authorization: "Bearer x",
+    };
+    expect((await fetch(direct, { method: "POST", headers: target, body: "{}" })).ok).toBe(false);
+    const { EKSClient } = await import("@aws-sdk/client-eks");
+    const eks = new EKSClient({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
+    expect(await outcome(eks.send(new ListClustersCommand({})))).not.toBe("allowed");
+    expect(await outcome(cloud.deployer.eks.send(new ListClustersCommand({})))).toBe("allowed");
+  });
+});
+
+describe("Crossplane's role", () => {
+  test("creates roles under its prefix with the boundary, none without it, with another one or outside the prefix", async () => {
+    expect(await createRole(crossplane, "fleet-spoke-a", boundary)).toBe("allowed");
+    expect(await createRole(crossplane, "fleet-spoke-b")).toBe("AccessDenied");
+    expect(await createRole(crossplane, "fleet-spoke-b", arnOf("policy/other-boundary"))).toBe("AccessDenied");
+    expect(await createRole(crossplane, "elsewhere", boundary)).toBe("AccessDenied");
+    const { Roles = [] } = await cloud.deployer.iam.send(new ListRolesCommand({}));
+    expect(Roles.map(({ RoleName }) => RoleName)).not.toContain("fleet-spoke-b");
+  });
+
+  test("neither changes nor removes a boundary, which the deployer can", async () => {
+    await createRole(cloud.deployer, "fleet-spoke-c", boundary);
+    const put = (by: Clients) =>
+      outcome(
+        by.iam.send(
+          new PutRolePermissionsBoundaryCommand({
+            RoleName: "fleet-spoke-c",
+            PermissionsBoundary: arnOf("policy/other-boundary"),
+          }),
+        ),
+      );
+    const remove = (by: Clients) =>
+      outcome(by.iam.send(new DeleteRolePermissionsBoundaryCommand({ RoleName: "fleet-spoke-c" })));
+    expect(await put(crossplane)).toBe("AccessDenied");
+    expect(await remove(crossplane)).toBe("AccessDenied");
+    const { Role } = await cloud.deployer.iam.send(new GetRoleCommand({ RoleName: "fleet-spoke-c" }));
+    expect(Role?.PermissionsBoundary?.PermissionsBoundaryArn).toBe(boundary);
+    expect(await put(cloud.deployer)).toBe("allowed");
+    expect(await remove(cloud.deployer)).toBe("allowed");
+  });
+
+  test("gives rights to roles that have the boundary, to none that lacks it, though it is under the prefix", async () => {
+    await createRole(cloud.deployer, "fleet-spoke-bounded", boundary);
+    await createRole(cloud.deployer, "fleet-spoke-unbounded");
+    const calls = (RoleName: string) => [
+      new PutRolePolicyCommand({ RoleName, PolicyName: "p", PolicyDocument: JSON.stringify(allow({ Action: "*" })) }),
+      new AttachRolePolicyCommand({ RoleName, PolicyArn: "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy" }),
+      new DeleteRolePolicyCommand({ RoleName, PolicyName: "p" }),
+    ];
+    for (const call of calls("fleet-spoke-bounded"))
+      expect(await outcome(crossplane.iam.send(call as never))).toBe("allowed");
+    for (const call of calls("fleet-spoke-unbounded"))
+      expect(await outcome(crossplane.iam.send(call as never))).toBe("AccessDenied");
+  });
+
+  test("hands roles under its prefix to EKS, and no other role", async () => {
+    await createRole(cloud.deployer, "fleet-spoke-cluster", boundary);
+    await createRole(cloud.deployer, "hub-admin");
+    const subnetIds = await cloud.subnets();
+    const create = (role: string) =>
+      crossplane.eks.send(
+        new CreateClusterCommand({
+          name: "fleet-spoke-one",
+          version: "1.34",
+          roleArn: arnOf(`role/${role}`),
+          resourcesVpcConfig: { subnetIds },
+          accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
+          bootstrapSelfManagedAddons: false,
+        }),
+      );
+    await expect(create("hub-admin")).rejects.toThrow(
+      `not authorized to perform: iam:PassRole on resource: ${arnOf("role/hub-admin")}`,
+    );
+    expect(await outcome(cloud.deployer.eks.send(new DescribeClusterCommand({ name: "fleet-spoke-one" })))).toBe(
+      "ResourceNotFoundException",
+    );
+    expect(await outcome(create("fleet-spoke-cluster"))).toBe("allowed");
+    const nodegroup = (nodeRole: string) =>
+      outcome(
+        crossplane.eks.send(
+          new CreateNodegroupCommand({
+            clusterName: "fleet-spoke-one",
+            nodegroupName: "n",
+            subnets: subnetIds,
+            nodeRole: arnOf(`role/${nodeRole}`),
+          }),
+        ),
+      );
+    expect(await nodegroup("hub-admin")).toBe("AccessDeniedException");
+    // Allowed by IAM, then refused by EKS: the role trusts eks.amazonaws.com, a node's must trust ec2.amazonaws.com.
+    expect(await nodegroup("fleet-spoke-cluster")).toBe("InvalidParameterException");
+    await expect
+      .poll(() => outcome(crossplane.eks.send(new DeleteClusterCommand({ name: "fleet-spoke-one" }))), {
+        timeout: 60_000,
+        interval: 500,
+      })
+      .toBe("allowed");
+  });
+
+  test("touches clusters under its prefix, and no other", async () => {
+    const describe = (name: string) => outcome(crossplane.eks.send(new DescribeClusterCommand({ name })));
+    expect(await describe("fleet-spoke-none")).toBe("ResourceNotFoundException");
+    expect(await describe("hub")).toBe("AccessDeniedException");
+  });
+});
+
+describe("what the emulator's evaluation gained", () => {
+  test("iam:PassRole holds for one service only where iam:PassedToService says so", async () => {
+    await createRole(cloud.deployer, "passable");
+    const passer = async (name: string, service: string) =>
+      cloud.roleWith(
+        name,
+        allow(
+          { Action: "eks:*" },
+          {
+            Action: "iam:PassRole",
+            Resource: arnOf("role/passable"),
+            Condition: { StringEquals: { "iam:PassedToService": service } },
+          },
+        ),
+      );
+    const create = (by: Clients) =>
+      outcome(
+        // In one zone only: EKS refuses it after IAM has allowed it.
+        by.eks.send(
+          new CreateClusterCommand({
+            name: "passing",
+            roleArn: arnOf("role/passable"),
+            accessConfig: { authenticationMode: "API" },
+            resourcesVpcConfig: { subnetIds: [] },
+          }),
+        ),
+      );
+    expect(await create(await passer("passes-to-eks", "eks.amazonaws.com"))).toBe("InvalidParameterException");
+    expect(await create(await passer("passes-to-ec2", "ec2.amazonaws.com"))).toBe("AccessDeniedException");
+  });
+
+  test("a boundary limits its role: what it doesn't allow is refused, whatever the role's own policies say", async () => {
+    await cloud.roleWith("bounded", allow({ Action: "*" }));
+    await cloud.deployer.iam.send(
+      new PutRolePermissionsBoundaryCommand({ RoleName: "bounded", PermissionsBoundary: boundary }),
+    );
+    const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
+    expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");
+    expect(await outcome(bounded.iam.send(new ListRolesCommand({})))).toBe("AccessDenied");
+  });
+
+  test("a role with a path is known by its whole ARN", async () => {
+    const byPath = await cloud.roleWith(
+      "by-path",
+      allow({ Action: ["iam:CreateRole", "iam:DeleteRole"], Resource: arnOf("role/team/*") }),
+    );
+    const create = (Path: string) =>
+      outcome(byPath.iam.send(new CreateRoleCommand({ RoleName: "pathed", Path, AssumeRolePolicyDocument: eksTrust })));
+    expect(await create("/other/")).toBe("AccessDenied");
+    expect(await create("/team/")).toBe("allowed");
+    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "pathed" })))).toBe("allowed");
+    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "passable" })))).toBe("AccessDenied");
+  });
+});
