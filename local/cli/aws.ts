@@ -1,4 +1,5 @@
 import { type Aws, createAws } from "../aws/clients.ts";
+import { ensureGatewayKey } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { type Instance, readText } from "../instance/index.ts";
 
@@ -13,8 +14,16 @@ export function profileOf(text: string, profile: string): { accessKeyId: string;
   return { accessKeyId, secretAccessKey };
 }
 
+/** AWS clients of the instance as the account's root, for what no identity of the fleet is allowed. */
+export async function rootAws(instance: Instance): Promise<Aws> {
+  const { rootAccessKeyId } = await ensureGatewayKey(instance);
+  // ministack checks no signature of its root: the key id itself is the secret.
+  const credentials = { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" };
+  return createAws({ region: REGION, endpoint: () => instance.awsEndpoint, credentials });
+}
+
 /** AWS clients of the instance as its deployer. Rejects when the instance has no AWS API yet. */
-export async function awsOf(instance: Instance): Promise<Aws> {
+export async function deployerAws(instance: Instance): Promise<Aws> {
   const text = await readText(instance.paths.awsCredentials);
   if (text === undefined) throw new Error(`${instance.paths.awsCredentials} does not exist: npm start makes it`);
   return createAws({ region: REGION, endpoint: () => instance.awsEndpoint, credentials: profileOf(text, "default") });

@@ -5,7 +5,7 @@ import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDepl
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
-import { awsOf } from "./aws.ts";
+import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { type ClusterAccess, kubeconfig } from "./kubeconfig.ts";
@@ -69,7 +69,7 @@ const keysStep: Step<Fleet> = {
 
 /** What DescribeCluster says of every cluster of the instance. */
 export async function clustersOf(instance: Instance): Promise<ClusterAccess[]> {
-  const { eks } = await awsOf(instance);
+  const { eks } = await rootAws(instance);
   const { clusters = [] } = await eks.send(new ListClustersCommand({}));
   const described = await Promise.all(
     clusters.map(async (name) => (await eks.send(new DescribeClusterCommand({ name }))).cluster),

@@ -29,7 +29,7 @@ The hub runs. To use it from this shell:
   kubectl get kustomizations -n flux-system what Flux applies
   pulumi up                                 the same program again: no changes
   pulumi stack output                       deploy keys, sealing certificates, the GitOps bridge
-  aws eks list-clusters                     the AWS API, on ${awsEndpoint}
+  aws eks describe-cluster --name fleet-hub the AWS API, on ${awsEndpoint}
 
 Push a change, Flux applies it:
   git clone ${join(paths.git, "gitops-system.git")} && cd gitops-system

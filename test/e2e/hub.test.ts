@@ -10,8 +10,8 @@ import {
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
 import {
+  account,
   aws,
-  deployer,
   eventually,
   execute,
   get,
@@ -212,8 +212,8 @@ describe("kubectl as against EKS", () => {
 
   test("an IAM user without an access entry is not let in", async () => {
     const UserName = "stranger";
-    await deployer.iam.send(new CreateUserCommand({ UserName }));
-    const { AccessKey } = await deployer.iam.send(new CreateAccessKeyCommand({ UserName }));
+    await account.iam.send(new CreateUserCommand({ UserName }));
+    const { AccessKey } = await account.iam.send(new CreateAccessKeyCommand({ UserName }));
     try {
       const env = {
         AWS_ACCESS_KEY_ID: AccessKey?.AccessKeyId ?? "",
@@ -235,8 +235,8 @@ describe("kubectl as against EKS", () => {
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(/Unauthorized|must be logged in/);
     } finally {
-      await deployer.iam.send(new DeleteAccessKeyCommand({ UserName, AccessKeyId: AccessKey?.AccessKeyId }));
-      await deployer.iam.send(new DeleteUserCommand({ UserName }));
+      await account.iam.send(new DeleteAccessKeyCommand({ UserName, AccessKeyId: AccessKey?.AccessKeyId }));
+      await account.iam.send(new DeleteUserCommand({ UserName }));
     }
   });
 

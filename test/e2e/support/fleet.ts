@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
-import { awsOf } from "../../../local/cli/aws.ts";
+import { rootAws } from "../../../local/cli/aws.ts";
 import { findInstance } from "../../../local/instance/index.ts";
 
 /** The root of the checkout. */
@@ -82,8 +82,8 @@ export const git = (args: readonly string[], cwd?: string) =>
 export const cli = (name: string, args: readonly string[] = []) =>
   execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: instance.dir } });
 
-/** AWS clients as the instance's deployer. */
-export const deployer = await awsOf(instance);
+/** AWS clients as the account's root: for what a test needs and no identity of the fleet may do. */
+export const account = await rootAws(instance);
 
 /** The stack's outputs. */
 export const outputs = async () => JSON.parse(await pulumi(["stack", "output", "--json", "--show-secrets"]));

@@ -1,0 +1,95 @@
+import { DeleteLogGroupCommand, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { describe, expect, test } from "vitest";
+import { account, kubectl, outputs, pulumi, tryPulumi } from "./support/fleet.ts";
+
+interface PreviewStep {
+  readonly op: string;
+  readonly urn: string;
+  readonly diffReasons?: string[];
+  readonly replaceReasons?: string[];
+  readonly detailedDiff?: Record<string, { kind: string }>;
+}
+
+const { clusterName, bridge, activeSealingKeys } = await outputs();
+const key = (name: string) => `eks-gitops-fleet:${name}`;
+
+/** What `pulumi preview` would change with some config values: operation, type::name and the changed properties. */
+async function changes(config: Record<string, string>): Promise<string[]> {
+  const flags = [
+    "--config-path",
+    ...Object.entries(config).flatMap(([name, value]) => ["--config", `${key(name)}=${value}`]),
+  ];
+  const steps = (JSON.parse(await pulumi(["preview", "--json", ...flags])).steps as PreviewStep[]).filter(
+    ({ op }) => op !== "same",
+  );
+  return steps
+    .map(({ op, urn, detailedDiff, diffReasons }) => {
+      const [type, name] = urn.split("::").slice(-2);
+      const properties =
+        Object.keys(detailedDiff ?? {}).length > 0 ? Object.keys(detailedDiff ?? {}) : (diffReasons ?? []);
+      return [op, `${type?.split("$").at(-1)}::${name}`, ...(op === "create" ? [] : properties.sort())].join(" ");
+    })
+    .sort();
+}
+
+describe("running it again", () => {
+  test("a second pulumi up changes nothing", async () => {
+    const { code, stdout } = await tryPulumi(["up", "--yes", "--skip-preview", "--expect-no-changes"]);
+    expect(stdout).toMatch(/Resources:\n\s+\d+ unchanged\n/);
+    expect(code).toBe(0);
+  });
+
+  test("pulumi refresh finds no drift", async () => {
+    const { code, stdout } = await tryPulumi(["refresh", "--yes", "--skip-preview", "--expect-no-changes"]);
+    expect(stdout).toMatch(/Resources:\n\s+\d+ unchanged\n/);
+    expect(code).toBe(0);
+  });
+});
+
+describe("a changed value gives exactly the expected diff", () => {
+  test("node count: the node group's size and nothing else", async () => {
+    expect(await changes({ nodeDesired: "2" })).toEqual([
+      expect.stringMatching(/^update aws:eks\/nodeGroup:NodeGroup::\S+ scalingConfig\.desiredSize$/),
+    ]);
+  });
+
+  test("log retention: the log group and nothing else", async () => {
+    expect(await changes({ logRetentionDays: "7" })).toEqual([
+      expect.stringMatching(/^update aws:cloudwatch\/logGroup:LogGroup::\S+ retentionInDays$/),
+    ]);
+  });
+
+  test("poll interval of Flux: the GitRepository and nothing else", async () => {
+    expect(await changes({ gitInterval: "20s" })).toEqual([
+      expect.stringMatching(/^update kubernetes:source\.toolkit\.fluxcd\.io\/v1:GitRepository::\S+ spec\.interval$/),
+    ]);
+  });
+});
+
+describe("what was removed behind Pulumi's back", () => {
+  const logGroupName = `/aws/eks/${clusterName}/cluster`;
+  const logGroups = async () =>
+    (await account.cloudwatchlogs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: logGroupName }))).logGroups ??
+    [];
+
+  test("is found by refresh and made again by up", async () => {
+    await account.cloudwatchlogs.send(new DeleteLogGroupCommand({ logGroupName }));
+    await kubectl(["delete", "secret", "cluster-hub", "--namespace", "flux-system"]);
+    const refresh = await pulumi(["refresh", "--yes", "--skip-preview"]);
+    expect(refresh).toMatch(/aws:cloudwatch:LogGroup \S+ deleted/);
+    expect(refresh).toMatch(/kubernetes:core\/v1:Secret \S+ deleted/);
+    expect(refresh).toMatch(/- 2 deleted/);
+    const up = await pulumi(["up", "--yes", "--skip-preview"]);
+    expect(up).toMatch(/\+ 2 created/);
+    expect(await logGroups()).toHaveLength(1);
+    expect(await kubectl(["get", "secret", "cluster-hub", "--namespace", "flux-system", "--output", "name"])).toBe(
+      "secret/cluster-hub\n",
+    );
+    expect((await tryPulumi(["up", "--yes", "--skip-preview", "--expect-no-changes"])).code).toBe(0);
+  });
+});
+
+test("the outputs are what people need next", () => {
+  expect(bridge.cluster_name).toBe("hub");
+  expect(Object.keys(activeSealingKeys).length).toBeGreaterThan(0);
+});
