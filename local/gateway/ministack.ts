@@ -14,7 +14,7 @@ export const PARTITION = "aws";
 /** A process for the supervisor. */
 export interface ProcessSpec {
   readonly id: string;
-  readonly argv: readonly string[];
+  readonly argv: readonly [string, ...string[]];
   readonly env: Readonly<Record<string, string>>;
 }
 
