@@ -1,6 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import { parseCidr, zoneSubnets } from "../lib/cidr.ts";
+import { userError } from "./user-error.ts";
 
 /** Zones in which EKS has no control planes (EKS User Guide, "Subnet requirements"), by zone ID. */
 const zonesWithoutEks = ["cac1-az3", "use1-az3", "usw1-az2"];
@@ -157,7 +158,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
 function zoneName(names: readonly string[], zone: number, count: number): string {
   const name = names[zone];
   if (name !== undefined) return name;
-  throw new pulumi.RunError(
+  throw userError(
     `zones: the region has ${names.length} availability zones for EKS (${names.join(", ")}), got zones ${count}: lower zones, or choose another region`,
   );
 }

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { userError } from "../components/user-error.ts";
 import { describeMistakes, type Mistake, shown } from "./mistakes.ts";
 import { type Readable, rules } from "./rules.ts";
 import { type KeyName, keys, type Settings } from "./settings.ts";
@@ -85,7 +86,7 @@ const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: 
 
 /**
  * The stack's settings.
- * @throws pulumi.RunError that lists every mistake, before any resource is registered: the program ends with exit code 1.
+ * @throws a user error that lists every mistake, before any resource is registered: the program ends with exit code 1.
  */
 export function loadSettings(): Settings {
   const project = pulumi.getProject();
@@ -95,6 +96,6 @@ export function loadSettings(): Settings {
     isSecret: isConfigSecret,
     region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
   });
-  if (mistakes.length > 0) throw new pulumi.RunError(describeMistakes(project, pulumi.getStack(), mistakes));
+  if (mistakes.length > 0) throw userError(describeMistakes(project, pulumi.getStack(), mistakes));
   return settings as Settings;
 }
