@@ -52,7 +52,7 @@ export function checkInputs(shape: ResourceShape, accepts: readonly string[] | u
   const implemented = accepts && tree(accepts);
   const failures: CheckFailure[] = [];
   for (const [name, value] of Object.entries(inputs)) {
-    if (!shape.inputs.includes(name)) failures.push(notInSdk(shape, name));
+    if (!shape.open && !shape.inputs.includes(name)) failures.push(notInSdk(shape, name));
     else if (implemented) {
       const member = implemented.members.get(name);
       if (member) checkTree(shape.token, name, value, member, failures);

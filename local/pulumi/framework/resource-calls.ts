@@ -5,6 +5,7 @@ import { type Diff, diffInputs } from "./diff.ts";
 import { ProviderError, ResourceNotReadyError } from "./errors.ts";
 import { autoname, type NameRequest } from "./naming.ts";
 import type { Created, Current, Log, ProviderDefinition, ResourceContext, ResourceDefinition } from "./provider.ts";
+import { mirrorSecrets } from "./secrets.ts";
 import {
   DEFAULTS_KEY,
   importedInputs,
@@ -155,7 +156,7 @@ export async function read<S>(
     current.inputs ??
     (imported ? importedInputs(definition, outputs) : inputsFromOutputs(definition, rawInputs ?? {}, outputs));
   const bookkeeping = DEFAULTS_KEY in inputs ? { [DEFAULTS_KEY]: inputs[DEFAULTS_KEY] as Value } : {};
-  return { id: current.id ?? id, outputs, inputs: { ...found, ...bookkeeping } };
+  return { id: current.id ?? id, outputs, inputs: { ...mirrorSecrets(found, inputs), ...bookkeeping } };
 }
 
 /** Update, really or in a preview. */

@@ -19,6 +19,8 @@ export interface ResourceShape {
   /** Outputs that are not also inputs. */
   readonly outputs: readonly string[];
   readonly secretOutputs: readonly string[];
+  /** Any other input is allowed too: the service itself refuses what it doesn't know (custom resources). */
+  readonly open?: boolean;
   /** Inputs that the SDK sends JSON-encoded (provider configuration only). */
   readonly json: readonly string[];
 }

@@ -64,7 +64,7 @@ export function inputsFromOutputs<S>(
     if (now === undefined || name === DEFAULTS_KEY) return [name, value] as const;
     return [name, project(definition, name, value, now)] as const;
   });
-  return mirrorSecrets(Object.fromEntries(entries), recorded);
+  return Object.fromEntries(entries);
 }
 
 function project<S>(definition: ResourceDefinition<S>, path: string, recorded: Value, current: Value): Value {

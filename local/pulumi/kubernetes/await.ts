@@ -1,0 +1,195 @@
+/** Waiting for objects: until they are ready, until they are gone. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { JsonMap, Log } from "../framework/index.ts";
+import { ApiError, type Client, isNotFound, UnreachableError } from "./client.ts";
+import { diagnose } from "./diagnosis.ts";
+import { at, groupKind, type KubeObject, parseWaitFor, type Readiness, readiness } from "./readiness.ts";
+
+/** How long an object may take, in seconds, when neither customTimeouts nor an annotation says otherwise: as in the official provider. */
+const DEFAULT_TIMEOUT_SECONDS = 600;
+const POLL_MS = 1000;
+const ANNOTATION = {
+  skip: "pulumi.com/skipAwait",
+  waitFor: "pulumi.com/waitFor",
+  timeout: "pulumi.com/timeoutSeconds",
+};
+
+/** What a wait works with. */
+export interface WaitContext {
+  readonly client: Client;
+  /** Path of the object. */
+  readonly path: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** The object exists but did not get ready. */
+export class NotReadyError extends Error {
+  override readonly name = "NotReadyError";
+  readonly object: KubeObject;
+  readonly reasons: readonly string[];
+  constructor(object: KubeObject, reasons: readonly string[]) {
+    super(reasons.join("; "));
+    this.object = object;
+    this.reasons = reasons;
+  }
+}
+
+function annotation(object: JsonMap, name: string): string | undefined {
+  const value = at(object, "metadata", "annotations", name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** True when the object's annotation says not to wait for it. */
+export function skipsAwait(object: JsonMap): boolean {
+  return annotation(object, ANNOTATION.skip) === "true";
+}
+
+/** Seconds that a wait for the object may take. @throws for an annotation that is not a number. */
+export function timeoutOf(object: JsonMap, custom: number | undefined): number {
+  const text = annotation(object, ANNOTATION.timeout);
+  if (custom !== undefined || text === undefined) return custom ?? DEFAULT_TIMEOUT_SECONDS;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds > 0) return seconds;
+  throw new Error(`annotation ${ANNOTATION.timeout}: got '${text}', allowed is a whole number of seconds from 1`);
+}
+
+/** Wrong annotations are found before anything is created. */
+export function checkAnnotations(object: JsonMap): void {
+  timeoutOf(object, undefined);
+  const waitFor = annotation(object, ANNOTATION.waitFor);
+  if (waitFor !== undefined) parseWaitFor(waitFor);
+}
+
+/** How ready the object is now: by its kind, by its annotation, by what belongs to it. */
+export async function currentReadiness(client: Client, object: KubeObject): Promise<Readiness> {
+  const own = readiness(object);
+  if (!own.ready)
+    return (await isLateBinding(client, object)) ? { ready: true, message: "binds when it is used" } : own;
+  const waitFor = annotation(object, ANNOTATION.waitFor);
+  const extra = waitFor === undefined ? own : parseWaitFor(waitFor)(object);
+  return extra.ready ? serviceEndpoints(client, object) : extra;
+}
+
+/** A Service with a selector is of use when something is behind it. */
+async function serviceEndpoints(client: Client, object: KubeObject): Promise<Readiness> {
+  const ready: Readiness = { ready: true, message: "ready" };
+  const selector = at(object, "spec", "selector");
+  const headless = at(object, "spec", "clusterIP") === "None";
+  if (groupKind(object) !== "/Service" || headless || !selector || Object.keys(selector).length === 0) return ready;
+  if (at(object, "spec", "type") === "ExternalName") return ready;
+  const { namespace, name } = object["metadata"] as { namespace: string; name: string };
+  const list = await client.request({
+    method: "GET",
+    path: `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+    query: { labelSelector: `kubernetes.io/service-name=${name}` },
+  });
+  const endpoints = (list["items"] as JsonMap[]).flatMap((slice) => (slice["endpoints"] as JsonMap[] | null) ?? []);
+  // `ready` unset counts as ready (EndpointConditions in discovery.k8s.io/v1).
+  if (endpoints.some((endpoint) => at(endpoint, "conditions", "ready") !== false)) return ready;
+  return { ready: false, message: "no pod behind the service is ready yet" };
+}
+
+/** A claim whose storage class binds at first use stays Pending until a pod comes. */
+async function isLateBinding(client: Client, object: KubeObject): Promise<boolean> {
+  const name = at(object, "spec", "storageClassName");
+  if (groupKind(object) !== "/PersistentVolumeClaim" || typeof name !== "string" || name === "") return false;
+  try {
+    const path = `/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`;
+    return (await client.request({ method: "GET", path }))["volumeBindingMode"] === "WaitForFirstConsumer";
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Waits until the object is ready and returns it as it is then.
+ * @throws {NotReadyError} when it fails for good, the time is up or the update is cancelled; with what pods and events say.
+ */
+export async function awaitReady(object: KubeObject, context: WaitContext): Promise<KubeObject> {
+  if (skipsAwait(object)) return object;
+  const seconds = timeoutOf(object, context.timeoutSeconds);
+  const deadline = Date.now() + seconds * 1000;
+  const say = onceEach(context.log);
+  let current = object;
+  for (;;) {
+    const state = await tolerant(() => currentReadiness(context.client, current));
+    if (state.ready) return current;
+    if (state.failed) throw await notReady(context, current, state.message);
+    if (Date.now() >= deadline)
+      throw await notReady(context, current, `not ready within ${seconds} s: ${state.message}`);
+    if (context.signal.aborted) throw new NotReadyError(current, [`cancelled while waiting: ${state.message}`]);
+    say(state.message);
+    await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
+    current = (await reread(context)) ?? current;
+  }
+}
+
+/** Shows a message when it differs from the one before. */
+function onceEach(log: Log): (message: string) => void {
+  let last = "";
+  return (message) => {
+    if (message !== last) log.status(message);
+    last = message;
+  };
+}
+
+async function notReady({ client }: WaitContext, object: KubeObject, message: string): Promise<NotReadyError> {
+  return new NotReadyError(object, [message, ...(await diagnose(client, object))]);
+}
+
+/** A server that is away for a moment (it restarts) is one more thing to wait for. */
+async function tolerant(ask: () => Promise<Readiness>): Promise<Readiness> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isTemporary(error)) return { ready: false, message: (error as Error).message };
+    throw error;
+  }
+}
+
+async function reread({ client, path }: WaitContext): Promise<KubeObject | undefined> {
+  try {
+    return (await client.request({ method: "GET", path })) as KubeObject;
+  } catch (error) {
+    if (isTemporary(error)) return undefined;
+    throw error;
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  return (
+    error instanceof UnreachableError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
+  );
+}
+
+/** Waits until the object is gone, or another one has its name. @throws when the time is up, with what holds it. */
+export async function awaitGone(object: KubeObject, context: WaitContext): Promise<void> {
+  const seconds = timeoutOf(object, context.timeoutSeconds);
+  const deadline = Date.now() + seconds * 1000;
+  const uid = at(object, "metadata", "uid");
+  const say = onceEach(context.log);
+  let finalizers: unknown;
+  for (;;) {
+    try {
+      const current = await context.client.request({ method: "GET", path: context.path });
+      if (at(current, "metadata", "uid") !== uid) return;
+      finalizers = at(current, "metadata", "finalizers");
+    } catch (error) {
+      if (isNotFound(error)) return;
+      if (!isTemporary(error)) throw error;
+    }
+    const held =
+      Array.isArray(finalizers) && finalizers.length > 0
+        ? `finalizers ${finalizers.join(", ")} hold it`
+        : "it is being deleted";
+    if (Date.now() >= deadline)
+      throw new Error(`${object.kind} ${context.path} is not gone within ${seconds} s: ${held}`);
+    if (context.signal.aborted)
+      throw new Error(`cancelled while ${object.kind} ${context.path} is being deleted: ${held}`);
+    say(held);
+    await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,222 @@
+/** The helm program: one cluster, no secrets in arguments, nothing left behind. */
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { stringify } from "yaml";
+import type { Json, JsonMap } from "../framework/index.ts";
+import { type ClusterConfig, kubeconfigSource, loadKubeconfig } from "./client.ts";
+
+/** Where a chart comes from; credentials are passed by file only. */
+export interface ChartSource {
+  /** Name in the repository, a path, a URL or an OCI reference. */
+  readonly chart: string;
+  /** Version or range; missing: the newest. */
+  readonly version: string | undefined;
+  readonly devel: boolean;
+  readonly repository: {
+    readonly repo?: string;
+    readonly caFile?: string;
+    readonly certFile?: string;
+    readonly keyFile?: string;
+    readonly username?: string;
+    readonly password?: string;
+  };
+}
+
+/** What `helm get metadata` says of a release. */
+export interface ReleaseMetadata {
+  readonly name: string;
+  readonly namespace: string;
+  readonly chart: string;
+  readonly version: string;
+  readonly appVersion: string;
+  readonly revision: number;
+  /** `deployed`, `failed`, `pending-install`, `pending-upgrade`, `pending-rollback`, `uninstalling`, `superseded`. */
+  readonly status: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Helm ended with an error. */
+export class HelmError extends Error {
+  override readonly name = "HelmError";
+}
+
+const NOT_FOUND = /release: not found/;
+
+/** Runs helm for one cluster. Files (kubeconfig, caches, repository credentials) are in a folder of its own, readable by this user only. */
+export class Helm {
+  readonly #cluster: ClusterConfig;
+  #folder: Promise<string> | undefined;
+  #checked: Promise<void> | undefined;
+
+  constructor(cluster: ClusterConfig) {
+    this.#cluster = cluster;
+  }
+
+  /** The release, undefined when there is none of that name. */
+  async metadata(namespace: string, name: string): Promise<ReleaseMetadata | undefined> {
+    const text = await this.#find(["get", "metadata", name, "--namespace", namespace, "--output", "json"]);
+    if (text === undefined) return undefined;
+    const found = JSON.parse(text) as Partial<Record<keyof ReleaseMetadata, Json>>;
+    return {
+      name: String(found.name),
+      namespace: String(found.namespace),
+      chart: String(found.chart ?? ""),
+      version: String(found.version ?? ""),
+      appVersion: String(found.appVersion ?? ""),
+      revision: Number(found.revision),
+      status: String(found.status),
+      labels: (found.labels ?? {}) as Record<string, string>,
+    };
+  }
+
+  /** The values that the release was given. */
+  async values(namespace: string, name: string): Promise<JsonMap> {
+    const text = await this.run(["get", "values", name, "--namespace", namespace, "--output", "json"]);
+    return (JSON.parse(text) as JsonMap | null) ?? {};
+  }
+
+  /** The rendered objects of the release. */
+  async manifest(namespace: string, name: string): Promise<string> {
+    return this.run(["get", "manifest", name, "--namespace", namespace]);
+  }
+
+  /** Chart.yaml of a chart. */
+  async chart(source: ChartSource): Promise<string> {
+    return this.run(["show", "chart", ...(await this.chartArguments(source))]);
+  }
+
+  /** Revisions of the release, oldest first. */
+  async history(namespace: string, name: string): Promise<{ revision: number; status: string }[]> {
+    return JSON.parse(await this.run(["history", name, "--namespace", namespace, "--output", "json"])) as {
+      revision: number;
+      status: string;
+    }[];
+  }
+
+  async #find(args: readonly string[]): Promise<string | undefined> {
+    try {
+      return await this.run(args);
+    } catch (error) {
+      if (error instanceof HelmError && NOT_FOUND.test(error.message)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Arguments that name a chart. With a user name, the repository and its password go into a file. */
+  async chartArguments({ chart, version, devel, repository }: ChartSource): Promise<string[]> {
+    const common = [...(version ? ["--version", version] : []), ...(devel ? ["--devel"] : [])];
+    const { repo, username } = repository;
+    if (!username) return [chart, ...(repo ? ["--repo", repo] : []), ...tlsArguments(repository), ...common];
+    if (!repo)
+      throw new HelmError(
+        "repositoryOpts.username needs repositoryOpts.repo: log in to OCI registries with `helm registry login`",
+      );
+    const name = `r${Buffer.from(repo).toString("hex").slice(-40)}`;
+    const file = path.join(await this.#prepare(), `${name}.yaml`);
+    const entry = { name, url: repo, ...repository, repo: undefined };
+    await writeFile(file, stringify({ apiVersion: "", repositories: [entry] }), { mode: 0o600 });
+    await this.run(["repo", "update", name, "--repository-config", file]);
+    return [`${name}/${chart}`, "--repository-config", file, ...common];
+  }
+
+  /**
+   * Runs helm to its end and returns what it printed.
+   * @param input text for its stdin, e.g. values for `--values -`.
+   * @throws {HelmError} with helm's own message.
+   */
+  async run(args: readonly string[], input = "", signal?: AbortSignal): Promise<string> {
+    const folder = await this.#prepare();
+    this.#checked ??= this.#execute(folder, ["version", "--template", "{{.Version}}"], "").then(checkVersion);
+    await this.#checked;
+    return this.#execute(folder, args, input, signal);
+  }
+
+  /** Removes the folder. */
+  async close(): Promise<void> {
+    if (this.#folder) await rm(await this.#folder, { recursive: true, force: true });
+  }
+
+  #execute(folder: string, args: readonly string[], input: string, signal?: AbortSignal): Promise<string> {
+    const { context } = this.#cluster;
+    return execute(folder, args, input, context ? { HELM_KUBECONTEXT: context } : {}, signal);
+  }
+
+  #prepare(): Promise<string> {
+    this.#folder ??= makeFolder(this.#cluster);
+    return this.#folder;
+  }
+}
+
+function tlsArguments({ caFile, certFile, keyFile }: ChartSource["repository"]): string[] {
+  const flags = { "--ca-file": caFile, "--cert-file": certFile, "--key-file": keyFile };
+  return Object.entries(flags).flatMap(([flag, file]) => (file ? [flag, file] : []));
+}
+
+/** The folder with the kubeconfig (helm has no setting that chooses another cluster of a context, so that case is written out). */
+async function makeFolder(cluster: ClusterConfig): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), "pulumi-helm-"));
+  const source = kubeconfigSource(cluster);
+  const content = cluster.cluster
+    ? loadKubeconfig(cluster).exportConfig()
+    : "content" in source
+      ? source.content
+      : undefined;
+  const file = path.join(folder, "kubeconfig");
+  if (content !== undefined) await writeFile(file, content, { mode: 0o600 });
+  else if ("file" in source) await symlink(path.resolve(source.file), file);
+  return folder;
+}
+
+function checkVersion(version: string): void {
+  if (!/^v4\./.test(version))
+    throw new HelmError(`helm is ${version.trim()}, needed is version 4 (FLEET_HELM or helm on PATH)`);
+}
+
+function execute(
+  folder: string,
+  args: readonly string[],
+  input: string,
+  extra: Record<string, string>,
+  signal?: AbortSignal,
+): Promise<string> {
+  const program = process.env["FLEET_HELM"] || "helm";
+  const env = {
+    ...process.env,
+    ...extra,
+    KUBECONFIG: path.join(folder, "kubeconfig"),
+    HELM_CACHE_HOME: path.join(folder, "cache"),
+    HELM_CONFIG_HOME: path.join(folder, "config"),
+    HELM_DATA_HOME: path.join(folder, "data"),
+  };
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "pipe"] });
+    // Helm ends in order on SIGTERM: it marks the release as failed (and rolls back when asked to).
+    const stop = () => child.kill("SIGTERM");
+    signal?.addEventListener("abort", stop);
+    const output = { stdout: "", stderr: "" };
+    child.stdout.on("data", (data: Buffer) => (output.stdout += data.toString("utf8")));
+    child.stderr.on("data", (data: Buffer) => (output.stderr += data.toString("utf8")));
+    child.on("error", (error) =>
+      reject(new HelmError(`${program} cannot be run (FLEET_HELM or helm on PATH)`, { cause: error })),
+    );
+    child.on("close", (code, reason) => {
+      signal?.removeEventListener("abort", stop);
+      if (code === 0) resolve(output.stdout);
+      else reject(new HelmError(`helm ${args[0]}: ${message(output.stderr) || `ended with ${code ?? reason}`}`));
+    });
+    // A helm that ends early closes its stdin: its exit code tells why.
+    child.stdin.on("error", () => {});
+    child.stdin.end(input);
+  });
+}
+
+/** Helm's message without its log lines. */
+function message(stderr: string): string {
+  const lines = stderr.split("\n").filter((line) => !/^(level=|time=|WARNING:|\d{4}\/\d\d\/\d\d )/.test(line));
+  return lines
+    .join("\n")
+    .trim()
+    .replace(/^Error: /, "");
+}
