@@ -2,6 +2,14 @@ import { join } from "node:path";
 import type { ClusterAddresses, Instance, NodeAddresses } from "../instance/addresses.ts";
 import type { KeyFiles } from "./pki.ts";
 
+const EVICTION_SIGNALS = [
+  "memory.available",
+  "nodefs.available",
+  "nodefs.inodesFree",
+  "imagefs.available",
+  "imagefs.inodesFree",
+];
+
 /** A taint, as kubelet registers it. */
 export interface Taint {
   readonly key: string;
@@ -69,6 +77,7 @@ disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name)
       base_runtime_spec = ${JSON.stringify(files.baseRuntimeSpec)}
       [${cri}.containerd.runtimes.runc.options]
         SystemdCgroup = false
+        Root = ${JSON.stringify(join(node.run, "runc"))}
   [${cri}.cni]
     bin_dir = ${JSON.stringify(cni)}
     conf_dir = ${JSON.stringify(files.cni)}
@@ -138,8 +147,8 @@ export function kubeletConfig(
     resolvConf: "",
     providerID: `aws:///${options.zone}/${options.instanceId}`,
     registerWithTaints: options.taints ?? [],
-    // The machine's disk and its use belong to others too.
-    evictionHard: { "memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%" },
+    // No eviction: memory and disk are the whole machine's, and not only this node's to judge.
+    evictionHard: Object.fromEntries(EVICTION_SIGNALS.map((name) => [name, "0%"])),
     // Images are imported, not pulled: one that is removed can't come back.
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,

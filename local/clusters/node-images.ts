@@ -9,7 +9,7 @@ export interface ImageArchive {
 
 /**
  * Imports image archives into a node's containerd, all at once; those that the node has (by the list in `record`, with
- * the same archive) are skipped. A second import that was cut short is simply done again.
+ * the same archive) are skipped. An import that was cut short is simply done again.
  */
 export async function importImages(
   ctr: string,
@@ -20,9 +20,9 @@ export async function importImages(
   const imported = (await readJson<Record<string, string>>(record)) ?? {};
   const missing = images.filter(({ reference, tar }) => imported[reference] !== tar);
   if (missing.length === 0) return;
-  await Promise.all(
-    missing.map(({ tar }) => run([ctr, "--address", socket, "--namespace", "k8s.io", "images", "import", tar])),
-  );
+  // Without unpacking: that happens at first use, and most nodes use few of the images.
+  const command = [ctr, "--address", socket, "--namespace", "k8s.io", "images", "import", "--no-unpack"] as const;
+  await Promise.all(missing.map(({ tar }) => run([...command, tar])));
   const all = Object.fromEntries(images.map(({ reference, tar }) => [reference, tar]));
   await writeAtomic(record, `${JSON.stringify(all, null, 2)}\n`);
 }

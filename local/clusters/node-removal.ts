@@ -75,8 +75,10 @@ async function removeCgroups(node: NodeAddresses): Promise<void> {
 }
 
 async function removeStrayFiles(node: NodeAddresses): Promise<void> {
-  for (const name of await list(CNI_RESULTS))
-    if (name.startsWith(`${node.namespace}-`)) await rm(join(CNI_RESULTS, name), { force: true });
+  const sandboxes = await list(join(node.dir, "containerd", "io.containerd.grpc.v1.cri", "sandboxes"));
+  for (const id of sandboxes)
+    for (const name of [`${node.namespace}-${id}-eth0`, `cni-loopback-${id}-lo`])
+      await rm(join(CNI_RESULTS, name), { force: true });
   for (const name of await list(CONTAINER_LOGS)) {
     const path = join(CONTAINER_LOGS, name);
     if (!(await lstat(path)).isSymbolicLink()) continue;

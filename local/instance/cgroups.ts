@@ -3,22 +3,9 @@ import { join } from "node:path";
 import { isMissing } from "./files.ts";
 
 const ROOT = "/sys/fs/cgroup";
-// What runc and the kubelet ask for on cgroup v1; others on the machine are left alone.
-const V1_CONTROLLERS = [
-  "cpu",
-  "cpuacct",
-  "cpuset",
-  "memory",
-  "devices",
-  "freezer",
-  "blkio",
-  "pids",
-  "hugetlb",
-  "systemd",
-];
 const V2_CONTROLLERS = ["cpu", "cpuset", "memory", "pids", "io"];
 
-/** The cgroup hierarchies of this machine: one unified tree (v2), or one tree per controller (v1). */
+/** The cgroup hierarchies of this machine: one unified tree (v2), or one tree per controller (v1), all of which runc uses. */
 export interface Hierarchies {
   readonly version: 1 | 2;
   /** Folders that are the roots of the trees. */
@@ -27,9 +14,10 @@ export interface Hierarchies {
 
 /** Finds the hierarchies of this machine. Rejects when there is none. */
 export async function hierarchies(): Promise<Hierarchies> {
-  const names = await readdir(ROOT);
-  if (names.includes("cgroup.controllers")) return { version: 2, roots: [ROOT] };
-  const roots = V1_CONTROLLERS.filter((name) => names.includes(name)).map((name) => join(ROOT, name));
+  const entries = await readdir(ROOT, { withFileTypes: true });
+  if (entries.some(({ name }) => name === "cgroup.controllers")) return { version: 2, roots: [ROOT] };
+  // Links are second names of trees that several controllers share.
+  const roots = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(ROOT, name));
   if (roots.length === 0)
     throw new Error(`no cgroup hierarchy under ${ROOT}: mount cgroup2 there (a node's containers need one)`);
   return { version: 1, roots };

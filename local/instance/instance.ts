@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
+import { removeCgroup } from "./cgroups.ts";
 import { isMissing, readJson, writeAtomic } from "./files.ts";
-import { leftovers } from "./leftovers.ts";
+import { type Leftover, leftovers } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
 import { addAddress, isolate, release, removeAddress } from "./network.ts";
 
@@ -19,8 +20,8 @@ export function defaultDir(): string {
 
 /**
  * Opens the instance of a folder: claims an index, makes its folders, its addresses on `lo` and its packet filter.
- * Idempotent. A folder keeps its index for good (its state is full of addresses): when another folder has taken that
- * index meanwhile, or all are taken, this rejects and says what to do.
+ * Idempotent. A folder keeps its index (its state is full of addresses): when another folder has taken that index
+ * meanwhile, or all are taken, this rejects and says what to do.
  */
 export async function openInstance(dir: string = defaultDir()): Promise<Instance> {
   await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
@@ -52,17 +53,22 @@ export async function listInstances(): Promise<Instance[]> {
 export async function releaseInstance(instance: Instance): Promise<void> {
   await withLock("instances", async () => {
     const others = (await readClaims()).filter((claim) => claim.index !== instance.index);
-    const own = new Set(["address", "nft table"]);
-    const running = (await leftovers(instance)).filter(({ kind }) => !own.has(kind));
+    const running = (await leftovers(instance)).filter(isInUse);
     if (running.length > 0)
       throw new Error(
         `the instance in ${instance.dir} still has ${running.map(({ kind, name }) => `${kind} ${name}`).join(", ")}: remove its clusters and shut its supervisor down first (npm run down)`,
       );
+    await removeCgroup(instance.kernel.cgroup);
     await removeAddress(instance.gatewayAddress);
     await release(instance, others.length === 0);
     await rm(instance.paths.run, { recursive: true, force: true });
     await rm(instance.paths.claim, { force: true });
   });
+}
+
+/** What an instance itself has, and an empty cgroup, are no sign that something of it still runs. */
+function isInUse({ kind }: Leftover): boolean {
+  return kind !== "address" && kind !== "nft table" && kind !== "cgroup";
 }
 
 async function claim(dir: string): Promise<Instance> {
@@ -78,9 +84,26 @@ async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number 
   const kept = (await readJson<{ index: number }>(identityOf(dir)))?.index;
   const holder = claims.find((claim) => claim.index === kept);
   if (holder === undefined) return kept;
+  if (!(await holdsState(dir))) return undefined;
   throw new Error(
     `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to begin anew`,
   );
+}
+
+/** Whether something in an instance's folder knows its addresses: clusters, or the Pulumi state of their outputs. */
+async function holdsState(dir: string): Promise<boolean> {
+  const { clusters, eks, pulumi } = instanceAt(dir, 0).paths;
+  const contents = await Promise.all([clusters, eks, pulumi].map((folder) => entriesOf(folder)));
+  return contents.flat().length > 0;
+}
+
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
 }
 
 async function freeIndex(dir: string, claims: readonly Claim[]): Promise<number> {
@@ -99,11 +122,11 @@ async function withoutStale(claims: readonly Claim[]): Promise<Claim[]> {
   for (const claim of claims) {
     const instance = instanceAt(claim.dir, claim.index);
     const alive = (await readJson<{ index: number }>(identityOf(claim.dir)))?.index === claim.index;
-    const held = (await leftovers(instance)).some(({ kind }) => kind !== "address" && kind !== "nft table");
-    if (alive || held) {
+    if (alive || (await leftovers(instance)).some(isInUse)) {
       kept.push(claim);
       continue;
     }
+    await removeCgroup(instance.kernel.cgroup);
     await removeAddress(instance.gatewayAddress);
     await release(instance, false);
     await rm(instance.paths.claim, { force: true });
@@ -112,14 +135,9 @@ async function withoutStale(claims: readonly Claim[]): Promise<Claim[]> {
 }
 
 async function readClaims(): Promise<Claim[]> {
-  try {
-    const names = (await readdir(RUN_ROOT)).filter((name) => /^\d+\.json$/.test(name));
-    const claims = await Promise.all(names.map((name) => readJson<Claim>(join(RUN_ROOT, name))));
-    return claims.filter((claim) => claim !== undefined).sort((a, b) => a.index - b.index);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const names = (await entriesOf(RUN_ROOT)).filter((name) => /^\d+\.json$/.test(name));
+  const claims = await Promise.all(names.map((name) => readJson<Claim>(join(RUN_ROOT, name))));
+  return claims.filter((claim) => claim !== undefined).sort((a, b) => a.index - b.index);
 }
 
 async function makeFolders({ dir, paths }: Instance): Promise<void> {

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "../instance/addresses.ts";
+import { readText } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { processesOf } from "../instance/processes.ts";
 import { startGuard } from "./guard.ts";
@@ -20,7 +21,7 @@ export interface SupervisorClient {
    * that isn't there, or is killed meanwhile, is started.
    */
   start(spec: ProcessSpec): Promise<ProcessStatus>;
-  /** Stops a process and its process group, and forgets it. Idempotent; starts the supervisor when it isn't there. */
+  /** Stops a process and its process group, and forgets it. Idempotent; a supervisor that was killed is started for it. */
   stop(id: string): Promise<void>;
   /** All processes; empty when no supervisor runs. */
   list(): Promise<ProcessStatus[]>;
@@ -32,7 +33,10 @@ export interface SupervisorClient {
 export function supervisorOf(instance: Instance): SupervisorClient {
   return {
     start: (spec) => persist(instance, () => call(instance, "POST", "/start", spec)) as Promise<ProcessStatus>,
-    stop: async (id) => void (await persist(instance, () => call(instance, "POST", "/stop", { id }))),
+    stop: async (id) => {
+      if (await isIdle(instance)) return;
+      await persist(instance, () => call(instance, "POST", "/stop", { id }));
+    },
     list: async () => {
       try {
         return (await call(instance, "GET", "/list")) as ProcessStatus[];
@@ -42,8 +46,7 @@ export function supervisorOf(instance: Instance): SupervisorClient {
       }
     },
     shutdown: async () => {
-      // Nothing runs and nothing is recorded as running: no need to start a supervisor only to stop it.
-      if ((await processesOf(instance)).every((process) => process.id === undefined)) return;
+      if (await isIdle(instance)) return;
       await persist(instance, () => call(instance, "POST", "/shutdown"));
       await gone(instance);
     },
@@ -77,6 +80,12 @@ async function persist<T>(instance: Instance, attempt: () => Promise<T>): Promis
       await ensureSupervisor(instance);
     }
   }
+}
+
+/** Nothing runs and nothing is recorded as running: no need to start a supervisor only to stop something. */
+async function isIdle(instance: Instance): Promise<boolean> {
+  if ((await readText(instance.paths.record)) !== undefined) return false;
+  return (await processesOf(instance)).every((process) => process.id === undefined);
 }
 
 async function isUp(instance: Instance): Promise<boolean> {

@@ -119,7 +119,7 @@ describe("clusters of an instance", () => {
     const name = `probe-${++probes}`;
     const api = core(cluster);
     const namespace = "default";
-    const container = { name: "probe", image: PROBE_IMAGE, args: ["--request-timeout=5s", "--token=none", ...args] };
+    const container = { name: "probe", image: PROBE_IMAGE, args: ["--request-timeout=5s", ...args] };
     await until("a service account to run as", () => api.readNamespacedServiceAccount({ name: "default", namespace }));
     await api.createNamespacedPod({
       namespace,
@@ -167,11 +167,18 @@ describe("clusters of an instance", () => {
       await dnsReady(name);
       const gateway = await probe(name, "--server=http://gateway.fleet.internal:18080", "get", "--raw=/hello");
       expect(gateway).toEqual({ ok: true, output: expect.stringContaining("hello from the gateway") });
-      const tls = await probe(name, "--server=https://gateway.fleet.internal:18443", "get", "--raw=/hello");
+      const tls = await probe(
+        name,
+        "--server=https://gateway.fleet.internal:18443",
+        "--token=x",
+        "get",
+        "--raw=/hello",
+      );
       expect(tls).toEqual({ ok: true, output: expect.stringContaining("hello from the gateway") });
       const ca = "--certificate-authority=/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
-      const service = ["get", "--raw=/readyz", "--server=https://kubernetes.default.svc.cluster.local"];
-      expect(await probe(name, ...service, ca)).toEqual({ ok: true, output: expect.stringMatching(/^ok/) });
+      const service = ["get", "--raw=/readyz", "--token=x", "--server=https://kubernetes.default.svc.cluster.local"];
+      const verified = await probe(name, ...service, ca);
+      expect(verified.output, "past TLS, refused for its token").toContain("Unauthorized");
       const untrusted = await probe(name, ...service);
       expect(untrusted).toEqual({ ok: false, output: expect.stringContaining("unknown authority") });
     },
