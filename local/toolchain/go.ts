@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
 import { contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
@@ -50,8 +51,10 @@ export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
 export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup];
 
 /** No C compiler, no path of the machine in a binary, exactly the go.mod and go.sum that are committed. */
-const environment = (root: string) => ({
+const environment = (root: string): Record<string, string> => ({
   CGO_ENABLED: "0",
+  // The compiler collects garbage less often: a sixth of its time, for some memory.
+  ...(totalmem() >= 8 * 1024 ** 3 ? { GOGC: "400" } : {}),
   GOCACHE: join(root, "go-build"),
   GOFLAGS: "-mod=readonly -trimpath -buildvcs=false",
   // Not in /tmp, which may be small: programs are linked here.
