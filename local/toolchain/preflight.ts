@@ -18,7 +18,7 @@ export interface BuildTools {
 }
 
 /** Disk that a build from nothing takes: the Go build cache at its peak, modules, programs and images. Bytes. */
-export const BUILD_DISK = 25 * 1024 ** 3;
+export const BUILD_DISK = 16 * 1024 ** 3;
 
 // What the pinned awscli and ministack ask for.
 const PYTHON_NEEDED = "3.10";
