@@ -1,8 +1,11 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isMissing } from "./files.ts";
+import { kill } from "./processes.ts";
 
 const ROOT = "/sys/fs/cgroup";
+const REMOVAL_ATTEMPTS = 200;
 const V2_CONTROLLERS = ["cpu", "cpuset", "memory", "pids", "io"];
 
 /** The cgroup hierarchies of this machine: one unified tree (v2), or one tree per controller (v1), all of which runc uses. */
@@ -57,9 +60,19 @@ export async function cgroupProcesses(cgroup: string): Promise<number[]> {
   return [...new Set(lists.flatMap((text) => text.split("\n").filter((line) => line !== "")).map(Number))];
 }
 
-/** Removes a cgroup and all below it; it must hold no process. Nothing happens when it is gone. */
+/** Kills all processes in a cgroup and below it, and removes it. Nothing happens when it is gone. */
 export async function removeCgroup(cgroup: string): Promise<void> {
-  for (const folder of await cgroupFolders(cgroup)) await tolerateMissing(rmdir(folder), undefined);
+  for (let attempt = 1; ; attempt++) {
+    for (const pid of await cgroupProcesses(cgroup)) kill(pid);
+    try {
+      for (const folder of await cgroupFolders(cgroup)) await tolerateMissing(rmdir(folder), undefined);
+      return;
+    } catch (error) {
+      // The kernel takes a moment to forget dead processes.
+      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || attempt >= REMOVAL_ATTEMPTS) throw error;
+    }
+    await sleep(50);
+  }
 }
 
 async function subtree(folder: string): Promise<string[]> {

@@ -1,11 +1,11 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
-import { removeCgroup } from "./cgroups.ts";
 import { isMissing, readJson, writeAtomic } from "./files.ts";
 import { type Leftover, leftovers } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
-import { addAddress, isolate, release, removeAddress } from "./network.ts";
+import { addAddress, isolate, restoreForwarding } from "./network.ts";
+import { purge } from "./purge.ts";
 
 interface Claim {
   readonly dir: string;
@@ -58,11 +58,9 @@ export async function releaseInstance(instance: Instance): Promise<void> {
       throw new Error(
         `the instance in ${instance.dir} still has ${running.map(({ kind, name }) => `${kind} ${name}`).join(", ")}: remove its clusters and shut its supervisor down first (npm run down)`,
       );
-    await removeCgroup(instance.kernel.cgroup);
-    await removeAddress(instance.gatewayAddress);
-    await release(instance, others.length === 0);
-    await rm(instance.paths.run, { recursive: true, force: true });
+    await purge(instance);
     await rm(instance.paths.claim, { force: true });
+    if (others.length === 0) await restoreForwarding();
   });
 }
 
@@ -74,15 +72,18 @@ function isInUse({ kind }: Leftover): boolean {
 async function claim(dir: string): Promise<Instance> {
   const claims = await withoutStale(await readClaims());
   const current = claims.find((claim) => claim.dir === dir)?.index;
-  const index = current ?? (await keptIndex(dir, claims)) ?? (await freeIndex(dir, claims));
-  const instance = instanceAt(dir, index);
+  const kept = await keptIndex(dir, claims);
+  const instance = instanceAt(dir, current ?? kept ?? (await freeIndex(dir, claims)));
+  // The folder was removed while its instance ran: what still runs knows keys and state that are gone.
+  if (current !== undefined && kept === undefined) await purge(instance);
+  const { index } = instance;
   await writeAtomic(instance.paths.claim, `${JSON.stringify({ dir, index } satisfies Claim)}\n`, 0o644);
   return instance;
 }
 
 async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number | undefined> {
   const kept = (await readJson<{ index: number }>(identityOf(dir)))?.index;
-  const holder = claims.find((claim) => claim.index === kept);
+  const holder = claims.find((claim) => claim.index === kept && claim.dir !== dir);
   if (holder === undefined) return kept;
   if (!(await holdsState(dir))) return undefined;
   throw new Error(
@@ -126,9 +127,7 @@ async function withoutStale(claims: readonly Claim[]): Promise<Claim[]> {
       kept.push(claim);
       continue;
     }
-    await removeCgroup(instance.kernel.cgroup);
-    await removeAddress(instance.gatewayAddress);
-    await release(instance, false);
+    await purge(instance);
     await rm(instance.paths.claim, { force: true });
   }
   return kept;

@@ -1,8 +1,9 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import type { Instance } from "./addresses.ts";
 import { cgroupFolders } from "./cgroups.ts";
 import { run } from "./command.ts";
 import { isMissing } from "./files.ts";
+import { mountsUnder } from "./mounts.ts";
 import { processesOf } from "./processes.ts";
 
 /** Something of an instance that still exists on this machine. */
@@ -33,23 +34,12 @@ async function list(kind: Leftover["kind"], names: Promise<string[]>): Promise<L
   return (await names).map((name) => ({ kind, name }));
 }
 
-/** Mount points under a folder, in the order in which they were mounted. */
-export async function mountsUnder(folder: string): Promise<string[]> {
-  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
-  return lines.map((line) => unescapeMount(line.split(" ")[4] ?? "")).filter((point) => point.startsWith(`${folder}/`));
-}
-
 async function mounts({ dir, paths }: Instance): Promise<string[]> {
   return [...(await mountsUnder(dir)), ...(await mountsUnder(paths.run))];
 }
 
-// Space, tab, newline and backslash are written as octal escapes (proc_pid_mountinfo(5)).
-function unescapeMount(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-}
-
 /** Names of the network namespaces of an instance. */
-async function namespaces(instance: Instance): Promise<string[]> {
+export async function namespaces(instance: Instance): Promise<string[]> {
   try {
     return (await readdir("/run/netns")).filter((name) => name.startsWith(`fleet-${instance.index}-`));
   } catch (error) {
@@ -59,13 +49,13 @@ async function namespaces(instance: Instance): Promise<string[]> {
 }
 
 /** Names of the host's links to nodes of an instance. */
-async function links(instance: Instance): Promise<string[]> {
+export async function links(instance: Instance): Promise<string[]> {
   const all = JSON.parse(await run(["ip", "-json", "link"])) as { ifname: string }[];
   return all.map((link) => link.ifname).filter((name) => name.startsWith(instance.kernel.linkPrefix));
 }
 
 /** Addresses of an instance on `lo`. */
-async function addresses(instance: Instance): Promise<string[]> {
+export async function addresses(instance: Instance): Promise<string[]> {
   const all = JSON.parse(await run(["ip", "-json", "address", "show", "dev", "lo"])) as {
     addr_info?: { local: string }[];
   }[];

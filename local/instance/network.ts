@@ -1,7 +1,8 @@
-import { access, readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Instance, RUN_ROOT } from "./addresses.ts";
 import { CommandError, run } from "./command.ts";
+import { readText } from "./files.ts";
 
 const FORWARDING = "/proc/sys/net/ipv4/ip_forward";
 const FORWARDING_BEFORE = join(RUN_ROOT, "ip_forward.before");
@@ -60,14 +61,15 @@ table inet ${kernel.nftTable} {
 `;
 }
 
-/** Undoes `isolate`; forwarding is put back when no other instance is left. */
-export async function release(instance: Instance, lastOne: boolean): Promise<void> {
-  await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", instance.kernel.nftTable]));
-  const changed = await access(FORWARDING_BEFORE).then(
-    () => true,
-    () => false,
-  );
-  if (!lastOne || !changed) return;
-  await writeFile(FORWARDING, await readFile(FORWARDING_BEFORE));
-  await run(["rm", "-f", FORWARDING_BEFORE]);
+/** Removes the packet filter of an instance; nothing happens when it is gone. */
+export async function removeFilter({ kernel }: Instance): Promise<void> {
+  await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", kernel.nftTable]));
+}
+
+/** Puts forwarding back to what it was before the first instance; for when no instance is left. */
+export async function restoreForwarding(): Promise<void> {
+  const before = await readText(FORWARDING_BEFORE);
+  if (before === undefined) return;
+  await writeFile(FORWARDING, before);
+  await rm(FORWARDING_BEFORE);
 }

@@ -85,6 +85,15 @@ export function inCgroup(cgroups: string, cgroup: string): boolean {
   });
 }
 
+/** Kills a process; nothing happens when it has ended. */
+export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 async function readProc(pid: number, file: string): Promise<string | undefined> {
   try {
     return await readFile(`/proc/${pid}/${file}`, "utf8");

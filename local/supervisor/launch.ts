@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { type Instance, PROCESS_MARK } from "../instance/addresses.ts";
 import { makeCgroup, procsFiles } from "../instance/cgroups.ts";
-import { markOf, processesOf, statOf } from "../instance/processes.ts";
+import { kill, markOf, processesOf, statOf } from "../instance/processes.ts";
 import { logOf } from "./logs.ts";
 import type { ProcessSpec } from "./spec.ts";
 
@@ -98,12 +98,6 @@ export async function signalGroup(
   signal: NodeJS.Signals | undefined,
 ): Promise<number> {
   const members = (await processesOf(instance)).filter((process) => process.id === id && process.group === pid);
-  for (const member of members) {
-    try {
-      process.kill(member.pid, signal ?? 0);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
-  }
+  if (signal !== undefined) for (const { pid: member } of members) kill(member, signal);
   return members.length;
 }

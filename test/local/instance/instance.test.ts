@@ -1,11 +1,14 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Instance } from "../../../local/instance/addresses.ts";
+import { type Instance, PROCESS_MARK } from "../../../local/instance/addresses.ts";
 import { findInstance, listInstances, openInstance, releaseInstance } from "../../../local/instance/instance.ts";
 import { leftovers } from "../../../local/instance/leftovers.ts";
 import { tryLock, withLock } from "../../../local/instance/lock.ts";
+import { markOf, processesOf } from "../../../local/instance/processes.ts";
 
 // Real addresses and packet filters: needs root, as every instance does.
 describe.skipIf(process.getuid?.() !== 0)("instances", () => {
@@ -62,6 +65,16 @@ describe.skipIf(process.getuid?.() !== 0)("instances", () => {
     const next = await open(await folder());
     expect((await listInstances()).map(({ dir }) => dir)).not.toContain(gone.dir);
     expect(next.index).toBeLessThanOrEqual(gone.index);
+  });
+
+  test("a folder that was removed while its instance ran begins anew, with nothing of the old one", async () => {
+    const before = await openInstance(await folder());
+    const stray = spawn("sleep", ["1000"], { env: { ...process.env, [PROCESS_MARK]: markOf(before, "stray") } });
+    await once(stray, "spawn");
+    await rm(before.dir, { recursive: true });
+    const after = await open(before.dir);
+    expect(after.index).toBe(before.index);
+    expect(await processesOf(after)).toEqual([]);
   });
 
   test("a folder whose state knows an index refuses another one, and says who holds its own", async () => {

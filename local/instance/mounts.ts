@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { run } from "./command.ts";
+import { tolerate } from "./network.ts";
+
+/** Mount points under a folder, in the order in which they were mounted. */
+export async function mountsUnder(folder: string): Promise<string[]> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
+  return lines.map((line) => unescapeMount(line.split(" ")[4] ?? "")).filter((point) => point.startsWith(`${folder}/`));
+}
+
+/** Unmounts everything under a folder, the latest first. What is still in use for a moment goes with its last user. */
+export async function unmountUnder(folder: string): Promise<void> {
+  for (const point of (await mountsUnder(folder)).reverse())
+    await tolerate(/not mounted|no mount point|No such file/, run(["umount", "--lazy", point]));
+}
+
+// Space, tab, newline and backslash are written as octal escapes (proc_pid_mountinfo(5)).
+function unescapeMount(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+}
