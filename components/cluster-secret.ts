@@ -1,13 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import {
-  type ArgocdAccess,
-  argocdClusterSecret,
-  bridgeData,
-  bridgeLabels,
-  type ClusterMetadata,
-  clusterSecretName,
-} from "../lib/bridge.ts";
+import { type ArgocdAccess, argocdClusterSecret } from "../lib/argocd.ts";
+import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../lib/bridge.ts";
 
 export interface ClusterSecretArgs {
   readonly metadata: pulumi.Input<ClusterMetadata>;
@@ -35,7 +29,6 @@ export class ClusterSecret extends pulumi.ComponentResource {
           namespace: args.namespace,
           labels: metadata.apply(bridgeLabels),
         },
-        // Not stringData, which never removes a key.
         data: this.data.apply(inBase64),
       },
       { parent: this },
@@ -72,8 +65,4 @@ export class ClusterSecret extends pulumi.ComponentResource {
       { parent: this },
     );
   }
-}
-
-function inBase64(data: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
 }

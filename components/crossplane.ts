@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
+import { namespaces } from "../lib/names.ts";
 import { HelmAddon } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
-export const crossplaneNamespace = "crossplane-system";
+export const crossplaneNamespace = namespaces.crossplane;
 
 /** The service account of Crossplane's AWS provider, which Git fixes by a DeploymentRuntimeConfig. */
 export const providerServiceAccount: ServiceAccountRef = {

@@ -5,12 +5,14 @@ import type { PolicyDocument } from "../lib/iam/policy.ts";
 export interface FleetBoundaryArgs {
   /** Physical name of the policy, at most 128 characters. */
   readonly policyName: string;
+  /** Whose roles carry it. */
+  readonly description: string;
   /** The most that a role with this boundary can do. */
   readonly document: pulumi.Input<PolicyDocument>;
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** The permissions boundary that every role made by Crossplane carries. */
+/** A permissions boundary of the fleet: of the roles that Crossplane makes on the hub, or that applications order on a spoke. */
 export class FleetBoundary extends pulumi.ComponentResource {
   readonly arn: pulumi.Output<string>;
 
@@ -20,7 +22,7 @@ export class FleetBoundary extends pulumi.ComponentResource {
       `${name}-policy`,
       {
         name: args.policyName,
-        description: "Permissions boundary of every role that the fleet's Crossplane makes",
+        description: args.description,
         policy: pulumi.jsonStringify(args.document),
         tags: args.tags,
       },

@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
+import { namespaces } from "../lib/names.ts";
 import { HelmAddon } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
 /** Namespace of Flux, of its sync objects and of the hub's cluster secret. */
-export const fluxNamespace = "flux-system";
+export const fluxNamespace = namespaces.flux;
 
 /** Flux's controllers that act in AWS, with the name of their service account. */
 export type FluxIdentity = "kustomize-controller" | "helm-controller";

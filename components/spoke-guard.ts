@@ -1,15 +1,13 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { group } from "../lib/labels.ts";
+import { spokeApi } from "../lib/spoke.ts";
 
 export interface SpokeGuardArgs {
   /** The Kustomization that must stay while a spoke exists. */
   readonly namespace: string;
   readonly kustomizationName: string;
 }
-
-/** Where spokes live, as their API defines them. */
-const spokes = { apiVersion: `${group}/v1alpha1`, kind: "Spoke", namespace: "spokes" };
 
 /**
  * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nobody would remove the spoke's cluster.
@@ -28,7 +26,7 @@ export class SpokeGuard extends pulumi.ComponentResource {
         metadata,
         spec: {
           failurePolicy: "Ignore",
-          paramKind: { apiVersion: spokes.apiVersion, kind: spokes.kind },
+          paramKind: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind },
           matchConstraints: {
             namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": args.namespace } },
             resourceRules: [
@@ -47,7 +45,7 @@ export class SpokeGuard extends pulumi.ComponentResource {
               reason: "Forbidden",
               messageExpression: [
                 "'the hub still runs spoke ' + params.metadata.name",
-                `'; remove spokes through Git first and wait until they are gone (kubectl get spokes -n ${spokes.namespace}),'`,
+                `'; remove spokes through Git first and wait until they are gone (kubectl get spokes -n ${spokeApi.namespace}),'`,
                 "' or nobody would delete their clusters'",
               ].join(" + "),
             },
@@ -63,7 +61,7 @@ export class SpokeGuard extends pulumi.ComponentResource {
         spec: {
           policyName: policy.metadata.name,
           validationActions: ["Deny"],
-          paramRef: { namespace: spokes.namespace, selector: {}, parameterNotFoundAction: "Allow" },
+          paramRef: { namespace: spokeApi.namespace, selector: {}, parameterNotFoundAction: "Allow" },
         },
       },
       { parent: this },

@@ -1,7 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { ClusterSecret, ClusterSecretArgs } from "../components/cluster-secret.ts";
-import type { EncryptionKeyArgs } from "../components/encryption-key.ts";
+import type { EncryptionKey, EncryptionKeyArgs } from "../components/encryption-key.ts";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
 import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
 import type { FluxSyncArgs } from "../components/flux-sync.ts";
@@ -10,8 +10,10 @@ import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
 import type { HubNodesArgs } from "../components/hub-nodes.ts";
 import { type ClusterNetwork, Network } from "../components/network.ts";
 import type { SecretStore } from "../components/secret-store.ts";
-import type { ArgocdAccess, ClusterMetadata } from "../lib/bridge.ts";
+import type { ArgocdAccess } from "../lib/argocd.ts";
+import type { ClusterMetadata } from "../lib/bridge.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
+import { tenantBoundary as tenantPolicy } from "../lib/iam/tenants.ts";
 import { clusterTag, fleetTag } from "../lib/labels.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import type { HubIdentities } from "./identities.ts";
@@ -44,6 +46,8 @@ export function tags({ fleet, environment }: Settings): Tags {
 }
 
 export interface HubNetwork extends ClusterNetwork {
+  /** IPv4 block of the VPC. */
+  readonly cidr: pulumi.Input<string>;
   /** What must exist as long as nodes do. */
   readonly dependencies: pulumi.Resource[];
 }
@@ -54,6 +58,7 @@ export function network(settings: Settings, { region }: AwsAccount, tags: Tags):
   if (vpcId) {
     return {
       vpcId,
+      cidr: aws.ec2.getVpcOutput({ id: vpcId }).cidrBlock,
       privateSubnetIds: [...privateSubnetIds],
       publicSubnetIds: [...publicSubnetIds],
       nodeSubnetIds: [...privateSubnetIds],
@@ -74,6 +79,7 @@ export function network(settings: Settings, { region }: AwsAccount, tags: Tags):
   const { privateSubnetIds: privateIds, publicSubnetIds: publicIds, nodeSubnetIds } = made;
   return {
     vpcId: made.vpcId,
+    cidr: settings.vpcCidr,
     privateSubnetIds: privateIds,
     publicSubnetIds: publicIds,
     nodeSubnetIds,
@@ -159,13 +165,28 @@ export function gitAuthentication(settings: Settings): GitAuthentication {
   }
 }
 
-export function boundary({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
+export function boundary(
+  { fleet }: Settings,
+  account: AwsAccount,
+  tenants: FleetBoundary,
+  tags: Tags,
+): FleetBoundaryArgs {
+  return {
+    policyName: fleetNames(fleet).boundaryPolicy,
+    description: "Permissions boundary of every role that the fleet's Crossplane makes",
+    document: pulumi
+      .all([pulumi.output(account), tenants.arn])
+      .apply(([scope, tenantBoundaryArn]) => spokeBoundary({ ...scope, fleet, tenantBoundaryArn })),
+    tags,
+  };
+}
+
+export function tenantBoundary({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
   const names = fleetNames(fleet);
   return {
-    policyName: names.boundaryPolicy,
-    document: pulumi
-      .output(account)
-      .apply((scope) => spokeBoundary({ ...scope, sealingKeyPrefix: names.sealingKeyPrefix })),
+    policyName: names.tenantBoundaryPolicy,
+    description: "Permissions boundary of every role that an application orders on a spoke",
+    document: pulumi.output(account).apply((scope) => tenantPolicy(scope, names.spokePrefix)),
     tags,
   };
 }
@@ -180,9 +201,11 @@ export function fluxRoles(identities: HubIdentities): FluxArgs["roleArns"] {
 export interface BridgeSources {
   readonly settings: Settings;
   readonly account: AwsAccount;
-  readonly network: ClusterNetwork;
+  readonly network: HubNetwork;
   readonly cluster: HubCluster;
+  readonly secretsKey: EncryptionKey;
   readonly boundary: FleetBoundary;
+  readonly tenants: FleetBoundary;
   readonly identities: HubIdentities;
 }
 
@@ -202,7 +225,7 @@ function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetad
 }
 
 export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
-  const { settings, account, network, cluster, boundary, identities } = sources;
+  const { settings, account, network, cluster, identities } = sources;
   const names = fleetNames(settings.fleet);
   const metadata = pulumi
     .output({
@@ -211,12 +234,15 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         region: account.region,
         partition: account.partition,
         vpcId: network.vpcId,
+        vpcCidr: network.cidr,
         clusterName: cluster.name,
         clusterArn: cluster.arn,
       },
       oidc: { provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn },
       identities: identityMetadata(identities),
-      permissionsBoundaryArn: boundary.arn,
+      secretsKeyArn: sources.secretsKey.arn,
+      permissionsBoundaryArn: sources.boundary.arn,
+      tenantBoundaryArn: sources.tenants.arn,
       hubEgressCidrs: network.egressCidrs,
     })
     .apply(

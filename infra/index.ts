@@ -49,9 +49,10 @@ const git = new GitCredentials("git", {
   secretName: names.gitSecret,
 });
 
-// Identities: one role for each service account, and the boundary of every role that Crossplane makes.
-const boundary = new FleetBoundary("fleet-boundary", args.boundary(settings, account, tags));
-const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
+// Identities: one role for each service account, and the boundaries of the roles that Crossplane makes, here and on spokes.
+const tenants = new FleetBoundary("tenant-boundary", args.tenantBoundary(settings, account, tags));
+const boundary = new FleetBoundary("fleet-boundary", args.boundary(settings, account, tenants, tags));
+const identities = hubIdentities({ settings, account, cluster, boundary, tenants, git, secretsKey, tags });
 
 // Controllers, by Helm. They need nodes, and are gone before these.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -63,7 +64,7 @@ const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 // The bridge: what Git may know of the hub.
 const bridge = new ClusterSecret(
   "cluster-secret",
-  args.clusterSecret({ settings, account, network, cluster, boundary, identities }),
+  args.clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
 

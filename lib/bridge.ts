@@ -18,6 +18,8 @@ export interface ClusterMetadata {
     readonly region: string;
     readonly partition: string;
     readonly vpcId: string;
+    /** IPv4 block of the VPC. */
+    readonly vpcCidr: string;
     /** Name of the EKS cluster. */
     readonly clusterName: string;
     readonly clusterArn: string;
@@ -33,8 +35,12 @@ export interface ClusterMetadata {
   readonly chartsRegistry: string;
   /** Scope of the sealing keys that the cluster may read. */
   readonly sealingScope: string;
+  /** KMS key under which the fleet's sealing keys and Git credentials are encrypted. */
+  readonly secretsKeyArn: string;
   /** Permissions boundary that every role made in the fleet carries. */
   readonly permissionsBoundaryArn: string;
+  /** The narrower boundary of the roles that applications order on a spoke. */
+  readonly tenantBoundaryArn: string;
   /** Name prefix of the roles and clusters that Crossplane may manage. */
   readonly spokePrefix: string;
   /** Block from which the networks of spokes are taken. */
@@ -69,6 +75,7 @@ export const bridgeKeys = {
   aws_region: "region of the cluster",
   aws_partition: "aws, aws-cn or aws-us-gov",
   aws_vpc_id: "VPC of the cluster",
+  aws_vpc_cidr: "IPv4 block of the VPC",
   aws_cluster_name: "name of the EKS cluster",
   cluster_arn: "ARN of the EKS cluster",
   kubernetes_version: "minor version; quote it in manifests, it looks like a number",
@@ -80,7 +87,9 @@ export const bridgeKeys = {
   gitops_workloads_repo_revision: "branch that the cluster follows there",
   charts_registry: "base URL of the chart mirror, empty without one: use it as $" + "{charts_registry:=<upstream URL>}",
   sealing_scope: "scope of the sealing keys that the cluster reads",
+  secrets_kms_key_arn: "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
   permissions_boundary_arn: "boundary policy that every role made in the fleet must carry",
+  tenant_boundary_arn: "boundary policy that every role ordered by an application must carry",
   spoke_prefix: "name prefix of clusters and roles that Crossplane may manage",
   spoke_cidr_pool: "block from which the networks of spokes are taken",
   hub_egress_cidrs: "comma-separated addresses from which the hub reaches spokes; may be empty",
@@ -125,6 +134,7 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     aws_region: aws.region,
     aws_partition: aws.partition,
     aws_vpc_id: aws.vpcId,
+    aws_vpc_cidr: aws.vpcCidr,
     aws_cluster_name: aws.clusterName,
     cluster_arn: aws.clusterArn,
     kubernetes_version: metadata.kubernetesVersion,
@@ -136,12 +146,87 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     gitops_workloads_repo_revision: repositories.gitopsWorkloads.revision,
     charts_registry: metadata.chartsRegistry,
     sealing_scope: metadata.sealingScope,
+    secrets_kms_key_arn: metadata.secretsKeyArn,
     permissions_boundary_arn: metadata.permissionsBoundaryArn,
+    tenant_boundary_arn: metadata.tenantBoundaryArn,
     spoke_prefix: metadata.spokePrefix,
     spoke_cidr_pool: metadata.spokeCidrPool,
     hub_egress_cidrs: metadata.hubEgressCidrs.join(","),
   };
   return { ...identityData(metadata.identities), ...fixed };
+}
+
+const identitySuffix = "_iam_role_arn";
+
+function readIdentities(data: Readonly<Record<string, string>>): ClusterMetadata["identities"] {
+  const addons = Object.keys(data)
+    .filter((key) => key.endsWith(identitySuffix))
+    .map((key) => key.slice(0, -identitySuffix.length));
+  return Object.fromEntries(
+    addons.map((addon) => [
+      addon,
+      {
+        roleArn: data[`${addon}${identitySuffix}`] ?? "",
+        namespace: data[`${addon}_namespace`] ?? "",
+        serviceAccount: data[`${addon}_service_account`] ?? "",
+      },
+    ]),
+  );
+}
+
+/**
+ * The metadata that {@link bridgeData} wrote; add-ons stand in the labels only.
+ * @throws RangeError that names every missing key: the program that wrote the data is older than the contract.
+ */
+export function readBridgeData(data: Readonly<Record<string, string>>): Omit<ClusterMetadata, "addons"> {
+  const missing = Object.keys(bridgeKeys).filter((key) => data[key] === undefined);
+  if (missing.length > 0) {
+    throw new RangeError(`the cluster secret lacks ${missing.join(", ")}: run pulumi up with the current program`);
+  }
+  const known = data as Record<BridgeKey, string>;
+  return {
+    name: known.cluster_name,
+    role: known.cluster_role === "hub" ? "hub" : "spoke",
+    environment: known.environment,
+    tenant: known.tenant,
+    fleet: known.fleet,
+    aws: {
+      accountId: known.aws_account_id,
+      region: known.aws_region,
+      partition: known.aws_partition,
+      vpcId: known.aws_vpc_id,
+      vpcCidr: known.aws_vpc_cidr,
+      clusterName: known.aws_cluster_name,
+      clusterArn: known.cluster_arn,
+    },
+    kubernetesVersion: known.kubernetes_version,
+    oidc: { provider: known.oidc_provider, providerArn: known.oidc_provider_arn },
+    identities: readIdentities(data),
+    repositories: {
+      gitopsSystem: { url: known.gitops_system_repo_url, revision: known.gitops_system_repo_revision },
+      gitopsWorkloads: { url: known.gitops_workloads_repo_url, revision: known.gitops_workloads_repo_revision },
+    },
+    chartsRegistry: known.charts_registry,
+    sealingScope: known.sealing_scope,
+    secretsKeyArn: known.secrets_kms_key_arn,
+    permissionsBoundaryArn: known.permissions_boundary_arn,
+    tenantBoundaryArn: known.tenant_boundary_arn,
+    spokePrefix: known.spoke_prefix,
+    spokeCidrPool: known.spoke_cidr_pool,
+    hubEgressCidrs: known.hub_egress_cidrs.split(",").filter(Boolean),
+  };
+}
+
+/** Secret data in base64, as Kubernetes takes it: `stringData` would never remove a key. */
+export function inBase64(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
+}
+
+/** What {@link inBase64} made. */
+export function fromBase64(data: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]),
+  );
 }
 
 /** Labels of a cluster secret: for people, Argo CD selectors and admission policies. */
@@ -159,34 +244,4 @@ export function bridgeLabels(metadata: Pick<ClusterMetadata, "name" | "role" | "
 /** Name of the cluster secret of the cluster `name`. */
 export function clusterSecretName(name: string): string {
   return `cluster-${name}`;
-}
-
-/** How Argo CD reaches the cluster: from inside, or from outside as an IAM role that has an access entry. */
-export type ArgocdAccess =
-  | { readonly kind: "in-cluster" }
-  | {
-      readonly kind: "role";
-      readonly roleArn: string;
-      readonly endpoint: string;
-      readonly certificateAuthority: string;
-    };
-
-/** An Argo CD cluster secret with the same labels and data (as annotations), for existing GitOps-bridge catalogues. */
-export function argocdClusterSecret(metadata: ClusterMetadata, access: ArgocdAccess) {
-  const inCluster = access.kind === "in-cluster";
-  const config = inCluster
-    ? { tlsClientConfig: { insecure: false } }
-    : {
-        awsAuthConfig: { clusterName: metadata.aws.clusterName, roleARN: access.roleArn },
-        tlsClientConfig: { insecure: false, caData: access.certificateAuthority },
-      };
-  return {
-    labels: { ...bridgeLabels(metadata), "argocd.argoproj.io/secret-type": "cluster" },
-    annotations: bridgeData(metadata),
-    data: {
-      name: metadata.name,
-      server: inCluster ? "https://kubernetes.default.svc" : access.endpoint,
-      config: JSON.stringify(config),
-    },
-  };
 }

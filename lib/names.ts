@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 /** Longest physical names, from the service's API reference. */
 export const nameLimits = {
   eksCluster: 100,
+  eksNodeGroup: 63,
   iamRole: 64,
   iamPolicy: 128,
   kmsAlias: 250,
@@ -17,6 +18,16 @@ export type NameKind = keyof typeof nameLimits;
 
 /** The hub's name in the fleet: the name in its cluster secret and the last part of its EKS cluster's name. */
 export const hubName = "hub";
+
+/** Namespaces on the hub, and on a spoke where it has the same controller. */
+export const namespaces = {
+  flux: "flux-system",
+  crossplane: "crossplane-system",
+  /** The hub's: Spokes and everything that belongs to one of them. */
+  spokes: "spokes",
+  /** A spoke's: the Sealed Secrets controller and its keys. */
+  sealedSecrets: "sealed-secrets",
+} as const;
 
 /** Repositories with credentials of their own; also the names of their Flux objects. */
 export const repositories = ["gitops-system", "gitops-workloads"] as const;
@@ -36,12 +47,15 @@ export function fleetNames(fleet: string) {
     nodeGroup: `${hub}-nodes`,
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
     boundaryPolicy: `${fleet}-boundary`,
+    tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
     /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
     spokePrefix: `${fleet}-spoke-`,
     clusterKeyAlias: `alias/${hub}-cluster`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
     clusterLogGroup: `/aws/eks/${hub}/cluster`,
     gitSecret: (repository: Repository) => `${fleet}/git/${repository}`,
+    /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
+    spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,
     sealingKeySecret: (scope: string, generation: string) => `${fleet}/sealing-keys/${scope}/${generation}`,
     /** Prefix of every sealing key in Secrets Manager. */
     sealingKeyPrefix: `${fleet}/sealing-keys/`,
@@ -67,6 +81,7 @@ export function derivedNames(
       (name) => ({ kind: "iamRole", name }) as const,
     ),
     { kind: "iamPolicy", name: names.boundaryPolicy },
+    { kind: "iamPolicy", name: names.tenantBoundaryPolicy },
     { kind: "kmsAlias", name: names.clusterKeyAlias },
     { kind: "kmsAlias", name: names.secretsKeyAlias },
     { kind: "logGroup", name: names.clusterLogGroup },

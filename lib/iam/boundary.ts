@@ -1,15 +1,21 @@
+import { fleetNames } from "../names.ts";
 import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { boundedRoleStatements } from "./roles.ts";
+import { tenantPrefix } from "./tenants.ts";
 
 export interface BoundaryScope extends Scope {
-  /** Prefix of the fleet's sealing keys in Secrets Manager, with the slash. */
-  readonly sealingKeyPrefix: string;
+  readonly fleet: string;
+  /** The narrower boundary of the roles that a spoke's own Crossplane makes for applications. */
+  readonly tenantBoundaryArn: string;
 }
 
 /**
  * The permissions boundary of every role that Crossplane makes: the most that a control plane, a node or a controller of a spoke
- * can ever be given. IAM only to read and to make service-linked roles: no role of a spoke can hand out rights.
+ * can ever be given. Rights can be handed out to applications only, and only under the tenants' boundary.
  */
 export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
+  const names = fleetNames(scope.fleet);
+  const name = arns(scope);
   return policy(
     {
       Sid: "ClusterAndApplicationServices",
@@ -41,11 +47,12 @@ export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
       Resource: ["*"],
     },
     {
-      Sid: "ReadSealingKeys",
+      Sid: "ReadSealingKeysAndGitCredentialsOfSpokes",
       Effect: "Allow",
       Action: ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
-      Resource: [arns(scope).secret(`${scope.sealingKeyPrefix}*`)],
+      Resource: [name.secret(`${names.sealingKeyPrefix}*`), name.secret(names.spokeGitSecret("*"))],
     },
+    ...boundedRoleStatements([name.role(`${tenantPrefix(`${names.spokePrefix}*`)}*`)], scope.tenantBoundaryArn),
     {
       Sid: "NeverDeleteClustersOrKeys",
       Effect: "Deny",

@@ -1,6 +1,7 @@
 import { clusterTag, fleetTag } from "../labels.ts";
 import { hubName } from "../names.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+import { boundedRoleStatements, keepBoundaryStatements } from "./roles.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -8,6 +9,7 @@ export interface CrossplaneScope extends Scope {
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
   readonly boundaryArn: string;
+  readonly tenantBoundaryArn: string;
   readonly hubOidcProviderArn: string;
 }
 
@@ -16,45 +18,11 @@ function passableServices({ dnsSuffix }: CrossplaneScope): string[] {
   return ["eks.amazonaws.com", `ec2.${dnsSuffix}`];
 }
 
-/**
- * Roles: only names under the spoke prefix, only with the fleet's boundary. What changes a role's rights asks for the boundary
- * too, so a role under the prefix that somebody made without one is out of reach.
- */
+/** Roles of spokes: only names under the spoke prefix, only with the fleet's boundary. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
   return [
-    {
-      Sid: "RolesWithBoundary",
-      Effect: "Allow",
-      Action: [
-        "iam:CreateRole",
-        "iam:AttachRolePolicy",
-        "iam:DetachRolePolicy",
-        "iam:PutRolePolicy",
-        "iam:DeleteRolePolicy",
-      ],
-      Resource: roles,
-      Condition: { StringEquals: { "iam:PermissionsBoundary": scope.boundaryArn } },
-    },
-    {
-      Sid: "RolesUnderPrefix",
-      Effect: "Allow",
-      Action: [
-        "iam:DeleteRole",
-        "iam:GetRole",
-        "iam:GetRolePolicy",
-        "iam:ListAttachedRolePolicies",
-        "iam:ListInstanceProfilesForRole",
-        "iam:ListRolePolicies",
-        "iam:ListRoleTags",
-        "iam:TagRole",
-        "iam:UntagRole",
-        "iam:UpdateAssumeRolePolicy",
-        "iam:UpdateRole",
-        "iam:UpdateRoleDescription",
-      ],
-      Resource: roles,
-    },
+    ...boundedRoleStatements(roles, scope.boundaryArn),
     {
       Sid: "PassRolesUnderPrefix",
       Effect: "Allow",
@@ -62,18 +30,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Resource: roles,
       Condition: { StringEquals: { "iam:PassedToService": passableServices(scope) } },
     },
-    {
-      Sid: "NeverTouchBoundaries",
-      Effect: "Deny",
-      Action: ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
-      Resource: ["*"],
-    },
-    {
-      Sid: "NeverChangeTheBoundaryPolicy",
-      Effect: "Deny",
-      Action: ["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:SetDefaultPolicyVersion"],
-      Resource: [scope.boundaryArn],
-    },
+    ...keepBoundaryStatements([scope.boundaryArn, scope.tenantBoundaryArn]),
   ];
 }
 
@@ -167,6 +124,7 @@ function networkStatements(scope: CrossplaneScope): Statement[] {
     "ec2:Detach*",
     "ec2:DisassociateAddress",
     "ec2:DisassociateRouteTable",
+    "ec2:ModifyLaunchTemplate",
     "ec2:ModifySubnetAttribute",
     "ec2:ModifyVpcAttribute",
     "ec2:ModifyVpcEndpoint",
@@ -215,7 +173,9 @@ function keyStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: [
         "kms:CancelKeyDeletion",
+        "kms:CreateAlias",
         "kms:CreateGrant",
+        "kms:DeleteAlias",
         "kms:DescribeKey",
         "kms:EnableKeyRotation",
         "kms:GetKeyPolicy",
@@ -225,16 +185,27 @@ function keyStatements(scope: CrossplaneScope): Statement[] {
         "kms:PutKeyPolicy",
         "kms:ScheduleKeyDeletion",
         "kms:TagResource",
+        "kms:UntagResource",
+        "kms:UpdateAlias",
         "kms:UpdateKeyDescription",
       ],
       Resource: [arns(scope).kmsKey("*")],
       Condition: { StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
     },
     {
+      Sid: "SpokeKeyAliases",
+      Effect: "Allow",
+      Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
+      Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
+    },
+    { Sid: "FindKeyAliases", Effect: "Allow", Action: ["kms:ListAliases"], Resource: ["*"] },
+    {
       Sid: "NotTheHubsKeys",
       Effect: "Deny",
       Action: [
+        "kms:CreateAlias",
         "kms:CreateGrant",
+        "kms:DeleteAlias",
         "kms:PutKeyPolicy",
         "kms:ScheduleKeyDeletion",
         "kms:TagResource",

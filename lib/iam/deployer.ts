@@ -146,12 +146,13 @@ function roleStatements(scope: DeployerScope): Statement[] {
 }
 
 function identityStatements(scope: DeployerScope): Statement[] {
+  const names = fleetNames(scope.fleet);
   const ours = { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
     // A new policy gives nobody a right before it is attached; only its later life is bound to the name.
-    { Sid: "CreateBoundary", Effect: "Allow", Action: ["iam:CreatePolicy"], Resource: ["*"], Condition: ours },
+    { Sid: "CreateBoundaries", Effect: "Allow", Action: ["iam:CreatePolicy"], Resource: ["*"], Condition: ours },
     {
-      Sid: "Boundary",
+      Sid: "Boundaries",
       Effect: "Allow",
       Action: [
         "iam:CreatePolicyVersion",
@@ -164,7 +165,7 @@ function identityStatements(scope: DeployerScope): Statement[] {
         "iam:TagPolicy",
         "iam:UntagPolicy",
       ],
-      Resource: [arns(scope).policy(fleetNames(scope.fleet).boundaryPolicy)],
+      Resource: [names.boundaryPolicy, names.tenantBoundaryPolicy].map(arns(scope).policy),
     },
     {
       Sid: "OidcProvider",

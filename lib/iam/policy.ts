@@ -31,6 +31,11 @@ export interface Scope {
 /** Largest policy documents in characters without white space (IAM quotas). */
 export const policyLimits = { inlineRole: 10_240, managed: 6_144 } as const;
 
+/** DNS suffix of a partition's services, as `aws:getPartition` reports it. */
+export function dnsSuffix(partition: string): string {
+  return partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
+}
+
 /** ARNs of names or name patterns, in one account and region. */
 export function arns({ partition, accountId, region }: Scope) {
   const regional = (service: string, resource: string) =>
@@ -48,8 +53,13 @@ export function arns({ partition, accountId, region }: Scope) {
     ],
     secret: (name: string) => regional("secretsmanager", `secret:${name}`),
     logGroup: (name: string) => regional("logs", `log-group:${name}`),
+    table: (name: string) => regional("dynamodb", `table/${name}`),
+    queue: (name: string) => regional("sqs", name),
+    oidcProvider: (issuer: string) => `arn:${partition}:iam::${accountId}:oidc-provider/${issuer}`,
     kmsKey: (id: string) => regional("kms", `key/${id}`),
     kmsAlias: (name: string) => regional("kms", name),
+    /** An EKS access policy, e.g. `AmazonEKSClusterAdminPolicy`. */
+    accessPolicy: (name: string) => `arn:${partition}:eks::aws:cluster-access-policy/${name}`,
     managedPolicy: (name: string) => `arn:${partition}:iam::aws:policy/${name}`,
   };
 }

@@ -110,6 +110,7 @@ describe("alternatives by configuration", () => {
     });
     expect(outputs["bridgeData"]).toMatchObject({
       aws_vpc_id: "vpc-0123456789abcdef0",
+      aws_vpc_cidr: "10.99.0.0/16",
       hub_egress_cidrs: "198.51.100.9/32",
     });
   });

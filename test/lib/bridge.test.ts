@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { argocdClusterSecret } from "../../lib/argocd.ts";
 import {
-  argocdClusterSecret,
   bridgeData,
   bridgeKeys,
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
+  fromBase64,
+  inBase64,
+  readBridgeData,
 } from "../../lib/bridge.ts";
 
 const metadata: ClusterMetadata = {
@@ -19,6 +22,7 @@ const metadata: ClusterMetadata = {
     region: "us-east-1",
     partition: "aws",
     vpcId: "vpc-1",
+    vpcCidr: "10.0.0.0/16",
     clusterName: "fleet-hub",
     clusterArn: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub",
   },
@@ -31,7 +35,9 @@ const metadata: ClusterMetadata = {
   },
   chartsRegistry: "",
   sealingScope: "prod",
+  secretsKeyArn: "arn:key",
   permissionsBoundaryArn: "arn:boundary",
+  tenantBoundaryArn: "arn:tenant-boundary",
   spokePrefix: "fleet-spoke-",
   spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32", "198.51.100.2/32"],
@@ -68,6 +74,22 @@ describe("bridgeData", () => {
 
   it("an identity can't take the place of a documented key", () => {
     expect(Object.keys(bridgeKeys).filter((key) => /_(iam_role_arn|namespace|service_account)$/.test(key))).toEqual([]);
+  });
+});
+
+describe("readBridgeData", () => {
+  it("gives back what bridgeData wrote", () => {
+    const { addons: _, ...written } = metadata;
+    expect(readBridgeData(bridgeData(metadata))).toEqual(written);
+    expect(readBridgeData(fromBase64(inBase64(bridgeData({ ...metadata, hubEgressCidrs: [] }))))).toEqual({
+      ...written,
+      hubEgressCidrs: [],
+    });
+  });
+
+  it("names every key that an older program did not write", () => {
+    const { aws_vpc_cidr: _, fleet: __, ...older } = bridgeData(metadata);
+    expect(() => readBridgeData(older)).toThrow("the cluster secret lacks fleet, aws_vpc_cidr: run pulumi up");
   });
 });
 

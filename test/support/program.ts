@@ -135,6 +135,8 @@ function invoked(token: string, inputs: Properties): Record<string, unknown> {
       return { region: "eu-central-1" };
     case "aws:index/getAvailabilityZones:getAvailabilityZones":
       return { names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"] };
+    case "aws:ec2/getVpc:getVpc":
+      return { id: inputs["id"], cidrBlock: "10.99.0.0/16" };
     case "aws:eks/getAddonVersion:getAddonVersion":
       return { version: `${inputs["addonName"]}-for-${inputs["kubernetesVersion"]}` };
     default:

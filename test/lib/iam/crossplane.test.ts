@@ -2,12 +2,14 @@ import { describe, expect, it } from "vitest";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { policyLimits } from "../../../lib/iam/policy.ts";
+import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
 import { allowed, policyLength } from "../../support/iam.ts";
 
 const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
 const role = (name: string) => `arn:aws:iam::000000000000:role/${name}`;
 const boundaryArn = "arn:aws:iam::000000000000:policy/fleet-boundary";
+const tenantBoundaryArn = "arn:aws:iam::000000000000:policy/fleet-tenant-boundary";
 const hubOidcProviderArn = "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/HUB";
 const crossplane = crossplanePolicy({
   ...account,
@@ -15,6 +17,7 @@ const crossplane = crossplanePolicy({
   dnsSuffix: "amazonaws.com",
   spokePrefix: "fleet-spoke-",
   boundaryArn,
+  tenantBoundaryArn,
   hubOidcProviderArn,
 });
 const spokeRole = role("fleet-spoke-blue-node");
@@ -139,6 +142,20 @@ const twins: [
     { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
+    "give a key of the hub another alias",
+    {
+      action: "kms:CreateAlias",
+      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
+      context: { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    },
+    { context: { "aws:ResourceTag/fleet.internal/fleet": "fleet", "aws:ResourceTag/fleet.internal/cluster": "hub" } },
+  ],
+  [
+    "take an alias of the hub",
+    { action: "kms:DeleteAlias", resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-spoke-blue" },
+    { resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-secrets" },
+  ],
+  [
     "make a key without the fleet's tag",
     { action: "kms:CreateKey", resource: "*", context: { "aws:RequestTag/fleet.internal/fleet": "fleet" } },
     { context: {} },
@@ -152,9 +169,10 @@ describe("Crossplane's role", () => {
   });
 
   it.each(["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:SetDefaultPolicyVersion"])(
-    "can not %s on the boundary policy",
+    "can not %s on the boundary policies",
     (action) => {
       expect(allowed(crossplane, { action, resource: boundaryArn })).toBe(false);
+      expect(allowed(crossplane, { action, resource: tenantBoundaryArn })).toBe(false);
     },
   );
 
@@ -171,10 +189,13 @@ describe("Crossplane's role", () => {
 });
 
 describe("the boundary of the fleet's roles", () => {
-  const boundary = spokeBoundary({ ...account, sealingKeyPrefix: "fleet/sealing-keys/" });
+  const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn });
   const secret = (name: string) => `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}-AbCdEf`;
 
-  it("reads sealing keys and no other secret", () => {
+  it("reads sealing keys, Git credentials of spokes and no other secret", () => {
+    expect(
+      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/git/spokes/blue") }),
+    ).toBe(true);
     expect(
       allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/sealing-keys/dev/1") }),
     ).toBe(true);
@@ -193,6 +214,17 @@ describe("the boundary of the fleet's roles", () => {
     expect(allowed(boundary, { action, resource: "*", context: region })).toBe(false);
   });
 
+  it("lets a spoke make roles for its applications, with the tenants' boundary only", () => {
+    const twin = {
+      action: "iam:CreateRole",
+      resource: role("fleet-spoke-blue_payment"),
+      context: { "iam:PermissionsBoundary": tenantBoundaryArn },
+    };
+    expect(allowed(boundary, twin)).toBe(true);
+    expect(allowed(boundary, { ...twin, context: { "iam:PermissionsBoundary": boundaryArn } })).toBe(false);
+    expect(allowed(boundary, { ...twin, resource: spokeRole })).toBe(false);
+  });
+
   it("ends at the region, and before the deletion of clusters and keys", () => {
     expect(allowed(boundary, { action: "dynamodb:PutItem", resource: "*", context: region })).toBe(true);
     expect(
@@ -202,6 +234,44 @@ describe("the boundary of the fleet's roles", () => {
   });
 
   it("fits into a managed policy", () => expect(policyLength(boundary)).toBeLessThan(policyLimits.managed));
+});
+
+describe("a spoke's own Crossplane", () => {
+  const policy = spokeCrossplanePolicy({ ...account, cluster: "fleet-spoke-blue", boundaryArn, tenantBoundaryArn });
+  const table = (name: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
+  const queue = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
+
+  it.each([
+    ["dynamodb:CreateTable", table("fleet-spoke-blue_payments"), table("fleet-spoke-blue-2_payments")],
+    ["sqs:CreateQueue", queue("fleet-spoke-blue_payments"), queue("fleet-spoke-red_payments")],
+    ["iam:DeleteRole", role("fleet-spoke-blue_payment"), role("fleet-spoke-blue-node")],
+  ])("may %s under its own name, not under another spoke's", (action, own, other) => {
+    expect(allowed(policy, { action, resource: own })).toBe(true);
+    expect(allowed(policy, { action, resource: other })).toBe(false);
+  });
+
+  it("makes roles with the tenants' boundary only, and reads no table", () => {
+    const twin = { action: "iam:CreateRole", resource: role("fleet-spoke-blue_payment") };
+    expect(allowed(policy, { ...twin, context: { "iam:PermissionsBoundary": tenantBoundaryArn } })).toBe(true);
+    expect(allowed(policy, twin)).toBe(false);
+    expect(allowed(policy, { action: "dynamodb:GetItem", resource: table("fleet-spoke-blue_payments") })).toBe(false);
+    expect(allowed(policy, { action: "iam:DeleteRolePermissionsBoundary", resource: twin.resource })).toBe(false);
+  });
+
+  it("fits into a role's inline policies", () => expect(policyLength(policy)).toBeLessThan(policyLimits.inlineRole));
+});
+
+describe("the boundary of applications", () => {
+  const boundary = tenantBoundary(account, "fleet-spoke-");
+
+  it("ends at the tables and queues of spokes", () => {
+    const resource = "arn:aws:dynamodb:us-east-1:000000000000:table/fleet-spoke-blue_payments";
+    expect(allowed(boundary, { action: "dynamodb:PutItem", resource })).toBe(true);
+    expect(allowed(boundary, { action: "dynamodb:PutItem", resource: resource.replace("fleet-spoke", "other") })).toBe(
+      false,
+    );
+    expect(allowed(boundary, { action: "iam:CreateRole", resource: role("fleet-spoke-blue_payment") })).toBe(false);
+  });
 });
 
 describe("workload roles", () => {

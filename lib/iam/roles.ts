@@ -1,0 +1,60 @@
+import type { Statement } from "./policy.ts";
+
+/**
+ * A role's whole life, for the roles that the ARN patterns `roles` name and only with the permissions boundary `boundaryArn`.
+ * What changes a role's rights asks for the boundary too, so a role that somebody made without one is out of reach.
+ */
+export function boundedRoleStatements(roles: readonly string[], boundaryArn: string): Statement[] {
+  return [
+    {
+      Sid: "RolesWithBoundary",
+      Effect: "Allow",
+      Action: [
+        "iam:CreateRole",
+        "iam:AttachRolePolicy",
+        "iam:DetachRolePolicy",
+        "iam:PutRolePolicy",
+        "iam:DeleteRolePolicy",
+      ],
+      Resource: roles,
+      Condition: { StringEquals: { "iam:PermissionsBoundary": boundaryArn } },
+    },
+    {
+      Sid: "RolesUnderPrefix",
+      Effect: "Allow",
+      Action: [
+        "iam:DeleteRole",
+        "iam:GetRole",
+        "iam:GetRolePolicy",
+        "iam:ListAttachedRolePolicies",
+        "iam:ListInstanceProfilesForRole",
+        "iam:ListRolePolicies",
+        "iam:ListRoleTags",
+        "iam:TagRole",
+        "iam:UntagRole",
+        "iam:UpdateAssumeRolePolicy",
+        "iam:UpdateRole",
+        "iam:UpdateRoleDescription",
+      ],
+      Resource: roles,
+    },
+  ];
+}
+
+/** Whoever makes roles with a boundary may neither take a boundary off nor widen the boundary policies. */
+export function keepBoundaryStatements(boundaryArns: readonly string[]): Statement[] {
+  return [
+    {
+      Sid: "NeverTouchBoundaries",
+      Effect: "Deny",
+      Action: ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
+      Resource: ["*"],
+    },
+    {
+      Sid: "NeverChangeTheBoundaryPolicy",
+      Effect: "Deny",
+      Action: ["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:SetDefaultPolicyVersion"],
+      Resource: boundaryArns,
+    },
+  ];
+}

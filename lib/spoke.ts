@@ -1,0 +1,38 @@
+import type { ServiceAccountRef } from "./iam/trust.ts";
+import { group } from "./labels.ts";
+import { lengthSafe, nameLimits, namespaces } from "./names.ts";
+
+/** The Spoke API, as repos/gitops-system/platform/api defines it. */
+export const spokeApi = {
+  apiVersion: `${group}/v1alpha1`,
+  kind: "Spoke",
+  plural: "spokes",
+  /** Every Spoke and what it is composed of live here. */
+  namespace: namespaces.spokes,
+} as const;
+
+/** Controllers on a spoke that have an IAM role, by add-on name in snake_case, with the only service account that may assume it. */
+export const spokeIdentities = {
+  external_secrets: { namespace: namespaces.sealedSecrets, serviceAccount: "aws-secrets-manager" },
+  crossplane: { namespace: namespaces.crossplane, serviceAccount: "provider-aws" },
+  /** The service account that the EKS add-on makes (EKS User Guide, "Amazon EBS CSI driver"). */
+  aws_ebs_csi_driver: { namespace: "kube-system", serviceAccount: "ebs-csi-controller-sa" },
+} as const satisfies Record<string, ServiceAccountRef>;
+
+export type SpokeIdentity = keyof typeof spokeIdentities;
+
+/** Every physical name of the spoke `name`; `prefix` is the fleet's spoke prefix. */
+export function spokeNames(prefix: string, name: string) {
+  const cluster = `${prefix}${name}`;
+  const role = (suffix: string) => lengthSafe(`${cluster}-${suffix}`, nameLimits.iamRole);
+  return {
+    cluster,
+    clusterRole: role("cluster"),
+    nodeRole: role("node"),
+    identityRole: (identity: SpokeIdentity) => role(identity.replaceAll("_", "-")),
+    nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
+    keyAlias: `alias/${cluster}`,
+    /** EKS fixes the name. */
+    logGroup: `/aws/eks/${cluster}/cluster`,
+  };
+}
