@@ -270,7 +270,7 @@ describe("nodes", () => {
       expect(Object.fromEntries(env.map(({ name, value }) => [name, value]))).toEqual({
         AWS_STS_REGIONAL_ENDPOINTS: "regional",
         AWS_DEFAULT_REGION: "us-east-1",
-        AWS_DEFAULT_REGION: "us-east-1",
+        AWS_REGION: "us-east-1",
         AWS_ROLE_ARN: arnOf("role/app"),
         AWS_WEB_IDENTITY_TOKEN_FILE: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token",
       });

@@ -57,7 +57,6 @@ beforeAll(async () => {
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn: boundary,
-      tenantBoundaryArn: arnOf("policy/tenant-boundary"),
       tenantBoundaryArn: arnOf("policy/fleet-tenant-boundary"),
       hubOidcProviderArn: arnOf("oidc-provider/hub"),
     }),

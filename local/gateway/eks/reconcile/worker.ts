@@ -20,10 +20,12 @@ interface State {
   failures: number;
 }
 
-const BACKOFF = { first: 500, most: 15_000 };
-
-/** A worker over `run`. A rejected run is reported to `onError` and tried again, later each time (0.5 s to 15 s). */
-export function worker(run: (key: string) => Promise<Again>, onError: (key: string, error: unknown) => void): Worker {
+/** A worker over `run`. A rejected run is reported to `onError` and tried again, later each time (`backoff`, in milliseconds). */
+export function worker(
+  run: (key: string) => Promise<Again>,
+  onError: (key: string, error: unknown) => void,
+  backoff: { readonly first: number; readonly most: number } = { first: 500, most: 15_000 },
+): Worker {
   const states = new Map<string, State>();
   let stopped = false;
   const start = (key: string, state: State): void => {
@@ -42,7 +44,7 @@ export function worker(run: (key: string) => Promise<Again>, onError: (key: stri
     } catch (error) {
       onError(key, error);
       state.failures += 1;
-      later(key, state, Math.min(BACKOFF.most, BACKOFF.first * 2 ** (state.failures - 1)));
+      later(key, state, Math.min(backoff.most, backoff.first * 2 ** (state.failures - 1)));
     }
   };
   const later = (key: string, state: State, delay: number): void => {

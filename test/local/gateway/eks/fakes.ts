@@ -1,0 +1,251 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KubernetesObject } from "@kubernetes/client-node";
+import type { HttpResponse } from "../../../../local/gateway/aws/http.ts";
+import type { AwsLookups } from "../../../../local/gateway/aws/lookups.ts";
+import { type ReconcileContext, reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
+import { type Worker, worker } from "../../../../local/gateway/eks/reconcile/worker.ts";
+import { eksApi } from "../../../../local/gateway/eks/router.ts";
+import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../local/gateway/eks/runtime.ts";
+import { openStore, type Store } from "../../../../local/gateway/eks/store.ts";
+import { gatewayKey } from "../../../../local/gateway/key.ts";
+
+export const ACCOUNT = "000000000000";
+export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
+export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
+
+/** Clusters that exist in memory only; what a test wants to know or to break is public. */
+export interface FakeClusters extends ClusterRuntime {
+  readonly started: ControlPlaneSpec[];
+  readonly planes: Map<string, ControlPlaneSpec>;
+  readonly nodes: Map<string, NodeSpec>;
+  readonly objects: Map<string, KubernetesObject>;
+  /** The next starts of a control plane fail with these messages. */
+  readonly failures: string[];
+  /** Keeps control planes and nodes from starting until the given function is called. */
+  hold(): () => void;
+  /** Whether CoreDNS becomes Ready. */
+  coreDnsReady: boolean;
+}
+
+export function fakeClusters(): FakeClusters {
+  const objects = new Map<string, KubernetesObject>();
+  const nodes = new Map<string, NodeSpec>();
+  const keyOf = (cluster: string, kind = "", name = "", namespace = ""): string =>
+    [cluster, kind, namespace, name].join("/");
+  let gate: Promise<void> = Promise.resolve();
+  const clusters: FakeClusters = {
+    hold: () => {
+      let release = () => {};
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+    started: [],
+    planes: new Map(),
+    nodes,
+    objects,
+    failures: [],
+    coreDnsReady: true,
+    startControlPlane: async (spec) => {
+      await gate;
+      const failure = clusters.failures.shift();
+      if (failure !== undefined) throw new Error(failure);
+      clusters.started.push(spec);
+      clusters.planes.set(spec.name, spec);
+      objects.set(keyOf(spec.name, "Namespace", "default"), { metadata: { name: "default" } });
+      return { endpoint: `https://100.64.254.${spec.number + 1}`, certificateAuthority: "PEM" };
+    },
+    stopControlPlane: async (name) => {
+      clusters.planes.delete(name);
+      for (const key of objects.keys()) if (key.startsWith(`${name}/`)) objects.delete(key);
+    },
+    startNode: async (cluster, node) => {
+      await gate;
+      nodes.set(`${cluster}/${node.number}`, node);
+    },
+    stopNode: async (cluster, number) => {
+      nodes.delete(`${cluster}/${number}`);
+    },
+    nodeName: ({ number }, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
+    addresses: ({ number }) => ({
+      serviceCidr: `100.64.${8 * number + 1}.0/24`,
+      dnsAddress: `100.64.${8 * number + 1}.10`,
+    }),
+    kube: async (cluster) => fakeKube(cluster),
+  };
+  const fakeKube = (cluster: string): KubeApi => ({
+    apply: async (all) => {
+      for (const object of all)
+        objects.set(keyOf(cluster, object.kind, object.metadata?.name, object.metadata?.namespace), object);
+    },
+    remove: async (all) => {
+      for (const object of all)
+        objects.delete(keyOf(cluster, object.kind, object.metadata?.name, object.metadata?.namespace));
+    },
+    find: async (_version, kind, name, namespace) => {
+      const found = objects.get(keyOf(cluster, kind, name, namespace));
+      const ready = clusters.coreDnsReady ? { readyReplicas: 1, updatedReplicas: 1, observedGeneration: 1 } : {};
+      return (kind === "Deployment" && found !== undefined ? { ...found, status: ready } : found) as never;
+    },
+    list: async (_version, kind) => {
+      if (kind === "Node")
+        return [...nodes]
+          .filter(([key]) => key.startsWith(`${cluster}/`))
+          .map(([, node]) => ({
+            metadata: { name: node.nodeName },
+            status: { conditions: [{ type: "Ready", status: "True" }] },
+          })) as never;
+      return [...objects].filter(([key]) => key.startsWith(`${cluster}/${kind}/`)).map(([, object]) => object) as never;
+    },
+    keys: async () => ({ keys: [] }),
+  });
+  return clusters;
+}
+
+/** An account with the roles and the network that the tests use. */
+export function fakeAws(): AwsLookups & { readonly groups: Map<string, string> } {
+  const trusts: Record<string, string> = {
+    cluster: "eks.amazonaws.com",
+    node: "ec2.amazonaws.com",
+    pod: "pods.eks.amazonaws.com",
+    viewer: "",
+  };
+  const groups = new Map<string, string>();
+  const network: Record<string, { vpcId: string; zone: string }> = {
+    "subnet-a": { vpcId: "vpc-1", zone: "us-east-1a" },
+    "subnet-b": { vpcId: "vpc-1", zone: "us-east-1b" },
+    "subnet-a2": { vpcId: "vpc-1", zone: "us-east-1a" },
+    "subnet-other": { vpcId: "vpc-2", zone: "us-east-1b" },
+  };
+  return {
+    groups,
+    role: async (name) =>
+      trusts[name] === undefined ? undefined : { arn: roleArn(name), name, trustPolicy: trusts[name] },
+    userArn: async (name) => (name === "deployer" ? CALLER : undefined),
+    oidcProvider: async () => undefined,
+    subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),
+    securityGroups: async (ids) => ids.filter((id) => id === "sg-1"),
+    keyEnabled: async (arn) => arn.endsWith("/good"),
+    ensureClusterSecurityGroup: async (cluster) => {
+      groups.set(cluster, `sg-${cluster}`);
+      return `sg-${cluster}`;
+    },
+    deleteClusterSecurityGroup: async (cluster) => {
+      groups.delete(cluster);
+    },
+  };
+}
+
+export interface Answer {
+  readonly status: number;
+  /** The exception's name, undefined for an answer. */
+  readonly error: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
+  readonly body: any;
+}
+
+/** The EKS API over fakes. */
+export interface FakeEks {
+  readonly store: Store;
+  readonly clusters: FakeClusters;
+  readonly aws: ReturnType<typeof fakeAws>;
+  readonly folder: string;
+  /** Assertions that ministack was asked to authorize, newest last. */
+  readonly asked: { action: string; resource: string; passRoles: unknown[]; context: Record<string, unknown> }[];
+  readonly errors: string[];
+  /** Seconds since 1970; moves when a test moves it. */
+  clock: number;
+  call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
+  /** Lets background work come to rest. */
+  settle(): Promise<void>;
+  worker: Worker;
+}
+
+export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
+  const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-eks-"));
+  const clusters = over.clusters ?? fakeClusters();
+  const aws = over.aws ?? fakeAws();
+  const store = await openStore(folder);
+  const key = gatewayKey(new Uint8Array(32));
+  const errors: string[] = [];
+  const asked: FakeEks["asked"] = [];
+  const context: ReconcileContext = {
+    region: "us-east-1",
+    account: ACCOUNT,
+    partition: "aws",
+    store,
+    runtime: clusters,
+    aws,
+    now: () => eks.clock,
+    wake: (name) => eks.worker.wake(name),
+    gatewayAddress: "100.64.255.1",
+    caCertificate: "CA",
+    webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
+  };
+  const eks: FakeEks = {
+    store,
+    clusters,
+    aws,
+    folder,
+    asked,
+    errors,
+    clock: 1_000_000,
+    worker: worker(reconciler(context), (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`), {
+      first: 5,
+      most: 20,
+    }),
+    settle: async () => {
+      await new Promise((done) => setImmediate(done));
+      await eks.worker.idle();
+    },
+    call: async (method, path, body, caller = CALLER) => {
+      // Stands for ministack: allows everything and says who called.
+      const forward = async (_request: unknown, headers: Record<string, string> = {}): Promise<HttpResponse> => {
+        asked.push(
+          JSON.parse(Buffer.from((headers["x-fleet-assertion"] ?? "").split(".")[1] ?? "", "base64url").toString()),
+        );
+        return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ caller })) };
+      };
+      const request = {
+        method,
+        url: path,
+        rawHeaders: [],
+        headers: {},
+        body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
+      };
+      const answer = await eksApi(request, context, { forward, key });
+      return {
+        status: answer.status,
+        error: answer.headers["x-amzn-errortype"] as string | undefined,
+        body: JSON.parse(answer.body.toString()),
+      };
+    },
+  };
+  return eks;
+}
+
+/** The body of a CreateCluster call that is right in every respect. */
+export const clusterBody = (name: string, over: object = {}): object => ({
+  name,
+  version: "1.34",
+  roleArn: roleArn("cluster"),
+  resourcesVpcConfig: { subnetIds: ["subnet-a", "subnet-b"] },
+  accessConfig: { authenticationMode: "API" },
+  ...over,
+});
+
+/** An active cluster with a node group `main` of one node. */
+export async function withNodes(eks: FakeEks, name = "hub"): Promise<void> {
+  await eks.call("POST", "/clusters", clusterBody(name));
+  await eks.settle();
+  await eks.call("POST", `/clusters/${name}/node-groups`, {
+    nodegroupName: "main",
+    nodeRole: roleArn("node"),
+    subnets: ["subnet-a", "subnet-b"],
+    scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 3 },
+  });
+  await eks.settle();
+}

@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { clusterBody, type FakeEks, fakeEks, roleArn, withNodes } from "./fakes.ts";
+
+let eks: FakeEks;
+beforeEach(async () => {
+  eks = await fakeEks();
+  await withNodes(eks);
+});
+
+const GROUP = "/clusters/hub/node-groups/main";
+const group = async () => (await eks.call("GET", GROUP)).body.nodegroup;
+const create = (over: object) =>
+  eks.call("POST", "/clusters/hub/node-groups", {
+    nodegroupName: "second",
+    nodeRole: roleArn("node"),
+    subnets: ["subnet-a"],
+    ...over,
+  });
+
+describe("a node group", () => {
+  test("is ACTIVE when its nodes are Ready: named, labelled, zoned and admitted as on EKS", async () => {
+    expect(await group()).toMatchObject({
+      status: "ACTIVE",
+      version: "1.34",
+      scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 3 },
+    });
+    expect([...eks.clusters.nodes.values()]).toMatchObject([
+      {
+        number: 0,
+        nodeName: "ip-100-64-0-2.ec2.internal",
+        zone: "us-east-1a",
+        instanceType: "t3.medium",
+        labels: { "eks.amazonaws.com/nodegroup": "main" },
+      },
+    ]);
+    const entry = (await eks.call("GET", `/clusters/hub/access-entries/${encodeURIComponent(roleArn("node"))}`)).body
+      .accessEntry;
+    expect(entry).toMatchObject({
+      type: "EC2_LINUX",
+      username: "system:node:{{EC2PrivateDNSName}}",
+      kubernetesGroups: ["system:nodes"],
+    });
+  });
+
+  test("asks IAM for iam:PassRole on the node role", async () => {
+    expect(eks.asked.find(({ action }) => action === "CreateNodegroup")?.passRoles).toEqual([
+      { arn: roleArn("node"), service: "eks.amazonaws.com" },
+    ]);
+  });
+
+  test("scales up and down, with an update that ends Successful, and spreads its nodes over its subnets", async () => {
+    const release = eks.clusters.hold();
+    const { update } = (await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 3 } })).body;
+    expect((await group()).status).toBe("UPDATING");
+    release();
+    await eks.settle();
+    expect((await eks.call("GET", `/clusters/hub/updates/${update.id}?nodegroupName=main`)).body.update.status).toBe(
+      "Successful",
+    );
+    expect([...eks.clusters.nodes.values()].map(({ number, zone }) => [number, zone])).toEqual([
+      [0, "us-east-1a"],
+      [1, "us-east-1b"],
+      [2, "us-east-1a"],
+    ]);
+    await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 1 } });
+    await eks.settle();
+    expect([...eks.clusters.nodes.keys()]).toEqual(["hub/0"]);
+  });
+
+  test("replaces every node, one after another, when its version follows the cluster's", async () => {
+    await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 2 } });
+    await eks.settle();
+    const before = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
+    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
+    await eks.settle();
+    await eks.call("POST", `${GROUP}/update-version`, {});
+    await eks.settle();
+    await expect.poll(async () => (await group()).status).toBe("ACTIVE");
+    expect((await group()).version).toBe("1.35");
+    const after = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
+    expect(after).toHaveLength(2);
+    expect(after.filter((id) => before.includes(id))).toEqual([]);
+  });
+
+  test("puts changed labels on its live nodes", async () => {
+    await eks.call("POST", `${GROUP}/update-config`, { labels: { addOrUpdateLabels: { team: "a" } } });
+    await eks.settle();
+    expect(eks.clusters.objects.get("hub/Node//ip-100-64-0-2.ec2.internal")?.metadata?.labels).toEqual({ team: "a" });
+  });
+
+  test("goes with its nodes and with the access entry that came with it", async () => {
+    expect((await eks.call("DELETE", GROUP)).body.nodegroup.status).toBe("DELETING");
+    await eks.settle();
+    expect((await eks.call("GET", GROUP)).error).toBe("ResourceNotFoundException");
+    expect(eks.clusters.nodes.size).toBe(0);
+    expect((await eks.call("GET", "/clusters/hub/access-entries")).body.accessEntries).not.toContain(roleArn("node"));
+  });
+
+  test("leaves its role's access entry to another group of that role", async () => {
+    await create({ scalingConfig: { minSize: 0, desiredSize: 0, maxSize: 1 } });
+    await eks.settle();
+    await eks.call("DELETE", GROUP);
+    await eks.settle();
+    expect((await eks.call("GET", "/clusters/hub/access-entries")).body.accessEntries).toContain(roleArn("node"));
+    await eks.call("DELETE", "/clusters/hub/node-groups/second");
+    await eks.settle();
+    expect((await eks.call("GET", "/clusters/hub/access-entries")).body.accessEntries).not.toContain(roleArn("node"));
+  });
+
+  test.each([
+    [
+      "more nodes than the machine holds",
+      { scalingConfig: { minSize: 1, desiredSize: 4, maxSize: 4 } },
+      "ResourceLimitExceededException",
+      /would have 5 nodes.* at most 4/,
+    ],
+    [
+      "a desired size above the most",
+      { scalingConfig: { minSize: 1, desiredSize: 3, maxSize: 2 } },
+      "InvalidParameterException",
+      /greater than max size/,
+    ],
+    [
+      "a role that EC2 can't assume",
+      { nodeRole: roleArn("cluster") },
+      "InvalidParameterException",
+      /ec2\.amazonaws\.com/,
+    ],
+    ["a subnet of another VPC", { subnets: ["subnet-other"] }, "InvalidParameterException", /cluster's VPC/],
+    [
+      "an AMI type that is not served",
+      { amiType: "WINDOWS_CORE_2022_x86_64" },
+      "InvalidParameterException",
+      /allowed are AL2023_x86_64_STANDARD/,
+    ],
+    ["a version above the cluster's", { version: "1.35" }, "InvalidParameterException", /1\.34/],
+    [
+      "a taint without a known effect",
+      { taints: [{ key: "a", effect: "NoSchedule" }] },
+      "InvalidParameterException",
+      /NO_SCHEDULE/,
+    ],
+    ["remote access", { remoteAccess: { ec2SshKey: "k" } }, "InvalidParameterException", /remoteAccess is not served/],
+  ])("with %s is refused", async (_what, over, error, message) => {
+    const answer = await create(over);
+    expect(answer.error).toBe(error);
+    expect(answer.body.message).toMatch(message);
+  });
+
+  test("needs an active cluster", async () => {
+    await eks.worker.stop();
+    await eks.call("POST", "/clusters", clusterBody("new"));
+    const answer = await eks.call("POST", "/clusters/new/node-groups", {
+      nodegroupName: "n",
+      nodeRole: roleArn("node"),
+      subnets: ["subnet-a"],
+    });
+    expect([answer.error, answer.body.message]).toEqual([
+      "InvalidRequestException",
+      expect.stringContaining("CREATING"),
+    ]);
+  });
+});
