@@ -1,6 +1,6 @@
 /** The helm program: one cluster, no secrets in arguments, nothing left behind. */
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { stringify } from "yaml";
@@ -47,7 +47,7 @@ const NOT_FOUND = /release: not found/;
 /** Runs helm for one cluster. Files (kubeconfig, caches, repository credentials) are in a folder of its own, readable by this user only. */
 export class Helm {
   readonly #cluster: ClusterConfig;
-  #folder: Promise<string> | undefined;
+  #files: Promise<Files> | undefined;
   #checked: Promise<void> | undefined;
 
   constructor(cluster: ClusterConfig) {
@@ -114,7 +114,7 @@ export class Helm {
         "repositoryOpts.username needs repositoryOpts.repo: log in to OCI registries with `helm registry login`",
       );
     const name = `r${Buffer.from(repo).toString("hex").slice(-40)}`;
-    const file = path.join(await this.#prepare(), `${name}.yaml`);
+    const file = path.join((await this.#prepare()).folder, `${name}.yaml`);
     const entry = { name, url: repo, ...repository, repo: undefined };
     await writeFile(file, stringify({ apiVersion: "", repositories: [entry] }), { mode: 0o600 });
     await this.run(["repo", "update", name, "--repository-config", file]);
@@ -127,25 +127,25 @@ export class Helm {
    * @throws {HelmError} with helm's own message.
    */
   async run(args: readonly string[], input = "", signal?: AbortSignal): Promise<string> {
-    const folder = await this.#prepare();
-    this.#checked ??= this.#execute(folder, ["version", "--template", "{{.Version}}"], "").then(checkVersion);
+    const files = await this.#prepare();
+    this.#checked ??= this.#execute(files, ["version", "--template", "{{.Version}}"], "").then(checkVersion);
     await this.#checked;
-    return this.#execute(folder, args, input, signal);
+    return this.#execute(files, args, input, signal);
   }
 
   /** Removes the folder. */
   async close(): Promise<void> {
-    if (this.#folder) await rm(await this.#folder, { recursive: true, force: true });
+    if (this.#files) await rm((await this.#files).folder, { recursive: true, force: true });
   }
 
-  #execute(folder: string, args: readonly string[], input: string, signal?: AbortSignal): Promise<string> {
+  #execute(files: Files, args: readonly string[], input: string, signal?: AbortSignal): Promise<string> {
     const { context } = this.#cluster;
-    return execute(folder, args, input, context ? { HELM_KUBECONTEXT: context } : {}, signal);
+    return execute(files, args, input, context ? { HELM_KUBECONTEXT: context } : {}, signal);
   }
 
-  #prepare(): Promise<string> {
-    this.#folder ??= makeFolder(this.#cluster);
-    return this.#folder;
+  #prepare(): Promise<Files> {
+    this.#files ??= makeFiles(this.#cluster);
+    return this.#files;
   }
 }
 
@@ -154,19 +154,22 @@ function tlsArguments({ caFile, certFile, keyFile }: ChartSource["repository"]):
   return Object.entries(flags).flatMap(([flag, file]) => (file ? [flag, file] : []));
 }
 
-/** The folder with the kubeconfig (helm has no setting that chooses another cluster of a context, so that case is written out). */
-async function makeFolder(cluster: ClusterConfig): Promise<string> {
+/** What a helm process needs on disk. */
+interface Files {
+  /** Readable by this user only. */
+  readonly folder: string;
+  readonly kubeconfig: string;
+}
+
+/** A kubeconfig file stays where it is (paths in it are relative to it); helm cannot choose another cluster of a context, so that is written out. */
+async function makeFiles(cluster: ClusterConfig): Promise<Files> {
   const folder = await mkdtemp(path.join(tmpdir(), "pulumi-helm-"));
   const source = kubeconfigSource(cluster);
-  const content = cluster.cluster
-    ? loadKubeconfig(cluster).exportConfig()
-    : "content" in source
-      ? source.content
-      : undefined;
-  const file = path.join(folder, "kubeconfig");
-  if (content !== undefined) await writeFile(file, content, { mode: 0o600 });
-  else if ("file" in source) await symlink(path.resolve(source.file), file);
-  return folder;
+  if ("file" in source && !cluster.cluster) return { folder, kubeconfig: path.resolve(source.file) };
+  const kubeconfig = path.join(folder, "kubeconfig");
+  const content = cluster.cluster || "file" in source ? loadKubeconfig(cluster).exportConfig() : source.content;
+  await writeFile(kubeconfig, content, { mode: 0o600 });
+  return { folder, kubeconfig };
 }
 
 function checkVersion(version: string): void {
@@ -175,7 +178,7 @@ function checkVersion(version: string): void {
 }
 
 function execute(
-  folder: string,
+  { folder, kubeconfig }: Files,
   args: readonly string[],
   input: string,
   extra: Record<string, string>,
@@ -185,7 +188,7 @@ function execute(
   const env = {
     ...process.env,
     ...extra,
-    KUBECONFIG: path.join(folder, "kubeconfig"),
+    KUBECONFIG: kubeconfig,
     HELM_CACHE_HOME: path.join(folder, "cache"),
     HELM_CONFIG_HOME: path.join(folder, "config"),
     HELM_DATA_HOME: path.join(folder, "data"),
