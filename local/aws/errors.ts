@@ -27,7 +27,6 @@ export async function orGone<T>(call: Promise<T>): Promise<T | undefined> {
 
 /** An error of an AWS call, with the resource that it concerned; code and message stay as AWS gave them. */
 export class AwsResourceError extends Error {
-  override name = "AwsResourceError";
   readonly code: string;
 
   constructor(operation: string, token: string, subject: string, cause: unknown) {

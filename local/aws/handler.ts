@@ -1,6 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { Aws } from "./clients.ts";
 import type { Equality } from "./compare.ts";
+import { currentOperation } from "./operation.ts";
 
 /** Properties of a resource in the camelCase shape of its Terraform schema. */
 export type Properties = Record<string, unknown>;
@@ -55,6 +55,8 @@ export interface Handler<I extends object = Properties> {
   readonly unread?: readonly string[];
   /** Outputs that an update may change. */
   readonly changedByUpdate?: readonly string[];
+  /** Values of the output `status` that mean that the creation failed for good: the next run replaces the resource. */
+  readonly failed?: readonly string[];
   /** True when old and new cannot exist together, so that a replacement deletes first. */
   readonly deleteBeforeReplace?: boolean;
   /** Mistakes in the inputs that AWS would refuse; unknown values are absent here. */
@@ -87,17 +89,10 @@ export class IncompleteError extends Error {
   }
 }
 
-const creations = new AsyncLocalStorage<(id: string) => Promise<void>>();
-
-/** Runs a creation; `made` hears of the id as soon as AWS has given it, before the resource is usable. */
-export function trackCreation(made: (id: string) => Promise<void>, create: () => Promise<string>): Promise<string> {
-  return creations.run(made, create);
-}
-
 /** Runs the steps that follow the creation of `id` and returns it; when they fail, the error carries the id. */
 export async function finishing(id: string | undefined, steps: (id: string) => Promise<unknown>): Promise<string> {
   if (!id) throw new Error("AWS accepted the creation, but returned no id");
-  await creations.getStore()?.(id);
+  await currentOperation().made?.(id);
   try {
     await steps(id);
   } catch (error) {
@@ -109,8 +104,8 @@ export async function finishing(id: string | undefined, steps: (id: string) => P
 /** Properties of a composite import id; `separator` as in Terraform's documentation of the resource. */
 export function splitImportId(importId: string, separator: string, ...properties: string[]): Properties {
   const parts = importId.split(separator);
-  if (parts.length < properties.length || parts.some((part) => part === ""))
+  if (parts.length < properties.length || parts.slice(0, properties.length).includes(""))
     throw new Error(`import id "${importId}" is not of the form ${properties.map((p) => `<${p}>`).join(separator)}`);
-  const last = parts.slice(properties.length - 1).join(separator);
+  const last = parts.slice(properties.length - 1).join(separator); // an ARN may hold the separator
   return Object.fromEntries(properties.map((name, i) => [name, i === properties.length - 1 ? last : parts[i]]));
 }

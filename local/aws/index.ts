@@ -41,6 +41,7 @@ export * from "./errors.ts";
 export { type AwsFunction, functions } from "./functions.ts";
 export * from "./handler.ts";
 export * from "./lifecycle.ts";
+export { type Operation, withOperation } from "./operation.ts";
 
 const all: Handler[] = [
   ...[accessEntry, accessPolicyAssociation, addon, alias, cluster, defaultSecurityGroup, eip, instanceProfile],

@@ -43,6 +43,9 @@ async function active(aws: Aws, id: string): Promise<true | undefined> {
   throw new Error(`EKS add-on ${id} is ${actual?.status ?? "gone"}: ${healthText(actual?.health?.issues)}`);
 }
 
+const ready = (aws: Aws, id: string) =>
+  poll({ what: `EKS add-on ${id} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, id));
+
 export const addon = resource<Inputs>({
   token: "aws:eks/addon:Addon",
   tagged: true,
@@ -68,9 +71,7 @@ export const addon = resource<Inputs>({
         tags: inputs.tagsAll,
       }),
     );
-    return finishing(`${inputs.clusterName}:${inputs.addonName}`, (id) =>
-      poll({ what: `EKS add-on ${id} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, id)),
-    );
+    return finishing(`${inputs.clusterName}:${inputs.addonName}`, (id) => ready(aws, id));
   },
 
   async read(aws, id) {
@@ -90,6 +91,7 @@ export const addon = resource<Inputs>({
   },
 
   async update(aws, id, change) {
+    await ready(aws, id);
     const { new: inputs } = change;
     if (change.has("addonVersion", "configurationValues", "serviceAccountRoleArn")) {
       const { update } = await aws.eks.send(

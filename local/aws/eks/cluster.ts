@@ -67,6 +67,9 @@ async function active(aws: Aws, name: string): Promise<true | undefined> {
   return actual.status === "ACTIVE" ? true : undefined;
 }
 
+const ready = (aws: Aws, name: string) =>
+  poll({ what: `EKS cluster ${name} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, name));
+
 function properties(actual: Cluster): Properties {
   const { resourcesVpcConfig: vpc, kubernetesNetworkConfig: network, encryptionConfig, identity } = actual;
   const enabled = actual.logging?.clusterLogging?.find((setup) => setup.enabled)?.types ?? [];
@@ -165,6 +168,7 @@ export const cluster = resource<Inputs>({
   ],
   unread: ["bootstrapSelfManagedAddons", "forceUpdateVersion"],
   changedByUpdate: ["platformVersion", "status"],
+  failed: ["FAILED"],
 
   async create(aws, inputs) {
     await aws.eks.send(
@@ -183,9 +187,7 @@ export const cluster = resource<Inputs>({
         tags: inputs.tagsAll,
       }),
     );
-    return finishing(inputs.name, (id) =>
-      poll({ what: `EKS cluster ${id} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, id)),
-    );
+    return finishing(inputs.name, (id) => ready(aws, id));
   },
 
   async read(aws, id) {
@@ -194,6 +196,7 @@ export const cluster = resource<Inputs>({
   },
 
   async update(aws, id, change) {
+    await ready(aws, id);
     const done = (update: Update | undefined) => updated(aws, { cluster: id }, update);
     if (change.has("version")) {
       const { update } = await aws.eks.send(

@@ -54,6 +54,9 @@ async function active(aws: Aws, id: string): Promise<true | undefined> {
   throw new Error(`EKS node group ${id} is ${actual?.status ?? "gone"}: ${healthText(actual?.health?.issues)}`);
 }
 
+const ready = (aws: Aws, id: string) =>
+  poll({ what: `EKS node group ${id} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, id));
+
 function properties(actual: Nodegroup): Properties {
   const { launchTemplate, resources, updateConfig: update, scalingConfig: scaling } = actual;
   return {
@@ -134,6 +137,7 @@ export const nodeGroup = resource<Inputs>({
   sets: ["subnetIds", "taints"],
   unread: ["forceUpdateVersion"],
   changedByUpdate: ["releaseVersion", "status", "version"],
+  failed: ["CREATE_FAILED"],
 
   async create(aws, inputs) {
     await aws.eks.send(
@@ -156,9 +160,7 @@ export const nodeGroup = resource<Inputs>({
         tags: inputs.tagsAll,
       }),
     );
-    return finishing(`${inputs.clusterName}:${inputs.nodeGroupName}`, (id) =>
-      poll({ what: `EKS node group ${id} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, id)),
-    );
+    return finishing(`${inputs.clusterName}:${inputs.nodeGroupName}`, (id) => ready(aws, id));
   },
 
   async read(aws, id) {
@@ -167,6 +169,7 @@ export const nodeGroup = resource<Inputs>({
   },
 
   async update(aws, id, change) {
+    await ready(aws, id);
     const { new: inputs } = change;
     const of = { cluster: inputs.clusterName, nodeGroup: inputs.nodeGroupName };
     if (change.has("version", "releaseVersion", "launchTemplate")) {

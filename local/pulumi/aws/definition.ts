@@ -14,6 +14,7 @@ import {
   samePolicy,
   stateOf,
   type Tags,
+  withOperation,
 } from "../../aws/index.ts";
 import {
   type CheckFailure,
@@ -26,6 +27,7 @@ import {
   type PreviewRequest,
   type PropertyMap,
   plain,
+  type ResourceContext,
   type ResourceDefinition,
   ResourceNotReadyError,
   type ResourceShape,
@@ -63,59 +65,80 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
     },
     preview: (request) => previewOf(handler, definition, request),
 
-    async create({ inputs, session, name, urn }) {
+    async create(request) {
+      const { inputs, session, urn } = request;
       const aws = regionOf(handler, session.aws, inputs);
       const given = handlerInputs(handler, inputs, session.defaultTags);
-      const last = { ...inputs };
-      const found = async (id: string) => (await outputsOf(handler, session, aws, id, last)) ?? asMap(last);
+      const found = (id: string) => outputsOf(handler, session, aws, id, { ...inputs });
       try {
-        const id = await attempt("create", handler, name, () =>
+        const id = await operate("create", handler, request, () =>
           journal.create(urn, handler, aws, inputs, () => handler.create(aws, given)),
         );
-        return { id, outputs: await found(id) };
+        return { id, outputs: await operate("create", handler, request, () => finished(id, found)) };
       } catch (error) {
         if (!(error instanceof IncompleteError)) throw error;
-        // The engine keeps what is there: the next run goes on from it.
-        const outputs = await found(error.id);
-        throw new ResourceNotReadyError(
-          error.id,
-          outputs,
-          [error.message],
-          inputsFromOutputs(definition, asMap(inputs), outputs),
-        );
+        // The engine keeps what is there, so that the next run goes on from it; what cannot be read is recorded as it was wanted.
+        const outputs = (await found(error.id).catch(() => undefined)) ?? asMap(inputs);
+        const actual = inputsFromOutputs(definition, asMap(inputs), outputs);
+        throw new ResourceNotReadyError(error.id, outputs, [error.message], actual);
       }
     },
 
-    async read({ id: given, state, inputs, session, name, urn }) {
+    async read(request) {
+      const { id: given, state, inputs, session, urn } = request;
       await journal.known(urn, given);
       const aws = regionOf(handler, session.aws, inputs ?? {});
       const imported = inputs === undefined;
       const located = imported && handler.importId ? await handler.importId(aws, given) : { id: given, properties: {} };
       const last = { ...located.properties, ...state, ...inputs };
-      const outputs = await attempt("read", handler, name, () => outputsOf(handler, session, aws, located.id, last));
+      const outputs = await operate("read", handler, request, () => outputsOf(handler, session, aws, located.id, last));
       return outputs && { id: located.id, outputs };
     },
 
-    async delete({ id, state, session, name, urn }) {
+    async delete(request) {
+      const { id, state, session, urn } = request;
       await journal.known(urn, id);
       const aws = regionOf(handler, session.aws, state);
-      await attempt("delete", handler, name, () => handler.delete(aws, id, state));
+      await operate("delete", handler, request, () => handler.delete(aws, id, state));
     },
   };
   const { update } = handler;
   if (!update) return definition;
   return {
     ...definition,
-    async update({ id, oldInputs, inputs, state, session, name }) {
+    async update(request) {
+      const { id, oldInputs, inputs, state, session } = request;
       const aws = regionOf(handler, session.aws, inputs);
       const before = { ...oldInputs, ...(handler.tagged && { tagsAll: (state["tagsAll"] ?? {}) as Tags }) };
       const after = handlerInputs(handler, inputs, session.defaultTags);
-      await attempt("update", handler, name, () => update(aws, id, changeOf(handler, before, after)));
+      await operate("update", handler, request, () => update(aws, id, changeOf(handler, before, after)));
       const outputs = await outputsOf(handler, session, aws, id, { ...state, ...inputs });
       if (!outputs) throw new Error(`${handler.token} ${id} is gone: somebody deleted it while it was updated`);
       return outputs;
     },
   };
+}
+
+/** Runs an operation of a handler with what the engine set for it: cancellation and `customTimeouts`. */
+function operate<T>(
+  operation: string,
+  handler: Handler,
+  { name, signal, timeoutSeconds }: ResourceContext<Session>,
+  run: () => Promise<T>,
+): Promise<T> {
+  const settings = { signal, ...(timeoutSeconds && { timeout: timeoutSeconds * 1000 }) };
+  return withOperation(settings, () => attempt(operation, handler, name, run));
+}
+
+/** The outputs of a new resource. It exists by now: an error must not lose its id. */
+async function finished(id: string, read: (id: string) => Promise<PropertyMap | undefined>): Promise<PropertyMap> {
+  try {
+    const outputs = await read(id);
+    if (!outputs) throw new Error(`${id} was created, but AWS does not have it any more`);
+    return outputs;
+  } catch (error) {
+    throw new IncompleteError(id, error);
+  }
 }
 
 const asMap = (properties: Properties): PropertyMap => properties as PropertyMap;
@@ -182,8 +205,13 @@ function diffOf(handler: Handler, definition: ResourceDefinition<Session>, reque
   };
   const { properties } = diffInputs(oldInputs, news, rules);
   const tagsChanged = handler.tagged && defaultTagsChanged(state, news["tags"], session.defaultTags);
+  const failed = handler.failed?.includes(String(reveal(state["status"] ?? null)));
   return {
-    properties: { ...properties, ...(tagsChanged && { tagsAll: { kind: "update", replace: false } as const }) },
+    properties: {
+      ...properties,
+      ...(tagsChanged && { tagsAll: { kind: "update", replace: false } as const }),
+      ...(failed && { status: { kind: "update", replace: true } as const }),
+    },
     deleteBeforeReplace: handler.deleteBeforeReplace ?? sameName(handler, oldInputs, news),
   };
 }
