@@ -37,6 +37,7 @@ export interface NodeOptions {
 export function nodeFiles(node: NodeAddresses) {
   return {
     containerdConfig: join(node.dir, "containerd.toml"),
+    containerdRoot: join(node.dir, "containerd"),
     containerdSocket: join(node.run, "containerd.sock"),
     baseRuntimeSpec: join(node.dir, "base-runtime-spec.json"),
     cni: join(node.dir, "cni"),
@@ -53,7 +54,7 @@ export function containerdConfig(node: NodeAddresses, cni: string, pauseImage: s
   const files = nodeFiles(node);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
   return `version = 2
-root = ${JSON.stringify(join(node.dir, "containerd"))}
+root = ${JSON.stringify(files.containerdRoot)}
 state = ${JSON.stringify(join(node.run, "containerd"))}
 disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name) => `"io.containerd.snapshotter.v1.${name}"`).join(", ")}]
 [grpc]

@@ -6,9 +6,9 @@ import { readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
 import { processId } from "./control-plane.ts";
+import { ensureNodeStore, importMissing } from "./image-store.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import * as config from "./node-config.ts";
-import { importImages } from "./node-images.ts";
 import { ensureNetwork } from "./node-network.ts";
 import { deleteNode, untilNodeReady } from "./node-object.ts";
 import { removeNode } from "./node-removal.ts";
@@ -63,6 +63,7 @@ async function start(
   const files = config.nodeFiles(node);
   const supervisor = supervisorOf(instance);
   await writeFiles(instance, cluster, node, options);
+  await ensureNodeStore(instance, tools, files.containerdRoot, files.importedImages);
   await ensureNetwork(cluster, node);
   const place = { netns: node.namespace, cgroup: `${node.cgroup}/system` };
   const process = (
@@ -88,7 +89,7 @@ async function start(
     }),
     env: { PATH: path.join(":") },
   });
-  await importImages(tools.bin("ctr"), files.containerdSocket, files.importedImages, tools.images());
+  await importMissing(tools, files.containerdSocket, files.importedImages);
   await Promise.all([
     supervisor.start(process("kubelet", kubeletArgs(node, options), { tcp: { host: node.address, port: 10250 } })),
     supervisor.start(

@@ -107,10 +107,10 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
     await writeFile(envFile, "PASSWORD=s3cr3t=value\n", { mode: 0o600 });
     const status = await supervisor().start({
       id: "secretive",
-      argv: ["sh", "-c", "echo got ${#PASSWORD}; sleep 1000"],
+      argv: ["sh", "-c", "printf got; printf %s $PASSWORD | wc -c; sleep 1000"],
       envFile,
     });
-    await until("it has read it", async () => (await readFile(status.log, "utf8")) === "got 12\n");
+    await until("it has read it", async () => (await readFile(status.log, "utf8")) === "got12\n");
     expect(await readFile(instance.paths.record, "utf8")).not.toContain("s3cr3t");
     expect(JSON.stringify(await supervisor().list())).not.toContain("s3cr3t");
     expect((await stat(instance.paths.record)).mode & 0o777).toBe(0o600);
