@@ -133,7 +133,8 @@ export class HubCluster extends pulumi.ComponentResource {
     this.oidc = { providerArn: this.cluster.oidcProviderArn, issuer: this.cluster.oidcIssuer };
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,
-      { kubeconfig: this.cluster.kubeconfigJson },
+      // The cluster secret changes in place: a replaced one would be missing for a moment, and Flux would fail on every variable.
+      { kubeconfig: this.cluster.kubeconfigJson, enableSecretMutable: true },
       { parent: this },
     );
     this.kubeconfig = pulumi
