@@ -15,6 +15,9 @@ export interface KubernetesObject {
   };
 }
 
+// Each poll costs a process and an EKS token.
+const POLL_MS = 2000;
+
 /** Runs kubectl on a cluster of the instance and gives its standard output. */
 export type Kubectl = (args: readonly string[]) => Promise<string>;
 
@@ -64,6 +67,6 @@ export async function untilReady(
     if (Date.now() > deadline) throw new Error(`not ready after ${seconds} s: ${now}`);
     if (now !== said) report(`waiting for ${now}`);
     said = now;
-    await sleep(1000);
+    await sleep(POLL_MS);
   }
 }

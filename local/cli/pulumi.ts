@@ -11,7 +11,7 @@ import { awaitOperation, isLockStale, operationLog, runOperation } from "./opera
 /** Config values by their full key, `project:key`, as they stand in a stack's file. */
 export type Config = Readonly<Record<string, unknown>>;
 
-/** Environment of the AWS and Kubernetes commands of an instance; Pulumi's own part comes from its runner. */
+/** Environment of the AWS, Kubernetes and helm commands of an instance; Pulumi's own part comes from its runner. */
 export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<string, string> {
   return {
     FLEET_LOCAL_DIR: dir,
@@ -23,8 +23,12 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
     AWS_EC2_METADATA_DISABLED: "true",
     AWS_PAGER: "",
     KUBECONFIG: paths.kubeconfig,
+    FLEET_HELM: helmOf({ paths }),
   };
 }
+
+/** The helm that Pulumi runs: it trusts the instance's CA, which signs for the chart mirror. */
+export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "helm");
 
 /**
  * What an instance's stack has over the values in stacks/: those that only the instance knows, and the emulated account

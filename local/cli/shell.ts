@@ -1,4 +1,3 @@
-import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { type Instance, writeAtomic } from "../instance/index.ts";
 
@@ -13,20 +12,29 @@ export function environmentFile(variables: Readonly<Record<string, string>>, bin
   return `${[...lines, path].join("\n")}\n`;
 }
 
-/** A command of `<dir>/bin`: the real program in the instance's environment, whatever the caller's is. */
-export const wrapper = (environment: string, program: readonly string[]) =>
-  `#!/bin/sh\n. ${quote(environment)}\nexec ${program.map(quote).join(" ")} "$@"\n`;
+/** A shell script that becomes a program, after the lines of `before`. */
+export const script = (program: readonly string[], before: readonly string[] = []) =>
+  `${["#!/bin/sh", ...before, `exec ${program.map(quote).join(" ")} "$@"`].join("\n")}\n`;
 
-/** Writes `<dir>/env` and the commands of `<dir>/bin`. */
+/** Writes an executable script. */
+export async function writeScript(
+  file: string,
+  program: readonly string[],
+  before: readonly string[] = [],
+): Promise<void> {
+  await writeAtomic(file, script(program, before), 0o755);
+}
+
+/**
+ * Writes `<dir>/env` and the commands of `<dir>/bin`: each is the real program in the instance's environment, whatever
+ * the caller's is.
+ */
 export async function writeShellFiles(
   { paths }: Instance,
   variables: Readonly<Record<string, string>>,
   programs: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   await writeAtomic(paths.env, environmentFile(variables, paths.bin));
-  for (const [name, program] of Object.entries(programs)) {
-    const file = join(paths.bin, name);
-    await writeAtomic(file, wrapper(paths.env, program));
-    await chmod(file, 0o755);
-  }
+  for (const [name, program] of Object.entries(programs))
+    await writeScript(join(paths.bin, name), program, [`. ${quote(paths.env)}`]);
 }

@@ -9,8 +9,8 @@ import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { type ClusterAccess, kubeconfig } from "./kubeconfig.ts";
-import { changeStack, cloudEnvironment, outputsOf, writeOverrides } from "./pulumi.ts";
-import { writeShellFiles } from "./shell.ts";
+import { changeStack, cloudEnvironment, helmOf, outputsOf, writeOverrides } from "./pulumi.ts";
+import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 
 const FLUX_SECONDS = 300;
@@ -29,12 +29,15 @@ const toolsStep: Step<Fleet> = {
       "eks-gitops-fleet:gitKnownHosts": gitKnownHosts(instance),
       "eks-gitops-fleet:chartsRegistry": `https://${instance.gatewayAddress}/charts`,
     });
+    const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
+    await writeScript(helmOf(instance), helm);
     await writeShellFiles(
       instance,
       { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
       {
         pulumi: [process.execPath, join(CHECKOUT, "local", "pulumi", "cli", "main.ts")],
-        ...Object.fromEntries(["aws", "kubectl", "helm", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
+        helm,
+        ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
       },
     );
     await prepareStack(instance.dir, fleet.stack);
@@ -43,7 +46,8 @@ const toolsStep: Step<Fleet> = {
 
 const upStep: Step<Fleet> = {
   name: "bring up the hub: pulumi up",
-  run: (fleet, report) => changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview"], report),
+  run: (fleet, report) =>
+    changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report),
 };
 
 /** The public halves of the deploy keys, from the stack's output `deployPublicKeys`, as read-only keys of their repositories. */

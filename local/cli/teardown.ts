@@ -33,7 +33,8 @@ const cancelStep: Step<Fleet> = {
 
 const destroyStep: Step<Fleet> = {
   name: "remove the hub: pulumi destroy",
-  run: (fleet, report) => changeStack(fleet.instance(), fleet.stack, ["destroy", "--skip-preview"], report),
+  run: (fleet, report) =>
+    changeStack(fleet.instance(), fleet.stack, ["destroy", "--skip-preview", "--suppress-outputs"], report),
 };
 
 const stopStep: Step<Fleet> = {

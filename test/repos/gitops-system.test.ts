@@ -12,7 +12,10 @@ interface Manifest {
   spec: {
     path: string;
     dependsOn?: { name: string }[];
-    postBuild?: { substituteFrom: { kind: string; name: string; optional?: boolean }[] };
+    postBuild?: {
+      substitute?: Record<string, string>;
+      substituteFrom: { kind: string; name: string; optional?: boolean }[];
+    };
     [field: string]: unknown;
   };
 }
@@ -74,8 +77,16 @@ describe("clusters/hub, what Flux on the hub applies", () => {
 
 describe("the repository as a whole", () => {
   test("uses only variables of the bridge contract", () => {
-    for (const file of files(root))
-      for (const name of variables(file)) expect(Object.keys(bridgeKeys), relative(root, file)).toContain(name);
+    for (const { spec } of [...steps, { spec: { path: "clusters/hub" } as Manifest["spec"] }]) {
+      const known = [...Object.keys(bridgeKeys), ...Object.keys(spec.postBuild?.substitute ?? {})];
+      for (const file of built(join(root, spec.path)))
+        for (const name of variables(file)) expect(known, relative(root, file)).toContain(name);
+    }
+  });
+
+  test("values that look like numbers are quoted in the way that survives the substitution", () => {
+    const looksNumeric = /^\s*\S+: ["']?\$\{(aws_account_id|kubernetes_version)\}/m;
+    for (const file of files(root)) expect(readFileSync(file, "utf8"), relative(root, file)).not.toMatch(looksNumeric);
   });
 
   test("every manifest is reached by a kustomization.yaml", () => {
