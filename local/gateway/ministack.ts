@@ -37,6 +37,8 @@ export function ministackProcess(instance: Pick<Instance, "dir" | "loopbackAddre
       IOT_MTLS_ENABLED: "0",
       SFTP_ENABLED: "0",
       PYTHONUNBUFFERED: "1",
+      // Nothing is written into the checkout.
+      PYTHONDONTWRITEBYTECODE: "1",
     },
   };
 }

@@ -1,3 +1,4 @@
+import { CreateSubnetCommand, DeleteSubnetCommand, DescribeSubnetsCommand } from "@aws-sdk/client-ec2";
 import {
   CreateClusterCommand,
   CreateNodegroupCommand,
@@ -20,6 +21,8 @@ import {
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { hubName } from "../../lib/names.ts";
 import { ACCOUNT, REGION } from "../../local/gateway/ministack.ts";
 import {
   allow,
@@ -190,6 +193,33 @@ describe("Crossplane's role", () => {
         interval: 500,
       })
       .toBe("allowed");
+  });
+
+  test("takes a network of its fleet apart, never the hub's", async () => {
+    const subnet = async (cluster: string) => {
+      const [first = ""] = await cloud.subnets();
+      const { Subnets = [] } = await cloud.deployer.ec2.send(new DescribeSubnetsCommand({ SubnetIds: [first] }));
+      const { Subnet } = await cloud.deployer.ec2.send(
+        new CreateSubnetCommand({
+          VpcId: Subnets[0]?.VpcId,
+          CidrBlock: cluster === hubName ? "10.0.8.0/24" : "10.0.9.0/24",
+          TagSpecifications: [
+            {
+              ResourceType: "subnet",
+              Tags: [
+                { Key: fleetTag, Value: "fleet" },
+                { Key: clusterTag, Value: cluster },
+              ],
+            },
+          ],
+        }),
+      );
+      return Subnet?.SubnetId;
+    };
+    const remove = async (cluster: string) =>
+      outcome(crossplane.ec2.send(new DeleteSubnetCommand({ SubnetId: await subnet(cluster) })));
+    expect(await remove("one")).toBe("allowed");
+    expect(await remove(hubName)).toBe("UnauthorizedOperation");
   });
 
   test("touches clusters under its prefix, and no other", async () => {

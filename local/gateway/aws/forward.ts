@@ -14,6 +14,8 @@ const DROPPED = new Set([
   "te",
   "trailer",
   "content-length",
+  // Answered by Node itself; passed on it would only make ministack answer it again.
+  "expect",
   ASSERTION_HEADER,
 ]);
 
@@ -39,7 +41,7 @@ export function forwardTo(endpoint: string): Forward {
           incoming.on("end", () =>
             resolve({
               status: incoming.statusCode ?? 502,
-              headers: answeredHeaders(incoming.headers),
+              headers: answeredHeaders(from.method, incoming.headers),
               body: Buffer.concat(chunks),
             }),
           );
@@ -74,9 +76,11 @@ function forwardedHeaders(from: HttpRequest, extra: Record<string, string>): Out
   return { ...lines, ...extra, "content-length": from.body.length };
 }
 
-function answeredHeaders(headers: NodeJS.Dict<string | string[]>): Record<string, string | string[]> {
+function answeredHeaders(method: string, headers: NodeJS.Dict<string | string[]>): Record<string, string | string[]> {
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers))
     if (!DROPPED.has(name) && value !== undefined) kept[name] = value;
+  // Of a HEAD the length is all that says how long the body would be.
+  if (method === "HEAD" && headers["content-length"] !== undefined) kept["content-length"] = headers["content-length"];
   return kept;
 }

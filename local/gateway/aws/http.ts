@@ -43,8 +43,8 @@ export async function readRequest(message: IncomingMessage): Promise<HttpRequest
 export function writeResponse(target: ServerResponse, response: HttpResponse): void {
   const body = Buffer.from(response.body as string);
   target.writeHead(response.status, {
-    ...(response.headers as Record<string, string | string[]>),
     "content-length": body.length,
+    ...(response.headers as Record<string, string | string[]>),
   });
   target.end(body);
 }

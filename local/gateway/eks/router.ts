@@ -2,6 +2,7 @@ import { pathOf, queryOf } from "../aws/credential-scope.ts";
 import { ASSERTION_HEADER, type Forward } from "../aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../aws/http.ts";
 import type { GatewayKey } from "../key.ts";
+import { absentOperations } from "./absent.ts";
 import { accessEntryOperations } from "./access-entries.ts";
 import { accessPolicyOperations } from "./access-policies.ts";
 import { addonCatalogOperations } from "./addon-catalog.ts";
@@ -13,7 +14,7 @@ import { nodegroupUpdateOperations } from "./nodegroup-updates.ts";
 import { nodegroupOperations } from "./nodegroups.ts";
 import { type Call, type EksContext, expectOnly, type Operation } from "./operation.ts";
 import { podIdentityOperations } from "./pod-identity.ts";
-import { tagOperations } from "./tags.ts";
+import { findTagged, tagOperations } from "./tags.ts";
 import { updateOperations } from "./updates.ts";
 import { versionOperations } from "./versions.ts";
 
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...podIdentityOperations,
   ...tagOperations,
   ...versionOperations,
+  ...absentOperations,
 ];
 
 const ROUTES = OPERATIONS.map((operation) => {
@@ -70,7 +72,12 @@ export async function eksApi(
     const { operation } = found;
     const parsed = { path: found.path, query: queryOf(request.url), body: parseBody(request) };
     const { resource, passRoles = [], context: keys = {} } = operation.authorize(context, parsed);
-    const assertion = await ministack.key.sign({ action: operation.name, resource, passRoles, context: keys });
+    const assertion = await ministack.key.sign({
+      action: operation.name,
+      resource,
+      passRoles,
+      context: { ...keys, ...tagKeys(context, resource) },
+    });
     const authorized = await ministack.forward(request, { [ASSERTION_HEADER]: assertion });
     if (authorized.status !== 200) return authorized;
     const { caller } = JSON.parse(authorized.body.toString()) as { caller: string };
@@ -81,6 +88,12 @@ export async function eksApi(
     if (error instanceof EksError) return eksErrorResponse(error);
     throw error;
   }
+}
+
+/** The condition keys aws:ResourceTag/… of a resource that exists. */
+function tagKeys(context: EksContext, arn: string): Record<string, string> {
+  const tags = findTagged(context.store, arn)?.tags ?? {};
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [`aws:ResourceTag/${name}`, value]));
 }
 
 function parseBody(request: HttpRequest): Record<string, unknown> {

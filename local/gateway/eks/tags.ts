@@ -1,6 +1,7 @@
 import { EksError } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import { type Call, type EksContext, type Operation, pathPart, tagsOf } from "./operation.ts";
+import type { Store } from "./store.ts";
 
 const onArn = (_context: EksContext, call: Omit<Call, "caller">) => ({ resource: call.path["resourceArn"] ?? "*" });
 const PATH = "/tags/{resourceArn}";
@@ -52,11 +53,21 @@ async function retag(
 
 function found(context: EksContext, call: Call): { cluster: string; tags: Record<string, string> } {
   const arn = pathPart(call, "resourceArn");
-  for (const record of context.store.list()) {
+  const target = findTagged(context.store, arn);
+  if (target === undefined) throw new EksError("NotFoundException", `there is no EKS resource with ARN ${arn}`);
+  return target;
+}
+
+/** The tags of the resource with this ARN and the cluster that it belongs to, or undefined. */
+export function findTagged(
+  store: Pick<Store, "list">,
+  arn: string,
+): { cluster: string; tags: Record<string, string> } | undefined {
+  for (const record of store.list()) {
     const target = taggedOf(record, arn);
     if (target !== undefined) return { cluster: record.cluster.name, tags: target.tags };
   }
-  throw new EksError("NotFoundException", `there is no EKS resource with ARN ${arn}`);
+  return undefined;
 }
 
 function taggedOf(record: ClusterRecord, arn: string): Tagged | undefined {

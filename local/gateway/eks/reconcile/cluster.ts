@@ -45,6 +45,8 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       try {
         await ensureControlPlane(context, record);
       } catch (error) {
+        // Whatever runs now may be in another version than the record says.
+        running.delete(name);
         await failedStart(context, name, (attempts.get(name) ?? 0) + 1, error);
         attempts.set(name, (attempts.get(name) ?? 0) + 1);
         throw error;

@@ -37,6 +37,9 @@ describe("UpdateClusterVersion", () => {
     await expect.poll(async () => (await found()).status, { timeout: 5000 }).toBe("Failed");
     expect((await found()).errors[0].errorMessage).toBe("broken");
     expect(await cluster()).toMatchObject({ status: "ACTIVE", version: "1.34" });
+    // The old version is started again, in case the new one runs by half.
+    await expect.poll(() => eks.clusters.started.at(-1)?.kubernetesVersion).toBe("1.34");
+    await expect.poll(() => eks.clusters.started.length).toBe(2);
   });
 
   test("is refused while another update runs", async () => {
