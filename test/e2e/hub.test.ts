@@ -34,7 +34,7 @@ interface Condition {
 const isReady = ({ status }: { status: { conditions?: Condition[] } }) =>
   status.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
 
-const { bridge, clusterName } = await outputs();
+const { bridgeData: bridge, clusterName } = await outputs();
 
 describe("what runs on the hub", () => {
   test("Flux, Crossplane and External Secrets come from the program's own Helm releases", async () => {
@@ -240,7 +240,7 @@ describe("kubectl as against EKS", () => {
     }
   });
 
-  const endpoint = { AWS_ENDPOINT_URL: instance.awsEndpoint, AWS_REGION: "us-east-1" };
+  const endpoint = { AWS_ENDPOINT_URL: instance.awsEndpoint, AWS_DEFAULT_REGION: "us-east-1" };
 
   /** The program behind the instance's `aws`. */
   async function realAws(): Promise<string> {

@@ -32,7 +32,7 @@ import {
   tamper,
 } from "./support/identity.ts";
 
-const { bridge, clusterName } = await outputs();
+const { bridgeData: bridge, clusterName } = await outputs();
 const fleet: string = bridge.fleet;
 
 /** The role and service account of an add-on, as the bridge tells them. */

@@ -10,7 +10,7 @@ interface PreviewStep {
   readonly detailedDiff?: Record<string, { kind: string }>;
 }
 
-const { clusterName, bridge, activeSealingKeys } = await outputs();
+const { clusterName, bridgeData: bridge, activeSealingKeys } = await outputs();
 const key = (name: string) => `eks-gitops-fleet:${name}`;
 
 /** What `pulumi preview` would change with some config values: operation, type::name and the changed properties. */
