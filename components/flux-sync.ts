@@ -39,10 +39,20 @@ export class FluxSync extends pulumi.ComponentResource {
         kind: "ExternalSecret",
         metadata: { ...metadata, annotations: { "pulumi.com/waitFor": "condition=Ready" } },
         spec: {
-          refreshInterval: "1h",
+          // Duration and defaults in the form in which the operator writes them back, so that a refresh finds no difference.
+          refreshInterval: "1h0m0s",
           secretStoreRef: { kind: "SecretStore", name: args.storeName },
-          target: { name: repository },
-          dataFrom: [{ extract: { key: args.remoteSecret } }],
+          target: { name: repository, creationPolicy: "Owner", deletionPolicy: "Retain" },
+          dataFrom: [
+            {
+              extract: {
+                key: args.remoteSecret,
+                conversionStrategy: "Default",
+                decodingStrategy: "None",
+                metadataPolicy: "None",
+              },
+            },
+          ],
         },
       },
       { parent: this },
