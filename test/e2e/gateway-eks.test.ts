@@ -39,7 +39,7 @@ import {
   trustOf,
 } from "./support/gateway.ts";
 
-const wait = { maxWaitTime: 120, minDelay: 1, maxDelay: 1 };
+const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
 let cloud: GatewayCloud;
 let kubectl: string;
 let aws: string;
@@ -291,7 +291,7 @@ describe("updates", () => {
     await expect
       .poll(
         async () => (await eks.send(new DescribeUpdateCommand({ name: "two", updateId: update?.id }))).update?.status,
-        { timeout: 60_000, interval: 500 },
+        { timeout: 180_000, interval: 500 },
       )
       .toBe("Successful");
     const { cluster } = await eks.send(new DescribeClusterCommand({ name: "two" }));
@@ -364,7 +364,7 @@ describe("after a kill", () => {
     await kill("gateway");
     await expect
       .poll(async () => (await eks.send(new DescribeClusterCommand({ name: "three" }))).cluster?.status, {
-        timeout: 60_000,
+        timeout: 180_000,
         interval: 500,
       })
       .toBe("ACTIVE");
@@ -372,7 +372,7 @@ describe("after a kill", () => {
     await sleep(200);
     await kill("gateway");
     await expect
-      .poll(() => outcome(eks.send(new DescribeClusterCommand({ name: "three" }))), { timeout: 60_000, interval: 500 })
+      .poll(() => outcome(eks.send(new DescribeClusterCommand({ name: "three" }))), { timeout: 180_000, interval: 500 })
       .toBe("ResourceNotFoundException");
   });
 

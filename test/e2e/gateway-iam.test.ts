@@ -189,7 +189,7 @@ describe("Crossplane's role", () => {
     expect(await nodegroup("fleet-spoke-cluster")).toBe("InvalidParameterException");
     await expect
       .poll(() => outcome(crossplane.eks.send(new DeleteClusterCommand({ name: "fleet-spoke-one" }))), {
-        timeout: 60_000,
+        timeout: 180_000,
         interval: 500,
       })
       .toBe("allowed");

@@ -167,7 +167,7 @@ async function makeCluster(cloud: GatewayCloud, name: string, version: string): 
     }),
   );
   const { reason } = await waitUntilClusterActive(
-    { client: eks, maxWaitTime: 120, minDelay: 1, maxDelay: 1 },
+    { client: eks, maxWaitTime: 240, minDelay: 1, maxDelay: 1 },
     { name },
   );
   return (reason as { cluster: { identity: { oidc: { issuer: string } } } }).cluster.identity.oidc.issuer;
