@@ -17,7 +17,7 @@ export async function leftovers(instance: Instance): Promise<Leftover[]> {
   const found = await Promise.all([
     list(
       "process",
-      processesOf(instance).then((all) => all.map((p) => `${p.pid} ${p.id ?? p.command}`)),
+      processesOf(instance).map((p) => `${p.pid} ${p.id ?? p.command}`),
     ),
     list("mount", mounts(instance)),
     list("network namespace", namespaces(instance)),
@@ -30,7 +30,7 @@ export async function leftovers(instance: Instance): Promise<Leftover[]> {
   return found.flat();
 }
 
-async function list(kind: Leftover["kind"], names: Promise<string[]>): Promise<Leftover[]> {
+async function list(kind: Leftover["kind"], names: string[] | Promise<string[]>): Promise<Leftover[]> {
   return (await names).map((name) => ({ kind, name }));
 }
 

@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { type Instance, PROCESS_MARK } from "./addresses.ts";
 import { isMissing } from "./files.ts";
 
@@ -32,18 +32,17 @@ export function parseStat(line: string): ProcessStat {
 }
 
 /** The process with this id, or undefined when it has ended (a zombie has ended). */
-export async function statOf(pid: number): Promise<ProcessStat | undefined> {
-  const line = await readProc(pid, "stat");
+export function statOf(pid: number): ProcessStat | undefined {
+  const line = readProc(pid, "stat");
   if (line === undefined) return undefined;
   const stat = parseStat(line);
   return stat.state === "Z" || stat.state === "X" ? undefined : stat;
 }
 
 /** Every living process of this machine. */
-export async function allProcesses(): Promise<ProcessStat[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
-  const stats = await Promise.all(pids.map(statOf));
-  return stats.filter((stat) => stat !== undefined);
+export function allProcesses(): ProcessStat[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => statOf(Number(pid)) ?? []);
 }
 
 /** A process of an instance, with the mark that the supervisor gave to it or to the process that started it. */
@@ -52,17 +51,18 @@ export interface OwnedProcess extends ProcessStat {
   readonly id: string | undefined;
 }
 
-/** All living processes of an instance: those with its mark in their environment, and those in its cgroups. */
-export async function processesOf(instance: Instance): Promise<OwnedProcess[]> {
-  const owned = await Promise.all(
-    (await allProcesses()).map(async (stat): Promise<OwnedProcess | undefined> => {
-      const mark = markIn((await readProc(stat.pid, "environ")) ?? "");
-      if (mark?.index === instance.index) return { ...stat, id: mark.id };
-      const cgroups = (await readProc(stat.pid, "cgroup")) ?? "";
-      return inCgroup(cgroups, instance.kernel.cgroup) ? { ...stat, id: undefined } : undefined;
-    }),
-  );
-  return owned.filter((process) => process !== undefined);
+/**
+ * All living processes of an instance: those with its mark in their environment, and those in its cgroups. With `chosen`,
+ * only the marks of processes that it chooses are looked at.
+ */
+export function processesOf(instance: Instance, chosen: (stat: ProcessStat) => boolean = () => true): OwnedProcess[] {
+  return allProcesses()
+    .filter(chosen)
+    .flatMap((stat): OwnedProcess[] => {
+      const mark = markIn(readProc(stat.pid, "environ") ?? "");
+      if (mark?.index === instance.index) return [{ ...stat, id: mark.id }];
+      return inCgroup(readProc(stat.pid, "cgroup") ?? "", instance.kernel.cgroup) ? [{ ...stat, id: undefined }] : [];
+    });
 }
 
 /** The value of PROCESS_MARK for a supervised process. Pure. */
@@ -94,9 +94,10 @@ export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   }
 }
 
-async function readProc(pid: number, file: string): Promise<string | undefined> {
+// These files are made by the kernel as they are read: without the detour of a thread pool that costs microseconds.
+function readProc(pid: number, file: string): string | undefined {
   try {
-    return await readFile(`/proc/${pid}/${file}`, "utf8");
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
   } catch (error) {
     // EACCES: a process with more rights than ours, so none that we started.
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;

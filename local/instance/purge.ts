@@ -15,7 +15,7 @@ import { kill, processesOf } from "./processes.ts";
 export async function purge(instance: Instance): Promise<void> {
   // Again until none is left: a guard may just have started another supervisor.
   for (;;) {
-    const processes = await processesOf(instance);
+    const processes = processesOf(instance);
     if (processes.length === 0) break;
     for (const { pid } of processes) kill(pid);
     await sleep(50);

@@ -57,7 +57,7 @@ export function supervisorOf(instance: Instance): SupervisorClient {
 export async function ensureSupervisor(instance: Instance): Promise<void> {
   await withLock(`${instance.index}/supervisor-start`, async () => {
     if (await isUp(instance)) return;
-    const present = (await processesOf(instance)).some((process) => process.id === SUPERVISOR_ID);
+    const present = processesOf(instance).some((process) => process.id === SUPERVISOR_ID);
     if (!present) await startGuard(instance);
     const deadline = Date.now() + STARTUP_SECONDS * 1000;
     while (!(await isUp(instance))) {
@@ -85,7 +85,7 @@ async function persist<T>(instance: Instance, attempt: () => Promise<T>): Promis
 /** Nothing runs and nothing is recorded as running: no need to start a supervisor only to stop something. */
 async function isIdle(instance: Instance): Promise<boolean> {
   if ((await readText(instance.paths.record)) !== undefined) return false;
-  return (await processesOf(instance)).every((process) => process.id === undefined);
+  return processesOf(instance).every((process) => process.id === undefined);
 }
 
 async function isUp(instance: Instance): Promise<boolean> {
@@ -99,7 +99,7 @@ async function isUp(instance: Instance): Promise<boolean> {
 }
 
 async function gone(instance: Instance): Promise<void> {
-  while ((await processesOf(instance)).some((process) => process.id === SUPERVISOR_ID)) await sleep(50);
+  while (processesOf(instance).some((process) => process.id === SUPERVISOR_ID)) await sleep(50);
 }
 
 function isUnreachable(error: unknown): boolean {

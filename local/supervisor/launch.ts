@@ -69,7 +69,7 @@ export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how
     });
     child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
     const pid = child.pid as number;
-    const stat = await statOf(pid);
+    const stat = statOf(pid);
     return { pid, startTime: stat?.startTime ?? 0, startedAt: new Date().toISOString() };
   } finally {
     await log.close();
@@ -77,27 +77,22 @@ export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how
 }
 
 /** Whether this very process still lives. */
-export async function lives({ pid, startTime }: Running): Promise<boolean> {
-  return (await statOf(pid))?.startTime === startTime;
+export function lives({ pid, startTime }: Running): boolean {
+  return statOf(pid)?.startTime === startTime;
 }
 
 /**
  * The run of a process that was started without being recorded (its supervisor was killed in between), found by its
  * mark. Only a session's leader is it: what it starts itself inherits the mark but not the session's lead.
  */
-export async function findRunning(instance: Instance, id: string): Promise<Running | undefined> {
-  const leader = (await processesOf(instance)).find((process) => process.id === id && process.session === process.pid);
+export function findRunning(instance: Instance, id: string): Running | undefined {
+  const leader = processesOf(instance, ({ session, pid }) => session === pid).find((process) => process.id === id);
   return leader && { pid: leader.pid, startTime: leader.startTime, startedAt: new Date().toISOString() };
 }
 
 /** Sends a signal (or none) to all processes of a run's process group that carry its mark. Gives how many there were. */
-export async function signalGroup(
-  instance: Instance,
-  id: string,
-  pid: number,
-  signal: NodeJS.Signals | undefined,
-): Promise<number> {
-  const members = (await processesOf(instance)).filter((process) => process.id === id && process.group === pid);
+export function signalGroup(instance: Instance, id: string, pid: number, signal: NodeJS.Signals | undefined): number {
+  const members = processesOf(instance, ({ group }) => group === pid).filter((process) => process.id === id);
   if (signal !== undefined) for (const { pid: member } of members) kill(member, signal);
   return members.length;
 }

@@ -39,7 +39,7 @@ void followGuard().catch(fail);
 
 /** When the guard is killed, a new one (with a new supervisor) takes over; this one leaves without stopping anything. */
 async function followGuard(): Promise<void> {
-  while ((await statOf(guard)) !== undefined && process.ppid === guard) await sleep(500);
+  while (statOf(guard) !== undefined && process.ppid === guard) await sleep(500);
   if (instance === undefined) return;
   await noteEvent(instance, "the supervisor's guard is gone: handing over to a new one");
   watching.abort();

@@ -89,9 +89,9 @@ export class Supervised {
   }
 
   /** Takes over a process that another supervisor started; when it has ended meanwhile, it is started again. */
-  async resume(recorded: Running | undefined): Promise<void> {
-    const alive = recorded !== undefined && (await lives(recorded)) ? recorded : undefined;
-    this.running = alive ?? (await findRunning(this.#instance, this.spec.id));
+  resume(recorded: Running | undefined): void {
+    const alive = recorded !== undefined && lives(recorded) ? recorded : undefined;
+    this.running = alive ?? findRunning(this.#instance, this.spec.id);
     this.#adopted = true;
     if (this.running === undefined) this.#exit.resolve("it ended while no supervisor was watching");
     else void this.#becomeReady();
@@ -113,9 +113,9 @@ export class Supervised {
   }
 
   /** Finds out whether an adopted process has ended: it is no child of ours, so no signal tells. */
-  async check(): Promise<void> {
+  check(): void {
     const run = this.running;
-    if (!this.#adopted || run === undefined || (await lives(run)) || this.running !== run) return;
+    if (!this.#adopted || run === undefined || lives(run) || this.running !== run) return;
     this.#exit.resolve("its exit code is unknown");
   }
 
@@ -199,7 +199,7 @@ export class Supervised {
     if (fault === undefined) {
       if (this.message !== undefined) await this.#note(`${this.spec.id} is ready again (restart ${this.restarts})`);
       this.#settle("ready", this.message);
-    } else if (await lives(run)) {
+    } else if (lives(run)) {
       this.message = fault;
       await this.#note(`${this.spec.id}: ${fault}. Log: ${logOf(this.#instance, this.spec.id)}`);
       // Ends the run, so that the watcher starts another one.
@@ -214,7 +214,7 @@ export class Supervised {
     const { id, stopSeconds = STOP_SECONDS } = this.spec;
     const deadline = Date.now() + stopSeconds * 1000;
     let signal: NodeJS.Signals | undefined = stopSeconds > 0 ? "SIGTERM" : "SIGKILL";
-    while ((await signalGroup(this.#instance, id, pid, signal)) > 0) {
+    while (signalGroup(this.#instance, id, pid, signal) > 0) {
       signal = Date.now() >= deadline ? "SIGKILL" : undefined;
       await sleep(50);
     }

@@ -29,7 +29,7 @@ export class Supervisor {
   async resume(): Promise<void> {
     const recorded = await loadRecord(this.#instance);
     for (const { spec, restarts } of recorded) this.#add(spec, restarts);
-    await Promise.all(recorded.map(({ spec, running }) => this.#processes.get(spec.id)?.resume(running)));
+    for (const { spec, running } of recorded) this.#processes.get(spec.id)?.resume(running);
     if (recorded.length > 0) await noteEvent(this.#instance, `supervisor took over ${recorded.length} processes`);
     await this.#endUnrecorded();
   }
@@ -38,7 +38,7 @@ export class Supervisor {
   async watch(signal: AbortSignal): Promise<void> {
     let capped = Date.now();
     while (!signal.aborted) {
-      await Promise.all([...this.#processes.values()].map((process) => process.check()));
+      for (const process of this.#processes.values()) process.check();
       if (Date.now() - capped > CAP_LOGS_MS) {
         await capLogs(this.#instance);
         capped = Date.now();
@@ -109,11 +109,11 @@ export class Supervisor {
   }
 
   async #endUnrecorded(): Promise<void> {
-    const leaders = (await processesOf(this.#instance)).filter((process) => process.session === process.pid);
+    const leaders = processesOf(this.#instance, ({ session, pid }) => session === pid);
     for (const { id, pid } of leaders) {
       if (id === undefined || id === SUPERVISOR_ID || this.#processes.has(id)) continue;
       await noteEvent(this.#instance, `${id} (process ${pid}) runs but is not recorded: ending it`);
-      await signalGroup(this.#instance, id, pid, "SIGKILL");
+      signalGroup(this.#instance, id, pid, "SIGKILL");
     }
   }
 }

@@ -221,7 +221,7 @@ describe("clusters of an instance", () => {
           namespace: "default",
           body: { spec: { audiences: [] } },
         });
-        return JSON.parse(Buffer.from(status?.token.split(".")[1] ?? "", "base64url").toString()) as {
+        return JSON.parse(Buffer.from(status?.token?.split(".")[1] ?? "", "base64url").toString()) as {
           iss: string;
           aud: string[];
         };
@@ -314,7 +314,7 @@ describe("clusters of an instance", () => {
   });
 
   test("removal works although everything was killed before, and leaves nothing", async () => {
-    for (const { pid } of await processesOf(instance)) {
+    for (const { pid } of processesOf(instance)) {
       try {
         process.kill(pid, "SIGKILL");
       } catch (error) {

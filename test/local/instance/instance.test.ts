@@ -74,7 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)("instances", () => {
     await rm(before.dir, { recursive: true });
     const after = await open(before.dir);
     expect(after.index).toBe(before.index);
-    expect(await processesOf(after)).toEqual([]);
+    expect(processesOf(after)).toEqual([]);
   });
 
   test("a folder whose state knows an index refuses another one, and says who holds its own", async () => {

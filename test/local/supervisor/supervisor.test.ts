@@ -10,7 +10,7 @@ import { processesOf, statOf } from "../../../local/instance/processes.ts";
 import { type ProcessStatus, supervisorOf } from "../../../local/supervisor/client.ts";
 
 // Real processes under a real supervisor; it needs root, as every instance does.
-describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
+describe.skipIf(process.getuid?.() !== 0)("supervisor", { timeout: 30_000 }, () => {
   let instance: Instance;
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
     const first = await supervisor().start(spec);
     expect(first.state).toBe("ready");
     expect(await readFile(first.log, "utf8")).toBe("hello\n");
-    expect((await processesOf(instance)).map((p) => p.pid)).toContain(first.pid);
+    expect(processesOf(instance).map((p) => p.pid)).toContain(first.pid);
     expect((await supervisor().start(spec)).pid, "a second start changes nothing").toBe(first.pid);
     const changed = await supervisor().start({ ...spec, env: { CHANGED: "1" } });
     expect(changed.pid, "another spec replaces the process").not.toBe(first.pid);
@@ -74,7 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
       readySeconds: 0.3,
     });
     await expect(started).rejects.toThrow(/slow did not start: it was not ready within 0.3 s \(.*ENOENT/);
-    expect((await processesOf(instance)).filter((p) => p.id === "slow")).toEqual([]);
+    expect(processesOf(instance).filter((p) => p.id === "slow")).toEqual([]);
     await supervisor().stop("slow");
   });
 
@@ -92,12 +92,9 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
       argv: ["sh", "-c", "trap '' TERM; sleep 1000 & wait; wait"],
       stopSeconds: 0.2,
     });
-    await until(
-      "child runs",
-      async () => (await processesOf(instance)).filter((p) => p.id === "stubborn").length === 2,
-    );
+    await until("child runs", async () => processesOf(instance).filter((p) => p.id === "stubborn").length === 2);
     await supervisor().stop("stubborn");
-    expect((await processesOf(instance)).filter((p) => p.id === "stubborn")).toEqual([]);
+    expect(processesOf(instance).filter((p) => p.id === "stubborn")).toEqual([]);
     expect(await statusOf("stubborn")).toBeUndefined();
     await supervisor().stop("stubborn");
   });
@@ -122,14 +119,14 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
     ["supervisor and its guard", () => true],
   ])("after kill -9 of the %s, its processes live on under a new one", async (_what, chosen) => {
     const before = await supervisor().start({ id: "survivor", argv: ["sleep", "1000"] });
-    const own = (await processesOf(instance)).filter((p) => p.id === "supervisor");
+    const own = processesOf(instance).filter((p) => p.id === "supervisor");
     expect(own.length).toBe(2);
     const victims = own.filter(chosen);
     for (const { pid } of victims) process.kill(pid, "SIGKILL");
-    for (const { pid } of victims) await until("dead", async () => (await statOf(pid)) === undefined);
+    for (const { pid } of victims) await until("dead", async () => statOf(pid) === undefined);
     expect((await supervisor().start({ id: "survivor", argv: ["sleep", "1000"] })).pid).toBe(before.pid);
     await until("a pair again", async () => {
-      const now = (await processesOf(instance)).filter((p) => p.id === "supervisor");
+      const now = processesOf(instance).filter((p) => p.id === "supervisor");
       return now.length === 2 && now.every(({ pid }) => !victims.some((victim) => victim.pid === pid));
     });
     process.kill(before.pid as number, "SIGKILL");
@@ -138,20 +135,19 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
 
   test("a process that ended while no supervisor was there is started again by the next one", async () => {
     const before = await supervisor().start({ id: "orphan", argv: ["sleep", "1000"] });
-    const own = (await processesOf(instance)).filter((p) => p.id === "supervisor");
+    const own = processesOf(instance).filter((p) => p.id === "supervisor");
     for (const { pid } of own) process.kill(pid, "SIGKILL");
     process.kill(before.pid as number, "SIGKILL");
-    await until("all dead", async () => (await statOf(before.pid as number)) === undefined);
+    await until("all dead", async () => statOf(before.pid as number) === undefined);
     await supervisor().start({ id: "other", argv: ["sleep", "1000"] });
     await until("restarted", restarted(before));
   });
 
   test("only processes that are its own are ever ended: a stranger with a recorded id is left alone", async () => {
     const before = await supervisor().start({ id: "recorded", argv: ["sleep", "1000"] });
-    for (const { pid } of (await processesOf(instance)).filter((p) => p.id === "supervisor"))
-      process.kill(pid, "SIGKILL");
+    for (const { pid } of processesOf(instance).filter((p) => p.id === "supervisor")) process.kill(pid, "SIGKILL");
     process.kill(before.pid as number, "SIGKILL");
-    await until("dead", async () => (await statOf(before.pid as number)) === undefined);
+    await until("dead", async () => statOf(before.pid as number) === undefined);
     // This test's own process takes the place of the recorded one, with another start time.
     const record = (await readFile(instance.paths.record, "utf8")).replaceAll(
       `"pid": ${before.pid},`,
@@ -165,7 +161,7 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", () => {
   test("shutdown ends every process and the supervisor itself, and can be repeated", async () => {
     await supervisor().start({ id: "last", argv: ["sleep", "1000"] });
     await supervisor().shutdown();
-    expect(await processesOf(instance)).toEqual([]);
+    expect(processesOf(instance)).toEqual([]);
     expect(await supervisor().list()).toEqual([]);
     await supervisor().shutdown();
     expect((await leftovers(instance)).map(({ kind }) => kind).sort()).toEqual(["address", "nft table"]);
