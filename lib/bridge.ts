@@ -94,6 +94,7 @@ export const bridgeKeys = {
   tenant_boundary_arn: "boundary policy that every role ordered by an application must carry",
   spoke_prefix: "name prefix of clusters and roles that Crossplane may manage",
   spoke_cidr_pool: "block from which the networks of spokes are taken",
+  addons: "enabled add-ons as a JSON list, so that a manifest can have it as a YAML list",
   hub_egress_cidrs: "comma-separated addresses from which the hub reaches spokes; may be empty",
 } as const;
 
@@ -154,6 +155,7 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     tenant_boundary_arn: metadata.tenantBoundaryArn,
     spoke_prefix: metadata.spokePrefix,
     spoke_cidr_pool: metadata.spokeCidrPool,
+    addons: JSON.stringify(metadata.addons),
     hub_egress_cidrs: metadata.hubEgressCidrs.join(","),
   };
   return { ...identityData(metadata.identities), ...fixed };
@@ -178,10 +180,10 @@ function readIdentities(data: Readonly<Record<string, string>>): ClusterMetadata
 }
 
 /**
- * The metadata that {@link bridgeData} wrote; add-ons stand in the labels only.
+ * The metadata that {@link bridgeData} wrote.
  * @throws RangeError that names every missing key: the program that wrote the data is older than the contract.
  */
-export function readBridgeData(data: Readonly<Record<string, string>>): Omit<ClusterMetadata, "addons"> {
+export function readBridgeData(data: Readonly<Record<string, string>>): ClusterMetadata {
   const missing = Object.keys(bridgeKeys).filter((key) => data[key] === undefined);
   if (missing.length > 0) {
     throw new RangeError(`the cluster secret lacks ${missing.join(", ")}: run pulumi up with the current program`);
@@ -217,6 +219,7 @@ export function readBridgeData(data: Readonly<Record<string, string>>): Omit<Clu
     spokePrefix: known.spoke_prefix,
     spokeCidrPool: known.spoke_cidr_pool,
     hubEgressCidrs: known.hub_egress_cidrs.split(",").filter(Boolean),
+    addons: JSON.parse(known.addons) as string[],
   };
 }
 

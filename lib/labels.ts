@@ -13,6 +13,9 @@ export const labelKeys = {
 /** Tells Flux to reconcile at once what substitutes from the object (Flux's default `--watch-configs-label-selector`). */
 export const watchLabel = { "reconcile.fluxcd.io/watch": "Enabled" } as const;
 
+/** On the Flux objects on the hub that act on a spoke. The kubeconfig variant of the composition is patched into these. */
+export const targetLabel = { [`${group}/target`]: "spoke" } as const;
+
 /** AWS tag that says to which fleet a resource belongs. */
 export const fleetTag = `${group}/fleet`;
 

@@ -36,6 +36,11 @@ export function dnsSuffix(partition: string): string {
   return partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";
 }
 
+/** The IAM ARN of the same name in another account. */
+export function inAccount(arn: string, accountId: string): string {
+  return arn.replace(/^(arn:[^:]*:iam::)\d{12}:/, `$1${accountId}:`);
+}
+
 /** ARNs of names or name patterns, in one account and region. */
 export function arns({ partition, accountId, region }: Scope) {
   const regional = (service: string, resource: string) =>

@@ -1,0 +1,85 @@
+import type { KubeCondition, KubeObject } from "./kube.ts";
+
+/**
+ * A Spoke as the API server hands it over: defaults are filled in and the rules of its definition hold
+ * (repos/gitops-system/platform/api/definition.yaml, where every field is described).
+ */
+export interface Spoke extends KubeObject {
+  readonly metadata: KubeObject["metadata"] & { readonly namespace: string };
+  readonly spec: SpokeSpec;
+  readonly status?: SpokeStatus;
+}
+
+export type NatGateways = "single" | "per-zone" | "none";
+
+export interface SpokeSpec {
+  readonly region: string;
+  readonly kubernetesVersion: string;
+  readonly environment: string;
+  readonly tenant: string;
+  readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };
+  readonly network: {
+    readonly cidr?: string;
+    readonly zones: number;
+    readonly availabilityZones?: readonly string[];
+    readonly natGateways: NatGateways;
+  };
+  readonly nodes: {
+    readonly instanceTypes: readonly string[];
+    readonly amiType: string;
+    readonly capacityType: "ON_DEMAND" | "SPOT";
+    readonly diskSize: number;
+    readonly min: number;
+    readonly desired: number;
+    readonly max: number;
+  };
+  readonly endpoint: { readonly public: boolean; readonly publicAccessCidrs: readonly string[] };
+  readonly admins: readonly string[];
+  readonly addons: readonly string[];
+  readonly eksAddonVersions: Readonly<Partial<Record<EksAddon, string>>>;
+  readonly logRetentionDays: number;
+  readonly kmsDeletionWindowDays: number;
+  readonly deletionProtection: boolean;
+}
+
+export interface ProviderConfigRef {
+  readonly kind: "ClusterProviderConfig" | "ProviderConfig";
+  readonly name: string;
+}
+
+/** The EKS add-ons of every spoke: a pod network, service routing, names and volumes. */
+export const eksAddons = ["vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver"] as const;
+export type EksAddon = (typeof eksAddons)[number];
+
+export interface SpokeStatus {
+  /** Written by Crossplane, from what the function says. */
+  readonly conditions?: readonly KubeCondition[];
+  readonly phase?: Phase;
+  /** One sentence on what is going on. */
+  readonly message?: string;
+  /** Minor version that the control plane runs. */
+  readonly kubernetesVersion?: string;
+  /** Minor version of the node group. */
+  readonly nodesKubernetesVersion?: string;
+  readonly network?: { readonly cidr?: string; readonly vpcId?: string; readonly egressCidrs?: readonly string[] };
+  readonly cluster?: {
+    readonly name: string;
+    readonly arn?: string;
+    readonly endpoint?: string;
+    readonly oidcIssuer?: string;
+    readonly oidcProviderArn?: string;
+  };
+}
+
+export type Phase =
+  | "Pending"
+  | "Refused"
+  | "Network"
+  | "ControlPlane"
+  | "Nodes"
+  | "Identities"
+  | "Bootstrap"
+  | "Upgrading"
+  | "Failing"
+  | "Ready"
+  | "Deleting";

@@ -1,0 +1,135 @@
+import type { Spoke, SpokeStatus } from "./api.ts";
+import type { Entry } from "./composer.ts";
+import {
+  accepted,
+  deletingCondition,
+  isHealthy,
+  partCondition,
+  type SpokeCondition,
+  versionCondition,
+} from "./conditions.ts";
+import { type Context, contextOf } from "./context.ts";
+import { type Part, parts } from "./groups.ts";
+import type { Hub } from "./hub.ts";
+import type { KubeObject } from "./kube.ts";
+import { chooseNetwork } from "./network-choice.ts";
+import { Observed } from "./observed.ts";
+import { composeAddons } from "./parts/addons.ts";
+import { composeControlPlane } from "./parts/control-plane.ts";
+import { deletionAttempt, deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
+import { composeHandover } from "./parts/handover.ts";
+import { composeIdentities } from "./parts/identities.ts";
+import { composeNetwork } from "./parts/network.ts";
+import { composeNodes } from "./parts/nodes.ts";
+import { plan } from "./plan.ts";
+import type { Settings } from "./settings.ts";
+import { facts, summaryOf } from "./status.ts";
+import { remains, stillWanted } from "./teardown.ts";
+
+/** All that is known when a Spoke is reconciled. */
+export interface Question {
+  readonly spoke: Spoke;
+  /** Composed resources as they are, by composition resource name. */
+  readonly composed: ReadonlyMap<string, KubeObject>;
+  readonly settings: Settings;
+  readonly hub: Hub;
+  /** The other Spokes of the fleet; empty once the network is made. */
+  readonly others: readonly Spoke[];
+  /** Flux objects of the bootstrap chain; empty once it is ready. */
+  readonly chain: readonly KubeObject[];
+  /** Everything that carries the spoke's label; empty but for a removal. */
+  readonly labelled: readonly KubeObject[];
+}
+
+export interface Wanted {
+  readonly manifest: KubeObject;
+  readonly ready: boolean;
+}
+
+export interface Answer {
+  /** Composed resources by composition resource name: what is not here any more is removed. */
+  readonly wanted: ReadonlyMap<string, Wanted>;
+  readonly status: SpokeStatus;
+  readonly conditions: readonly SpokeCondition[];
+  readonly ready: boolean;
+  /** Seconds after which to ask again, should nothing change. */
+  readonly ttl: number;
+}
+
+/**
+ * Changes of composed resources bring the function back at once, so these are for what nobody tells it: the hub's facts,
+ * the objects of the chain, and resources that are on their way out.
+ */
+const ttl = { ready: 300, working: 15, deleting: 3 } as const;
+
+function composeParts(context: Context): void {
+  composeNetwork(context);
+  composeControlPlane(context);
+  composeAddons(context);
+  composeNodes(context);
+  composeIdentities(context);
+  composeHandover(context);
+}
+
+function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: boolean): Map<string, Wanted> {
+  const { observed, spoke } = context;
+  const all = new Map<string, KubeObject>([...entries].map(([key, { manifest }]) => [key, manifest]));
+  if (guarded) all.set(guardKey, deletionGuard(spoke));
+  return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.get(key)) }]));
+}
+
+/** The removal: what has its turn is no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
+function takeDown(question: Question, context: Context): Answer {
+  const { composer, spoke } = context;
+  const groupOf = (key: string) => (composer.entries.get(key) ?? composer.waiting.get(key))?.group;
+  const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
+  const conditions = [deletingCondition(spoke.metadata.name, left)];
+  return {
+    wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
+    status: { ...facts(context), ...summaryOf(conditions) },
+    conditions,
+    ready: false,
+    ttl: ttl.deleting,
+  };
+}
+
+/** A deletion that was asked for and is not carried out: said while it lasts, and taken back when it is over. */
+function heldDeletion(spoke: Spoke): SpokeCondition[] {
+  const asked = spoke.metadata.annotations?.[deletionAttempt] !== undefined;
+  const said = spoke.status?.conditions?.some(({ type }) => type === "Deleting") === true;
+  if (!asked && !said) return [];
+  const message = asked
+    ? `a deletion was asked for, but spec.deletionProtection is on: turn it off to carry the deletion out, or forget it with kubectl annotate spoke ${spoke.metadata.name} ${deletionAttempt}-`
+    : "no deletion is asked for";
+  return [{ type: "Deleting", status: "False", reason: asked ? "Protected" : "NotAskedFor", message }];
+}
+
+/** What a Spoke is made of, given what there is. Pure: the same question has the same answer. */
+export function compose(question: Question): Answer {
+  const { spoke, hub, settings, composed, others } = question;
+  const observed = new Observed(composed);
+  const network = chooseNetwork({ spoke, observed, hub, others });
+  const decided = plan({ spec: spoke.spec, hub, settings, observed, network });
+  const context = contextOf({ spoke, hub, settings, plan: decided, observed });
+  const { composer } = context;
+  const begun = [...composed.keys()].some((key) => key !== guardKey);
+  const mayBegin = isGuarded(observed) && decided.problems.length === 0;
+  if (begun || mayBegin || isDeleting(spoke)) composeParts(context);
+  if (isDeleting(spoke)) return takeDown(question, context);
+
+  const chain = question.chain.filter(({ metadata }) => metadata.name !== composer.objectName("bootstrap"));
+  const conditions = [
+    accepted(decided.problems),
+    ...(Object.keys(parts) as Part[]).map((part) => partCondition(part, composer, observed, chain)),
+    versionCondition(context),
+    ...heldDeletion(spoke),
+  ];
+  const ready = conditions.every(({ type, status }) => status === "True" || type === "Deleting");
+  return {
+    wanted: wanted(context, composer.entries, true),
+    status: { ...facts(context), ...summaryOf(conditions) },
+    conditions,
+    ready,
+    ttl: ready ? ttl.ready : ttl.working,
+  };
+}

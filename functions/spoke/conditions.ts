@@ -1,0 +1,133 @@
+import type { Entry, Waiting } from "./composer.ts";
+import type { Context } from "./context.ts";
+import { type Group, groups, type Part, parts } from "./groups.ts";
+import { isReady, type KubeObject } from "./kube.ts";
+import { failure, type Observed } from "./observed.ts";
+import { nodesVersion } from "./parts/nodes.ts";
+import { runningVersion } from "./plan.ts";
+import type { Problem } from "./problems.ts";
+import { type Remains, removable } from "./teardown.ts";
+import { summary, type Trouble, trouble } from "./troubles.ts";
+import { compareVersions } from "./versions.ts";
+
+/** A condition of the Spoke. */
+export interface SpokeCondition {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+}
+
+const yes = (type: string, reason: string, message: string): SpokeCondition => ({
+  type,
+  status: "True",
+  reason,
+  message,
+});
+const no = (type: string, reason: string, message: string): SpokeCondition => ({
+  type,
+  status: "False",
+  reason,
+  message,
+});
+
+/** Names in one line: the first few, and how many more. */
+function list(names: readonly string[], most = 4): string {
+  const rest = names.length - most;
+  return [...names.slice(0, most), ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
+}
+
+/** Whether the Spoke's specification is taken as it is. */
+export function accepted(problems: readonly Problem[]): SpokeCondition {
+  const [first] = problems;
+  if (!first) return yes("SpecAccepted", "Accepted", "the specification can be had as it is");
+  return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));
+}
+
+/** Whether a composed resource is as it should be: it works, and nothing hinders its newest specification. */
+export function isHealthy(object: KubeObject | undefined): boolean {
+  return object !== undefined && isReady(object) && failure(object) === undefined;
+}
+
+interface Composed {
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly waiting: ReadonlyMap<string, Waiting>;
+}
+
+const ofPart =
+  (part: Part) =>
+  ([, { group }]: readonly [string, { readonly group: Group }]) =>
+    groups[group].part === part;
+
+/** How one part of the spoke is: works, is being made, waits for another part, or fails. */
+export function partCondition(
+  part: Part,
+  { entries, waiting }: Composed,
+  observed: Observed,
+  chain: readonly KubeObject[],
+): SpokeCondition {
+  const { condition: type, name } = parts[part];
+  const keys = [...entries].filter(ofPart(part)).map(([key]) => key);
+  const waits = [...waiting].filter(ofPart(part));
+  const objects = keys.flatMap((key) => observed.get(key) ?? []);
+  // What the chain's own objects say comes first: it is nearer to the cause than their parent's summary.
+  const troubles = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => trouble(object) ?? []);
+  const found = summary(troubles);
+  if (found) return no(type, found.reason, found.message);
+  const unready = keys.filter((key) => !isHealthy(observed.get(key)));
+  if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
+  if (waits.length > 0) {
+    const missing = [...new Set(waits.flatMap(([, each]) => each.missing))];
+    return no(type, "Waiting", `${name}: ${list(waits.map(([key]) => key))} must wait for ${list(missing)}`);
+  }
+  return keys.length === 0 ? no(type, "Waiting", `${name}: not begun`) : yes(type, "Available", `${name}: ready`);
+}
+
+/** Whether control plane, add-ons and nodes run the version that the Spoke asks for. */
+export function versionCondition(context: Context): SpokeCondition {
+  const type = "UpToDate";
+  const { observed, spoke } = context;
+  const wanted = spoke.spec.kubernetesVersion;
+  const running = runningVersion(observed);
+  const nodes = observed.text("node-group", "version");
+  if (running === undefined)
+    return no(type, "NotRunning", `Kubernetes ${wanted} is asked for; there is no control plane yet`);
+  if (compareVersions(running, wanted) > 0) {
+    const message =
+      `the control plane runs ${running}, spec.kubernetesVersion says ${wanted}: EKS raises a version at the end of its support, ` +
+      `and can't lower one; set spec.kubernetesVersion to ${running}`;
+    return no(type, "AheadOfSpec", message);
+  }
+  if (running !== wanted)
+    return no(type, "UpgradingControlPlane", `the control plane runs ${running} and goes to ${wanted}`);
+  if (nodes === undefined) return no(type, "NotRunning", `the control plane runs ${running}; there are no nodes yet`);
+  if (nodesVersion(context) !== running) {
+    return no(
+      type,
+      "UpgradingAddons",
+      `the control plane runs ${running}; the EKS add-ons follow, then the nodes (${nodes})`,
+    );
+  }
+  if (nodes !== running)
+    return no(type, "UpgradingNodes", `the control plane runs ${running}; the nodes follow from ${nodes}`);
+  return yes(type, "Current", `everything runs Kubernetes ${running}`);
+}
+
+/** How far the removal is, and what hinders it. */
+export function deletingCondition(spoke: string, remains: Remains): SpokeCondition {
+  const turn = removable(remains);
+  const current = [...remains.present].filter(([key]) => {
+    const group = remains.groupOf(key);
+    return group === undefined || turn.includes(group);
+  });
+  if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
+  const troubles: Trouble[] = current.flatMap(([, object]) => trouble(object) ?? []);
+  const found = summary(troubles);
+  const keys = current.map(([key]) => key).sort();
+  const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;
+  if (found) return yes("Deleting", found.reason, `${progress}; ${found.message}`);
+  const way =
+    `; this waits for what runs on the spoke. If its API server is gone for good: ` +
+    `kubectl -n spokes patch kustomization ${spoke}-bootstrap --type merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`;
+  return yes("Deleting", "InProgress", turn.includes("bootstrap") ? progress + way : progress);
+}

@@ -1,0 +1,53 @@
+import { inAccount, type Scope } from "../../lib/iam/policy.ts";
+import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { spokeNames } from "../../lib/spoke.ts";
+import type { Spoke } from "./api.ts";
+import { Composer } from "./composer.ts";
+import type { Hub } from "./hub.ts";
+import type { Observed } from "./observed.ts";
+import type { Plan } from "./plan.ts";
+import type { Settings } from "./settings.ts";
+
+/** Everything that the parts of a spoke are made from. */
+export interface Context {
+  readonly spoke: Spoke;
+  readonly hub: Hub;
+  readonly settings: Settings;
+  readonly plan: Plan;
+  readonly observed: Observed;
+  readonly composer: Composer;
+  readonly names: ReturnType<typeof spokeNames>;
+  /** Account, region and partition of the spoke. */
+  readonly scope: Scope;
+  /** Boundary of every role of the spoke, in its account. */
+  readonly permissionsBoundary: string;
+  readonly tenantBoundary: string;
+  /** Tags with a name for people. */
+  readonly tags: (name?: string) => Record<string, string>;
+}
+
+export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | "observed">;
+
+/** The fleet's own ProviderConfig: the identity of Crossplane's AWS provider on the hub. */
+const ownProviderConfig = { kind: "ClusterProviderConfig", name: "default" } as const;
+
+export function contextOf(args: ContextArgs): Context {
+  const { spoke, hub, observed } = args;
+  const { spec, metadata } = spoke;
+  const accountId = spec.account?.id ?? hub.aws.accountId;
+  const names = spokeNames(hub.spokePrefix, metadata.name);
+  return {
+    ...args,
+    names,
+    scope: { partition: hub.aws.partition, accountId, region: spec.region },
+    permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
+    tenantBoundary: inAccount(hub.tenantBoundaryArn, accountId),
+    tags: (name) => ({
+      [fleetTag]: hub.fleet,
+      [clusterTag]: metadata.name,
+      environment: spec.environment,
+      ...(name === undefined ? {} : { Name: `${names.cluster}-${name}` }),
+    }),
+    composer: new Composer(observed, metadata.name, spec.account?.providerConfigRef ?? ownProviderConfig),
+  };
+}

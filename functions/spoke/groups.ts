@@ -1,0 +1,53 @@
+/**
+ * The groups of composed resources: to which part of the spoke they belong (one condition each), and the groups that must be
+ * gone before they may be removed. This table is the deletion order: from the apps on the spoke back to its VPC.
+ */
+export const groups = {
+  bootstrap: { part: "bootstrap", removedAfter: [] },
+  /** How Flux reaches the spoke, and what it substitutes. */
+  handover: { part: "bootstrap", removedAfter: ["bootstrap"] },
+  accessPolicies: { part: "identities", removedAfter: ["bootstrap"] },
+  accessEntries: { part: "identities", removedAfter: ["accessPolicies"] },
+  identityPolicies: { part: "identities", removedAfter: ["bootstrap", "addons"] },
+  identityRoles: { part: "identities", removedAfter: ["identityPolicies"] },
+  oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },
+  addons: { part: "addons", removedAfter: ["bootstrap"] },
+  nodeGroup: { part: "nodes", removedAfter: ["bootstrap"] },
+  launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
+  nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
+  nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
+  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
+  clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
+  clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
+  /** EKS writes its last lines after the cluster is gone, so the log group goes after it. */
+  logs: { part: "controlPlane", removedAfter: ["cluster"] },
+  key: { part: "controlPlane", removedAfter: ["cluster"] },
+  routes: { part: "network", removedAfter: ["cluster"] },
+  natGateways: { part: "network", removedAfter: ["routes"] },
+  addresses: { part: "network", removedAfter: ["natGateways"] },
+  routeTables: { part: "network", removedAfter: ["routes"] },
+  subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
+  internetGateway: { part: "network", removedAfter: ["addresses"] },
+  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables"] },
+  /** The block of the fleet's pool, free again when nothing uses it. */
+  claim: { part: "network", removedAfter: ["vpc"] },
+} as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;
+
+export type Group = keyof typeof groups;
+export type Part = (typeof groups)[Group]["part"];
+
+/** Parts in the order in which a spoke comes up, with their condition type and name in messages. */
+export const parts: Readonly<Record<Part, { readonly condition: string; readonly name: string }>> = {
+  network: { condition: "NetworkReady", name: "the network" },
+  controlPlane: { condition: "ControlPlaneReady", name: "the control plane" },
+  nodes: { condition: "NodesReady", name: "the nodes" },
+  addons: { condition: "AddonsReady", name: "the EKS add-ons" },
+  identities: { condition: "IdentitiesReady", name: "IAM roles and access" },
+  bootstrap: { condition: "Bootstrapped", name: "the bootstrap chain" },
+};
+
+/** Every group that must be gone before `group` may go, near and far. */
+export function holders(group: Group): ReadonlySet<Group> {
+  const direct: readonly Group[] = groups[group].removedAfter;
+  return new Set(direct.flatMap((holder) => [holder, ...holders(holder)]));
+}

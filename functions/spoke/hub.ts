@@ -1,0 +1,21 @@
+import { type ClusterMetadata, clusterSecretName, fromBase64, readBridgeData } from "../../lib/bridge.ts";
+import { hubName, namespaces } from "../../lib/names.ts";
+import type { KubeObject } from "./kube.ts";
+
+/** What the hub's cluster secret says of the hub and of the fleet. */
+export type Hub = ClusterMetadata;
+
+export const hubSecret = { name: clusterSecretName(hubName), namespace: namespaces.flux } as const;
+
+/** @throws RangeError when the secret is not there or lacks a key of the bridge contract. */
+export function readHub(secret: KubeObject | undefined): Hub {
+  const where = `Secret ${hubSecret.namespace}/${hubSecret.name}`;
+  if (secret === undefined) {
+    throw new RangeError(`${where} is missing: it tells Crossplane about the hub, and pulumi up writes it`);
+  }
+  try {
+    return readBridgeData(fromBase64(secret.data ?? {}));
+  } catch (error) {
+    throw new RangeError(`${where}: ${(error as Error).message}`, { cause: error });
+  }
+}

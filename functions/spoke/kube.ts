@@ -1,0 +1,53 @@
+/** Kubernetes objects as plain data. */
+
+export interface KubeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly generation?: number;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: unknown;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly status?: unknown;
+}
+
+export interface KubeCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The value under `path`, or undefined where the path ends before. Numbers are indices of lists. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === "object" && inner !== null ? (inner as Record<string | number, unknown>)[key] : undefined,
+    value,
+  );
+}
+
+export function condition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
+  const conditions = at(object?.status, "conditions");
+  return Array.isArray(conditions) ? (conditions as KubeCondition[]).find((each) => each.type === type) : undefined;
+}
+
+/** Whether the controller has looked at the newest specification; true where it does not say. */
+function observedNewest(object: KubeObject): boolean {
+  const seen = at(object.status, "observedGeneration");
+  return seen === undefined || seen === object.metadata.generation;
+}
+
+/** Whether the object is there and works: `Ready`, or simply there when its kind knows no conditions. */
+export function isReady(object: KubeObject | undefined): boolean {
+  if (object === undefined) return false;
+  if (object.kind === "ConfigMap" || object.kind === "Secret") return true;
+  return condition(object, "Ready")?.status === "True" && observedNewest(object);
+}

@@ -1,0 +1,62 @@
+import { at, condition, isReady, type KubeObject } from "./kube.ts";
+
+/** The composed resources as they are in the cluster, by composition resource name. */
+export class Observed {
+  readonly objects: ReadonlyMap<string, KubeObject>;
+
+  constructor(objects: ReadonlyMap<string, KubeObject>) {
+    this.objects = objects;
+  }
+
+  has(key: string): boolean {
+    return this.objects.has(key);
+  }
+
+  get(key: string): KubeObject | undefined {
+    return this.objects.get(key);
+  }
+
+  /** Whether the resource is there and works. */
+  ready(key: string): boolean {
+    return isReady(this.get(key));
+  }
+
+  /** Text that AWS reported of a managed resource; undefined while it is not known. */
+  text(key: string, ...path: readonly (string | number)[]): string | undefined {
+    const value = at(this.get(key)?.status, "atProvider", ...path);
+    return typeof value === "string" && value !== "" ? value : undefined;
+  }
+
+  /** {@link text} of a resource that works: for what would fail while it is still being made. */
+  readyText(key: string, ...path: readonly (string | number)[]): string | undefined {
+    return this.ready(key) ? this.text(key, ...path) : undefined;
+  }
+
+  number(key: string, ...path: readonly (string | number)[]): number | undefined {
+    const value = at(this.get(key)?.status, "atProvider", ...path);
+    return typeof value === "number" ? value : undefined;
+  }
+
+  /** A fact for prerequisites: `key` itself when every one of `keys` works. */
+  allReady(keys: readonly string[]): true | undefined {
+    return keys.every((key) => this.ready(key)) || undefined;
+  }
+}
+
+/** What went wrong with a resource in its controller's words; undefined when nothing did. */
+export function failure(object: KubeObject): string | undefined {
+  const failed = [
+    ["Synced", "False"],
+    ["LastAsyncOperation", "False"],
+    ["Stalled", "True"],
+  ].flatMap(([type = "", status]) => {
+    const found = condition(object, type);
+    return found?.status === status && found?.message ? [found.message] : [];
+  });
+  if (failed[0] !== undefined) return failed[0];
+  const ready = condition(object, "Ready");
+  const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady"];
+  return ready?.status === "False" && ready.message && !expected.includes(ready.reason ?? "")
+    ? ready.message
+    : undefined;
+}

@@ -1,0 +1,44 @@
+import { type EksAddon, eksAddons } from "../api.ts";
+import type { Context } from "../context.ts";
+import { addonVersions, runningVersion } from "../plan.ts";
+import { controlPlaneFacts } from "./control-plane.ts";
+
+/** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
+const needsNodes: readonly EksAddon[] = ["coredns", "aws-ebs-csi-driver"];
+
+function addon(context: Context, name: EksAddon): void {
+  const { composer, names, observed, settings, spoke, tags } = context;
+  const running = runningVersion(observed);
+  const version = running === undefined ? undefined : addonVersions(spoke.spec, settings, running)[name];
+  const facts = {
+    controlPlane: controlPlaneFacts(context).endpoint,
+    kubernetesVersion: running,
+    nodes: needsNodes.includes(name) ? observed.allReady(["node-group"]) : true,
+    role: name === "aws-ebs-csi-driver" ? driverRole(context) : {},
+  };
+  composer.managed("addons", `addon-${name}`, "Addon", facts, ({ role }) => ({
+    forProvider: {
+      region: spoke.spec.region,
+      clusterName: names.cluster,
+      addonName: name,
+      ...(version === undefined ? {} : { addonVersion: version }),
+      resolveConflictsOnCreate: "OVERWRITE",
+      resolveConflictsOnUpdate: "OVERWRITE",
+      ...(name === "vpc-cni" ? { configurationValues: JSON.stringify({ enableNetworkPolicy: "true" }) } : {}),
+      ...role,
+      tags: tags(),
+    },
+  }));
+}
+
+/** Role of the EBS CSI driver, once its policy is attached. */
+function driverRole({ observed }: Context): { serviceAccountRoleArn: string } | undefined {
+  const arn = observed.text("role-aws-ebs-csi-driver", "arn");
+  const attached = observed.ready("attachment-aws-ebs-csi-driver-amazonebscsidriverpolicy");
+  return arn !== undefined && attached ? { serviceAccountRoleArn: arn } : undefined;
+}
+
+/** The EKS add-ons, in the version for the Kubernetes version that the control plane runs. */
+export function composeAddons(context: Context): void {
+  for (const name of eksAddons) addon(context, name);
+}

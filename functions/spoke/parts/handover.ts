@@ -1,0 +1,188 @@
+import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
+import { labelKeys, targetLabel, watchLabel } from "../../../lib/labels.ts";
+import { namespaces } from "../../../lib/names.ts";
+import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
+import type { Context } from "../context.ts";
+import { otherKinds } from "../kinds.ts";
+import { runningVersion } from "../plan.ts";
+import { controlPlaneFacts } from "./control-plane.ts";
+import { identityKeys } from "./identities.ts";
+
+/** Name of the object by which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
+function kubeConfigName({ composer }: Context): string {
+  return composer.objectName("kubeconfig");
+}
+
+/** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
+function kubeConfig(context: Context): void {
+  const { composer, names, observed, settings, spoke } = context;
+  const { arn, endpoint, certificateAuthority } = controlPlaneFacts(context);
+  if (settings.kubeConfig === "secret") {
+    composer.managed(
+      "handover",
+      "cluster-auth",
+      "ClusterAuth",
+      { controlPlane: observed.text("cluster", "endpoint") },
+      () => ({
+        // EKS tokens live for 15 minutes.
+        forProvider: { region: spoke.spec.region, clusterName: names.cluster, refreshPeriod: "10m0s" },
+        writeConnectionSecretToRef: { name: kubeConfigName(context) },
+      }),
+    );
+    return;
+  }
+  composer.object("handover", "kubeconfig", { arn, endpoint, certificateAuthority }, (known) => ({
+    apiVersion: otherKinds.ConfigMap,
+    kind: "ConfigMap",
+    metadata: { name: kubeConfigName(context), labels: { ...watchLabel } },
+    data: {
+      provider: "aws",
+      cluster: known.arn,
+      // With both of these Flux need not ask EKS on every reconciliation.
+      address: known.endpoint,
+      "ca.crt": Buffer.from(known.certificateAuthority, "base64").toString("utf8"),
+    },
+  }));
+}
+
+interface SpokeFacts {
+  readonly vpcId: string;
+  readonly vpcCidr: string;
+  readonly arn: string;
+  readonly issuer: string;
+  readonly oidcProviderArn: string;
+  readonly kubernetesVersion: string;
+  readonly roleArns: Readonly<Record<SpokeIdentity, string>>;
+}
+
+/** What Git may know of the spoke. Facts about the fleet are the hub's. */
+function metadataOf(context: Context, facts: SpokeFacts): ClusterMetadata {
+  const { hub, names, scope, settings, spoke } = context;
+  const { environment, tenant, addons } = spoke.spec;
+  const stage = settings.stages[environment];
+  const { gitopsSystem, gitopsWorkloads } = hub.repositories;
+  return {
+    ...hub,
+    name: spoke.metadata.name,
+    role: "spoke",
+    environment,
+    tenant,
+    aws: {
+      ...scope,
+      vpcId: facts.vpcId,
+      vpcCidr: facts.vpcCidr,
+      clusterName: names.cluster,
+      clusterArn: facts.arn,
+    },
+    kubernetesVersion: facts.kubernetesVersion,
+    oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
+    identities: Object.fromEntries(
+      Object.entries(facts.roleArns).map(([identity, roleArn]) => [
+        identity,
+        { roleArn, ...spokeIdentities[identity as SpokeIdentity] },
+      ]),
+    ),
+    repositories: {
+      gitopsSystem: { url: gitopsSystem.url, revision: stage?.gitopsSystemRevision ?? gitopsSystem.revision },
+      gitopsWorkloads: {
+        url: gitopsWorkloads.url,
+        revision: stage?.gitopsWorkloadsRevision ?? gitopsWorkloads.revision,
+      },
+    },
+    sealingScope: environment,
+    permissionsBoundaryArn: context.permissionsBoundary,
+    tenantBoundaryArn: context.tenantBoundary,
+    addons: [...addons].sort(),
+  };
+}
+
+function roleArns({ observed }: Context): Record<SpokeIdentity, string> | undefined {
+  const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
+  const entries = identities.map((identity) => [
+    identity,
+    observed.text(`role-${identity.replaceAll("_", "-")}`, "arn"),
+  ]);
+  return entries.every(([, arn]) => arn !== undefined) ? Object.fromEntries(entries) : undefined;
+}
+
+/** The GitOps bridge of the spoke, in `data`, so that a key that is no longer emitted goes. */
+function clusterSecret(context: Context): void {
+  const { composer, observed, plan, spoke } = context;
+  const { arn, issuer } = controlPlaneFacts(context);
+  const facts = {
+    vpcId: observed.text("vpc", "id"),
+    vpcCidr: plan.network.cidr,
+    arn,
+    issuer,
+    oidcProviderArn: observed.readyText("oidc-provider", "arn"),
+    kubernetesVersion: runningVersion(observed),
+    roleArns: roleArns(context),
+  };
+  composer.object("handover", "cluster-secret", facts, (known) => {
+    const metadata = metadataOf(context, known);
+    return {
+      apiVersion: otherKinds.Secret,
+      kind: "Secret",
+      metadata: { name: clusterSecretName(spoke.metadata.name), labels: bridgeLabels(metadata) },
+      data: inBase64(bridgeData(metadata)),
+    };
+  });
+}
+
+/** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
+function secretPatches(context: Context): object[] {
+  const kubeConfig = { secretRef: { name: kubeConfigName(context) } };
+  return [
+    {
+      target: {
+        labelSelector: Object.entries(targetLabel)
+          .map(([label, value]) => `${label}=${value}`)
+          .join(","),
+      },
+      patch: JSON.stringify([{ op: "replace", path: "/spec/kubeConfig", value: kubeConfig }]),
+    },
+  ];
+}
+
+/** One Flux Kustomization over the chain in Git, which makes an autonomous cluster of the spoke. */
+function bootstrap(context: Context): void {
+  const { composer, observed, settings, spoke } = context;
+  const stage = settings.stages[spoke.spec.environment];
+  const handover =
+    settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
+  const facts = {
+    kubeConfig: observed.allReady(handover),
+    identities: observed.allReady(identityKeys(context)),
+    nodes: observed.allReady(["node-group"]),
+  };
+  composer.object("bootstrap", "bootstrap", facts, () => ({
+    apiVersion: otherKinds.Kustomization,
+    kind: "Kustomization",
+    metadata: { name: composer.objectName("bootstrap") },
+    spec: {
+      sourceRef: {
+        kind: "GitRepository",
+        name: stage?.gitRepository ?? "gitops-system",
+        namespace: namespaces.flux,
+      },
+      path: "./spoke-bootstrap",
+      interval: "10m",
+      retryInterval: "30s",
+      // Also the time that a removal may take: after it the controller would let go of what is still on the spoke.
+      timeout: "60m",
+      prune: true,
+      wait: true,
+      deletionPolicy: "WaitForTermination",
+      commonMetadata: { labels: { [labelKeys.cluster]: spoke.metadata.name } },
+      postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(spoke.metadata.name) }] },
+      ...(settings.kubeConfig === "secret" ? { patches: secretPatches(context) } : {}),
+    },
+  }));
+}
+
+/** From here on Git is in charge of the spoke. */
+export function composeHandover(context: Context): void {
+  kubeConfig(context);
+  clusterSecret(context);
+  bootstrap(context);
+}

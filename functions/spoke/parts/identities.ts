@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
+import { serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
+import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
+import { fleetNames } from "../../../lib/names.ts";
+import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
+import type { Context } from "../context.ts";
+import { fluxIdentities } from "../plan.ts";
+import { controlPlaneFacts } from "./control-plane.ts";
+import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
+
+/** Only the sealing keys of the spoke's own environment and its own Git credential, in the hub's account and region. */
+function secretsPolicy({ hub, spoke }: Context): PolicyDocument {
+  const fleet = fleetNames(hub.fleet);
+  const { secret } = arns(hub.aws);
+  return secretReaderPolicy({
+    secretArns: [
+      secret(fleet.sealingKeySecret(spoke.spec.environment, "*")),
+      // Secrets Manager ends each ARN with a hyphen and six characters.
+      secret(`${fleet.spokeGitSecret(spoke.metadata.name)}-??????`),
+    ],
+    keyArn: hub.secretsKeyArn,
+    region: hub.aws.region,
+    dnsSuffix: dnsSuffix(hub.aws.partition),
+  });
+}
+
+interface Rights {
+  readonly description: string;
+  readonly managedPolicies: readonly string[];
+  readonly inlinePolicy?: PolicyDocument;
+}
+
+function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
+  const { names, scope, permissionsBoundary, tenantBoundary } = context;
+  return {
+    external_secrets: {
+      description: `External Secrets of ${names.cluster} reads its sealing keys`,
+      managedPolicies: [],
+      inlinePolicy: secretsPolicy(context),
+    },
+    crossplane: {
+      description: `Crossplane of ${names.cluster} makes what its applications order`,
+      managedPolicies: [],
+      inlinePolicy: spokeCrossplanePolicy({
+        ...scope,
+        cluster: names.cluster,
+        boundaryArn: permissionsBoundary,
+        tenantBoundaryArn: tenantBoundary,
+      }),
+    },
+    aws_ebs_csi_driver: {
+      description: `EBS CSI driver of ${names.cluster}`,
+      managedPolicies: ["service-role/AmazonEBSCSIDriverPolicy"],
+    },
+  };
+}
+
+/** The role of each controller on the spoke that acts in AWS. */
+export function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
+  const { names, observed } = context;
+  const { issuer } = controlPlaneFacts(context);
+  const providerArn = observed.readyText("oidc-provider", "arn");
+  const known = issuer !== undefined && providerArn !== undefined;
+  const entries = Object.entries(rights(context)) as [SpokeIdentity, Rights][];
+  return Object.fromEntries(
+    entries.map(([identity, own]) => [
+      identity,
+      {
+        groups: ["identityRoles", "identityPolicies"],
+        key: identity.replaceAll("_", "-"),
+        roleName: names.identityRole(identity),
+        trust: known ? serviceAccountTrust({ issuer, providerArn }, spokeIdentities[identity]) : undefined,
+        ...own,
+      } satisfies RoleArgs,
+    ]),
+  ) as unknown as Record<SpokeIdentity, RoleArgs>;
+}
+
+/** Key suffix of an administrator's access entry: it comes from the ARN alone. */
+const adminKey = (arn: string): string => `admin-${createHash("sha256").update(arn).digest("hex").slice(0, 10)}`;
+
+/** Who may administer the spoke: by key suffix, the IAM principal. */
+export function administrators({ hub, settings, spoke }: Context): Readonly<Record<string, string>> {
+  const controllers = fluxIdentities(settings).flatMap((identity) => {
+    const roleArn = hub.identities[identity]?.roleArn;
+    return roleArn === undefined ? [] : [[identity.replaceAll("_", "-"), roleArn]];
+  });
+  return Object.fromEntries([...controllers, ...spoke.spec.admins.map((arn) => [adminKey(arn), arn])]);
+}
+
+function access(context: Context, key: string, principalArn: string): void {
+  const { composer, names, observed, scope, spoke, tags } = context;
+  const { region } = spoke.spec;
+  const cluster = { controlPlane: controlPlaneFacts(context).endpoint };
+  composer.managed("accessEntries", `access-entry-${key}`, "AccessEntry", cluster, () => ({
+    forProvider: { region, clusterName: names.cluster, principalArn, type: "STANDARD", tags: tags() },
+  }));
+  const entry = { accessEntry: observed.allReady([`access-entry-${key}`]) };
+  composer.managed("accessPolicies", `access-policy-${key}`, "AccessPolicyAssociation", entry, () => ({
+    forProvider: {
+      region,
+      clusterName: names.cluster,
+      principalArn,
+      policyArn: arns(scope).accessPolicy("AmazonEKSClusterAdminPolicy"),
+      accessScope: { type: "cluster" },
+    },
+  }));
+}
+
+/** IAM's side of the spoke: its OIDC provider, the roles of its controllers, and who may administer it. */
+export function composeIdentities(context: Context): void {
+  const { composer, tags } = context;
+  const { issuer } = controlPlaneFacts(context);
+  composer.managed("oidcProvider", "oidc-provider", "OpenIDConnectProvider", { issuer }, (known) => ({
+    forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
+  }));
+  for (const role of Object.values(identityRoles(context))) composeRole(context, role);
+  for (const [key, principalArn] of Object.entries(administrators(context))) access(context, key, principalArn);
+}
+
+/** Keys of what must be ready before somebody may work on the spoke. */
+export function identityKeys(context: Context): readonly string[] {
+  return [
+    ...Object.values(identityRoles(context)).flatMap(roleKeys),
+    ...Object.keys(administrators(context)).map((key) => `access-policy-${key}`),
+  ];
+}

@@ -1,0 +1,97 @@
+import { managedPolicies } from "../../../lib/iam/deployer.ts";
+import { serviceTrust } from "../../../lib/iam/trust.ts";
+import { eksAddons } from "../api.ts";
+import type { Context } from "../context.ts";
+import { at } from "../kube.ts";
+import { addonVersions, runningVersion } from "../plan.ts";
+import { controlPlaneFacts } from "./control-plane.ts";
+import { nodeRoutes, nodeSubnetIds } from "./network.ts";
+import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
+
+function nodeRole({ names }: Context): RoleArgs {
+  return {
+    groups: ["nodeRole", "nodePolicies"],
+    key: "node",
+    roleName: names.nodeRole,
+    description: `Nodes of ${names.cluster}`,
+    trust: serviceTrust("ec2.amazonaws.com"),
+    managedPolicies: managedPolicies.node,
+  };
+}
+
+function launchTemplate({ composer, names, spoke, tags }: Context): void {
+  const { region, nodes } = spoke.spec;
+  composer.managed("launchTemplate", "launch-template", "LaunchTemplate", {}, () => ({
+    forProvider: {
+      region,
+      name: names.nodeGroup,
+      updateDefaultVersion: true,
+      blockDeviceMappings: [
+        // The root device of Amazon Linux 2023.
+        {
+          deviceName: "/dev/xvda",
+          ebs: { volumeSize: nodes.diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+        },
+      ],
+      // One hop: pods that don't use the host's network can't take the node's role from the metadata service.
+      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+      tagSpecifications: ["instance", "volume"].map((resourceType) => ({ resourceType, tags: tags("nodes") })),
+      tags: tags("nodes"),
+    },
+  }));
+}
+
+/** Whether every EKS add-on runs the version for `kubernetesVersion`; those without a version in the table count as done. */
+function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion: string): boolean {
+  const wanted = addonVersions(spoke.spec, settings, kubernetesVersion);
+  return eksAddons.every((addon) => {
+    const running = observed.text(`addon-${addon}`, "addonVersion");
+    return wanted[addon] === undefined || running === wanted[addon];
+  });
+}
+
+/** Nodes follow the version that the control plane runs, after the add-ons: a node is never ahead of either. */
+export function nodesVersion(context: Context): string | undefined {
+  const running = runningVersion(context.observed);
+  const current = at(context.observed.get("node-group")?.spec, "forProvider", "version");
+  if (typeof current !== "string" || running === undefined || addonsFollow(context, running)) return running;
+  return current;
+}
+
+/** One managed node group in the subnets with a way out. */
+export function composeNodes(context: Context): void {
+  const { composer, names, observed, spoke, tags } = context;
+  const { region, nodes } = spoke.spec;
+  const role = nodeRole(context);
+  composeRole(context, role);
+  launchTemplate(context);
+  const facts = {
+    controlPlane: controlPlaneFacts(context).endpoint,
+    version: nodesVersion(context),
+    subnetIds: nodeSubnetIds(context),
+    wayOut: observed.allReady(nodeRoutes(context)),
+    nodeRoleArn: observed.text("role-node", "arn"),
+    rolePolicies: observed.allReady(roleKeys(role)),
+    launchTemplate: observed.text("launch-template", "id"),
+    launchTemplateVersion: observed.number("launch-template", "latestVersion"),
+    // Without a pod network no node becomes ready.
+    podNetwork: observed.has("addon-vpc-cni") || undefined,
+  };
+  composer.managed("nodeGroup", "node-group", "NodeGroup", facts, (known) => ({
+    externalName: names.nodeGroup,
+    forProvider: {
+      region,
+      clusterName: names.cluster,
+      version: known.version,
+      nodeRoleArn: known.nodeRoleArn,
+      subnetIds: known.subnetIds,
+      instanceTypes: nodes.instanceTypes,
+      capacityType: nodes.capacityType,
+      amiType: nodes.amiType,
+      scalingConfig: { minSize: nodes.min, desiredSize: nodes.desired, maxSize: nodes.max },
+      updateConfig: { maxUnavailable: 1 },
+      launchTemplate: { id: known.launchTemplate, version: String(known.launchTemplateVersion) },
+      tags: tags(),
+    },
+  }));
+}

@@ -1,0 +1,100 @@
+import { eksAddons, type SpokeSpec } from "./api.ts";
+import type { Hub } from "./hub.ts";
+import type { NetworkChoice } from "./network-choice.ts";
+import type { Observed } from "./observed.ts";
+import type { Problem } from "./problems.ts";
+import type { Settings } from "./settings.ts";
+import { compareVersions, nextVersion } from "./versions.ts";
+
+/** What may be made of a Spoke, and what speaks against the rest. */
+export interface Plan {
+  readonly network: NetworkChoice;
+  /** Version to ask of the control plane; undefined while none may be asked for. */
+  readonly kubernetesVersion?: string;
+  /** Networks that the public endpoint admits; undefined while the endpoint can't be made. */
+  readonly publicAccessCidrs?: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+export interface PlanQuestion {
+  readonly spec: SpokeSpec;
+  readonly hub: Hub;
+  readonly settings: Settings;
+  readonly observed: Observed;
+  readonly network: NetworkChoice;
+}
+
+/** The version that the control plane runs; undefined while there is none. */
+export function runningVersion(observed: Observed): string | undefined {
+  return observed.text("cluster", "version");
+}
+
+function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: string; problem?: Problem } {
+  const running = runningVersion(observed);
+  const version = nextVersion(spec.kubernetesVersion, running);
+  const supported = Object.keys(settings.kubernetesVersions).sort(compareVersions);
+  if (version === running || supported.includes(version)) return { version };
+  const problem = {
+    reason: "UnsupportedVersion",
+    message: `spec.kubernetesVersion ${spec.kubernetesVersion} is not supported: choose one of ${supported.join(", ")}`,
+  };
+  return running === undefined ? { problem } : { version: running, problem };
+}
+
+function regionProblem({ spec, hub }: PlanQuestion): Problem[] {
+  if (spec.account !== undefined || spec.region === hub.aws.region) return [];
+  const message =
+    `spec.region ${spec.region} is not the hub's region ${hub.aws.region}, to which the fleet's IAM policies are limited: ` +
+    `add the Spoke again with region ${hub.aws.region}, or with spec.account and a ProviderConfig whose role covers ${spec.region}`;
+  return [{ reason: "RegionNotAllowed", message }];
+}
+
+/** The hub's own addresses and those that the Spoke adds. Without any the endpoint would be open to everybody: refused. */
+function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[]; problem?: Problem } {
+  if (!spec.endpoint.public) return { cidrs: [] };
+  const cidrs = [...new Set([...hub.hubEgressCidrs, ...spec.endpoint.publicAccessCidrs])].sort();
+  if (cidrs.length > 0) return { cidrs };
+  const message =
+    "the public endpoint would admit nobody: the hub has no fixed egress address (natGateways none, or an existing VPC without egressCidrs); " +
+    "name the networks in spec.endpoint.publicAccessCidrs, or set spec.endpoint.public to false and connect the networks";
+  return { problem: { reason: "EndpointUnreachable", message } };
+}
+
+function identityProblem({ hub, settings }: PlanQuestion): Problem[] {
+  const missing = fluxIdentities(settings).filter((identity) => hub.identities[identity] === undefined);
+  if (missing.length === 0) return [];
+  const message = `the hub's cluster secret names no role for ${missing.join(", ")}: run pulumi up with the current program`;
+  return [{ reason: "HubIdentityMissing", message }];
+}
+
+/** The controllers on the hub that act on a spoke, by name in the hub's cluster secret. */
+export function fluxIdentities({ kubeConfig }: Settings): readonly string[] {
+  // The kubeconfig variant's token is the AWS provider's own.
+  return kubeConfig === "secret" ? ["crossplane"] : ["kustomize_controller", "helm_controller"];
+}
+
+/** Decides what may be made. A spoke that runs keeps running: what can't be had stays as it is and is reported. */
+export function plan(question: PlanQuestion): Plan {
+  const { network } = question;
+  const { version, problem: versionProblem } = versionPlan(question);
+  const { cidrs, problem: endpointProblem } = endpointPlan(question);
+  const problems = [
+    network.problem,
+    ...regionProblem(question),
+    versionProblem,
+    endpointProblem,
+    ...identityProblem(question),
+  ].filter((problem) => problem !== undefined);
+  return {
+    network,
+    ...(version === undefined ? {} : { kubernetesVersion: version }),
+    ...(cidrs === undefined ? {} : { publicAccessCidrs: cidrs }),
+    problems,
+  };
+}
+
+/** Version of each EKS add-on for the Kubernetes version; the Spoke's own choice wins, and none means EKS's default at creation. */
+export function addonVersions(spec: SpokeSpec, settings: Settings, kubernetesVersion: string) {
+  const table = settings.kubernetesVersions[kubernetesVersion] ?? {};
+  return Object.fromEntries(eksAddons.map((addon) => [addon, spec.eksAddonVersions[addon] ?? table[addon]]));
+}

@@ -1,0 +1,56 @@
+import { labelKeys } from "../../lib/labels.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import type { Spoke } from "./api.ts";
+import { hubSecret } from "./hub.ts";
+import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
+import type { Observed } from "./observed.ts";
+import { isDeleting } from "./parts/guard.ts";
+import type { Settings } from "./settings.ts";
+
+/** Objects that Crossplane is asked to fetch: one by name, those with all labels, or all of a kind. */
+export interface Selector {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly matchName?: string;
+  readonly matchLabels?: Readonly<Record<string, string>>;
+}
+
+/** Prefixes of the names under which the objects come back. */
+export const chainPrefix = "chain-";
+export const remainsPrefix = "remains-";
+
+function labelled(kinds: Readonly<Record<string, string>>, prefix: string, spoke: Spoke): Record<string, Selector> {
+  const { name, namespace } = spoke.metadata;
+  return Object.fromEntries(
+    Object.entries(kinds).map(([kind, apiVersion]) => [
+      `${prefix}${kind}`,
+      { apiVersion, kind, namespace, matchLabels: { [labelKeys.cluster]: name } },
+    ]),
+  );
+}
+
+/** Kinds that the spoke is composed of; the kubeconfig variant's own only where it is in use, as no other installs it. */
+function composedKinds({ kubeConfig }: Settings, observed: Observed): Record<string, string> {
+  const { ClusterAuth, Usage: _, ...common } = { ...managedKinds, ...otherKinds };
+  return kubeConfig === "secret" || observed.has("cluster-auth") ? { ...common, ClusterAuth } : common;
+}
+
+/**
+ * What the function needs beside the Spoke and its resources. The other Spokes only until the network is made, the chain's
+ * objects only while it is not ready, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
+ */
+export function requirements(spoke: Spoke, observed: Observed, settings: Settings): Readonly<Record<string, Selector>> {
+  const hub: Selector = {
+    apiVersion: "v1",
+    kind: "Secret",
+    matchName: hubSecret.name,
+    namespace: hubSecret.namespace,
+  };
+  if (isDeleting(spoke)) return { hub, ...labelled(composedKinds(settings, observed), remainsPrefix, spoke) };
+  return {
+    hub,
+    ...(observed.has("vpc") ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),
+    ...(observed.has("bootstrap") && !observed.ready("bootstrap") ? labelled(chainKinds, chainPrefix, spoke) : {}),
+  };
+}

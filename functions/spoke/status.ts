@@ -1,0 +1,69 @@
+import type { Phase, SpokeStatus } from "./api.ts";
+import type { SpokeCondition } from "./conditions.ts";
+import type { Context } from "./context.ts";
+import { controlPlaneFacts } from "./parts/control-plane.ts";
+import { egressCidrs } from "./parts/network.ts";
+import { runningVersion } from "./plan.ts";
+
+/** Only what is known: an absent field would take away what an earlier run wrote. */
+function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** Facts of the spoke. What was known stays: a resource that can't be read for a moment does not take its fact away. */
+export function facts(context: Context): SpokeStatus {
+  const { observed, plan, spoke, names } = context;
+  const { status = {} } = spoke;
+  const { arn, endpoint, issuer } = controlPlaneFacts(context);
+  const egress = egressCidrs(context);
+  const cidr = plan.network.cidr;
+  const network = {
+    ...status.network,
+    ...known({ cidr, vpcId: observed.text("vpc", "id") }),
+    ...(egress.length > 0 ? { egressCidrs: egress } : {}),
+  };
+  return {
+    ...known({
+      kubernetesVersion: runningVersion(observed) ?? status.kubernetesVersion,
+      nodesKubernetesVersion: observed.text("node-group", "version") ?? status.nodesKubernetesVersion,
+    }),
+    network,
+    cluster: {
+      ...status.cluster,
+      name: names.cluster,
+      ...known({
+        arn,
+        endpoint,
+        oidcIssuer: issuer,
+        oidcProviderArn: observed.text("oidc-provider", "arn"),
+      }),
+    },
+  };
+}
+
+const working: Readonly<Record<string, Phase>> = {
+  NetworkReady: "Network",
+  ControlPlaneReady: "ControlPlane",
+  NodesReady: "Nodes",
+  AddonsReady: "Nodes",
+  IdentitiesReady: "Identities",
+  Bootstrapped: "Bootstrap",
+  UpToDate: "Upgrading",
+};
+
+const patient = ["InProgress", "Waiting", "NotRunning", "Throttled"];
+
+/** The phase and the sentence that people see first: the first thing that is not as it should be. */
+export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStatus, "phase" | "message"> {
+  const deleting = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
+  if (deleting) return { phase: "Deleting", message: deleting.message };
+  const open = conditions.filter(({ status, type }) => status === "False" && type !== "Deleting");
+  const refused = open.find(({ type }) => type === "SpecAccepted");
+  if (refused) return { phase: "Refused", message: refused.message };
+  const failing = open.find(({ type, reason }) => type !== "UpToDate" && !patient.includes(reason));
+  if (failing) return { phase: "Failing", message: failing.message };
+  const [next] = open;
+  if (!next) return { phase: "Ready", message: "the spoke runs" };
+  return { phase: working[next.type] ?? "Pending", message: next.message };
+}

@@ -1,0 +1,125 @@
+import type { KubeObject } from "./kube.ts";
+import { failure } from "./observed.ts";
+
+/** What hinders a part of the spoke: a reason for machines, and a message that says what to do. */
+export interface Trouble {
+  readonly reason: string;
+  readonly message: string;
+}
+
+interface Advice {
+  readonly pattern: RegExp;
+  readonly reason: string;
+  readonly todo: string;
+}
+
+/** What AWS and Flux say, and what a person can do about it. The first match counts. */
+const advices: readonly Advice[] = [
+  {
+    pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
+    reason: "AccessDenied",
+    todo: "the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
+  },
+  {
+    pattern: /LimitExceeded|QuotaExceeded|TooManyAddresses|limit exceeded|maximum number of/i,
+    reason: "QuotaExceeded",
+    todo: "raise the quota in Service Quotas, or remove what is not used; it goes on by itself",
+  },
+  {
+    pattern: /InsufficientInstanceCapacity|could not launch|UnfulfillableCapacity|InsufficientFreeAddresses/i,
+    reason: "CapacityUnavailable",
+    todo: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
+  },
+  {
+    pattern: /instance ?type|amiType|AMI type/i,
+    reason: "InvalidNodes",
+    todo: "correct spec.nodes.instanceTypes and spec.nodes.amiType: the types must exist in the region and have the AMI's architecture",
+  },
+  {
+    pattern: /UnsupportedAvailabilityZone|availability ?zone/i,
+    reason: "InvalidZone",
+    todo: "EKS or EC2 does not serve that zone: add the Spoke again with other spec.network.availabilityZones",
+  },
+  {
+    pattern: /unsupported Kubernetes|Kubernetes version|addon ?version/i,
+    reason: "InvalidVersion",
+    todo: "choose a version that EKS offers: spec.kubernetesVersion, spec.eksAddonVersions, or the table in the Composition",
+  },
+  {
+    pattern: /principalArn|invalid principal|principal .* (is not valid|does not exist)/i,
+    reason: "InvalidPrincipal",
+    todo: "correct spec.admins: each must be the ARN of an existing IAM role or user",
+  },
+  {
+    pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
+    reason: "InUse",
+    todo: "something that the fleet did not make still uses it (a load balancer, a network interface): remove that; it goes on by itself",
+  },
+  {
+    pattern: /ThrottlingException|Throttling|Rate exceeded|RequestLimitExceeded|TooManyRequests/i,
+    reason: "Throttled",
+    todo: "AWS asks to wait; it goes on by itself",
+  },
+  {
+    pattern: /ProviderConfig|cannot get credentials|no valid credential|failed to retrieve credentials|AssumeRole/i,
+    reason: "NoCredentials",
+    todo: "check spec.account.providerConfigRef and the role that it names",
+  },
+  {
+    pattern:
+      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact/i,
+    reason: "GitUnreachable",
+    todo: "look at the GitRepository: its URL, its credential, the host's known_hosts",
+  },
+  {
+    pattern: /variable .* not set|substitut/i,
+    reason: "UndefinedVariable",
+    todo: "a manifest in spoke-bootstrap uses a variable that the cluster secret does not have: see docs/contract.md",
+  },
+  {
+    pattern: /no key could decrypt|unable to unseal|sealed/i,
+    reason: "WrongSealingKey",
+    todo: "seal the secret again with the certificate of the spoke's environment (kubeseal --cert)",
+  },
+  {
+    pattern: /connection refused|i\/o timeout|no route to host|context deadline exceeded|Unauthorized/i,
+    reason: "SpokeUnreachable",
+    todo: "the hub does not reach the spoke's API server: check spec.endpoint and the access entries; it goes on by itself",
+  },
+];
+
+const longest = 400;
+
+/** A controller's message as a stable sentence: without what differs at every attempt, so the condition does not change for nothing. */
+export function tidy(message: string): string {
+  const text = message
+    .replaceAll(/,?\s*(api error )?request ?id:? [0-9a-zA-Z-]+,?/gi, ",")
+    .replaceAll(/Encoded authorization failure message: \S+/g, "")
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z?\b/g, "")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/( ?,)+ ?/g, ", ")
+    .trim();
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
+}
+
+const fallback = { reason: "Failed", todo: "" };
+
+/** What is wrong with `object`, with its name and a way out. */
+export function trouble(object: KubeObject): Trouble | undefined {
+  const said = failure(object);
+  if (said === undefined) return undefined;
+  const { reason, todo } = advices.find(({ pattern }) => pattern.test(said)) ?? fallback;
+  const what = `${object.kind} ${object.metadata.name}: ${tidy(said)}`;
+  return { reason, message: todo === "" ? what : `${what} (${todo})` };
+}
+
+const most = 3;
+
+/** All troubles as one: the first reason, and the first few messages. */
+export function summary(troubles: readonly Trouble[]): Trouble | undefined {
+  const [first] = troubles;
+  if (first === undefined) return undefined;
+  const rest = troubles.length - most;
+  const messages = troubles.slice(0, most).map(({ message }) => message);
+  return { reason: first.reason, message: [...messages, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ") };
+}
