@@ -10,7 +10,8 @@ const runs: Record<string, Run> = {};
 
 beforeAll(async () => {
   for (const stack of ["dev", "prod"]) runs[stack] = await runProgram(stack, stackConfig(stack));
-});
+  // A ceiling, not a measure: the first run loads the provider SDKs, on machines that do other things too.
+}, 120_000);
 
 const run = (stack: string): Run => {
   const found = runs[stack];
