@@ -22,7 +22,10 @@ export const sameJson: Equality = (a, b) => compareParsed(a, b, (document) => ca
 export const samePolicy: Equality = (a, b) => compareParsed(a, b, canonicalPolicy);
 
 /** Equality of scalars across types, for inputs where the schema has strings for numbers or booleans. */
-export const sameText: Equality = (a, b) => String(a ?? "") === String(b ?? "");
+export const sameText: Equality = (a, b) => textOf(a) === textOf(b);
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : isEmpty(value) ? "" : JSON.stringify(value);
 
 function compareParsed(a: unknown, b: unknown, normalise: (document: unknown) => unknown): boolean {
   if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);

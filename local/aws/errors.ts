@@ -1,7 +1,7 @@
 /** The AWS error code: SDK v3 puts it into `name` (and, for older protocols, into `Code`). */
 export function errorCode(error: unknown): string {
-  const { Code, name } = (error ?? {}) as { Code?: unknown; name?: unknown };
-  return String(Code ?? name ?? "");
+  const { Code, name } = (error ?? {}) as { Code?: string; name?: string };
+  return Code ?? name ?? "";
 }
 
 export function hasCode(error: unknown, ...codes: string[]): boolean {

@@ -63,6 +63,8 @@ export interface Handler<I extends object = Properties> {
   validate?(inputs: Partial<I>): { property: string; reason: string }[];
   /** Creates the resource, waits until it is usable and returns its id. */
   create(aws: Aws, inputs: I): Promise<string>;
+  /** Waits until an existing resource is usable; fails when it never will be. Absent when AWS makes it usable at once. */
+  ready?(aws: Aws, id: string): Promise<unknown>;
   /** What AWS says about the resource, `tagsAll` included; null when it is gone. `last` is the last known state (empty on import). */
   read(aws: Aws, id: string, last: Partial<I> & Properties): Promise<Properties | null>;
   /** Absent when every change needs a replacement. */

@@ -1,102 +1,35 @@
 import {
-  type BillingMode,
   CreateTableCommand,
   DeleteTableCommand,
   DescribeContinuousBackupsCommand,
   DescribeTableCommand,
   DescribeTimeToLiveCommand,
-  type GlobalSecondaryIndex,
-  type KeySchemaElement,
   ListTagsOfResourceCommand,
-  type LocalSecondaryIndex,
-  type ProjectionType,
-  type ScalarAttributeType,
-  type StreamViewType,
-  type TableClass,
   type TableDescription,
   TagResourceCommand,
   UntagResourceCommand,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
-  type UpdateTableCommandInput,
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import type { Aws } from "../clients.ts";
 import { sameList } from "../compare.ts";
 import { orGone } from "../errors.ts";
-import { type Change, finishing, type Properties, resource, type Tagged } from "../handler.ts";
+import { finishing, resource } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { syncTags, tagPairs, tagsFrom } from "../tags.ts";
-
-interface Index {
-  name: string;
-  rangeKey?: string;
-  projectionType: ProjectionType;
-  nonKeyAttributes?: string[];
-}
-
-interface GlobalIndex extends Index {
-  hashKey: string;
-  readCapacity?: number;
-  writeCapacity?: number;
-}
-
-interface Inputs extends Tagged {
-  name: string;
-  hashKey: string;
-  rangeKey?: string;
-  attributes: { name: string; type: ScalarAttributeType }[];
-  billingMode?: BillingMode;
-  readCapacity?: number;
-  writeCapacity?: number;
-  globalSecondaryIndexes?: GlobalIndex[];
-  localSecondaryIndexes?: Index[];
-  streamEnabled?: boolean;
-  streamViewType?: StreamViewType;
-  serverSideEncryption?: { enabled: boolean; kmsKeyArn?: string };
-  pointInTimeRecovery?: { enabled: boolean };
-  ttl?: { enabled?: boolean; attributeName?: string };
-  deletionProtectionEnabled?: boolean;
-  tableClass?: TableClass;
-}
-
-const keySchema = (hash: string | undefined, range: string | undefined): KeySchemaElement[] => [
-  { AttributeName: hash, KeyType: "HASH" },
-  ...(range ? [{ AttributeName: range, KeyType: "RANGE" } as const] : []),
-];
-
-const throughput = (of: { readCapacity?: number; writeCapacity?: number }, mode: BillingMode | undefined) =>
-  mode === "PAY_PER_REQUEST"
-    ? {}
-    : { ProvisionedThroughput: { ReadCapacityUnits: of.readCapacity, WriteCapacityUnits: of.writeCapacity } };
-
-const projection = (index: Index) => ({
-  Projection: { ProjectionType: index.projectionType, NonKeyAttributes: index.nonKeyAttributes },
-});
-
-const globalIndex = (index: GlobalIndex, mode: BillingMode | undefined): GlobalSecondaryIndex => ({
-  IndexName: index.name,
-  KeySchema: keySchema(index.hashKey, index.rangeKey),
-  ...projection(index),
-  ...throughput(index, mode),
-});
-
-const localIndex = (index: Index, hash: string): LocalSecondaryIndex => ({
-  IndexName: index.name,
-  KeySchema: keySchema(hash, index.rangeKey),
-  ...projection(index),
-});
-
-const attributeDefinitions = (inputs: Inputs) =>
-  inputs.attributes.map(({ name, type }) => ({ AttributeName: name, AttributeType: type }));
-
-const stream = (inputs: Inputs) => ({
-  StreamEnabled: inputs.streamEnabled ?? false,
-  ...(inputs.streamEnabled && { StreamViewType: inputs.streamViewType }),
-});
-
-const encryption = (sse: Inputs["serverSideEncryption"]) =>
-  sse && { Enabled: sse.enabled, ...(sse.enabled && { SSEType: "KMS" as const, KMSMasterKeyId: sse.kmsKeyArn }) };
+import {
+  attributeDefinitions,
+  encryption,
+  globalIndex,
+  keySchema,
+  localIndex,
+  stream,
+  type TableInputs,
+  tableChanges,
+  tableProperties,
+  throughput,
+} from "./table-shape.ts";
 
 async function find(aws: Aws, name: string): Promise<TableDescription | undefined> {
   return (await orGone(aws.dynamodb.send(new DescribeTableCommand({ TableName: name }))))?.Table;
@@ -108,10 +41,15 @@ async function active(aws: Aws, name: string): Promise<true | undefined> {
   return actual?.TableStatus === "ACTIVE" && indexes.every((i) => i.IndexStatus === "ACTIVE") ? true : undefined;
 }
 
-const settled = (aws: Aws, name: string) =>
+const ready = (aws: Aws, name: string) =>
   poll({ what: `DynamoDB table ${name} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, name));
 
-async function setTtl(aws: Aws, name: string, ttl: Inputs["ttl"], attributeName: string | undefined): Promise<void> {
+async function setTtl(
+  aws: Aws,
+  name: string,
+  ttl: TableInputs["ttl"],
+  attributeName: string | undefined,
+): Promise<void> {
   await aws.dynamodb.send(
     new UpdateTimeToLiveCommand({
       TableName: name,
@@ -129,83 +67,11 @@ async function setRecovery(aws: Aws, name: string, enabled: boolean): Promise<vo
   );
 }
 
-const keyOf = (schema: KeySchemaElement[] | undefined, type: "HASH" | "RANGE") =>
-  schema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
-
-function properties(actual: TableDescription): Properties {
-  const capacity = (of: TableDescription["ProvisionedThroughput"]) => ({
-    readCapacity: of?.ReadCapacityUnits ?? 0,
-    writeCapacity: of?.WriteCapacityUnits ?? 0,
-  });
-  const index = (of: {
-    IndexName?: string;
-    KeySchema?: KeySchemaElement[];
-    Projection?: { ProjectionType?: string; NonKeyAttributes?: string[] };
-  }) => ({
-    name: of.IndexName,
-    rangeKey: keyOf(of.KeySchema, "RANGE"),
-    projectionType: of.Projection?.ProjectionType,
-    nonKeyAttributes: of.Projection?.NonKeyAttributes,
-  });
-  const { SSEDescription: sse, StreamSpecification: streams } = actual;
-  return {
-    arn: actual.TableArn,
-    attributes: (actual.AttributeDefinitions ?? []).map((a) => ({ name: a.AttributeName, type: a.AttributeType })),
-    billingMode: actual.BillingModeSummary?.BillingMode ?? "PROVISIONED",
-    deletionProtectionEnabled: actual.DeletionProtectionEnabled ?? false,
-    globalSecondaryIndexes: (actual.GlobalSecondaryIndexes ?? []).map((i) => ({
-      ...index(i as Parameters<typeof index>[0]),
-      ...capacity(i.ProvisionedThroughput),
-      hashKey: keyOf(i.KeySchema, "HASH"),
-    })),
-    hashKey: keyOf(actual.KeySchema, "HASH"),
-    localSecondaryIndexes: (actual.LocalSecondaryIndexes ?? []).map((i) => index(i as Parameters<typeof index>[0])),
-    name: actual.TableName,
-    rangeKey: keyOf(actual.KeySchema, "RANGE"),
-    ...capacity(actual.ProvisionedThroughput),
-    ...(sse?.Status === "ENABLED" && { serverSideEncryption: { enabled: true, kmsKeyArn: sse.KMSMasterKeyArn } }),
-    streamArn: actual.LatestStreamArn,
-    streamEnabled: streams?.StreamEnabled ?? false,
-    streamLabel: actual.LatestStreamLabel,
-    streamViewType: streams?.StreamViewType,
-    tableClass: actual.TableClassSummary?.TableClass ?? "STANDARD",
-  };
-}
-
-/** DynamoDB takes one kind of change at a time and one index per call. */
-function tableChanges(change: Change<Inputs>): Omit<UpdateTableCommandInput, "TableName">[] {
-  const { old, new: inputs } = change;
-  const calls: Omit<UpdateTableCommandInput, "TableName">[] = [];
-  if (change.has("billingMode", "readCapacity", "writeCapacity"))
-    calls.push({ BillingMode: inputs.billingMode, ...throughput(inputs, inputs.billingMode) });
-  if (change.has("streamEnabled", "streamViewType")) calls.push({ StreamSpecification: stream(inputs) });
-  if (change.has("serverSideEncryption"))
-    calls.push({ SSESpecification: encryption(inputs.serverSideEncryption) ?? { Enabled: false } });
-  if (change.has("tableClass")) calls.push({ TableClass: inputs.tableClass });
-  if (change.has("deletionProtectionEnabled"))
-    calls.push({ DeletionProtectionEnabled: inputs.deletionProtectionEnabled ?? false });
-  return [...calls, ...indexChanges(old, inputs)];
-}
-
-function indexChanges(old: Inputs, inputs: Inputs): Omit<UpdateTableCommandInput, "TableName">[] {
-  const text = (index: GlobalIndex) => JSON.stringify(globalIndex(index, inputs.billingMode));
-  const [before, after] = [old.globalSecondaryIndexes ?? [], inputs.globalSecondaryIndexes ?? []];
-  const gone = before.filter((index) => !after.some((other) => text(other) === text(index)));
-  const added = after.filter((index) => !before.some((other) => text(other) === text(index)));
-  return [
-    ...gone.map(({ name }) => ({ GlobalSecondaryIndexUpdates: [{ Delete: { IndexName: name } }] })),
-    ...added.map((index) => ({
-      AttributeDefinitions: attributeDefinitions(inputs),
-      GlobalSecondaryIndexUpdates: [{ Create: globalIndex(index, inputs.billingMode) as never }],
-    })),
-  ];
-}
-
-const enabledTtl = (ttl: unknown) => ((ttl as Inputs["ttl"])?.enabled ? ttl : undefined);
+const enabledTtl = (ttl: unknown) => ((ttl as TableInputs["ttl"])?.enabled ? ttl : undefined);
 
 const indexInputs = ["name", "rangeKey", "projectionType", "nonKeyAttributes"];
 
-export const table = resource<Inputs>({
+export const table = resource<TableInputs>({
   token: "aws:dynamodb/table:Table",
   tagged: true,
   inputs: [
@@ -257,11 +123,13 @@ export const table = resource<Inputs>({
       }),
     );
     return finishing(inputs.name, async (id) => {
-      await settled(aws, id);
+      await ready(aws, id);
       if (inputs.ttl?.enabled) await setTtl(aws, id, inputs.ttl, inputs.ttl.attributeName);
       if (inputs.pointInTimeRecovery?.enabled) await setRecovery(aws, id, true);
     });
   },
+
+  ready,
 
   async read(aws, id) {
     const actual = await find(aws, id);
@@ -274,7 +142,7 @@ export const table = resource<Inputs>({
     const ttlOn = ttl.TimeToLiveDescription?.TimeToLiveStatus?.startsWith("ENABL") ?? false;
     const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
     return {
-      ...properties(actual),
+      ...tableProperties(actual),
       pointInTimeRecovery: { enabled: recovery === "ENABLED" },
       ...(ttlOn && { ttl: { enabled: true, attributeName: ttl.TimeToLiveDescription?.AttributeName } }),
       tagsAll: tagsFrom(tags.Tags),
@@ -284,7 +152,7 @@ export const table = resource<Inputs>({
   async update(aws, id, change) {
     for (const call of tableChanges(change)) {
       await aws.dynamodb.send(new UpdateTableCommand({ TableName: id, ...call }));
-      await settled(aws, id);
+      await ready(aws, id);
     }
     const { old, new: inputs } = change;
     if (change.has("ttl")) await setTtl(aws, id, inputs.ttl, inputs.ttl?.attributeName ?? old.ttl?.attributeName);

@@ -33,6 +33,9 @@ async function available(aws: Aws, id: string): Promise<true | undefined> {
   return actual.State === "available" ? true : undefined;
 }
 
+const ready = (aws: Aws, id: string) =>
+  poll({ what: `NAT gateway ${id} to become available`, timeout: aws.timeout }, () => available(aws, id));
+
 export const natGateway = resource<Inputs>({
   token: "aws:ec2/natGateway:NatGateway",
   tagged: true,
@@ -51,10 +54,10 @@ export const natGateway = resource<Inputs>({
         ...tagSpecifications("natgateway", inputs.tagsAll),
       }),
     );
-    return finishing(NatGateway?.NatGatewayId, (id) =>
-      poll({ what: `NAT gateway ${id} to become available`, timeout: aws.timeout }, () => available(aws, id)),
-    );
+    return finishing(NatGateway?.NatGatewayId, (id) => ready(aws, id));
   },
+
+  ready,
 
   async read(aws, id, last) {
     const actual = await find(aws, id);

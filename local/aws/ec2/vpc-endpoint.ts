@@ -40,6 +40,9 @@ async function available(aws: Aws, id: string): Promise<true | undefined> {
   return state === "available" || state === "pendingacceptance" ? true : undefined;
 }
 
+const ready = (aws: Aws, id: string) =>
+  poll({ what: `VPC endpoint ${id} to become available`, timeout: aws.timeout }, () => available(aws, id));
+
 /** Gateway endpoints have a managed prefix list, named like their service. */
 async function prefixList(aws: Aws, service: string): Promise<string | undefined> {
   const filter = { Name: "prefix-list-name", Values: [service] };
@@ -87,10 +90,10 @@ export const vpcEndpoint = resource<Inputs>({
         ...tagSpecifications("vpc-endpoint", inputs.tagsAll),
       }),
     );
-    return finishing(VpcEndpoint?.VpcEndpointId, (id) =>
-      poll({ what: `VPC endpoint ${id} to become available`, timeout: aws.timeout }, () => available(aws, id)),
-    );
+    return finishing(VpcEndpoint?.VpcEndpointId, (id) => ready(aws, id));
   },
+
+  ready,
 
   async read(aws, id) {
     const actual = await find(aws, id);
@@ -128,7 +131,7 @@ export const vpcEndpoint = resource<Inputs>({
     };
     if (Object.keys({ ...lists, ...settings }).length > 0) {
       await aws.ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId: id, ...lists, ...settings }));
-      await poll({ what: `VPC endpoint ${id} to become available`, timeout: aws.timeout }, () => available(aws, id));
+      await ready(aws, id);
     }
     await syncEc2Tags(aws, id, change);
   },

@@ -74,6 +74,8 @@ export const addon = resource<Inputs>({
     return finishing(`${inputs.clusterName}:${inputs.addonName}`, (id) => ready(aws, id));
   },
 
+  ready,
+
   async read(aws, id) {
     const actual = await find(aws, id);
     if (!actual || actual.status === "DELETING") return null;
@@ -91,7 +93,6 @@ export const addon = resource<Inputs>({
   },
 
   async update(aws, id, change) {
-    await ready(aws, id);
     const { new: inputs } = change;
     if (change.has("addonVersion", "configurationValues", "serviceAccountRoleArn")) {
       const { update } = await aws.eks.send(

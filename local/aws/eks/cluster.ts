@@ -190,13 +190,14 @@ export const cluster = resource<Inputs>({
     return finishing(inputs.name, (id) => ready(aws, id));
   },
 
+  ready,
+
   async read(aws, id) {
     const actual = await find(aws, id);
     return actual && actual.status !== "DELETING" ? properties(actual) : null;
   },
 
   async update(aws, id, change) {
-    await ready(aws, id);
     const done = (update: Update | undefined) => updated(aws, { cluster: id }, update);
     if (change.has("version")) {
       const { update } = await aws.eks.send(

@@ -163,13 +163,14 @@ export const nodeGroup = resource<Inputs>({
     return finishing(`${inputs.clusterName}:${inputs.nodeGroupName}`, (id) => ready(aws, id));
   },
 
+  ready,
+
   async read(aws, id) {
     const actual = await find(aws, id);
     return actual && actual.status !== "DELETING" ? properties(actual) : null;
   },
 
   async update(aws, id, change) {
-    await ready(aws, id);
     const { new: inputs } = change;
     const of = { cluster: inputs.clusterName, nodeGroup: inputs.nodeGroupName };
     if (change.has("version", "releaseVersion", "launchTemplate")) {

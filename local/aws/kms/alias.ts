@@ -14,7 +14,8 @@ async function find(aws: Aws, name: string) {
   return undefined;
 }
 
-const keyId = (idOrArn: unknown): string => String(idOrArn ?? "").replace(/^arn:.*:key\//, "");
+const keyId = (idOrArn: unknown): unknown =>
+  typeof idOrArn === "string" ? idOrArn.replace(/^arn:.*:key\//, "") : idOrArn;
 
 export const alias = resource<Inputs>({
   token: "aws:kms/alias:Alias",

@@ -61,7 +61,8 @@ async function takeOver(handler: Handler, aws: Aws, id: string, inputs: Properti
   const unread = handler.unread ?? [];
   const names = Object.keys(inputs).filter((name) => name !== "tags" && name !== "region" && !unread.includes(name));
   const wanted = names.every((name) => sameInput(handler, name, inputs[name], restrict(inputs[name], actual[name])));
-  if (!wanted) await handler.delete(aws, id, { ...actual, ...inputs });
+  if (wanted) await handler.ready?.(aws, id);
+  else await handler.delete(aws, id, { ...actual, ...inputs });
   return wanted;
 }
 

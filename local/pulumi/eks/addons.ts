@@ -70,14 +70,16 @@ const cniEnvironment: [variable: string, option: keyof CniOptions, fallback?: st
 
 type Values = Record<string, unknown>;
 
+const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
 /** Environment of the containers for plain options. A later entry for the same variable wins. */
 export function cniVariables(options: Values): { env: Record<string, string>; init: Record<string, string> } {
   const env: Record<string, string> = {};
   for (const [variable, option, fallback] of cniEnvironment) {
     const value = options[option] ?? fallback;
-    if (value !== undefined) env[variable] = String(value);
+    if (value !== undefined) env[variable] = text(value);
   }
-  return { env, init: { DISABLE_TCP_EARLY_DEMUX: String(options["disableTcpEarlyDemux"] ?? false) } };
+  return { env, init: { DISABLE_TCP_EARLY_DEMUX: text(options["disableTcpEarlyDemux"] ?? false) } };
 }
 
 /** The add-on's configuration: the user's values win over the variables. */
@@ -86,7 +88,7 @@ export function cniConfiguration(options: Values): Values {
   const values = (options["configurationValues"] ?? {}) as Values & { env?: object; init?: { env?: object } };
   const policy = options["enableNetworkPolicy"];
   return {
-    ...(policy !== undefined && { enableNetworkPolicy: String(policy) }),
+    ...(policy !== undefined && { enableNetworkPolicy: text(policy) }),
     ...values,
     env: { ...env, ...values.env },
     init: { ...values.init, env: { ...init, ...values.init?.env } },

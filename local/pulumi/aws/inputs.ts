@@ -1,0 +1,50 @@
+/** Inputs before they are used: defaults inside blocks, policies as texts, mistakes. */
+import { type Handler, samePolicy } from "../../aws/index.ts";
+import {
+  type CheckFailure,
+  hasSecret,
+  hasUnknown,
+  isMap,
+  type PropertyMap,
+  plain,
+  reveal,
+  revealMap,
+  Secret,
+  UNKNOWN,
+  type Value,
+} from "../framework/index.ts";
+
+/** Defaults of members, in blocks that are present. */
+export function withNestedDefaults(inputs: PropertyMap, defaults: [string, Value][]): PropertyMap {
+  const result = { ...inputs };
+  for (const [path, value] of defaults) {
+    const [block, member] = path.split(".") as [string, string];
+    const current = result[block];
+    if (current !== undefined && isMap(current) && current[member] === undefined)
+      result[block] = { ...current, [member]: value };
+  }
+  return result;
+}
+
+/** Inputs that hold an IAM policy document. */
+export const policyInputs = (handler: Handler): string[] =>
+  Object.entries(handler.compare ?? {}).flatMap(([name, equality]) => (equality === samePolicy ? [name] : []));
+
+/** The SDK also takes a policy as an object; AWS and the state have the text. */
+export function withPolicyTexts(handler: Handler, inputs: PropertyMap): PropertyMap {
+  const texts = policyInputs(handler)
+    .filter((name) => isMap(reveal(inputs[name] ?? null)))
+    .map((name) => [name, policyText(inputs[name] as Value)] as const);
+  return { ...inputs, ...Object.fromEntries(texts) };
+}
+
+function policyText(document: Value): Value {
+  const text = hasUnknown(document) ? UNKNOWN : JSON.stringify(plain(document));
+  return hasSecret(document) ? new Secret(text) : text;
+}
+
+/** Mistakes that AWS would refuse. */
+export function failuresOf(handler: Handler, inputs: PropertyMap): CheckFailure[] {
+  // What is unknown is checked when it is known.
+  return hasUnknown(inputs) ? [] : (handler.validate?.(revealMap(inputs)) ?? []);
+}
