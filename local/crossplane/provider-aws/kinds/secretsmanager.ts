@@ -1,0 +1,30 @@
+import { secret } from "../../../aws/secretsmanager/secret.ts";
+import { secretVersion } from "../../../aws/secretsmanager/secret-version.ts";
+import { id, reference } from "../fields.ts";
+import { assigned, type Kind } from "../kind.ts";
+
+const group = "secretsmanager";
+
+export const kinds: readonly Kind[] = [
+  {
+    ...{ group, kind: "Secret", plural: "secrets", handler: secret, externalName: assigned },
+    generatedName: "name",
+    spec: {
+      description: "string",
+      kmsKeyId: reference("kms/Key"),
+      name: "string",
+      recoveryWindowInDays: "number",
+    },
+    status: { arn: "string", policy: "string" },
+  },
+  {
+    ...{ group, kind: "SecretVersion", plural: "secretversions", handler: secretVersion, externalName: assigned },
+    spec: {
+      secretBinary: { type: "string", secret: true },
+      secretId: reference("secretsmanager/Secret", id),
+      secretString: { type: "string", secret: true },
+      versionStages: "set",
+    },
+    status: { arn: "string", secretArn: "string", versionId: "string" },
+  },
+];

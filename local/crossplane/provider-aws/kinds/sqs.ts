@@ -1,0 +1,29 @@
+import { queue } from "../../../aws/sqs/queue.ts";
+import { assigned, type Kind } from "../kind.ts";
+
+export const kinds: readonly Kind[] = [
+  {
+    ...{ group: "sqs", kind: "Queue", plural: "queues", handler: queue, externalName: assigned },
+    generatedName: "name",
+    asynchronous: true,
+    spec: {
+      contentBasedDeduplication: "boolean",
+      deduplicationScope: "string",
+      delaySeconds: "number",
+      fifoQueue: "boolean",
+      fifoThroughputLimit: "string",
+      kmsDataKeyReusePeriodSeconds: "number",
+      kmsMasterKeyId: "string",
+      maxMessageSize: "number",
+      messageRetentionSeconds: "number",
+      name: "string",
+      policy: "string",
+      receiveWaitTimeSeconds: "number",
+      redriveAllowPolicy: "string",
+      redrivePolicy: "string",
+      sqsManagedSseEnabled: "boolean",
+      visibilityTimeoutSeconds: "number",
+    },
+    status: { arn: "string", url: "string" },
+  },
+];

@@ -1,0 +1,170 @@
+/** OpenAPI schemas of managed resources. Structural without unknown fields: the API server prunes or refuses what is not listed. */
+import { type Fields, type FieldType, referenceNames, specOf } from "./fields.ts";
+import type { Kind } from "./kind.ts";
+
+/** The part of the JSON schema dialect of CustomResourceDefinitions that is used here. */
+export interface Schema {
+  readonly type: "object" | "array" | "string" | "number" | "integer" | "boolean";
+  readonly format?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly "x-kubernetes-list-type"?: "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "granular";
+  readonly "x-kubernetes-validations"?: readonly { readonly rule: string; readonly message: string }[];
+}
+
+const text: Schema = { type: "string" };
+const flag: Schema = { type: "boolean" };
+
+export const object = (properties: Readonly<Record<string, Schema>>, more: Partial<Schema> = {}): Schema => ({
+  type: "object",
+  properties,
+  ...more,
+});
+
+const list = (items: Schema, more: Partial<Schema> = {}): Schema => ({ type: "array", items, ...more });
+
+const textMap: Schema = { type: "object", additionalProperties: text, "x-kubernetes-map-type": "granular" };
+
+const policy = object({
+  resolution: { type: "string", default: "Required", enum: ["Required", "Optional"] },
+  resolve: { type: "string", enum: ["Always", "IfNotPresent"] },
+});
+
+const referenceSchema = object({ name: text, namespace: text, policy }, { required: ["name"] });
+
+const selectorSchema = object({
+  matchControllerRef: flag,
+  matchLabels: { type: "object", additionalProperties: text },
+  namespace: text,
+  policy,
+});
+
+const secretKey = object({ key: text, name: text }, { required: ["key", "name"] });
+
+/** What differs between the three places where fields stand. */
+type Place = "forProvider" | "initProvider" | "atProvider";
+
+function typeSchema(type: FieldType, place: Place): Schema {
+  if (type === "strings") return list(text);
+  if (type === "set") return list(text, { "x-kubernetes-list-type": "set" });
+  if (type === "map") return textMap;
+  if (typeof type !== "object") return { type };
+  if ("block" in type) return object(properties(type.block, place));
+  return list(object(properties("blocks" in type ? type.blocks : type.single, place)));
+}
+
+function properties(fields: Fields, place: Place): Record<string, Schema> {
+  const entries = Object.entries(fields).flatMap(([name, field]): [string, Schema][] => {
+    const spec = specOf(field);
+    if (place === "atProvider") return spec.secret ? [] : [[name, typeSchema(spec.type, place)]];
+    if (place === "initProvider" && spec.identifier) return [];
+    if (spec.secret) return [[`${name}SecretRef`, secretKey]];
+    const names = referenceNames(name, spec);
+    const many = names?.[0].endsWith("Refs");
+    return [
+      [name, typeSchema(spec.type, place)],
+      ...(names
+        ? ([
+            [names[0], many ? list(referenceSchema) : referenceSchema],
+            [names[1], selectorSchema],
+          ] as [string, Schema][])
+        : []),
+    ];
+  });
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const isRegional = (kind: Kind): boolean => kind.handler.regional !== false;
+
+/** Fields that every kind of its sort has. */
+const common = (kind: Kind): Fields => ({
+  ...(isRegional(kind) && { region: { type: "string", identifier: true } as const }),
+  ...(kind.handler.tagged && { tags: "map" as const }),
+});
+
+/** Required in forProvider itself: what identifies a resource and can't come from anywhere else. */
+function requiredParameters(kind: Kind): string[] {
+  const identifiers = Object.entries({ ...common(kind), ...kind.spec }).filter(([, field]) => {
+    const { identifier, reference } = specOf(field);
+    return identifier && !reference;
+  });
+  return identifiers.map(([name]) => name).sort();
+}
+
+/** Fields without which a resource can be observed, but neither made nor changed. */
+const rules = (kind: Kind) =>
+  Object.entries(kind.spec)
+    .filter(([, field]) => specOf(field).required)
+    .map(([name]) => ({
+      rule:
+        "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies) || " +
+        `has(self.forProvider.${celName(name)}) || (has(self.initProvider) && has(self.initProvider.${celName(name)}))`,
+      message: `spec.forProvider.${name} is a required parameter`,
+    }));
+
+/** Reserved words of CEL are escaped in field names (Kubernetes, "CEL options, language features and libraries"). */
+const celName = (name: string): string => (name === "namespace" ? "__namespace__" : name);
+
+export const conditions = list(
+  object(
+    {
+      lastTransitionTime: { type: "string", format: "date-time" },
+      message: text,
+      observedGeneration: { type: "integer", format: "int64" },
+      reason: text,
+      status: text,
+      type: text,
+    },
+    { required: ["lastTransitionTime", "reason", "status", "type"] },
+  ),
+  { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] },
+);
+
+export const objectMeta: Readonly<Record<string, Schema>> = {
+  apiVersion: text,
+  kind: text,
+  metadata: { type: "object" },
+};
+
+/** The schema of a kind of managed resource. */
+export function managedSchema(kind: Kind): Schema {
+  const fields = { ...common(kind), ...kind.spec };
+  const required = requiredParameters(kind);
+  const validations = rules(kind);
+  const spec = object(
+    {
+      forProvider: object(properties(fields, "forProvider"), required.length > 0 ? { required } : {}),
+      initProvider: object(properties(fields, "initProvider")),
+      managementPolicies: list(
+        { type: "string", enum: ["Observe", "Create", "Update", "Delete", "LateInitialize", "*"] },
+        { default: ["*"] },
+      ),
+      providerConfigRef: object(
+        { kind: text, name: text },
+        { default: { kind: "ClusterProviderConfig", name: "default" }, required: ["kind", "name"] },
+      ),
+      writeConnectionSecretToRef: object({ name: text }, { required: ["name"] }),
+    },
+    { required: ["forProvider"], ...(validations.length > 0 && { "x-kubernetes-validations": validations }) },
+  );
+  const observed: Fields = {
+    ...fields,
+    ...kind.status,
+    id: "string",
+    ...(kind.handler.tagged && { tagsAll: "map" as const }),
+  };
+  const status = object({
+    atProvider: object(properties(observed, "atProvider")),
+    conditions,
+    lastHandledReconcileAt: text,
+    observedGeneration: { type: "integer", format: "int64" },
+  });
+  return object({ ...objectMeta, spec, status }, { required: ["spec"] });
+}
