@@ -24,6 +24,7 @@ import { account, instance, kubectl, outputs } from "./support/fleet.ts";
 import {
   actingAs,
   assume,
+  ensureServiceAccount,
   foreignKey,
   resign,
   STS_AUDIENCE,
@@ -40,6 +41,13 @@ const identity = (addon: string) => ({
   role: bridge[`${addon}_iam_role_arn`] as string,
   account: { namespace: bridge[`${addon}_namespace`] as string, name: bridge[`${addon}_service_account`] as string },
 });
+
+// Crossplane's provider makes its service account when it is installed; until then the test stands in for it.
+let removeProvider = async () => {};
+beforeAll(async () => {
+  removeProvider = await ensureServiceAccount(identity("crossplane").account);
+});
+afterAll(() => removeProvider());
 
 describe("External Secrets", () => {
   const { role, account: subject } = identity("external_secrets");

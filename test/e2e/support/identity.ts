@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AssumeRoleWithWebIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { decodeJwt, decodeProtectedHeader, SignJWT } from "jose";
 import { createAws } from "../../../local/aws/clients.ts";
-import { instance, kubectl } from "./fleet.ts";
+import { instance, kubectl, tryKubectl } from "./fleet.ts";
 
 /** The audience that IAM's trust policies ask for. */
 export const STS_AUDIENCE = "sts.amazonaws.com";
@@ -20,6 +20,14 @@ export async function serviceAccountToken(
   audience = STS_AUDIENCE,
 ): Promise<string> {
   return (await kubectl(["create", "token", name, "--namespace", namespace, "--audience", audience])).trim();
+}
+
+/** Makes a service account unless the cluster has it, and gives what removes it again. */
+export async function ensureServiceAccount({ namespace, name }: ServiceAccount): Promise<() => Promise<void>> {
+  const there = await tryKubectl(["get", "serviceaccount", name, "--namespace", namespace]);
+  if (there.code === 0) return async () => {};
+  await kubectl(["create", "serviceaccount", name, "--namespace", namespace]);
+  return async () => void (await kubectl(["delete", "serviceaccount", name, "--namespace", namespace]));
 }
 
 const region = "us-east-1";
