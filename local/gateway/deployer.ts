@@ -14,7 +14,7 @@ import { ensureGatewayKey } from "./key.ts";
 import { ministackEndpoint, REGION } from "./ministack.ts";
 
 /** The IAM user that runs `pulumi up`. */
-export const DEPLOYER = "deployer";
+const DEPLOYER = "deployer";
 
 const ADMINISTRATOR = { Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }] };
 

@@ -5,6 +5,7 @@ import {
   type Call,
   type EksContext,
   eksArn,
+  keyValue,
   type Operation,
   onCluster,
   optionalString,
@@ -53,8 +54,8 @@ export const accessEntryOperations: readonly Operation[] = [
       ...onCluster(context, call),
       context: {
         "eks:clusterName": call.path["name"] ?? "",
-        "eks:principalArn": String(call.body["principalArn"]),
-        "eks:accessEntryType": String(call.body["type"] ?? "STANDARD"),
+        "eks:principalArn": keyValue(call.body["principalArn"]),
+        "eks:accessEntryType": keyValue(call.body["type"] ?? "STANDARD"),
       },
     }),
     run: createEntry,

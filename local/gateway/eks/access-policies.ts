@@ -4,6 +4,7 @@ import type { AccessPolicy } from "./model.ts";
 import {
   type Call,
   type EksContext,
+  keyValue,
   type Operation,
   page,
   pathPart,
@@ -56,9 +57,9 @@ export const accessPolicyOperations: readonly Operation[] = [
         ...entry,
         context: {
           ...entry.context,
-          "eks:policyArn": String(call.body["policyArn"]),
-          "eks:accessScope": String(scope.type),
-          ...(Array.isArray(scope.namespaces) ? { "eks:namespaces": scope.namespaces.map(String) } : {}),
+          "eks:policyArn": keyValue(call.body["policyArn"]),
+          "eks:accessScope": keyValue(scope.type),
+          ...(Array.isArray(scope.namespaces) ? { "eks:namespaces": scope.namespaces.map(keyValue) } : {}),
         },
       };
     },

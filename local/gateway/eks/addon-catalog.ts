@@ -18,7 +18,7 @@ export interface CatalogEntry {
 const recorded = { properties: {}, additionalProperties: true } as const;
 
 /** The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway, the rest is recorded only. */
-export const CATALOG: readonly CatalogEntry[] = [
+const CATALOG: readonly CatalogEntry[] = [
   {
     name: "coredns",
     namespace: "kube-system",

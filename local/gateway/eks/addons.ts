@@ -217,7 +217,7 @@ export function configuration(entry: CatalogEntry, text: string | undefined): Re
 }
 
 /** Throws ResourceNotFoundException. */
-export function addonOf(record: ClusterRecord, addonName: string): Addon {
+function addonOf(record: ClusterRecord, addonName: string): Addon {
   const found = record.addons[addonName];
   if (found === undefined)
     throw new EksError("ResourceNotFoundException", `No addon: ${addonName} found in cluster: ${record.cluster.name}`, {

@@ -7,6 +7,7 @@ import {
   type Call,
   type EksContext,
   eksArn,
+  keyValue,
   type Operation,
   onCluster,
   optionalString,
@@ -42,7 +43,7 @@ export const clusterOperations: readonly Operation[] = [
       "deletionProtection",
     ],
     authorize: (context, call) => ({
-      resource: eksArn(context, `cluster/${String(call.body["name"])}`),
+      resource: eksArn(context, `cluster/${keyValue(call.body["name"])}`),
       passRoles: passedRole(call.body["roleArn"], "eks.amazonaws.com"),
     }),
     run: createCluster,

@@ -6,13 +6,9 @@ const STATUS = {
   InvalidParameterException: 400,
   InvalidRequestException: 400,
   ResourceLimitExceededException: 400,
-  UnsupportedAvailabilityZoneException: 400,
-  BadRequestException: 400,
   ResourceNotFoundException: 404,
   NotFoundException: 404,
   ResourceInUseException: 409,
-  ServerException: 500,
-  ServiceUnavailableException: 503,
 } as const;
 
 export type EksErrorCode = keyof typeof STATUS;

@@ -65,6 +65,11 @@ export function passedRole(arn: unknown, service: string): { arn: string; servic
   return typeof arn === "string" && arn !== "" ? [{ arn, service }] : [];
 }
 
+/** A member of the body as the value of a condition key: what is no string is no value. */
+export function keyValue(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
 /** A part of the path; the router has matched it. */
 export function pathPart(call: Pick<Call, "path">, name: string): string {
   const value = call.path[name];

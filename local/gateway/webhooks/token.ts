@@ -73,7 +73,7 @@ function expectQuery(query: URLSearchParams): void {
 }
 
 /** Asks ministack's STS whose token it is, with the cluster's name as the signed header. Rejects with TokenRefused. */
-export async function callerOf(url: URL, cluster: string, forward: Forward): Promise<CallerIdentity> {
+async function callerOf(url: URL, cluster: string, forward: Forward): Promise<CallerIdentity> {
   const answer = await forward({
     method: "GET",
     url: `${url.pathname}${url.search}`,
