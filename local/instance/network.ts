@@ -35,6 +35,7 @@ export async function tolerate(expected: RegExp, command: Promise<unknown>): Pro
  */
 export async function isolate(instance: Instance): Promise<void> {
   await run(["nft", "-f", "-"], { input: ruleset(instance) });
+  await acceptForwarding(instance);
   if ((await readFile(FORWARDING, "utf8")).trim() === "1") return;
   await writeFile(FORWARDING_BEFORE, "0\n");
   await writeFile(FORWARDING, "1\n");
@@ -64,6 +65,30 @@ table inet ${kernel.nftTable} {
 /** Removes the packet filter of an instance; nothing happens when it is gone. */
 export async function removeFilter({ kernel }: Instance): Promise<void> {
   await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", kernel.nftTable]));
+  for (const rule of (await forwardRules()).filter((rule) => rule.includes(` ${kernel.linkPrefix}+ `)))
+    await run(["iptables", "-D", ...rule.slice("-A ".length).split(" ")]);
+}
+
+/**
+ * Docker sets the machine's policy for forwarding to drop, which also is between the nodes of a cluster. An accepted
+ * packet still has to pass the instance's own rules.
+ */
+async function acceptForwarding({ kernel }: Instance): Promise<void> {
+  const rules = await forwardRules();
+  if (!rules.includes("-P FORWARD DROP")) return;
+  const links = `${kernel.linkPrefix}+`;
+  if (rules.some((rule) => rule.includes(` ${links} `))) return;
+  await run(["iptables", "-I", "FORWARD", "-i", links, "-o", links, "-j", "ACCEPT"]);
+}
+
+/** Policy and rules of iptables' chain FORWARD; none on a machine without iptables. */
+async function forwardRules(): Promise<string[]> {
+  try {
+    return (await run(["iptables", "-S", "FORWARD"])).split("\n");
+  } catch (error) {
+    if (error instanceof CommandError && error.exitCode === undefined) return [];
+    throw error;
+  }
 }
 
 /** Puts forwarding back to what it was before the first instance; for when no instance is left. */

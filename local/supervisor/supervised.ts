@@ -70,17 +70,20 @@ export class Supervised {
 
   /** First start. Resolves when ready; rejects, with nothing left running, when it exits before or isn't ready in time. */
   async start(): Promise<void> {
-    const fault = await this.#run().then(
+    const attempt = this.#run().then(
       () => this.#awaitReady(),
       (error: Error) => error.message,
     );
+    // A stop waits for it, so that nothing is started behind its back.
+    this.#watching = attempt.then(() => {});
+    const fault = await attempt;
+    if (this.#isStopping()) throw new Error(`process ${this.spec.id} was stopped while it was starting`);
     if (fault === undefined) {
       this.#settle("ready");
       this.#watching = this.#watch();
       return;
     }
     await this.#kill();
-    if (this.state === "stopping") throw new Error(`process ${this.spec.id} was stopped while it was starting`);
     this.running = undefined;
     this.#settle("failed", fault);
     await this.#changed();

@@ -78,6 +78,16 @@ describe.skipIf(process.getuid?.() !== 0)("supervisor", { timeout: 30_000 }, () 
     await supervisor().stop("slow");
   });
 
+  test("a stop ends a process that is still starting, and its start says so", async () => {
+    const socket = join(instance.paths.run, "never.sock");
+    const started = supervisor().start({ id: "unready", argv: ["sleep", "1000"], ready: { unix: socket } });
+    const refused = expect(started).rejects.toThrow("process unready was stopped while it was starting");
+    await until("it runs", async () => processesOf(instance).some((p) => p.id === "unready"));
+    await supervisor().stop("unready");
+    await refused;
+    expect(processesOf(instance).filter((p) => p.id === "unready")).toEqual([]);
+  });
+
   test("a killed process is started again and noted with a clear message", async () => {
     const before = await supervisor().start({ id: "killed", argv: ["sleep", "1000"] });
     process.kill(before.pid as number, "SIGKILL");
