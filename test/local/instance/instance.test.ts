@@ -9,9 +9,10 @@ import { findInstance, listInstances, openInstance, releaseInstance } from "../.
 import { leftovers } from "../../../local/instance/leftovers.ts";
 import { tryLock, withLock } from "../../../local/instance/lock.ts";
 import { markOf, processesOf } from "../../../local/instance/processes.ts";
+import { canOpenInstances } from "./support.ts";
 
-// Real addresses and packet filters: needs root, as every instance does.
-describe.skipIf(process.getuid?.() !== 0)("instances", () => {
+// With real addresses and packet filters.
+describe.skipIf(!canOpenInstances)("instances", () => {
   const opened: Instance[] = [];
 
   const folder = () => mkdtemp(join(tmpdir(), "fleet-instance-"));

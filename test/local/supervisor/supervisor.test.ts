@@ -8,9 +8,10 @@ import { openInstance, releaseInstance } from "../../../local/instance/instance.
 import { leftovers } from "../../../local/instance/leftovers.ts";
 import { processesOf, statOf } from "../../../local/instance/processes.ts";
 import { type ProcessStatus, supervisorOf } from "../../../local/supervisor/client.ts";
+import { canOpenInstances } from "../instance/support.ts";
 
-// Real processes under a real supervisor; it needs root, as every instance does.
-describe.skipIf(process.getuid?.() !== 0)("supervisor", { timeout: 30_000 }, () => {
+// Real processes under a real supervisor.
+describe.skipIf(!canOpenInstances)("supervisor", { timeout: 30_000 }, () => {
   let instance: Instance;
 
   beforeAll(async () => {
