@@ -3,6 +3,7 @@ import { stat } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { decoded } from "./aws/http.ts";
 
 /** Name of the chart repository inside clusters. */
 export const CHARTS_HOST = "charts.fleet.internal";
@@ -11,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = { yaml: "text/yaml", tgz: "appli
 
 /** Serves one file of a static Helm repository: index.yaml and archives, all in one folder. */
 export async function serveChart(folder: string, path: string, response: ServerResponse): Promise<void> {
-  const name = decodeURIComponent(path).replace(/^\/+/, "");
+  const name = (decoded(path) ?? "").replace(/^\/+/, "");
   const type = TYPES[name.split(".").at(-1) ?? ""];
   // One folder, plain names: nothing outside it can be asked for.
   const file = /^[A-Za-z0-9][A-Za-z0-9._+-]*$/.test(name) && type !== undefined ? join(folder, name) : undefined;

@@ -81,15 +81,12 @@ export async function startGateway(
     const cluster = request.method === "POST" ? /^\/authenticate\/([^/]+)$/.exec(path)?.[1] : undefined;
     if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${path}` });
     const body: unknown = JSON.parse(request.body.toString("utf8"));
-    return jsonResponse(
-      200,
-      await reviewToken(body, store.find(decodeURIComponent(cluster)), { forward, gatewayHost, now: eks.now() }),
-    );
+    return jsonResponse(200, await reviewToken(body, store.find(cluster), { forward, gatewayHost, now: eks.now() }));
   };
   const webhook: Handler = async (request) => {
     const cluster = request.method === "POST" ? /^\/mutate\/([^/]+)$/.exec(pathOf(request.url))?.[1] : undefined;
     if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${pathOf(request.url)}` });
-    const kube = await runtime.kube(decodeURIComponent(cluster));
+    const kube = await runtime.kube(cluster);
     const review = JSON.parse(request.body.toString("utf8")) as AdmissionReview;
     return jsonResponse(
       200,

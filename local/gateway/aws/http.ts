@@ -40,6 +40,15 @@ export async function readRequest(message: IncomingMessage): Promise<HttpRequest
   };
 }
 
+/** A decoded part of a path, or undefined where its percent signs encode nothing. */
+export function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
 export function writeResponse(target: ServerResponse, response: HttpResponse): void {
   const body = Buffer.from(response.body as string);
   target.writeHead(response.status, {

@@ -1,6 +1,6 @@
 import { pathOf, queryOf } from "../aws/credential-scope.ts";
 import { ASSERTION_HEADER, type Forward } from "../aws/forward.ts";
-import { type HttpRequest, type HttpResponse, jsonResponse } from "../aws/http.ts";
+import { decoded, type HttpRequest, type HttpResponse, jsonResponse } from "../aws/http.ts";
 import type { GatewayKey } from "../key.ts";
 import { absentOperations } from "./absent.ts";
 import { accessEntryOperations } from "./access-entries.ts";
@@ -45,11 +45,10 @@ export function route(method: string, url: string): { operation: Operation; path
   const path = pathOf(url);
   for (const { operation, names, pattern } of ROUTES) {
     const match = operation.method === method ? pattern.exec(path) : null;
-    if (match !== null)
-      return {
-        operation,
-        path: Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(match[at + 1] ?? "")])),
-      };
+    if (match === null) continue;
+    const parts = names.map((name, at) => [name, decoded(match[at + 1] ?? "")] as const);
+    if (parts.every(([, value]) => value !== undefined))
+      return { operation, path: Object.fromEntries(parts) as Record<string, string> };
   }
   return undefined;
 }

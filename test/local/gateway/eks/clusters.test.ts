@@ -180,6 +180,10 @@ describe("lists", () => {
   });
 });
 
+test("a path that encodes nothing is refused", async () => {
+  expect((await eks.call("GET", "/clusters/%")).error).toBe("InvalidRequestException");
+});
+
 test("what is not served is refused by name, never answered with 200", async () => {
   const { status, error, body } = await eks.call("POST", "/clusters/hub/fargate-profiles", {});
   expect([status, error]).toEqual([400, "InvalidRequestException"]);
