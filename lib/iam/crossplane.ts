@@ -34,7 +34,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
-/** IAM OIDC providers of spokes. The actions know no other kind of resource; the hub's own provider is left alone. */
+/** IAM OIDC providers of EKS clusters, except the hub's own. */
 function oidcStatements(scope: CrossplaneScope): Statement[] {
   const write = [
     "iam:AddClientIDToOpenIDConnectProvider",
@@ -50,7 +50,7 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
       Sid: "OidcProviders",
       Effect: "Allow",
       Action: [...write, "iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
-      Resource: ["*"],
+      Resource: arns(scope).eksOidcProviders,
     },
     { Sid: "NotTheHubsOidcProvider", Effect: "Deny", Action: write, Resource: [scope.hubOidcProviderArn] },
   ];

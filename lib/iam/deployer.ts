@@ -14,8 +14,12 @@ export const managedPolicies = {
   node: ["AmazonEC2ContainerRegistryPullOnly", "AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy"],
 } as const;
 
-function networkStatements({ region }: DeployerScope): Statement[] {
-  const inRegion = { StringEquals: { "aws:RequestedRegion": region } };
+/** Networks in the region, except what carries another fleet's tag. "IfExists": new resources have no tags yet. */
+function networkStatements({ fleet, region }: DeployerScope): Statement[] {
+  const condition = {
+    StringEquals: { "aws:RequestedRegion": region },
+    StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: fleet },
+  };
   const kinds = ["InternetGateway", "LaunchTemplate", "NatGateway", "Route", "RouteTable", "Subnet", "Tags", "Vpc"];
   return [
     {
@@ -49,7 +53,7 @@ function networkStatements({ region }: DeployerScope): Statement[] {
         "ec2:RunInstances",
       ],
       Resource: ["*"],
-      Condition: inRegion,
+      Condition: condition,
     },
   ];
 }
@@ -123,9 +127,8 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:AttachRolePolicy", "iam:DetachRolePolicy"],
       Resource: roles,
-      // AWS always has this key for these actions; "IfExists" is for the emulator, which has it not.
       Condition: {
-        ArnEqualsIfExists: { "iam:PolicyARN": Object.values(managedPolicies).flat().map(name.managedPolicy) },
+        ArnEquals: { "iam:PolicyARN": Object.values(managedPolicies).flat().map(name.managedPolicy) },
       },
     },
     {
@@ -147,14 +150,12 @@ function roleStatements(scope: DeployerScope): Statement[] {
 
 function identityStatements(scope: DeployerScope): Statement[] {
   const names = fleetNames(scope.fleet);
-  const ours = { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
-    // A new policy gives nobody a right before it is attached; only its later life is bound to the name.
-    { Sid: "CreateBoundaries", Effect: "Allow", Action: ["iam:CreatePolicy"], Resource: ["*"], Condition: ours },
     {
       Sid: "Boundaries",
       Effect: "Allow",
       Action: [
+        "iam:CreatePolicy",
         "iam:CreatePolicyVersion",
         "iam:DeletePolicy",
         "iam:DeletePolicyVersion",
@@ -179,7 +180,7 @@ function identityStatements(scope: DeployerScope): Statement[] {
         "iam:UntagOpenIDConnectProvider",
         "iam:UpdateOpenIDConnectProviderThumbprint",
       ],
-      Resource: ["*"],
+      Resource: arns(scope).eksOidcProviders,
     },
   ];
 }

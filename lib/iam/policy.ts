@@ -61,6 +61,10 @@ export function arns({ partition, accountId, region }: Scope) {
     table: (name: string) => regional("dynamodb", `table/${name}`),
     queue: (name: string) => regional("sqs", name),
     oidcProvider: (issuer: string) => `arn:${partition}:iam::${accountId}:oidc-provider/${issuer}`,
+    /** IAM OIDC providers of EKS clusters in any region: issuers are called oidc.eks.… or, dual-stack, oidc-eks.… */
+    eksOidcProviders: ["oidc.eks.", "oidc-eks."].map(
+      (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}*`,
+    ),
     kmsKey: (id: string) => regional("kms", `key/${id}`),
     kmsAlias: (name: string) => regional("kms", name),
     /** An EKS access policy, e.g. `AmazonEKSClusterAdminPolicy`. */

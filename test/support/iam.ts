@@ -19,7 +19,7 @@ const operators: Record<string, (actual: string | undefined, allowed: readonly s
   StringEquals: (actual, allowed) => actual !== undefined && allowed.includes(actual),
   StringLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
   StringEqualsIfExists: (actual, allowed) => actual === undefined || allowed.includes(actual),
-  ArnEqualsIfExists: (actual, allowed) => actual === undefined || allowed.some((pattern) => matches(pattern, actual)),
+  ArnEquals: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
 };
 
 function applies(statement: Statement, { action, resource, context = {} }: IamRequest): boolean {

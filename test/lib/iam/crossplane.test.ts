@@ -86,7 +86,10 @@ const twins: [
   ],
   [
     "delete the hub's OIDC provider",
-    { action: "iam:DeleteOpenIDConnectProvider", resource: "arn:aws:iam::000000000000:oidc-provider/oidc/id/SPOKE" },
+    {
+      action: "iam:DeleteOpenIDConnectProvider",
+      resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/SPOKE",
+    },
     { resource: hubOidcProviderArn },
   ],
   [

@@ -71,6 +71,28 @@ const twins: [
     { context: { "aws:RequestedRegion": "eu-west-1" } },
   ],
   [
+    "change the network of another fleet",
+    {
+      action: "ec2:DeleteSubnet",
+      resource: "*",
+      context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    },
+    { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "make a policy of another name",
+    { action: "iam:CreatePolicy", resource: arn("iam", "policy/fleet-boundary") },
+    { resource: arn("iam", "policy/other") },
+  ],
+  [
+    "register an identity provider that is no EKS cluster",
+    {
+      action: "iam:CreateOpenIDConnectProvider",
+      resource: arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1"),
+    },
+    { resource: arn("iam", "oidc-provider/token.actions.githubusercontent.com") },
+  ],
+  [
     "change another policy",
     { action: "iam:CreatePolicyVersion", resource: arn("iam", "policy/fleet-boundary") },
     { resource: arn("iam", "policy/other") },
