@@ -1,48 +1,61 @@
-import { describe, expect, test } from "vitest";
-import { pulumi, tryPulumi } from "./support/fleet.ts";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { pulumi, root, tryPulumi } from "./support/fleet.ts";
 
-const key = (name: string) => `eks-gitops-fleet:${name}`;
+const base = mkdtempSync(join(tmpdir(), "fleet-config-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+/** The resources of a stack besides the stack itself. */
 const resources = async (stack: string) =>
-  (JSON.parse(await pulumi(["stack", "export", "--stack", stack])).deployment.resources ?? []).map(
-    ({ urn }: { urn: string }) => urn,
-  );
+  ((JSON.parse(await pulumi(["stack", "export", "--stack", stack])).deployment.resources ?? []) as { type: string }[])
+    .map(({ type }) => type)
+    .filter((type) => type !== "pulumi:pulumi:Stack");
+
+/** `pulumi up` of the stack dev, of which nothing is deployed here, with some of its values changed. */
+async function upWith(values: Record<string, unknown>) {
+  const { config } = parse(readFileSync(join(root, "stacks", "Pulumi.dev.yaml"), "utf8"));
+  const file = join(base, "Pulumi.dev.yaml");
+  const changed = Object.entries(values).map(([name, value]) => [`eks-gitops-fleet:${name}`, value]);
+  const accounts = { "aws:allowedAccountIds": ["000000000000"] };
+  writeFileSync(file, stringify({ config: { ...config, ...accounts, ...Object.fromEntries(changed) } }));
+  const { code, stdout, stderr } = await tryPulumi([
+    "up",
+    "--stack",
+    "dev",
+    "--config-file",
+    file,
+    "--yes",
+    "--skip-preview",
+  ]);
+  return { code, output: stdout + stderr };
+}
 
 describe("bad config", () => {
-  const bad = {
-    vpcCidr: "10.0.0.0/33",
-    kubernetesVersion: "1.12",
-    gitKnownHosts: "",
-    fleet: "a-name-that-is-much-too-long-for-the-names-derived-from-it",
-    natGateways: "some",
-    nodeMin: "5",
-  };
-
-  test("all mistakes are said at once, the exit code is not 0 and nothing is created", async () => {
-    // The stack dev has nothing deployed here, so anything created would show.
-    const flags = Object.entries(bad).flatMap(([name, value]) => ["--config", `${key(name)}=${value}`]);
-    const { code, stdout, stderr } = await tryPulumi(["up", "--stack", "dev", "--yes", "--skip-preview", ...flags]);
-    const output = stdout + stderr;
-    for (const name of Object.keys(bad)) expect(output, name).toContain(name);
-    expect(code).toBe(1);
-    expect(await resources("dev")).toEqual([]);
-  });
-
-  test("overlapping subnets and two active generations of a sealing key are refused by name", async () => {
-    const { code, stdout, stderr } = await tryPulumi([
-      ...["up", "--stack", "dev", "--yes", "--skip-preview", "--config-path"],
-      ...[
-        "--config",
-        `${key("privateSubnetCidrs[0]")}=10.0.0.0/20`,
-        "--config",
-        `${key("privateSubnetCidrs[1]")}=10.0.0.0/24`,
-      ],
-      ...["--config", `${key("sealingKeys[1].scope")}=dev`, "--config", `${key("sealingKeys[1].generation")}=2`],
-      ...["--config", `${key("sealingKeys[1].active")}=true`],
-    ]);
-    const output = stdout + stderr;
-    expect(output).toMatch(/privateSubnetCidrs/);
-    expect(output).toMatch(/overlap/);
-    expect(output).toMatch(/sealingKeys/);
+  test.each<[string, Record<string, unknown>, RegExp[]]>([
+    [
+      "values that are wrong by themselves",
+      { vpcCidr: "10.0.0.0/33", kubernetesVersion: "1.12", natGateways: "some", nodeMin: 5 },
+      [/vpcCidr/, /kubernetesVersion/, /natGateways/, /nodeMin/],
+    ],
+    [
+      "values that don't go together",
+      {
+        privateSubnetCidrs: ["10.0.0.0/20", "10.0.0.0/24"],
+        sealingKeys: [
+          { scope: "dev", generation: "1", active: true },
+          { scope: "dev", generation: "2", active: true },
+        ],
+        gitKnownHosts: "",
+        fleet: "a-name-that-is-far-too-long-for-the-names-derived-from-it",
+      },
+      [/privateSubnetCidrs/, /sealingKeys/, /gitKnownHosts/, /fleet/],
+    ],
+  ])("%s: all are said at once, the exit code is 1 and nothing is created", async (_, values, mistakes) => {
+    const { code, output } = await upWith(values);
+    for (const mistake of mistakes) expect(output).toMatch(mistake);
     expect(code).toBe(1);
     expect(await resources("dev")).toEqual([]);
   });

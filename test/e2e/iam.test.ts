@@ -177,6 +177,10 @@ describe("Crossplane's role", () => {
     Version: "2012-10-17",
     Statement: [{ Effect: "Allow", Principal: { Service: "eks.amazonaws.com" }, Action: "sts:AssumeRole" }],
   });
+  const allowAll = JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }],
+  });
   const create = (RoleName: string, PermissionsBoundary?: string) =>
     new CreateRoleCommand({
       RoleName,
@@ -226,10 +230,7 @@ describe("Crossplane's role", () => {
   });
 
   test("can't widen the boundary policy itself, which the account's administrator can", async () => {
-    const PolicyDocument = JSON.stringify({
-      Version: "2012-10-17",
-      Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }],
-    });
+    const PolicyDocument = allowAll;
     await expect(
       crossplane.iam.send(new CreatePolicyVersionCommand({ PolicyArn: boundary, PolicyDocument, SetAsDefault: true })),
     ).rejects.toMatchObject(denied);
@@ -242,7 +243,7 @@ describe("Crossplane's role", () => {
   });
 
   test("writes policies on roles under the prefix that carry the boundary, and on no other role", async () => {
-    const policy = { PolicyName: "test", PolicyDocument: JSON.stringify({ Version: "2012-10-17", Statement: [] }) };
+    const policy = { PolicyName: "test", PolicyDocument: allowAll };
     await crossplane.iam.send(new PutRolePolicyCommand({ RoleName: spokeRole, ...policy }));
     await crossplane.iam.send(new DeleteRolePolicyCommand({ RoleName: spokeRole, PolicyName: policy.PolicyName }));
     for (const RoleName of [outside, role.split("/").at(-1)])

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 import { profileOf } from "../../local/cli/aws.ts";
 import { ensureGatewayKey } from "../../local/gateway/key.ts";
-import { git, instance, outputs, pulumi, root } from "./support/fleet.ts";
+import { git, instance, pulumi, root } from "./support/fleet.ts";
 
 const SECRET_MARK = "4dabf18193072939515e22adb298388d"; // pulumi/sdk: the signature of special values
 const SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270";
@@ -23,27 +23,20 @@ function strings(value: unknown): string[] {
 }
 
 /**
- * The parts of a secret that give it away wherever they stand: of a PEM its base64 lines (it is written with other line
- * ends in JSON and YAML), of anything else the whole. The public half and short values are no secrets.
+ * The parts of a value that give away the private keys in it, wherever they stand: the base64 lines of every PEM block
+ * (line ends differ in JSON and YAML).
  */
-function traces(secret: string): string[] {
-  const parts = /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(secret)
-    ? (secret.match(/[A-Za-z0-9+/]{60,}/g) ?? [])
-    : [secret];
-  return parts.filter((part) => part.length >= 16);
+function traces(value: string): string[] {
+  const blocks = value.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?-----END/g) ?? [];
+  return blocks.flatMap((block) => block.match(/[A-Za-z0-9+/]{40,}/g) ?? []);
 }
 
-const { deployPublicKeys, sealingCertificates } = await outputs();
-const known = [...strings(deployPublicKeys), ...strings(sealingCertificates)].join("\n");
 const exported = JSON.parse(await pulumi(["stack", "export", "--show-secrets"]));
 const credentials = profileOf(readFileSync(instance.paths.awsCredentials, "utf8"), "default");
 const passphrase = readFileSync(join(instance.paths.pulumi, "passphrase"), "utf8").trim();
 const secrets = [
   ...new Set([
-    ...secretsOf(exported)
-      .filter((secret) => secret.includes("PRIVATE KEY"))
-      .flatMap(traces)
-      .filter((trace) => !known.includes(trace)),
+    ...secretsOf(exported).flatMap(traces),
     credentials.secretAccessKey,
     passphrase,
     (await ensureGatewayKey(instance)).rootAccessKeyId,
