@@ -23,7 +23,7 @@ export class Crossplane extends pulumi.ComponentResource {
 
   constructor(name: string, args: CrossplaneArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
-    const debug = args.logLevel === "debug" ? { args: ["--debug"] } : {};
+    const debug = args.logLevel === "debug" ? ["--debug"] : [];
     const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
     const container = {
       runAsUser: 65532,
@@ -42,8 +42,10 @@ export class Crossplane extends pulumi.ComponentResource {
         // Pods of packages meet baseline only.
         podSecurity: "baseline",
         values: {
-          ...debug,
-          rbacManager: debug,
+          // A spoke composes some seventy resources: with the defaults (100, 1 a second) their first events would make
+          // Crossplane ignore the spoke for five minutes.
+          args: [...debug, "--circuit-breaker-burst=1000", "--circuit-breaker-refill-rate=10"],
+          rbacManager: { args: debug },
           // Git activates the few kinds that it uses: every active kind costs memory in the API server.
           provider: { defaultActivations: [] },
           podSecurityContextCrossplane: pod,

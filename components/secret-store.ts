@@ -33,7 +33,11 @@ export class SecretStore extends pulumi.ComponentResource {
       {
         apiVersion: "external-secrets.io/v1",
         kind: "SecretStore",
-        metadata: { name: serviceAccount, namespace },
+        metadata: {
+          name: serviceAccount,
+          namespace,
+          annotations: { "pulumi.com/waitFor": "condition=Ready" },
+        },
         spec: {
           provider: {
             aws: {
