@@ -30,12 +30,21 @@ export function connectEngine(address: string | undefined): { log: LogFactory; c
     debug: (message) => send(urn, DEBUG, message, false),
     info: (message) => send(urn, INFO, message, false),
     warning: (message) => send(urn, WARNING, message, false),
-    status: (message) => send(urn, INFO, message, true),
+    status: whenChanged((message) => send(urn, INFO, message, true)),
   });
   return { log, close: () => client.close() };
 }
 
 function stderrLog(urn: string): Log {
   const write = (message: string) => void process.stderr.write(`${urn ? `${urn}: ` : ""}${message}\n`);
-  return { debug: () => {}, info: write, warning: write, status: write };
+  return { debug: () => {}, info: write, warning: write, status: whenChanged(write) };
+}
+
+/** Waits say the same thing again and again: once is enough. */
+function whenChanged(write: (message: string) => void): (message: string) => void {
+  let last: string | undefined;
+  return (message) => {
+    if (message !== last) write(message);
+    last = message;
+  };
 }

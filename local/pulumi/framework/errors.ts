@@ -53,10 +53,9 @@ function cause(error: unknown): unknown {
 }
 
 function errorText(error: Error): string {
-  // AWS and Kubernetes errors say what kind they are only in their name.
-  const generic = ["Error", "ProviderError", "TypeError", "AggregateError"].includes(error.name);
   const message = error.message || (error as { code?: string }).code || "no message";
-  return generic || message.startsWith(error.name) ? message : `${error.name}: ${message}`;
+  // AWS errors say what kind they are only in their name (AccessDeniedException); class names (TypeError) say nothing to a user.
+  return error.name.endsWith("Error") || message.startsWith(error.name) ? message : `${error.name}: ${message}`;
 }
 
 /** The error as the engine reads it; secrets of the request are cut out of its text. */

@@ -68,10 +68,7 @@ export async function apply(
   options: ApplyOptions,
 ): Promise<KubeObject> {
   const force = session.settings.enablePatchForce || at(object, "metadata", "annotations", FORCE_ANNOTATION) === "true";
-  const body = withoutNulls({
-    ...object,
-    metadata: { ...(object["metadata"] as JsonMap), ...(location.namespace ? { namespace: location.namespace } : {}) },
-  });
+  const body = withoutNulls(owned(object, location.namespace));
   try {
     const applied = await session.client.request({
       method: "PATCH",
@@ -92,6 +89,20 @@ export async function apply(
     const hint = `annotate the object with ${FORCE_ANNOTATION}: "true" to take the fields over, or leave them out`;
     throw new ApiError(409, error.reason, `${error.message}\n${hint}`);
   }
+}
+
+/**
+ * The object to apply. One that says nothing but its name gets a label: an object without any field has no owner, and could not be
+ * recognised after an interruption.
+ */
+function owned(object: KubeObject, namespace: string | undefined): JsonMap {
+  const metadata = { ...(object["metadata"] as JsonMap), ...(namespace ? { namespace } : {}) };
+  const fields = [...Object.keys(object), ...Object.keys(metadata)];
+  const bare = fields.every((field) => ["apiVersion", "kind", "metadata", "name", "namespace"].includes(field));
+  return {
+    ...object,
+    metadata: bare ? { ...metadata, labels: { "app.kubernetes.io/managed-by": "pulumi" } } : metadata,
+  };
 }
 
 /** The object as it is, undefined when it is not there. */

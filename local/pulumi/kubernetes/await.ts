@@ -112,7 +112,6 @@ export async function awaitReady(object: KubeObject, context: WaitContext): Prom
   if (skipsAwait(object)) return object;
   const seconds = timeoutOf(object, context.timeoutSeconds);
   const deadline = Date.now() + seconds * 1000;
-  const say = onceEach(context.log);
   let current = object;
   for (;;) {
     const state = await tolerant(() => currentReadiness(context.client, current));
@@ -121,19 +120,10 @@ export async function awaitReady(object: KubeObject, context: WaitContext): Prom
     if (Date.now() >= deadline)
       throw await notReady(context, current, `not ready within ${seconds} s: ${state.message}`);
     if (context.signal.aborted) throw new NotReadyError(current, [`cancelled while waiting: ${state.message}`]);
-    say(state.message);
+    context.log.status(state.message);
     await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
     current = (await reread(context)) ?? current;
   }
-}
-
-/** Shows a message when it differs from the one before. */
-function onceEach(log: Log): (message: string) => void {
-  let last = "";
-  return (message) => {
-    if (message !== last) log.status(message);
-    last = message;
-  };
 }
 
 async function notReady({ client }: WaitContext, object: KubeObject, message: string): Promise<NotReadyError> {
@@ -170,7 +160,6 @@ export async function awaitGone(object: KubeObject, context: WaitContext): Promi
   const seconds = timeoutOf(object, context.timeoutSeconds);
   const deadline = Date.now() + seconds * 1000;
   const uid = at(object, "metadata", "uid");
-  const say = onceEach(context.log);
   let finalizers: unknown;
   for (;;) {
     try {
@@ -189,7 +178,7 @@ export async function awaitGone(object: KubeObject, context: WaitContext): Promi
       throw new Error(`${object.kind} ${context.path} is not gone within ${seconds} s: ${held}`);
     if (context.signal.aborted)
       throw new Error(`cancelled while ${object.kind} ${context.path} is being deleted: ${held}`);
-    say(held);
+    context.log.status(held);
     await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
   }
 }

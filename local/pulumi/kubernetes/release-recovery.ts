@@ -18,13 +18,17 @@ export async function settle(
   context: { log: Log; signal: AbortSignal },
 ): Promise<void> {
   const status = await waitForOthers(helm, namespace, name, context);
-  if (!status?.startsWith("pending-") && status !== "uninstalling") return;
+  if (!status || !isUnderWay(status)) return;
   const history = status === "uninstalling" ? [] : await helm.history(namespace, name);
   const good = history.filter((revision) => ["deployed", "superseded"].includes(revision.status)).at(-1);
   const last = good ? `rolling back to revision ${good.revision}` : "uninstalling its rest";
   context.log.warning(`release ${namespace}/${name} is ${status} from an interrupted run: ${last}`);
   const args = good ? ["rollback", name, String(good.revision)] : ["uninstall", name, "--ignore-not-found", "--wait"];
   await helm.run([...args, "--namespace", namespace], "", context.signal);
+}
+
+function isUnderWay(status: string): boolean {
+  return status.startsWith("pending-") || status === "uninstalling";
 }
 
 async function waitForOthers(
@@ -36,7 +40,7 @@ async function waitForOthers(
   const deadline = Date.now() + GRACE_MS;
   for (;;) {
     const found = await helm.metadata(namespace, name);
-    if (!found?.status.startsWith("pending-") || Date.now() >= deadline || signal.aborted) return found?.status;
+    if (!found || !isUnderWay(found.status) || Date.now() >= deadline || signal.aborted) return found?.status;
     log.status(`release ${namespace}/${name} is ${found.status}: waiting in case another helm is at work`);
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -95,16 +95,17 @@ async function runPlugin(call: ServerWritableStream<messages.RunPluginRequest, m
   const options = runtimeOptions(info);
   const directory = info?.getProgramDirectory() ?? request.getPwd();
   const target = path.join(directory, info?.getEntryPoint() || ".");
-  // A policy pack's runner takes the engine's address (the last argument) before the program, a provider's runner after it.
-  const args =
-    request.getKind() === "analyzer"
-      ? [runner(directory, "run-policy-pack"), ...request.getArgsList(), target]
-      : [runner(directory, "run-plugin"), target, ...request.getArgsList()];
+  // A policy pack's runner takes the engine's address (the last argument) before the program, a provider's runner after it;
+  // @pulumi/policy reads the pack's version from package.json in the working directory.
+  const analyzer = request.getKind() === "analyzer";
+  const args = analyzer
+    ? [runner(directory, "run-policy-pack"), ...request.getArgsList(), target]
+    : [runner(directory, "run-plugin"), target, ...request.getArgsList()];
   const given = request
     .getEnvList()
     .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
   const env = { ...process.env, ...optionEnvironment(options), ...(Object.fromEntries(given) as NodeJS.ProcessEnv) };
-  const child = children.start([...options.nodeargs, ...args], request.getPwd(), env, true);
+  const child = children.start([...options.nodeargs, ...args], analyzer ? directory : request.getPwd(), env, true);
   child.stdout?.on("data", (data: Buffer) => call.write(new langpb.RunPluginResponse().setStdout(data)));
   child.stderr?.on("data", (data: Buffer) => call.write(new langpb.RunPluginResponse().setStderr(data)));
   call.on("cancelled", () => child.kill("SIGTERM"));

@@ -178,8 +178,9 @@ export async function startPlugin(main: string, env: Record<string, string> = {}
     },
     async close() {
       client.close();
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child.once("exit", resolve));
-      if (child.exitCode === null) child.kill("SIGTERM");
+      child.kill("SIGTERM");
       await ended;
     },
   };

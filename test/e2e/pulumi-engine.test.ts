@@ -1,0 +1,116 @@
+/** The real Pulumi engine with the local language host and the stand-ins tls and random. */
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureToolchain } from "../../local/toolchain/index.ts";
+import { makeProject, type Project } from "./support/project.ts";
+
+const program = ({ length = 20, hours = 24, type = "RandomPassword" } = {}) => `
+import * as pulumi from "@pulumi/pulumi";
+import * as random from "@pulumi/random";
+import * as tls from "@pulumi/tls";
+const config = new pulumi.Config();
+console.log("hello from the program");
+const key = new tls.PrivateKey("key", { algorithm: "ED25519" });
+const certificate = new tls.SelfSignedCert("certificate", {
+  privateKeyPem: key.privateKeyPem, allowedUses: ["server_auth"], validityPeriodHours: ${hours}, subject: { commonName: "it" },
+});
+const password = new random.${type}("password", { length: ${length} } as never);
+export const publicKey = key.publicKeyOpenssh;
+export const certPem = certificate.certPem;
+export const secret: pulumi.Output<string> = config.requireSecret("secret");
+export const result = (password as random.RandomPassword).result;
+export const privateKey = key.privateKeyPem;
+`;
+
+let project: Project;
+beforeAll(async () => {
+  const toolchain = await ensureToolchain();
+  project = await makeProject(toolchain.bin("pulumi"));
+  await project.write(program());
+  await project.command("config", "set", "--secret", "secret", "a-configured-secret");
+});
+afterAll(() => project?.remove());
+
+describe("pulumi with the local language host", () => {
+  test("a preview shows what up will make, and up makes it; the program's output reaches the terminal", async () => {
+    const preview = await project.run("preview");
+    expect(preview.changes).toEqual({ create: 4 });
+    const up = await project.run("up");
+    expect(up.code).toBe(0);
+    expect(up.changes).toEqual({ create: 4 });
+    expect(up.text).toContain("hello from the program");
+    const outputs = await project.outputs();
+    expect(outputs).toMatchObject({
+      secret: "a-configured-secret",
+      publicKey: expect.stringMatching(/^ssh-ed25519 /),
+      certPem: expect.stringContaining("BEGIN CERTIFICATE"),
+    });
+    expect(outputs["result"]).toHaveLength(20);
+  });
+
+  test("no secret stands in the state in plain text", async () => {
+    const outputs = await project.outputs();
+    const state = await project.state();
+    for (const name of ["secret", "result", "privateKey"])
+      expect(state).not.toContain(JSON.stringify(outputs[name]).slice(1, -1));
+    expect(state).not.toContain("BEGIN PRIVATE KEY");
+    expect(state).toContain("BEGIN CERTIFICATE");
+  });
+
+  test("a second up and a refresh change nothing", async () => {
+    expect((await project.run("up")).changes).toEqual({ same: 4 });
+    expect((await project.run("refresh")).changes).toEqual({ same: 4 });
+  });
+
+  test("a changed input gives exactly its diff", async () => {
+    await project.write(program({ hours: 48 }));
+    const preview = await project.run("preview");
+    expect(preview.steps).toEqual(["replace certificate: validityPeriodHours"]);
+    const up = await project.run("up");
+    expect(up.steps).toEqual(["replace certificate: validityPeriodHours"]);
+    expect((await project.run("up")).changes).toEqual({ same: 4 });
+  });
+
+  test("a type that the stand-in lacks is refused by name", async () => {
+    await project.write(program({ type: "RandomPet" }));
+    const { code, text } = await project.run("preview");
+    expect(code).not.toBe(0);
+    expect(text).toContain("does not implement the resource type random:index/randomPet:RandomPet");
+    await project.write(program({ hours: 48 }));
+  });
+
+  test("a program that throws fails the run with its message and leaves the state alone", async () => {
+    await project.write(`${program({ hours: 48 })}\nthrow new Error("the program broke on purpose");`);
+    const { code, text } = await project.run("up");
+    expect(code).not.toBe(0);
+    expect(text).toContain("the program broke on purpose");
+    await project.write(program({ hours: 48 }));
+    expect((await project.run("preview")).changes).toEqual({ same: 4 });
+  });
+
+  test("a policy pack fails the preview that violates it, and passes the one that doesn't", async () => {
+    const pack = path.join(project.dir, "pack");
+    await mkdir(pack);
+    await writeFile(path.join(pack, "PulumiPolicy.yaml"), "runtime: nodejs\nmain: index.js\n");
+    await writeFile(path.join(pack, "package.json"), '{ "name": "pack", "version": "1.0.0" }');
+    await writeFile(
+      path.join(pack, "index.js"),
+      `const { PolicyPack } = require("@pulumi/policy");
+new PolicyPack("pack", { policies: [{ name: "long-passwords", description: "d", enforcementLevel: "mandatory",
+  validateResource: (args, report) => {
+    if (args.type === "random:index/randomPassword:RandomPassword" && args.props.length < 16) report("a password is too short");
+  } }] });`,
+    );
+    expect((await project.run("preview", "--policy-pack", pack)).code).toBe(0);
+    await project.write(program({ hours: 48, length: 8 }));
+    const violating = project.command("preview", "--stack", "test", "--policy-pack", pack);
+    await expect(violating).rejects.toThrow("a password is too short");
+  });
+
+  test("destroy removes everything", async () => {
+    const { code, changes } = await project.run("destroy");
+    expect(code).toBe(0);
+    expect(changes).toEqual({ delete: 4 });
+  });
+});
