@@ -1,5 +1,4 @@
 /** The configuration of the aws provider: region, endpoints, credentials, default tags, account checks. */
-import { fromTemporaryCredentials } from "@aws-sdk/credential-providers";
 import {
   type Aws,
   type AwsConfig,
@@ -105,8 +104,17 @@ function ownCredentials(config: Config): AwsCredentials | undefined {
 }
 
 /** Credentials after all roles were assumed, one after the other. */
-function credentialsOf(config: Config, region: string, stsEndpoint: () => string): AwsCredentials | undefined {
-  return (config.assumeRoles ?? []).reduce<AwsCredentials | undefined>(
+async function credentialsOf(
+  config: Config,
+  region: string,
+  stsEndpoint: () => string,
+): Promise<AwsCredentials | undefined> {
+  const own = ownCredentials(config);
+  if (!config.assumeRoles?.length) return own;
+  // Loaded only here: the package doubles the start-up time of the plugin.
+  const { fromTemporaryCredentials } = await import("@aws-sdk/credential-providers");
+  const clientConfig = { region, endpoint: stsEndpoint(), ...(config.profile && { profile: config.profile }) };
+  return config.assumeRoles.reduce<AwsCredentials | undefined>(
     (master, { roleArn, sessionName, externalId, policy }) =>
       fromTemporaryCredentials({
         ...(master && { masterCredentials: master }),
@@ -116,18 +124,18 @@ function credentialsOf(config: Config, region: string, stsEndpoint: () => string
           ...(externalId && { ExternalId: externalId }),
           ...(policy && { Policy: policy }),
         },
-        clientConfig: { region, endpoint: stsEndpoint(), ...(config.profile && { profile: config.profile }) },
+        clientConfig,
       }) as AwsCredentials,
-    ownCredentials(config),
+    own,
   );
 }
 
 /** Clients by the configuration. The first endpoint is looked up here, so that a missing one is told before any resource. */
-export function awsOf(config: Config, environment: Environment): Aws {
+export async function awsOf(config: Config, environment: Environment): Promise<Aws> {
   const region = config.region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
   if (!region) throw new Error(configFailures(config, environment)[0]?.reason);
   const endpoint: AwsConfig["endpoint"] = (service) => endpointOf(config, environment, service);
-  const credentials = credentialsOf(config, region, () => endpointOf(config, environment, "sts"));
+  const credentials = await credentialsOf(config, region, () => endpointOf(config, environment, "sts"));
   endpoint("sts");
   return createAws({
     region,
