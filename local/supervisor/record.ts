@@ -12,8 +12,10 @@ export interface RecordedProcess {
   readonly restarts: number;
 }
 
+const VERSION = 1;
+
 interface RecordFile {
-  readonly version: 1;
+  readonly version: number;
   readonly bootId: string;
   readonly processes: readonly RecordedProcess[];
 }
@@ -22,14 +24,16 @@ interface RecordFile {
 export async function loadRecord(instance: Instance): Promise<readonly RecordedProcess[]> {
   const record = await readJson<RecordFile>(instance.paths.record);
   if (record === undefined || record.bootId !== (await bootId())) return [];
-  if (record.version !== 1)
-    throw new Error(`${instance.paths.record}: version ${record.version} is unknown, this program knows version 1`);
+  if (record.version !== VERSION)
+    throw new Error(
+      `${instance.paths.record}: version ${record.version} is unknown, this program knows version ${VERSION}`,
+    );
   return record.processes;
 }
 
 /** Writes the record, mode 0600. */
 export async function saveRecord(instance: Instance, processes: readonly RecordedProcess[]): Promise<void> {
-  const record: RecordFile = { version: 1, bootId: await bootId(), processes };
+  const record: RecordFile = { version: VERSION, bootId: await bootId(), processes };
   await writeAtomic(instance.paths.record, `${JSON.stringify(record, null, 2)}\n`);
 }
 
