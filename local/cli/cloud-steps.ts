@@ -10,15 +10,15 @@ import { GIT_SSH_PORT, gitKnownHosts, gitPaths, publish } from "../git/index.ts"
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";
-import { readStack } from "./pulumi.ts";
+import { PROJECT, readStack } from "./pulumi.ts";
 import type { Step } from "./steps.ts";
 
 /** Exactly what the documentation asks for the identity that deploys a stack, so that every run proves it. */
 async function policiesOf(stack: string) {
   const config = await readStack(stack);
-  const [fleet, region] = [config["eks-gitops-fleet:fleet"], config["aws:region"]];
+  const [fleet, region] = [config[`${PROJECT}:fleet`], config["aws:region"]];
   if (typeof fleet !== "string" || typeof region !== "string")
-    throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and eks-gitops-fleet:fleet`);
+    throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   return deployerPolicies({ fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" });
 }
 

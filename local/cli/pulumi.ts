@@ -8,6 +8,9 @@ import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
 
+/** Name of the Pulumi project, the namespace of its config keys. */
+export const PROJECT = "eks-gitops-fleet";
+
 /** Config values by their full key, `project:key`, as they stand in a stack's file. */
 export type Config = Readonly<Record<string, unknown>>;
 
@@ -30,13 +33,31 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
 /** The helm that Pulumi runs: it trusts the instance's CA, which signs for the chart mirror. */
 export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "helm");
 
+/** What only the instance knows. */
+export interface InstanceFacts {
+  /** known_hosts line of its Git server, whose name is `gitHost`. */
+  readonly gitKnownHosts: string;
+  readonly gitHost: string;
+  /** Its chart mirror as this machine reaches it; clusters know it as `chartsHost`. */
+  readonly chartsUrl: string;
+  readonly chartsHost: string;
+}
+
 /**
- * What an instance's stack has over the values in stacks/: those that only the instance knows, and the emulated account
- * where the stack names the accounts that it may run in. Pure.
+ * What an instance lays over a stack's values: its own facts where the stack uses its Git server and its chart mirror, and
+ * the emulated account where the stack names the accounts that it may run in. Pure.
  */
-export function overrides(config: Config, values: Config): Config {
-  const accounts = config["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] };
-  return { ...values, ...accounts };
+export function overrides(config: Config, facts: InstanceFacts): Config {
+  const uses = (key: string, host: string) => {
+    const url = config[key];
+    return typeof url === "string" && URL.canParse(url) && new URL(url).hostname === host;
+  };
+  const own: (readonly [boolean, string, unknown])[] = [
+    [uses(`${PROJECT}:gitopsSystemRepoUrl`, facts.gitHost), `${PROJECT}:gitKnownHosts`, facts.gitKnownHosts],
+    [uses(`${PROJECT}:chartsRegistry`, facts.chartsHost), `${PROJECT}:chartsRegistry`, facts.chartsUrl],
+    [config["aws:allowedAccountIds"] !== undefined, "aws:allowedAccountIds", [ACCOUNT]],
+  ];
+  return Object.fromEntries(own.filter(([applies]) => applies).map(([, key, value]) => [key, value]));
 }
 
 /** The config of a stack as the checkout has it. Rejects for a stack that it doesn't have, naming the file. */
@@ -46,9 +67,9 @@ export async function readStack(stack: string): Promise<Config> {
 }
 
 /** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml. */
-export async function writeOverrides(instance: Instance, stack: string, values: Config): Promise<void> {
+export async function writeOverrides(instance: Instance, stack: string, facts: InstanceFacts): Promise<void> {
   const folder = pulumiPaths(instance.dir).overrides;
-  const config = overrides(await readStack(stack), values);
+  const config = overrides(await readStack(stack), facts);
   await mkdir(folder, { recursive: true });
   await writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config }, { lineWidth: 0 }));
 }

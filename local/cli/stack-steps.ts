@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
@@ -26,8 +27,10 @@ const toolsStep: Step<Fleet> = {
     const plugins = await installPulumi(pulumiPaths(instance.dir).home, toolchain.bin("pulumi"));
     report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
     await writeOverrides(instance, fleet.stack, {
-      "eks-gitops-fleet:gitKnownHosts": gitKnownHosts(instance),
-      "eks-gitops-fleet:chartsRegistry": `https://${instance.gatewayAddress}/charts`,
+      gitKnownHosts: gitKnownHosts(instance),
+      gitHost: GIT_HOST,
+      chartsUrl: `https://${instance.gatewayAddress}/charts`,
+      chartsHost: CHARTS_HOST,
     });
     const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
     await writeScript(helmOf(instance), helm);

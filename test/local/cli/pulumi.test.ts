@@ -1,14 +1,29 @@
 import { expect, test } from "vitest";
 import { overrides } from "../../../local/cli/pulumi.ts";
 
-test("an instance's stack gets the values that only the instance knows", () => {
-  expect(overrides({ "fleet:a": "x" }, { "fleet:gitKnownHosts": "host key" })).toEqual({
-    "fleet:gitKnownHosts": "host key",
+const facts = {
+  gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA",
+  gitHost: "git.fleet.internal",
+  chartsUrl: "https://100.64.255.1/charts",
+  chartsHost: "charts.fleet.internal",
+};
+
+test("a stack on the instance's Git server and chart mirror gets the host key and the address of these", () => {
+  const config = {
+    "eks-gitops-fleet:gitopsSystemRepoUrl": "ssh://git@git.fleet.internal:2222/gitops-system.git",
+    "eks-gitops-fleet:chartsRegistry": "https://charts.fleet.internal",
+  };
+  expect(overrides(config, facts)).toEqual({
+    "eks-gitops-fleet:gitKnownHosts": facts.gitKnownHosts,
+    "eks-gitops-fleet:chartsRegistry": facts.chartsUrl,
   });
 });
 
-test("where a stack names the accounts that it may run in, that becomes the emulated account", () => {
-  expect(overrides({ "aws:allowedAccountIds": ["111111111111"] }, {})).toEqual({
-    "aws:allowedAccountIds": ["000000000000"],
-  });
+test("a stack for AWS keeps its values; only the accounts that it may run in become the emulated one", () => {
+  const config = {
+    "aws:allowedAccountIds": ["111111111111"],
+    "eks-gitops-fleet:gitopsSystemRepoUrl": "ssh://git@github.com/example/gitops-system.git",
+    "eks-gitops-fleet:gitKnownHosts": "github.com ssh-ed25519 AAAA",
+  };
+  expect(overrides(config, facts)).toEqual({ "aws:allowedAccountIds": ["000000000000"] });
 });
