@@ -58,9 +58,38 @@ function errorText(error: Error): string {
   return error.name.endsWith("Error") || message.startsWith(error.name) ? message : `${error.name}: ${message}`;
 }
 
+/**
+ * Errors travel in HTTP/2 headers, whose block Node's HTTP/2 limits to 64 KiB: a larger one breaks the call and loses the resource. So
+ * texts and recorded outputs are cut to these sizes in bytes (measured: 60 kB of outputs pass, 100 kB don't).
+ */
+const MAX_TEXT = 8_000;
+const MAX_OUTPUTS = 24_000;
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT
+    ? text
+    : `${text.slice(0, MAX_TEXT)} … (${text.length - MAX_TEXT} more characters cut)`;
+}
+
+/** The outputs without their largest members, as far as they have to go; the next refresh or update records them again. */
+function fitting(outputs: PropertyMap): PropertyMap {
+  const sizes = Object.entries(outputs).map(([name, value]) => ({
+    name,
+    size: encode({ value }).serializeBinary().length,
+  }));
+  let total = sizes.reduce((sum, { size }) => sum + size, 0);
+  const kept = new Set(sizes.map(({ name }) => name));
+  for (const { name, size } of sizes.sort((a, b) => b.size - a.size)) {
+    if (total <= MAX_OUTPUTS) break;
+    kept.delete(name);
+    total -= size;
+  }
+  return Object.fromEntries(Object.entries(outputs).filter(([name]) => kept.has(name)));
+}
+
 /** The error as the engine reads it; secrets of the request are cut out of its text. */
 export function toServiceError(error: unknown, secrets: readonly Value[]): Partial<ServiceError> {
-  const message = redact(fullMessage(error), secrets);
+  const message = cut(redact(fullMessage(error), secrets));
   if (error instanceof ResourceNotReadyError) return notReady(error, message, secrets);
   const code = error instanceof ProviderError ? error.code : status.UNKNOWN;
   return { code, details: message, message };
@@ -69,14 +98,17 @@ export function toServiceError(error: unknown, secrets: readonly Value[]): Parti
 function notReady(error: ResourceNotReadyError, message: string, secrets: readonly Value[]): Partial<ServiceError> {
   const detail = new provpb.ErrorResourceInitFailed();
   detail.setId(error.id);
-  detail.setProperties(encode(error.outputs));
-  detail.setReasonsList(error.reasons.map((reason) => redact(reason, secrets)));
-  if (error.inputs) detail.setInputs(encode(error.inputs));
+  detail.setProperties(encode(fitting(error.outputs)));
+  const reasons = cut(error.reasons.map((reason) => redact(reason, secrets)).join("\n"));
+  detail.setReasonsList(reasons.split("\n"));
+  // Inputs that are too large stay those of the request.
+  const inputs = error.inputs && encode(error.inputs);
+  if (inputs && inputs.serializeBinary().length <= MAX_OUTPUTS / 2) detail.setInputs(inputs);
   const any = new anypb.Any();
   any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
   const rpc = new statuspb.Status();
   rpc.setCode(status.UNKNOWN);
-  rpc.setMessage(message);
+  rpc.setMessage(error.reasons.length > 0 ? cut(redact(error.reasons[0] as string, secrets)).slice(0, 500) : "");
   rpc.addDetails(any);
   const metadata = new Metadata();
   metadata.add("grpc-status-details-bin", Buffer.from(rpc.serializeBinary()));

@@ -183,7 +183,7 @@ describe("eks:index:ManagedNodeGroup", () => {
     scalingConfig: { minSize: 1, maxSize: 3, desiredSize: 2 },
   };
 
-  test("makes a node group of the cluster's version in its private subnets, under its own name", async () => {
+  test("makes a node group of the cluster's version in its subnets, under its own name", async () => {
     registered.length = 0;
     const { ManagedNodeGroup } = await import("../../../../local/pulumi/eks/managed-node-group.ts");
     new ManagedNodeGroup("nodes", { ...nodes, labels: { role: "system" } }, {});
@@ -192,7 +192,7 @@ describe("eks:index:ManagedNodeGroup", () => {
     expect(inputsOf("nodes")).toMatchObject({
       clusterName: "fleet-hub",
       version: "1.35",
-      subnetIds: ["b"],
+      subnetIds: ["a", "b"],
       nodeRoleArn: "arn:node",
       scalingConfig: { minSize: 1, maxSize: 3, desiredSize: 2 },
       labels: { role: "system" },
