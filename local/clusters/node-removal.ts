@@ -1,12 +1,15 @@
-import { lstat, readdir, readlink, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NodeAddresses } from "../instance/addresses.ts";
 import { removeCgroup } from "../instance/cgroups.ts";
-import { isMissing, readText } from "../instance/files.ts";
+import { isMissing } from "../instance/files.ts";
 import { unmountUnder } from "../instance/mounts.ts";
+import { nodeFiles } from "./node-config.ts";
 import { removeNetwork } from "./node-network.ts";
 
-/** Fixed places outside a node's folders, where libcni and kubelet keep files whatever their configuration is. */
+/** Fixed places outside a node's folders, where shims, libcni and kubelet keep files whatever their configuration is. */
+const SHIM_SOCKETS = "/run/containerd/s";
 const CNI_RESULTS = "/var/lib/cni/results";
 const CONTAINER_LOGS = "/var/log/containers";
 
@@ -16,7 +19,6 @@ const CONTAINER_LOGS = "/var/log/containers";
  */
 export async function removeNode(node: NodeAddresses): Promise<void> {
   await removeCgroup(node.cgroup);
-  await removeShimSockets(node);
   for (const folder of [node.dir, node.run]) await unmountUnder(folder);
   await removeNetwork(node);
   await removeStrayFiles(node);
@@ -24,32 +26,39 @@ export async function removeNode(node: NodeAddresses): Promise<void> {
   await rm(node.dir, { recursive: true, force: true });
 }
 
-/** A killed shim leaves its socket under /run/containerd/s; its task's folder says which it was. */
-async function removeShimSockets(node: NodeAddresses): Promise<void> {
-  const tasks = join(node.run, "containerd", "io.containerd.runtime.v2.task", "k8s.io");
-  for (const task of await list(tasks)) {
-    const socket = (await readText(join(tasks, task, "address")))?.replace(/^unix:\/\//, "");
-    if (socket?.startsWith("/run/containerd/s/")) await rm(socket, { force: true });
-  }
+/** What killed shims and libcni leave in folders of their own choice, named after a pod's sandbox. Pure. */
+export function strayFiles(node: NodeAddresses, sandbox: string): string[] {
+  // The name that containerd's shim manager gives to its socket (SocketAddress in runtime/v2/shim).
+  const shim = createHash("sha256")
+    .update(join(nodeFiles(node).containerdSocket, "k8s.io", sandbox))
+    .digest("hex");
+  return [
+    join(SHIM_SOCKETS, shim),
+    join(CNI_RESULTS, `${node.namespace}-${sandbox}-eth0`),
+    join(CNI_RESULTS, `cni-loopback-${sandbox}-lo`),
+  ];
 }
 
 async function removeStrayFiles(node: NodeAddresses): Promise<void> {
-  const sandboxes = await list(join(node.dir, "containerd", "io.containerd.grpc.v1.cri", "sandboxes"));
-  for (const id of sandboxes)
-    for (const name of [`${node.namespace}-${id}-eth0`, `cni-loopback-${id}-lo`])
-      await rm(join(CNI_RESULTS, name), { force: true });
+  const sandboxes = await list(join(nodeFiles(node).containerdRoot, "io.containerd.grpc.v1.cri", "sandboxes"));
+  for (const file of sandboxes.flatMap((sandbox) => strayFiles(node, sandbox))) await rm(file, { force: true });
   for (const name of await list(CONTAINER_LOGS)) {
     const path = join(CONTAINER_LOGS, name);
-    if (!(await lstat(path)).isSymbolicLink()) continue;
-    if ((await readlink(path)).startsWith(`${node.dir}/`)) await rm(path, { force: true });
+    // Another node's link may vanish meanwhile.
+    const target = await orMissing(readlink(path), "");
+    if (target.startsWith(`${node.dir}/`)) await rm(path, { force: true });
   }
 }
 
 async function list(folder: string): Promise<string[]> {
+  return await orMissing(readdir(folder), []);
+}
+
+async function orMissing<T>(operation: Promise<T>, otherwise: T): Promise<T> {
   try {
-    return await readdir(folder);
+    return await operation;
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return otherwise;
     throw error;
   }
 }

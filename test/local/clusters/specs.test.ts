@@ -18,6 +18,7 @@ import {
   nodeLabels,
   proxyConfig,
 } from "../../../local/clusters/node-config.ts";
+import { strayFiles } from "../../../local/clusters/node-removal.ts";
 import { checkOptions } from "../../../local/clusters/options.ts";
 import { clusterAt, instanceAt, nodeAt } from "../../../local/instance/addresses.ts";
 
@@ -182,6 +183,15 @@ describe("nodes", () => {
     });
     expect(cniConfig(second)).toMatchObject({ plugins: [{ ipam: { ranges: [[{ subnet: "100.64.5.0/24" }]] } }] });
     expect(proxyConfig(cluster, node, "n")).toMatchObject({ mode: "nftables", clusterCIDR: "100.64.4.0/22" });
+  });
+
+  test("what killed shims and libcni leave outside the node's folders is known by name", () => {
+    expect(strayFiles(node, "abc")).toEqual([
+      // sha256 of /run/eks-gitops-fleet/0/c0n0/containerd.sock/k8s.io/abc
+      "/run/containerd/s/6ce3802d792ccc57303a0791e010789ed5ae9b09252d1bbd5a521506a047d086",
+      "/var/lib/cni/results/fleet-0-hub-0-abc-eth0",
+      "/var/lib/cni/results/cni-loopback-abc-lo",
+    ]);
   });
 
   test("containerd keeps all that it mounts and starts under the node's own folders", () => {
