@@ -43,12 +43,6 @@ function coreOf(cluster: ManagedNodeGroupArgs["cluster"]) {
   });
 }
 
-/** The nodes' subnets: those of the cluster, the private ones when both kinds are named. */
-function subnetsOf(core: types.output.CoreData): string[] {
-  if (core.subnetIds.length > 0 && !core.privateSubnetIds && !core.publicSubnetIds) return core.subnetIds;
-  return core.privateSubnetIds ?? core.publicSubnetIds ?? [];
-}
-
 function createNodeGroup(name: string, args: ManagedNodeGroupArgs, parent: ManagedNodeGroup): aws.eks.NodeGroup {
   const core = coreOf(args.cluster);
   const { cluster, nodeRole, nodeRoleArn, enableIMDSv2, ignoreScalingChanges, diskSize, ...rest } = args;
@@ -67,7 +61,7 @@ function createNodeGroup(name: string, args: ManagedNodeGroupArgs, parent: Manag
         minSize: config?.minSize ?? 1,
         maxSize: config?.maxSize ?? 2,
       })),
-      subnetIds: args.subnetIds ?? core.apply(subnetsOf),
+      subnetIds: args.subnetIds ?? core.apply((c) => c.subnetIds),
       ...(template && { launchTemplate: { id: template.id, version: template.latestVersion.apply(String) } }),
     },
     { parent, ignoreChanges: ignoreScalingChanges ? ["scalingConfig.desiredSize"] : [] },
