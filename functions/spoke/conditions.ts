@@ -7,7 +7,7 @@ import { nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import type { Problem } from "./problems.ts";
 import { type Remains, removable } from "./teardown.ts";
-import { summary, type Trouble, trouble } from "./troubles.ts";
+import { summary, trouble } from "./troubles.ts";
 import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
@@ -49,6 +49,30 @@ export function isHealthy(object: KubeObject | undefined): boolean {
   return object !== undefined && isReady(object) && failure(object) === undefined;
 }
 
+/** What the facts that a resource waits for are called in a message. */
+const factNames: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    [
+      [
+        "the network",
+        ["network", "cidr", "vpcId", "vpcCidr", "subnetId", "subnetIds", "publicSubnets", "privateSubnets"],
+      ],
+      ["the network", ["allocationId", "gatewayId", "internetRoute", "natGatewayId", "routeTableId", "wayOut"]],
+      [
+        "the control plane",
+        ["arn", "certificateAuthority", "controlPlane", "endpoint", "issuer", "keyArn", "targetKeyId"],
+      ],
+      ["the control plane", ["kubernetesVersion", "logGroup", "version"]],
+      ["a specification that is accepted", ["publicAccessCidrs"]],
+      ["the nodes", ["launchTemplate", "launchTemplateVersion", "nodes"]],
+      ["the EKS add-ons", ["podNetwork"]],
+      ["IAM roles and access", ["accessEntry", "identities", "nodeRoleArn", "oidcProviderArn", "role", "roleArn"]],
+      ["IAM roles and access", ["roleArns", "rolePolicies", "trust"]],
+      ["the bootstrap chain", ["kubeConfig"]],
+    ] as const
+  ).flatMap(([name, facts]) => facts.map((fact) => [fact, name])),
+);
+
 interface Composed {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly waiting: ReadonlyMap<string, Waiting>;
@@ -77,8 +101,9 @@ export function partCondition(
   const unready = keys.filter((key) => !isHealthy(observed.get(key)));
   if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
   if (waits.length > 0) {
-    const missing = [...new Set(waits.flatMap(([, each]) => each.missing))];
-    return no(type, "Waiting", `${name}: ${list(waits.map(([key]) => key))} must wait for ${list(missing)}`);
+    const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map((fact) => factNames[fact] ?? fact))];
+    const others = missing.filter((other) => other !== name);
+    return no(type, "Waiting", `${name}: waiting for ${list(others.length > 0 ? others : missing)}`);
   }
   return keys.length === 0 ? no(type, "Waiting", `${name}: not begun`) : yes(type, "Available", `${name}: ready`);
 }
@@ -121,7 +146,7 @@ export function deletingCondition(spoke: string, remains: Remains): SpokeConditi
     return group === undefined || turn.includes(group);
   });
   if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
-  const troubles: Trouble[] = current.flatMap(([, object]) => trouble(object) ?? []);
+  const troubles = current.flatMap(([, object]) => trouble(object) ?? []);
   const found = summary(troubles);
   const keys = current.map(([key]) => key).sort();
   const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;

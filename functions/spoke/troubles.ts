@@ -1,10 +1,14 @@
 import type { KubeObject } from "./kube.ts";
 import { failure } from "./observed.ts";
 
-/** What hinders a part of the spoke: a reason for machines, and a message that says what to do. */
+/** What hinders a part of the spoke. */
 export interface Trouble {
+  /** For machines. */
   readonly reason: string;
+  /** Which object says what. */
   readonly message: string;
+  /** What a person can do about it; empty when nothing is known. */
+  readonly todo: string;
 }
 
 interface Advice {
@@ -104,22 +108,25 @@ export function tidy(message: string): string {
 
 const fallback = { reason: "Failed", todo: "" };
 
-/** What is wrong with `object`, with its name and a way out. */
+/** What is wrong with `object`, and a way out. */
 export function trouble(object: KubeObject): Trouble | undefined {
   const said = failure(object);
   if (said === undefined) return undefined;
   const { reason, todo } = advices.find(({ pattern }) => pattern.test(said)) ?? fallback;
-  const what = `${object.kind} ${object.metadata.name}: ${tidy(said)}`;
-  return { reason, message: todo === "" ? what : `${what} (${todo})` };
+  return { reason, todo, message: `${object.kind} ${object.metadata.name}: ${tidy(said)}` };
 }
 
 const most = 3;
 
-/** All troubles as one: the first reason, and the first few messages. */
-export function summary(troubles: readonly Trouble[]): Trouble | undefined {
+/** All troubles as one reason, the first, and one sentence: the first few messages, then what to do. */
+export function summary(
+  troubles: readonly Trouble[],
+): { readonly reason: string; readonly message: string } | undefined {
   const [first] = troubles;
   if (first === undefined) return undefined;
-  const rest = troubles.length - most;
-  const messages = troubles.slice(0, most).map(({ message }) => message);
-  return { reason: first.reason, message: [...messages, ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ") };
+  const shown = troubles.slice(0, most);
+  const rest = troubles.length - shown.length;
+  const messages = [...shown.map(({ message }) => message), ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  const todos = [...new Set(shown.map(({ todo }) => todo).filter(Boolean))].join("; ");
+  return { reason: first.reason, message: todos === "" ? messages : `${messages} (${todos})` };
 }

@@ -1,0 +1,154 @@
+import {
+  Ready,
+  RunFunctionRequest,
+  RunFunctionResponse,
+  Severity,
+  Status,
+} from "@crossplane-org/function-sdk-typescript";
+import { describe, expect, it } from "vitest";
+import { handler } from "../../../functions/spoke/handler.ts";
+import type { KubeObject } from "../../../functions/spoke/kube.ts";
+import { bridgeData, inBase64 } from "../../../lib/bridge.ts";
+import { compositionInput } from "./support/definition.ts";
+import { hub, spoke } from "./support/fixtures.ts";
+import { World } from "./support/world.ts";
+
+const hubSecret = {
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "cluster-hub", namespace: "flux-system" },
+  data: inBase64(bridgeData(hub)),
+};
+
+interface Change {
+  spoke?: object;
+  composed?: ReadonlyMap<string, KubeObject>;
+  input?: object;
+  required?: Record<string, object[]>;
+}
+
+/** Sends a request over the wire format, as Crossplane does, and reads the answer back from it. */
+async function call(change: Change = {}): Promise<RunFunctionResponse> {
+  const { composed = new Map<string, KubeObject>(), input = compositionInput(), required } = change;
+  const request = RunFunctionRequest.fromPartial({
+    meta: { tag: "tag" },
+    observed: {
+      composite: { resource: { ...(change.spoke ?? spoke()) } },
+      resources: Object.fromEntries([...composed].map(([key, object]) => [key, { resource: { ...object } }])),
+    },
+    input: { ...input },
+    requiredResources: Object.fromEntries(
+      Object.entries(required ?? {}).map(([name, objects]) => [
+        name,
+        { items: objects.map((resource) => ({ resource: { ...resource } })) },
+      ]),
+    ),
+  });
+  const received = RunFunctionRequest.decode(RunFunctionRequest.encode(request).finish());
+  const response = await handler.RunFunction(received);
+  return RunFunctionResponse.decode(RunFunctionResponse.encode(response).finish());
+}
+
+const fetched = { hub: [hubSecret], spokes: [spoke()] };
+
+describe("the function over gRPC", () => {
+  it("asks for the hub's cluster secret and the other Spokes first, and wants nothing yet", async () => {
+    const response = await call();
+    expect(response.requirements?.resources).toEqual({
+      hub: { apiVersion: "v1", kind: "Secret", matchName: "cluster-hub", namespace: "flux-system" },
+      spokes: { apiVersion: "fleet.internal/v1alpha1", kind: "Spoke" },
+    });
+    expect(response.desired?.resources).toEqual({});
+    expect(response.results).toEqual([]);
+  });
+
+  it("asks for the same when it has it, as Crossplane calls until the requirements stay the same", async () => {
+    const [first, second] = [await call(), await call({ required: fetched })];
+    expect(second.requirements).toEqual(first.requirements);
+  });
+
+  it("answers with resources, status, conditions, readiness and the time after which to ask again", async () => {
+    const response = await call({ required: fetched });
+    expect(Object.keys(response.desired?.resources ?? {})).toEqual(["deletion-guard"]);
+    expect(response.desired?.composite?.ready).toBe(Ready.READY_FALSE);
+    expect(response.desired?.composite?.resource).toEqual({
+      status: expect.objectContaining({ phase: "Network", cluster: { name: "fleet-spoke-blue" } }),
+    });
+    expect(response.conditions.find(({ type }) => type === "SpecAccepted")).toMatchObject({
+      status: Status.STATUS_CONDITION_TRUE,
+      reason: "Accepted",
+    });
+    expect(response.meta).toMatchObject({ tag: "tag", ttl: { seconds: 15 } });
+  });
+
+  it("a spoke that runs is ready, and costs the hub one read of a Secret, however many Spokes there are", async () => {
+    const world = new World(spoke());
+    world.settle();
+    const response = await call({ spoke: world.spoke, composed: world.observed(), required: { hub: [hubSecret] } });
+    expect(Object.keys(response.requirements?.resources ?? {})).toEqual(["hub"]);
+    expect(response.desired?.composite?.ready).toBe(Ready.READY_TRUE);
+    const resources = Object.values(response.desired?.resources ?? {});
+    expect(resources.length).toBe(world.live.size);
+    expect(new Set(resources.map(({ ready }) => ready))).toEqual(new Set([Ready.READY_TRUE]));
+    expect(response.meta?.ttl?.seconds).toBe(300);
+    const cluster = response.desired?.resources["cluster"]?.resource;
+    expect(cluster).toMatchObject({ kind: "Cluster", spec: { forProvider: { version: "1.34" } } });
+  });
+
+  it("looks at the objects of the chain while it is not ready", async () => {
+    const world = new World(spoke());
+    world.settle();
+    const composed = new Map(world.observed());
+    const { status: _, ...bootstrap } = world.object("bootstrap");
+    composed.set("bootstrap", bootstrap);
+    const { requirements } = await call({ spoke: world.spoke, composed });
+    expect(requirements?.resources["chain-HelmRelease"]).toEqual({
+      apiVersion: "helm.toolkit.fluxcd.io/v2",
+      kind: "HelmRelease",
+      namespace: "spokes",
+      matchLabels: { labels: { "fleet.internal/cluster": "blue" } },
+    });
+  });
+
+  it("looks at everything with the spoke's label during a removal", async () => {
+    const world = new World(spoke());
+    world.delete();
+    const { requirements } = await call({ spoke: world.spoke });
+    const names = Object.keys(requirements?.resources ?? {});
+    expect(names).toContain("remains-VPC");
+    expect(names).toContain("remains-Kustomization");
+    expect(names).not.toContain("remains-ClusterAuth");
+    expect(names).not.toContain("spokes");
+  });
+
+  it.each([
+    [
+      "without the hub's cluster secret",
+      { required: { hub: [], spokes: [] } },
+      "Secret flux-system/cluster-hub is missing",
+    ],
+    [
+      "when the hub's cluster secret is older than the contract",
+      { required: { hub: [{ ...hubSecret, data: {} }], spokes: [] } },
+      "Secret flux-system/cluster-hub: the cluster secret lacks cluster_name,",
+    ],
+    [
+      "with a wrong input",
+      { input: { kind: "SpokeSettings" }, required: fetched },
+      "the Composition's input for function-spoke is wrong",
+    ],
+  ])("%s everything stays as it is, and the Spoke says why", async (_name, change, message) => {
+    const response = await call(change);
+    expect(response.results).toMatchObject([
+      { severity: Severity.SEVERITY_FATAL, message: expect.stringContaining(message) },
+    ]);
+    expect(response.conditions).toMatchObject([
+      {
+        type: "SpecAccepted",
+        status: Status.STATUS_CONDITION_UNKNOWN,
+        reason: "PlatformNotReady",
+        message: expect.stringContaining(message),
+      },
+    ]);
+  });
+});

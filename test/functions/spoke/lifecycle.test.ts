@@ -1,0 +1,417 @@
+import { describe, expect, it } from "vitest";
+import { at } from "../../../functions/spoke/kube.ts";
+import { example, exampleNames, hub, settings, spoke } from "./support/fixtures.ts";
+import { failing, World } from "./support/world.ts";
+
+/** A spoke that runs. */
+function running(...args: ConstructorParameters<typeof World>): World {
+  const world = new World(...args);
+  expect(world.settle().ready, JSON.stringify(world.answer?.conditions)).toBe(true);
+  return world;
+}
+
+describe("a new Spoke", () => {
+  it.each(exampleNames)(
+    "comes up by itself, in the order that AWS demands, and removes nothing on its way: %s",
+    (name) => {
+      const world = new World(example(name));
+      const seen = new Set<string>();
+      for (let step = 0; step < 40; step += 1) {
+        const { wanted } = world.step();
+        expect([...seen].filter((key) => !wanted.has(key))).toEqual([]);
+        for (const key of wanted.keys()) seen.add(key);
+      }
+      expect(world.spoke.status).toMatchObject({ phase: "Ready", message: "the spoke runs" });
+      expect(world.answer?.conditions.filter(({ status }) => status !== "True")).toEqual([]);
+      expect(world.removed).toEqual([]);
+    },
+  );
+
+  it("is guarded before anything is made that must be removed in order", () => {
+    const world = new World(spoke());
+    expect([...world.step().wanted.keys()]).toEqual(["deletion-guard"]);
+    expect(world.answer?.ready).toBe(false);
+    expect([...world.step().wanted.keys()].length).toBeGreaterThan(1);
+  });
+
+  it("asks the same of AWS again when nothing changed", () => {
+    const world = running(spoke());
+    expect(world.ask()).toEqual(world.ask());
+    expect(world.step().wanted).toEqual(world.step().wanted);
+  });
+
+  it("says what it does at every step", () => {
+    const world = new World(spoke());
+    const phases: string[] = [];
+    for (let step = 0; step < 25; step += 1) phases.push(String(world.step().status.phase));
+    const order = ["Network", "ControlPlane", "Nodes", "Identities", "Bootstrap", "Ready"];
+    const positions = phases.map((phase) => order.indexOf(phase));
+    expect(positions).not.toContain(-1);
+    expect(positions).toEqual([...positions].sort((a, b) => a - b));
+    expect(phases.at(-1)).toBe("Ready");
+  });
+
+  it("says what it waits for in words, not in the names of variables", () => {
+    const world = new World(spoke());
+    for (let step = 0; step < 25; step += 1) {
+      for (const { message } of world.step().conditions) expect(message).not.toMatch(/waiting for .*[a-z][A-Z]/);
+    }
+  });
+
+  it("keeps what it has while its prerequisites can't be read", () => {
+    const world = running(spoke());
+    const before = world.ask().wanted;
+    for (const key of ["vpc", "cluster", "oidc-provider", "role-node", "launch-template"]) {
+      world.reports.set(key, () => ({ conditions: [{ type: "Ready", status: "Unknown", reason: "" }] }));
+    }
+    world.step();
+    const { wanted, status } = world.step();
+    expect([...wanted.keys()]).toEqual([...before.keys()]);
+    for (const key of ["subnet-private-0", "cluster-secret", "kubeconfig", "node-group", "role-external-secrets"]) {
+      expect(wanted.get(key)?.manifest.spec, key).toEqual(before.get(key)?.manifest.spec);
+      expect(wanted.get(key)?.manifest.data, key).toEqual(before.get(key)?.manifest.data);
+      expect(wanted.get(key)?.manifest.metadata.labels, key).toEqual(before.get(key)?.manifest.metadata.labels);
+    }
+    expect(status.network?.vpcId).toBe("vpc-vpc");
+    expect(status.kubernetesVersion).toBe("1.34");
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+  });
+
+  it("makes a resource again that somebody deleted, with the same name", () => {
+    const world = running(spoke());
+    const { name } = world.object("route-private-1").metadata;
+    world.live.delete("route-private-1");
+    expect(world.settle().ready).toBe(true);
+    expect(world.object("route-private-1").metadata.name).toBe(name);
+  });
+});
+
+describe("an upgrade", () => {
+  it("raises the control plane, then the add-ons, then the nodes", () => {
+    const world = running(spoke());
+    const tell = (key: string) => world.reports.set(key, () => structuredClone(world.object(key).status) as never);
+    for (const key of ["cluster", "addon-coredns", "node-group"]) tell(key);
+    world.change({ kubernetesVersion: "1.35" });
+    world.settle();
+    expect(world.forProvider("cluster")).toMatchObject({ version: "1.35" });
+    expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.0-eksbuild.2" });
+    expect(world.condition("UpToDate")).toMatchObject({ status: "False", reason: "UpgradingControlPlane" });
+    expect(world.answer).toMatchObject({ ready: false, status: { phase: "Upgrading", kubernetesVersion: "1.34" } });
+
+    world.reports.delete("cluster");
+    world.settle();
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.2" });
+    expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
+    expect(world.condition("UpToDate")).toMatchObject({ reason: "UpgradingAddons" });
+
+    world.reports.delete("addon-coredns");
+    world.settle();
+    expect(world.forProvider("node-group")).toMatchObject({ version: "1.35" });
+    expect(world.condition("UpToDate")).toMatchObject({ reason: "UpgradingNodes" });
+
+    world.reports.delete("node-group");
+    expect(world.settle()).toMatchObject({ ready: true, status: { nodesKubernetesVersion: "1.35" } });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("goes one minor at a time even when the Spoke was raised by two before its cluster was there", () => {
+    const supported = { "1.33": {}, "1.34": {}, "1.35": {} };
+    const world = running(spoke({ kubernetesVersion: "1.33" }), {
+      settings: settings({ kubernetesVersions: supported }),
+    });
+    world.change({ kubernetesVersion: "1.35" });
+    world.step();
+    expect(world.forProvider("cluster")["version"]).toBe("1.34");
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+  });
+
+  it("never lowers a control plane that AWS raised, and says what to do", () => {
+    const world = running(spoke());
+    world.reports.set("cluster", (status) => ({
+      ...status,
+      atProvider: { ...(status["atProvider"] as object), version: "1.35" },
+    }));
+    world.settle();
+    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    expect(world.condition("UpToDate")).toMatchObject({ status: "False", reason: "AheadOfSpec" });
+    expect(world.condition("UpToDate")?.message).toContain("set spec.kubernetesVersion to 1.35");
+  });
+
+  it("stays where it is when the next version is not supported", () => {
+    const world = running(spoke({ kubernetesVersion: "1.35" }));
+    world.change({ kubernetesVersion: "1.36" });
+    world.settle();
+    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    expect(world.condition("SpecAccepted")).toMatchObject({
+      status: "False",
+      reason: "UnsupportedVersion",
+      message: "spec.kubernetesVersion 1.36 is not supported: choose one of 1.34, 1.35",
+    });
+  });
+
+  it("leaves an add-on at the version that the Spoke names, and an add-on without any version alone", () => {
+    const world = running(spoke({ eksAddonVersions: { coredns: "v1.12.9-eksbuild.9" } }));
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider("addon-coredns")["addonVersion"]).toBe("v1.12.9-eksbuild.9");
+    expect(world.forProvider("addon-aws-ebs-csi-driver")).not.toHaveProperty("addonVersion");
+    expect(world.forProvider("node-group")["version"]).toBe("1.35");
+  });
+});
+
+describe("a removal", () => {
+  it.each(exampleNames)("takes everything down in order and lets the Spoke go as the last: %s", (name) => {
+    const world = running({ ...example(name), spec: { ...example(name).spec, deletionProtection: false } });
+    const count = world.live.size;
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+    expect(world.live.size).toBe(0);
+    expect(world.removed).toHaveLength(count);
+    expect(world.removed[0]).toBe("bootstrap");
+    expect(world.removed.at(-1)).toBe("deletion-guard");
+  });
+
+  it.each([1, 2, 4, 7, 11])("also takes down a spoke that was not finished, %i steps after its beginning", (steps) => {
+    const world = new World(spoke());
+    for (let step = 0; step < steps; step += 1) world.step();
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+    expect([...world.live]).toEqual([]);
+  });
+
+  it("waits for the chain as long as it takes, keeps what it needs, and names the way out", () => {
+    const world = running(spoke());
+    world.stuck.add("bootstrap");
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    for (const key of [
+      "kubeconfig",
+      "cluster-secret",
+      "node-group",
+      "cluster",
+      "route-private-0",
+      "access-policy-helm-controller",
+    ]) {
+      expect(world.live.get(key)?.deleting, key).toBe(false);
+    }
+    expect(world.answer?.status).toMatchObject({ phase: "Deleting" });
+    expect(world.condition("Deleting")?.message).toContain("removing bootstrap;");
+    expect(world.condition("Deleting")?.message).toContain("kubectl -n spokes patch kustomization blue-bootstrap");
+    world.stuck.clear();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
+  it("says what hinders it", () => {
+    const world = running(spoke());
+    world.stuck.add("vpc");
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    const live = world.live.get("vpc");
+    if (!live) throw new Error("the VPC is gone");
+    live.object = {
+      ...live.object,
+      status: failing("deleting: DependencyViolation: The vpc has dependencies, RequestID: 1-2")({}),
+    };
+    world.step();
+    expect(world.condition("Deleting")).toMatchObject({ status: "True", reason: "InUse" });
+    expect(world.condition("Deleting")?.message).toContain("VPC blue-vpc: deleting: DependencyViolation");
+    expect(world.condition("Deleting")?.message).not.toContain("1-2");
+  });
+
+  it("makes nothing new and asks again soon", () => {
+    const world = running(spoke());
+    world.delete();
+    const existing = new Set(world.live.keys());
+    while (!world.gone) {
+      const { wanted, ttl } = world.step();
+      expect([...wanted.keys()].filter((key) => !existing.has(key))).toEqual([]);
+      expect(ttl).toBeLessThan(10);
+    }
+  });
+
+  it("does not happen to a protected Spoke, whatever was asked for before; the cluster is protected too", () => {
+    const world = running(spoke({ deletionProtection: true }));
+    expect(world.forProvider("cluster")["deletionProtection"]).toBe(true);
+    world.delete();
+    world.settle();
+    expect(world.removed).toEqual([]);
+    expect(world.answer?.ready).toBe(true);
+    expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "Protected" });
+    world.spoke = { ...world.spoke, metadata: { ...world.spoke.metadata, annotations: {} } };
+    world.settle();
+    expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "NotAskedFor" });
+  });
+
+  it("takes the protection off the cluster before the cluster goes", () => {
+    const world = running(spoke({ deletionProtection: true }));
+    world.change({ deletionProtection: false });
+    world.delete();
+    world.stuck.add("node-group");
+    for (let step = 0; step < 8; step += 1) world.step();
+    expect(world.forProvider("cluster")["deletionProtection"]).toBe(false);
+    world.stuck.clear();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+});
+
+describe("trouble", () => {
+  it.each([
+    [
+      "cluster",
+      "AccessDeniedException: User is not authorized to perform: eks:CreateCluster",
+      "ControlPlaneReady",
+      "AccessDenied",
+    ],
+    [
+      "vpc",
+      "creating EC2 VPC: VpcLimitExceeded: The maximum number of VPCs has been reached.",
+      "NetworkReady",
+      "QuotaExceeded",
+    ],
+    ["node-group", "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
+    ["node-group", "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
+    ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
+    ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
+    ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],
+    [
+      "access-entry-helm-controller",
+      "The specified principalArn is invalid: invalid principal",
+      "IdentitiesReady",
+      "InvalidPrincipal",
+    ],
+  ])("of %s (%s) becomes a condition with a reason, and ends when it is mended", (key, message, type, reason) => {
+    const world = new World(spoke());
+    world.reports.set(key, failing(message));
+    world.settle();
+    expect(world.condition(type)).toMatchObject({ status: "False", reason });
+    expect(world.condition(type)?.message).toContain(message.split(":")[0]);
+    expect(world.answer).toMatchObject({ ready: false, status: { phase: "Failing" } });
+    expect(world.spoke.status?.message).toBe(world.condition(type)?.message);
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+  });
+
+  it("with an update does not take the spoke down, and is told", () => {
+    const world = running(spoke());
+    world.change({ nodes: { ...world.spoke.spec.nodes, instanceTypes: ["m9.large"] } });
+    world.reports.set("node-group", failing("InvalidParameterException: instance type m9.large", true));
+    world.settle();
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InvalidNodes" });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("in an asynchronous operation is told too", () => {
+    const world = new World(spoke());
+    world.reports.set("cluster", () => ({
+      conditions: [
+        { type: "Synced", status: "True" },
+        {
+          type: "LastAsyncOperation",
+          status: "False",
+          reason: "AsyncCreateFailure",
+          message: "unsupported Kubernetes version 1.34",
+        },
+      ],
+    }));
+    world.settle();
+    expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "InvalidVersion" });
+  });
+
+  it("of the chain is told in the words of the object that fails, not of those that wait for it", () => {
+    const world = new World(spoke());
+    world.reports.set("bootstrap", () => ({
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
+    }));
+    const step = (name: string, reason: string, message: string) => ({
+      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+      kind: "Kustomization",
+      metadata: { name },
+      status: { conditions: [{ type: "Ready", status: "False", reason, message }] },
+    });
+    world.chain = [
+      step("blue-bootstrap", "Progressing", "Running health checks"),
+      step("blue-secrets", "ReconciliationFailed", "SealedSecret: no key could decrypt secret (flux-system)"),
+      step("blue-flux", "DependencyNotReady", "dependency 'spokes/blue-secrets' is not ready"),
+    ];
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
+    expect(world.condition("Bootstrapped")?.message).toContain("Kustomization blue-secrets: SealedSecret: no key");
+    expect(world.condition("Bootstrapped")?.message).not.toContain("blue-flux");
+  });
+
+  it("of many resources is told in a few words that stay the same at every attempt", () => {
+    const world = new World(spoke());
+    const keys = ["vpc", "key", "logs", "role-cluster", "role-node", "launch-template"];
+    let attempt = 0;
+    for (const key of keys) {
+      world.reports.set(key, () => {
+        attempt += 1;
+        return failing(
+          `operation error, https response error StatusCode: 400, RequestID: 0000-${attempt}, api error Throttling: Rate exceeded`,
+        )({});
+      });
+    }
+    world.settle();
+    const { message } = world.condition("ControlPlaneReady") ?? {};
+    expect(message).toContain("api error Throttling: Rate exceeded");
+    expect(message).not.toContain("0000-");
+    expect(message?.length).toBeLessThan(1000);
+  });
+});
+
+describe("a Spoke that can't be had", () => {
+  it.each([
+    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35"],
+    [{ region: "eu-west-1" }, "RegionNotAllowed", "hub's region us-east-1"],
+    [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
+  ])("with %o is refused with a reason, and costs nothing", (change, reason, message) => {
+    const world = new World(spoke(change));
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason });
+    expect(world.condition("SpecAccepted")?.message).toContain(message);
+    expect(world.answer).toMatchObject({ ready: false, status: { phase: "Refused" } });
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
+  it("recovers when it is corrected", () => {
+    const world = new World(spoke({ kubernetesVersion: "1.99" }));
+    world.settle();
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+  });
+
+  it("whose public endpoint would admit nobody gets none that admits everybody", () => {
+    const island = { ...hub, hubEgressCidrs: [] };
+    const world = new World(spoke(), { hub: island });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ reason: "EndpointUnreachable" });
+    world.change({ endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24"] } });
+    expect(world.settle().ready).toBe(true);
+    expect(at(world.forProvider("cluster"), "vpcConfig", "publicAccessCidrs")).toEqual(["203.0.113.0/24"]);
+    const closed = new World(spoke({ endpoint: { public: false, publicAccessCidrs: [] } }), { hub: island });
+    expect(closed.settle().ready).toBe(true);
+    expect(at(closed.forProvider("cluster"), "vpcConfig")).toMatchObject({
+      endpointPublicAccess: false,
+      endpointPrivateAccess: true,
+    });
+  });
+
+  it("because the hub names no role for Flux says which is missing", () => {
+    const { helm_controller: _, ...identities } = hub.identities;
+    const world = new World(spoke(), { hub: { ...hub, identities } });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ reason: "HubIdentityMissing" });
+    expect(world.condition("SpecAccepted")?.message).toContain("helm_controller");
+  });
+});

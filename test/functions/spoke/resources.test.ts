@@ -1,0 +1,340 @@
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { managedKinds } from "../../../functions/spoke/kinds.ts";
+import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
+import { fromBase64 } from "../../../lib/bridge.ts";
+import type { PolicyDocument } from "../../../lib/iam/policy.ts";
+import { allowed } from "../../support/iam.ts";
+import { example, exampleNames, hub, settings, spoke } from "./support/fixtures.ts";
+import { schemaFolder, unknownToProvider, violations } from "./support/schemas.ts";
+import { World } from "./support/world.ts";
+
+function ready(...args: ConstructorParameters<typeof World>): World {
+  const world = new World(...args);
+  expect(world.settle().ready).toBe(true);
+  return world;
+}
+
+const variants: [string, () => World][] = [
+  ...exampleNames.map((name): [string, () => World] => [name, () => ready(example(name))]),
+  [
+    "minimal, with a connection Secret",
+    () => ready(example("minimal"), { settings: settings({ kubeConfig: "secret" }) }),
+  ],
+];
+
+/** Secrets in words, so that a change of them can be read. */
+function readable(manifest: KubeObject): KubeObject {
+  return manifest.kind === "Secret" ? { ...manifest, data: fromBase64(manifest.data ?? {}) } : manifest;
+}
+
+describe("golden renders", () => {
+  // After an intended change: npx vitest run --project unit test/functions/spoke/resources.test.ts -u
+  it.each(variants)("%s: exactly these resources and this status, once everything is there", async (name, world) => {
+    const { wanted, status } = world().ask();
+    const resources = [...wanted]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, { manifest }]) => ({ [key]: readable(manifest) }));
+    const file = `golden/${name.replaceAll(/[^a-z]+/g, "-")}.yaml`;
+    await expect(stringify({ status, resources }, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
+      file,
+    );
+  });
+});
+
+describe("every composed resource", () => {
+  it.each(variants)("%s: has one name for each kind, a label of its Spoke and its ProviderConfig", (_name, world) => {
+    const made = world();
+    const { wanted } = made.ask();
+    const manifests = [...wanted.values()].map(({ manifest }) => manifest);
+    const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(new Set(names).size).toBe(names.length);
+    const account = made.spoke.spec.account;
+    for (const { kind, metadata, spec } of manifests) {
+      expect(metadata.labels?.["fleet.internal/cluster"]).toBe(made.spoke.metadata.name);
+      expect(metadata.name).toMatch(/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+      expect(metadata.name.length).toBeLessThanOrEqual(253);
+      if (!(kind in managedKinds)) continue;
+      expect(at(spec, "providerConfigRef")).toEqual(
+        account?.providerConfigRef ?? { kind: "ClusterProviderConfig", name: "default" },
+      );
+    }
+  });
+
+  it.skipIf(schemaFolder === undefined)(
+    "is what provider-upjet-aws 2.6 accepts, without a field that it does not know (skipped without its schemas)",
+    () => {
+      for (const [name, world] of variants) {
+        for (const [key, { manifest }] of world().ask().wanted)
+          expect(violations(manifest), `${name}: ${key}`).toEqual([]);
+      }
+      const broken = ready(spoke()).object("vpc");
+      expect(
+        violations({ ...broken, spec: { forProvider: { region: "us-east-1", cidrblock: "10.0.0.0/16" } } }),
+      ).not.toEqual([]);
+    },
+    // Compiles 21 large schemas.
+    60_000,
+  );
+
+  it.skipIf(schemaFolder === undefined)("is of a kind whose schema is at hand, but for the log group", () => {
+    expect(unknownToProvider()).toEqual(["Group"]);
+  });
+
+  it("of one Spoke never has the name of another Spoke's, whatever they are called", () => {
+    const keys = [...ready(example("production")).ask().wanted].map(([key, { manifest }]) => ({
+      key,
+      kind: manifest.kind,
+    }));
+    for (const { key, kind } of keys) {
+      const clash = keys.filter((other) => other.kind === kind && other.key !== key && key.endsWith(`-${other.key}`));
+      expect(clash, `${kind} ${key}`).toEqual([]);
+    }
+  });
+
+  it("carries the tags by which IAM tells fleets and clusters apart, where AWS has tags", () => {
+    const untagged = [
+      "AccessPolicyAssociation",
+      "Alias",
+      "ClusterAuth",
+      "RolePolicy",
+      "RolePolicyAttachment",
+      "Route",
+      "RouteTableAssociation",
+    ];
+    for (const { manifest } of ready(spoke()).ask().wanted.values()) {
+      if (!(manifest.kind in managedKinds) || untagged.includes(manifest.kind)) continue;
+      expect(at(manifest.spec, "forProvider", "tags"), manifest.metadata.name).toMatchObject({
+        "fleet.internal/fleet": "fleet",
+        "fleet.internal/cluster": "blue",
+      });
+    }
+  });
+});
+
+describe("the network", () => {
+  it.each([
+    ["single", 1, 2],
+    ["per-zone", 2, 2],
+    ["none", 0, 0],
+  ])("with natGateways %s has %i NAT gateways and %i private routes out", (natGateways, gateways, routes) => {
+    const world = ready(spoke({ network: { zones: 2, natGateways } }));
+    const keys = [...world.live.keys()];
+    expect(keys.filter((key) => key.startsWith("nat-"))).toHaveLength(gateways);
+    expect(keys.filter((key) => key.startsWith("address-"))).toHaveLength(gateways);
+    expect(keys.filter((key) => key.startsWith("route-private-"))).toHaveLength(routes);
+    expect(world.forProvider("node-group")["subnetIds"]).toEqual(
+      [0, 1].map((zone) => `subnet-subnet-${natGateways === "none" ? "public" : "private"}-${zone}`),
+    );
+  });
+
+  it("leads each zone out through its own NAT gateway, or all through the only one", () => {
+    const routes = (natGateways: string) => {
+      const world = ready(spoke({ network: { zones: 3, natGateways } }));
+      return [0, 1, 2].map((zone) => world.forProvider(`route-private-${zone}`)["natGatewayId"]);
+    };
+    expect(routes("single")).toEqual(["natgateway-nat-0", "natgateway-nat-0", "natgateway-nat-0"]);
+    expect(routes("per-zone")).toEqual(["natgateway-nat-0", "natgateway-nat-1", "natgateway-nat-2"]);
+  });
+
+  it("uses the named zones, else the first of the region", () => {
+    const zones = (world: World) =>
+      [0, 1].map((zone) => world.forProvider(`subnet-private-${zone}`)["availabilityZone"]);
+    expect(zones(ready(spoke()))).toEqual(["us-east-1a", "us-east-1b"]);
+    expect(zones(ready(example("sandbox")))).toEqual(["us-east-1b", "us-east-1d"]);
+  });
+});
+
+describe("the control plane", () => {
+  const world = ready(spoke({ endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24", "198.51.100.1/32"] } }));
+  const cluster = world.forProvider("cluster");
+
+  it("knows access entries only, has no administrator by birth, encrypts secrets and keeps all logs", () => {
+    expect(cluster).toMatchObject({
+      accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
+      bootstrapSelfManagedAddons: false,
+      encryptionConfig: {
+        provider: { keyArn: "arn:aws:kms:us-east-1:000000000000:key/key-1" },
+        resources: ["secrets"],
+      },
+    });
+    expect(cluster["enabledClusterLogTypes"]).toHaveLength(5);
+    expect(world.object("logs").metadata.annotations?.["crossplane.io/external-name"]).toBe(
+      "/aws/eks/fleet-spoke-blue/cluster",
+    );
+  });
+
+  it("admits the hub's addresses and those that the Spoke names, each once", () => {
+    expect(at(cluster, "vpcConfig", "publicAccessCidrs")).toEqual(["198.51.100.1/32", "203.0.113.0/24"]);
+  });
+});
+
+describe("access to the spoke", () => {
+  const principals = (world: World) =>
+    [...world.live.values()]
+      .filter(({ object }) => object.kind === "AccessPolicyAssociation")
+      .map(({ object }) => at(object.spec, "forProvider", "principalArn"))
+      .sort();
+
+  it("is for Flux's two controllers and the administrators that the Spoke names", () => {
+    expect(principals(ready(spoke({ admins: ["arn:aws:iam::000000000000:role/team"] })))).toEqual([
+      "arn:aws:iam::000000000000:role/fleet-hub-helm-controller",
+      "arn:aws:iam::000000000000:role/fleet-hub-kustomize-controller",
+      "arn:aws:iam::000000000000:role/team",
+    ]);
+  });
+
+  it("is for Crossplane's provider in the variant with a connection Secret, whose token is its own", () => {
+    const world = ready(spoke(), { settings: settings({ kubeConfig: "secret" }) });
+    expect(principals(world)).toEqual(["arn:aws:iam::000000000000:role/fleet-hub-crossplane"]);
+    expect(world.object("cluster-auth").spec).toMatchObject({
+      writeConnectionSecretToRef: { name: "blue-kubeconfig" },
+    });
+    expect(world.live.has("kubeconfig")).toBe(false);
+    const [patch] = at(world.object("bootstrap").spec, "patches") as { target: object; patch: string }[];
+    expect(patch?.target).toEqual({ labelSelector: "fleet.internal/target=spoke" });
+    expect(JSON.parse(patch?.patch ?? "")).toEqual([
+      { op: "replace", path: "/spec/kubeConfig", value: { secretRef: { name: "blue-kubeconfig" } } },
+    ]);
+  });
+
+  it("changes over from one variant to the other without taking anything else away", () => {
+    const world = ready(spoke());
+    world.settings = settings({ kubeConfig: "secret" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.removed.filter((key) => !/^(kubeconfig|access-)/.test(key))).toEqual([]);
+  });
+
+  it("goes when an administrator is taken off the list", () => {
+    const world = ready(spoke({ admins: ["arn:aws:iam::000000000000:role/team"] }));
+    world.change({ admins: [] });
+    world.settle();
+    expect(world.removed).toHaveLength(2);
+  });
+});
+
+describe("the roles of the spoke", () => {
+  const world = ready(spoke());
+  const policy = (key: string): PolicyDocument => JSON.parse(String(world.forProvider(key)["policy"]));
+  const trust = (key: string): PolicyDocument => JSON.parse(String(world.forProvider(key)["assumeRolePolicy"]));
+  const secret = (name: string) => ({
+    action: "secretsmanager:GetSecretValue",
+    resource: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`,
+  });
+
+  it("all carry the fleet's boundary and a name under its prefix", () => {
+    const roles = [...world.live.values()].filter(({ object }) => object.kind === "Role");
+    expect(roles).toHaveLength(5);
+    for (const { object } of roles) {
+      expect(at(object.spec, "forProvider", "permissionsBoundary")).toBe(hub.permissionsBoundaryArn);
+      expect(object.metadata.annotations?.["crossplane.io/external-name"]).toMatch(/^fleet-spoke-blue-/);
+    }
+  });
+
+  it("have names that IAM takes, however long the spoke's name is", () => {
+    const long = ready(spoke({}, "a".repeat(40)), { hub: { ...hub, spokePrefix: "a-rather-long-fleet-name-spoke-" } });
+    const names = [...long.live.values()].flatMap(({ object }) =>
+      object.kind === "Role" ? [String(object.metadata.annotations?.["crossplane.io/external-name"])] : [],
+    );
+    expect(new Set(names).size).toBe(5);
+    for (const name of names) expect(name.length).toBeLessThanOrEqual(64);
+    for (const name of names) expect(name.startsWith("a-rather-long-fleet-name-spoke-a")).toBe(true);
+  });
+
+  it("let External Secrets read the sealing keys of its environment and its own credential, and no other's", () => {
+    const reader = policy("policy-external-secrets");
+    expect(allowed(reader, secret("fleet/sealing-keys/dev/1-AbCdEf"))).toBe(true);
+    expect(allowed(reader, secret("fleet/git/spokes/blue-AbCdEf"))).toBe(true);
+    expect(allowed(reader, secret("fleet/sealing-keys/prod/1-AbCdEf"))).toBe(false);
+    expect(allowed(reader, secret("fleet/sealing-keys/dev-2/1-AbCdEf"))).toBe(false);
+    expect(allowed(reader, secret("fleet/git/spokes/blue-abcdef-AbCdEf"))).toBe(false);
+    expect(allowed(reader, secret("fleet/git/gitops-system-AbCdEf"))).toBe(false);
+  });
+
+  it("trust exactly one service account of this cluster each", () => {
+    const issuer = `oidc.eks.us-east-1.amazonaws.com/id/${"A".repeat(32)}`;
+    const subjects = ["external-secrets", "crossplane", "aws-ebs-csi-driver"].map(
+      (key) => trust(`role-${key}`).Statement[0]?.Condition?.["StringEquals"]?.[`${issuer}:sub`],
+    );
+    expect(subjects).toEqual([
+      "system:serviceaccount:sealed-secrets:aws-secrets-manager",
+      "system:serviceaccount:crossplane-system:provider-aws",
+      "system:serviceaccount:kube-system:ebs-csi-controller-sa",
+    ]);
+  });
+
+  it("in another account are bound by that account's boundary, and read the fleet's secrets where they are", () => {
+    const other = ready(example("other-account"));
+    expect(other.forProvider("role-node")["permissionsBoundary"]).toBe(
+      "arn:aws:iam::111111111111:policy/fleet-boundary",
+    );
+    expect(String(other.forProvider("policy-external-secrets")["policy"])).toContain(
+      ":000000000000:secret:fleet/sealing-keys/prod/",
+    );
+    expect(String(other.forProvider("policy-crossplane")["policy"])).toContain(
+      "arn:aws:dynamodb:eu-west-1:111111111111:",
+    );
+  });
+});
+
+describe("what Git gets", () => {
+  const world = ready(example("production"), {
+    settings: settings({
+      stages: {
+        prod: { gitRepository: "gitops-system-prod", gitopsSystemRevision: "prod", gitopsWorkloadsRevision: "release" },
+      },
+    }),
+  });
+
+  it("is a kubeConfig ConfigMap without a credential, complete enough that Flux need not ask EKS", () => {
+    expect(world.object("kubeconfig")).toMatchObject({
+      kind: "ConfigMap",
+      metadata: { name: "payments-prod-kubeconfig" },
+    });
+    expect(world.object("kubeconfig").data).toEqual({
+      provider: "aws",
+      cluster: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-payments-prod",
+      address: "https://100.64.254.2",
+      "ca.crt": "-----BEGIN CERTIFICATE-----\nCA\n",
+    });
+  });
+
+  it("is a cluster secret that speaks of the spoke, at the revisions of its stage", () => {
+    expect(world.object("cluster-secret").metadata).toMatchObject({
+      name: "cluster-payments-prod",
+      labels: { "fleet.internal/role": "spoke", enable_metrics_server: "true", "reconcile.fluxcd.io/watch": "Enabled" },
+    });
+    expect(fromBase64(world.object("cluster-secret").data ?? {})).toMatchObject({
+      cluster_name: "payments-prod",
+      cluster_role: "spoke",
+      sealing_scope: "prod",
+      kubernetes_version: "1.35",
+      gitops_system_repo_revision: "prod",
+      gitops_workloads_repo_revision: "release",
+      external_secrets_service_account: "aws-secrets-manager",
+      addons: '["kube_prometheus_stack","metrics_server"]',
+      aws_vpc_cidr: "10.200.0.0/16",
+    });
+  });
+
+  it("is one Kustomization over the chain that waits, removes what it made and substitutes from the cluster secret", () => {
+    expect(world.object("bootstrap")).toMatchObject({
+      metadata: { name: "payments-prod-bootstrap" },
+      spec: {
+        sourceRef: { kind: "GitRepository", name: "gitops-system-prod", namespace: "flux-system" },
+        path: "./spoke-bootstrap",
+        prune: true,
+        wait: true,
+        deletionPolicy: "WaitForTermination",
+        postBuild: { substituteFrom: [{ kind: "Secret", name: "cluster-payments-prod" }] },
+      },
+    });
+    expect(world.object("bootstrap").spec).not.toHaveProperty("patches");
+  });
+
+  it("holds no credential in any composed object", () => {
+    for (const { manifest } of world.ask().wanted.values()) {
+      expect(JSON.stringify(readable(manifest))).not.toMatch(/"(token|password|tls\.key|client-key)/i);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { Spoke } from "../../../../functions/spoke/api.ts";
+import type { Hub } from "../../../../functions/spoke/hub.ts";
+import { readSettings, type Settings } from "../../../../functions/spoke/settings.ts";
+import { compositionInput, spokeSchema, withDefaults } from "./definition.ts";
+
+const account = "000000000000";
+const hubRole = (name: string, namespace: string) => ({
+  roleArn: `arn:aws:iam::${account}:role/fleet-hub-${name}`,
+  namespace,
+  serviceAccount: name,
+});
+
+/** The hub as `npm start` makes it. */
+export const hub: Hub = {
+  name: "hub",
+  role: "hub",
+  environment: "local",
+  tenant: "platform",
+  fleet: "fleet",
+  aws: {
+    accountId: account,
+    region: "us-east-1",
+    partition: "aws",
+    vpcId: "vpc-hub",
+    vpcCidr: "10.0.0.0/16",
+    clusterName: "fleet-hub",
+    clusterArn: `arn:aws:eks:us-east-1:${account}:cluster/fleet-hub`,
+  },
+  kubernetesVersion: "1.34",
+  oidc: { provider: "oidc.example/id/HUB", providerArn: `arn:aws:iam::${account}:oidc-provider/oidc.example/id/HUB` },
+  identities: {
+    crossplane: hubRole("crossplane", "crossplane-system"),
+    external_secrets: hubRole("external-secrets", "flux-system"),
+    helm_controller: hubRole("helm-controller", "flux-system"),
+    kustomize_controller: hubRole("kustomize-controller", "flux-system"),
+  },
+  repositories: {
+    gitopsSystem: { url: "ssh://git@git.fleet.internal:2222/gitops-system.git", revision: "main" },
+    gitopsWorkloads: { url: "ssh://git@git.fleet.internal:2222/gitops-workloads.git", revision: "main" },
+  },
+  chartsRegistry: "https://charts.fleet.internal",
+  sealingScope: "local",
+  secretsKeyArn: `arn:aws:kms:us-east-1:${account}:key/secrets`,
+  permissionsBoundaryArn: `arn:aws:iam::${account}:policy/fleet-boundary`,
+  tenantBoundaryArn: `arn:aws:iam::${account}:policy/fleet-tenant-boundary`,
+  spokePrefix: "fleet-spoke-",
+  spokeCidrPool: "10.64.0.0/10",
+  hubEgressCidrs: ["198.51.100.1/32"],
+  addons: ["crossplane", "external_secrets", "flux"],
+};
+
+/** The Composition's input, with changes. */
+export const settings = (change: Record<string, unknown> = {}): Settings =>
+  readSettings({ ...compositionInput(), ...change });
+
+const examples = join(import.meta.dirname, "..", "..", "..", "..", "functions", "spoke", "examples");
+
+export const exampleNames: readonly string[] = readdirSync(examples)
+  .map((file) => file.replace(/\.yaml$/, ""))
+  .sort();
+
+/** An example as the author wrote it. */
+export const written = (name: string): Record<string, unknown> =>
+  parse(readFileSync(join(examples, `${name}.yaml`), "utf8"));
+
+/** A Spoke as the API server stores it: with defaults, an identity and an age. */
+export function stored(
+  object: Record<string, unknown>,
+  uid = "uid-1",
+  creationTimestamp = "2026-01-01T00:00:00Z",
+): Spoke {
+  const filled = withDefaults(spokeSchema, object) as unknown as Spoke;
+  return { ...filled, metadata: { ...filled.metadata, uid, creationTimestamp, generation: 1 } };
+}
+
+export const example = (name: string): Spoke => stored(written(name));
+
+/** A small valid Spoke, with changes of its specification. */
+export function spoke(
+  change: Record<string, unknown> = {},
+  name = "blue",
+  uid = `uid-${name}`,
+  created?: string,
+): Spoke {
+  const base = written("minimal") as { metadata: object; spec: object };
+  return stored({ ...base, metadata: { ...base.metadata, name }, spec: { ...base.spec, ...change } }, uid, created);
+}

@@ -1,0 +1,225 @@
+/**
+ * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, which alone evaluates the
+ * rules. Each case changes the valid Spoke {@link validSpoke}; `before` is what is stored first when the case is an update.
+ */
+export interface RuleCase {
+  readonly name: string;
+  /** Merged into the valid Spoke (null removes). */
+  readonly change: Patch;
+  /** For updates: merged into the valid Spoke before. */
+  readonly before?: Patch;
+  /** Status at the time of the update. */
+  readonly status?: Readonly<Record<string, unknown>>;
+  /** Part of the API server's message; absent when the Spoke is taken. */
+  readonly refused?: string;
+}
+
+export interface Patch {
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+export const validSpoke = {
+  apiVersion: "fleet.internal/v1alpha1",
+  kind: "Spoke",
+  metadata: { name: "blue", namespace: "spokes" },
+  spec: { region: "us-east-1", kubernetesVersion: "1.34", environment: "dev" },
+} as const;
+
+const onVersion = (kubernetesVersion: string) => ({ kubernetesVersion });
+
+export const ruleCases: readonly RuleCase[] = [
+  { name: "the least that a Spoke can be", change: {} },
+  {
+    name: "everything that a Spoke can be",
+    change: {
+      spec: {
+        tenant: "payments",
+        account: { id: "111111111111", providerConfigRef: { name: "payments" } },
+        network: {
+          cidr: "10.100.0.0/16",
+          zones: 3,
+          availabilityZones: ["us-east-1b", "us-east-1c", "us-east-1d"],
+          natGateways: "per-zone",
+        },
+        nodes: {
+          instanceTypes: ["m7g.large", "m6g.large"],
+          amiType: "AL2023_ARM_64_STANDARD",
+          capacityType: "SPOT",
+          diskSize: 100,
+          min: 1,
+          desired: 2,
+          max: 3,
+        },
+        endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24"] },
+        admins: ["arn:aws:iam::111111111111:role/platform-team"],
+        addons: ["metrics_server"],
+        eksAddonVersions: { coredns: "v1.13.2-eksbuild.1" },
+        logRetentionDays: 365,
+        kmsDeletionWindowDays: 7,
+        deletionProtection: true,
+      },
+    },
+  },
+  { name: "a field that does not exist", change: { spec: { nodePools: 3 } }, refused: "unknown field" },
+  { name: "no version", change: { spec: { kubernetesVersion: null } }, refused: "spec.kubernetesVersion: Required" },
+  { name: "a name of 40 characters", change: { metadata: { name: "a".repeat(40) } } },
+  { name: "a name of 41 characters", change: { metadata: { name: "a".repeat(41) } }, refused: "at most 40 lower-case" },
+  {
+    name: "a name that begins with a digit",
+    change: { metadata: { name: "1blue" } },
+    refused: "beginning with a letter",
+  },
+  { name: "the hub's name", change: { metadata: { name: "hub" } }, refused: "not hub" },
+  {
+    name: "a name that reads like a cluster secret's",
+    change: { metadata: { name: "cluster-blue" } },
+    refused: "not beginning with cluster-",
+  },
+  {
+    name: "a name with a dot",
+    change: { metadata: { name: "blue.green" } },
+    refused: "lower-case letters, digits and",
+  },
+  { name: "a patch version", change: { spec: onVersion("1.34.2") }, refused: "spec.kubernetesVersion" },
+  { name: "a network of the largest size", change: { spec: { network: { cidr: "10.100.0.0/16" } } } },
+  { name: "a network of the smallest size", change: { spec: { network: { cidr: "192.168.7.0/24" } } } },
+  { name: "a network too large", change: { spec: { network: { cidr: "10.0.0.0/15" } } }, refused: "from /16 to /24" },
+  { name: "a network too small", change: { spec: { network: { cidr: "10.0.0.0/25" } } }, refused: "from /16 to /24" },
+  {
+    name: "a network with bits behind the prefix",
+    change: { spec: { network: { cidr: "10.100.1.0/16" } } },
+    refused: "no bits set behind the prefix",
+  },
+  { name: "no network at all", change: { spec: { network: { cidr: "blue" } } }, refused: "must be an IPv4 network" },
+  { name: "an IPv6 network", change: { spec: { network: { cidr: "fd00::/16" } } }, refused: "must be an IPv4 network" },
+  { name: "a public network", change: { spec: { network: { cidr: "8.8.0.0/16" } } }, refused: "must be private" },
+  { name: "one zone", change: { spec: { network: { zones: 1 } } }, refused: "spec.network.zones" },
+  {
+    name: "fewer zone names than zones",
+    change: { spec: { network: { zones: 3, availabilityZones: ["us-east-1a", "us-east-1b"] } } },
+    refused: "as many zones as network.zones says",
+  },
+  {
+    name: "a zone of another region",
+    change: { spec: { network: { availabilityZones: ["us-east-1a", "us-west-2a"] } } },
+    refused: "all of region us-east-1",
+  },
+  { name: "an unknown way out", change: { spec: { network: { natGateways: "two" } } }, refused: "natGateways" },
+  {
+    name: "more nodes than the greatest number",
+    change: { spec: { nodes: { desired: 5 } } },
+    refused: "min <= desired <= max",
+  },
+  {
+    name: "a public endpoint for everybody",
+    change: { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } },
+    refused: "must not be 0.0.0.0/0",
+  },
+  {
+    name: "an administrator who is a session",
+    change: { spec: { admins: ["arn:aws:sts::111111111111:assumed-role/a/b"] } },
+    refused: "spec.admins[0]",
+  },
+  { name: "an add-on with a hyphen", change: { spec: { addons: ["metrics-server"] } }, refused: "spec.addons[0]" },
+  {
+    name: "an unknown EKS add-on",
+    change: { spec: { eksAddonVersions: { cilium: "v1.0.0-eksbuild.1" } } },
+    refused: "unknown field",
+  },
+  { name: "a retention that CloudWatch lacks", change: { spec: { logRetentionDays: 2 } }, refused: "logRetentionDays" },
+  {
+    name: "an account ID of 11 digits",
+    change: { spec: { account: { id: "11111111111", providerConfigRef: { name: "a" } } } },
+    refused: "spec.account.id",
+  },
+
+  { name: "one minor up", before: {}, status: onVersion("1.34"), change: { spec: onVersion("1.35") } },
+  {
+    name: "two minors up at once",
+    before: {},
+    status: onVersion("1.34"),
+    change: { spec: onVersion("1.36") },
+    refused: "one minor at a time and never down: the control plane runs 1.34, got 1.36",
+  },
+  {
+    name: "the second of two quick raises, while the first is under way",
+    before: { spec: onVersion("1.35") },
+    status: onVersion("1.34"),
+    change: { spec: onVersion("1.36") },
+    refused: "the control plane runs 1.34, got 1.36",
+  },
+  {
+    name: "down by one minor",
+    before: { spec: onVersion("1.35") },
+    status: onVersion("1.35"),
+    change: { spec: onVersion("1.34") },
+    refused: "never down",
+  },
+  {
+    name: "a raise taken back before it began",
+    before: { spec: onVersion("1.35") },
+    status: onVersion("1.34"),
+    change: { spec: onVersion("1.34") },
+  },
+  {
+    name: "another change while EKS runs a newer version than asked for",
+    before: {},
+    status: onVersion("1.35"),
+    change: { spec: { tenant: "payments" } },
+  },
+  {
+    name: "a wrong version corrected before there is a cluster",
+    before: { spec: onVersion("1.99") },
+    change: { spec: onVersion("1.34") },
+  },
+  { name: "another region", before: {}, change: { spec: { region: "eu-west-1" } }, refused: "region can't be changed" },
+  {
+    name: "another environment",
+    before: {},
+    change: { spec: { environment: "prod" } },
+    refused: "environment can't be changed",
+  },
+  {
+    name: "an account where there was none",
+    before: {},
+    change: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } } } },
+    refused: "account can't be changed",
+  },
+  {
+    name: "another account",
+    before: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } } } },
+    change: { spec: { account: { id: "222222222222", providerConfigRef: { name: "a" } } } },
+    refused: "account can't be changed",
+  },
+  {
+    name: "another network",
+    before: { spec: { network: { cidr: "10.100.0.0/16" } } },
+    change: { spec: { network: { cidr: "10.101.0.0/16" } } },
+    refused: "network can't be changed",
+  },
+  {
+    name: "a network where there was one of the pool",
+    before: {},
+    change: { spec: { network: { cidr: "10.101.0.0/16" } } },
+    refused: "network can't be changed",
+  },
+  { name: "more zones", before: {}, change: { spec: { network: { zones: 3 } } }, refused: "network can't be changed" },
+  { name: "other nodes", before: {}, change: { spec: { nodes: { instanceTypes: ["m7i.large"], max: 6 } } } },
+  { name: "protection turned on", before: {}, change: { spec: { deletionProtection: true } } },
+];
+
+/** The valid Spoke with `patch` merged in. */
+export function spokeWith(patch: Patch): Record<string, unknown> {
+  return merged(validSpoke, patch as Record<string, unknown>) as Record<string, unknown>;
+}
+
+function merged(base: unknown, patch: unknown): unknown {
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch;
+  const result: Record<string, unknown> = { ...(base as Record<string, unknown> | undefined) };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete result[key];
+    else result[key] = merged(result[key], value);
+  }
+  return result;
+}

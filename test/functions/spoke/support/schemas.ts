@@ -1,0 +1,65 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv, type ValidateFunction } from "ajv";
+import { parse } from "yaml";
+import { managedKinds } from "../../../../functions/spoke/kinds.ts";
+import type { KubeObject } from "../../../../functions/spoke/kube.ts";
+import type { Schema } from "./definition.ts";
+
+/** Where the schemas of provider-upjet-aws are on a machine that has them: beside the repository, or where SPOKE_CRDS says. */
+const candidates = [
+  process.env["SPOKE_CRDS"],
+  join(import.meta.dirname, "..", "..", "..", "..", "..", "shared", "crds", "provider-upjet-aws-v2.6.0"),
+];
+export const schemaFolder = candidates.find((folder) => folder !== undefined && existsSync(folder));
+
+/** The schema with unknown fields refused, as `kubectl --validate=strict` does. */
+export function closed(schema: Schema): Schema {
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, closed(inner)]),
+  );
+  return {
+    ...schema,
+    ...(schema.properties ? { properties, additionalProperties: false } : {}),
+    ...(schema.items ? { items: closed(schema.items) } : {}),
+  };
+}
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
+const validators = new Map<string, ValidateFunction>();
+
+function load(): void {
+  if (schemaFolder === undefined || validators.size > 0) return;
+  for (const file of readdirSync(schemaFolder).filter((name) => name.endsWith(".yaml"))) {
+    const { spec } = parse(readFileSync(join(schemaFolder, file), "utf8"));
+    const kind = Object.entries(managedKinds).find(
+      ([name, api]) => name === spec.names.kind && api.startsWith(`${spec.group}/`),
+    );
+    if (!kind) continue;
+    for (const { name, schema } of spec.versions) {
+      const { apiVersion, kind: kindName, spec: wanted } = schema.openAPIV3Schema.properties;
+      // The same fields again, for the creation only: the function has no use for them.
+      delete wanted.properties.initProvider;
+      const root = closed({ type: "object", properties: { apiVersion, kind: kindName, spec: wanted } });
+      validators.set(`${spec.group}/${name} ${spec.names.kind}`, ajv.compile(root));
+    }
+  }
+}
+
+/** What the provider's schema has against a managed resource; nothing for kinds of others, or without its schema. */
+export function violations({ metadata: _, ...manifest }: KubeObject): string[] {
+  load();
+  const validate = validators.get(`${manifest.apiVersion} ${manifest.kind}`);
+  if (!validate || validate(manifest)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+  );
+}
+
+/** Managed kinds without a schema in the folder: nothing checks them. */
+export function unknownToProvider(): string[] {
+  load();
+  return Object.entries(managedKinds)
+    .filter(([kind, api]) => !validators.has(`${api} ${kind}`))
+    .map(([kind]) => kind);
+}

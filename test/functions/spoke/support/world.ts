@@ -1,0 +1,175 @@
+import type { Spoke } from "../../../../functions/spoke/api.ts";
+import { type Answer, compose } from "../../../../functions/spoke/compose.ts";
+import type { Hub } from "../../../../functions/spoke/hub.ts";
+import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
+import { Observed } from "../../../../functions/spoke/observed.ts";
+import { isDeleting, isGuarded } from "../../../../functions/spoke/parts/guard.ts";
+import { chainPrefix, requirements } from "../../../../functions/spoke/requirements.ts";
+import type { Settings } from "../../../../functions/spoke/settings.ts";
+import * as fixtures from "./fixtures.ts";
+import { mustOutlive, reported } from "./providers.ts";
+
+type Status = Record<string, unknown>;
+
+interface Live {
+  object: KubeObject;
+  /** Whether Crossplane still refers to it: what is no longer wanted is forgotten at once. */
+  referred: boolean;
+  deleting: boolean;
+}
+
+export interface WorldOptions {
+  readonly settings?: Settings;
+  readonly hub?: Hub;
+  readonly others?: readonly Spoke[];
+}
+
+/**
+ * Crossplane, the AWS provider and Flux around one Spoke, as far as the function can tell: every step reconciles once and then
+ * lets the providers report on what was asked of them. It checks on the way that nothing is made before AWS would have it, and that
+ * a removal keeps to the order of the design.
+ */
+export class World {
+  spoke: Spoke;
+  settings: Settings;
+  hub: Hub;
+  others: readonly Spoke[];
+  answer: Answer | undefined;
+  gone = false;
+  readonly live = new Map<string, Live>();
+  /** Keys in the order in which they vanished. */
+  readonly removed: string[] = [];
+  /** Overrides what a provider reports of a key. */
+  readonly reports = new Map<string, (status: Status) => Status>();
+  readonly stuck = new Set<string>();
+  chain: KubeObject[] = [];
+
+  constructor(spoke: Spoke, { settings = fixtures.settings(), hub = fixtures.hub, others = [] }: WorldOptions = {}) {
+    this.spoke = spoke;
+    this.settings = settings;
+    this.hub = hub;
+    this.others = others;
+  }
+
+  /** What Crossplane shows the function. */
+  observed(): Map<string, KubeObject> {
+    return new Map([...this.live].flatMap(([key, { object, referred }]) => (referred ? [[key, object]] : [])));
+  }
+
+  ask(): Answer {
+    const composed = this.observed();
+    const needed = Object.keys(requirements(this.spoke, new Observed(composed), this.settings));
+    return compose({
+      spoke: this.spoke,
+      composed,
+      settings: this.settings,
+      hub: this.hub,
+      others: needed.includes("spokes") ? this.others : [],
+      chain: needed.some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
+      labelled: needed.length > 2 ? [...this.live.values()].map(({ object }) => object) : [],
+    });
+  }
+
+  /** One reconciliation. */
+  step(): Answer {
+    const guarded = isGuarded(new Observed(this.observed()));
+    const answer = this.ask();
+    for (const [key, { manifest }] of answer.wanted) this.#apply(key, manifest);
+    for (const [key, live] of this.live) if (live.referred && !answer.wanted.has(key)) this.#remove(key, live);
+    this.spoke = { ...this.spoke, status: { ...answer.status, conditions: answer.conditions } };
+    this.answer = answer;
+    this.#work();
+    if (guarded && !this.live.has("deletion-guard")) this.gone = true;
+    return answer;
+  }
+
+  /** Reconciles until nothing changes any more. */
+  settle(most = 60): Answer {
+    let before = "";
+    for (let count = 0; count < most && !this.gone; count += 1) {
+      this.step();
+      const now = JSON.stringify([[...this.live].map(([key, { object }]) => [key, object.spec]), this.spoke.status]);
+      if (now === before) return this.answer as Answer;
+      before = now;
+    }
+    if (this.gone) return this.answer as Answer;
+    throw new Error(`not settled after ${most} steps: ${JSON.stringify(this.spoke.status)}`);
+  }
+
+  change(spec: Record<string, unknown>): void {
+    const { metadata } = this.spoke;
+    const generation = (metadata.generation ?? 1) + 1;
+    this.spoke = { ...this.spoke, metadata: { ...metadata, generation }, spec: { ...this.spoke.spec, ...spec } };
+  }
+
+  /** Somebody deletes the Spoke: the guard refuses, and Crossplane notes the attempt. */
+  delete(): void {
+    const { metadata } = this.spoke;
+    const annotations = { ...metadata.annotations, "usage.crossplane.io/deletion-attempt-with-policy": "Background" };
+    this.spoke = { ...this.spoke, metadata: { ...metadata, annotations } };
+  }
+
+  object(key: string): KubeObject {
+    const found = this.live.get(key);
+    if (!found) throw new Error(`there is no ${key}; there is ${[...this.live.keys()].join(", ")}`);
+    return found.object;
+  }
+
+  forProvider(key: string): Record<string, unknown> {
+    return at(this.object(key).spec, "forProvider") as Record<string, unknown>;
+  }
+
+  condition(type: string) {
+    return this.answer?.conditions.find((condition) => condition.type === type);
+  }
+
+  #apply(key: string, manifest: KubeObject): void {
+    const existing = this.live.get(key);
+    if (existing?.deleting) return;
+    const annotations = { ...manifest.metadata.annotations, "crossplane.io/composition-resource-name": key };
+    const same = existing && JSON.stringify(existing.object.spec) === JSON.stringify(manifest.spec);
+    const generation = (existing?.object.metadata.generation ?? 0) + (same ? 0 : 1);
+    const object = { ...manifest, metadata: { ...manifest.metadata, annotations, generation } };
+    const status = existing?.object.status;
+    this.live.set(key, {
+      object: status === undefined ? object : { ...object, status },
+      referred: true,
+      deleting: false,
+    });
+  }
+
+  #remove(key: string, live: Live): void {
+    const blockers = isDeleting(this.spoke) ? mustOutlive(key, live.object, this.#objects()) : [];
+    if (blockers.length > 0) throw new Error(`${key} is removed before ${blockers.join(", ")}`);
+    live.referred = false;
+    live.deleting = true;
+  }
+
+  #objects(): Map<string, KubeObject> {
+    return new Map([...this.live].map(([key, { object }]) => [key, object]));
+  }
+
+  #work(): void {
+    for (const [key, live] of [...this.live]) {
+      if (live.deleting && !this.stuck.has(key)) {
+        this.live.delete(key);
+        this.removed.push(key);
+      } else if (!live.deleting) {
+        const status = reported(key, live.object, this.#objects());
+        live.object = { ...live.object, status: this.reports.get(key)?.(status) ?? status };
+      }
+    }
+  }
+}
+
+/** A status in which the controller failed with `message`. */
+export const failing =
+  (message: string, ready = false) =>
+  (status: Status): Status => ({
+    ...status,
+    ...(ready ? {} : { atProvider: {} }),
+    conditions: [
+      { type: "Synced", status: "False", reason: "ReconcileError", message },
+      { type: "Ready", status: ready ? "True" : "False", reason: ready ? "Available" : "Creating" },
+    ],
+  });
