@@ -30,7 +30,7 @@ export interface RouteInputs extends Partial<Record<Target, string>> {
 }
 
 /** Id as Terraform makes it: `r-<table><crc32 of the destination>`. */
-const idOf = (table: string, destination: string): string => `r-${table}${crc32(destination)}`;
+export const routeId = (table: string, destination: string): string => `r-${table}${crc32(destination)}`;
 
 const destinationOf = (inputs: Partial<RouteInputs>): string =>
   inputs.destinationCidrBlock ?? inputs.destinationIpv6CidrBlock ?? "";
@@ -89,7 +89,7 @@ export const route = resource<RouteInputs>({
 
   async create(aws, inputs) {
     await createRoute(aws, inputs);
-    const id = idOf(inputs.routeTableId, destinationOf(inputs));
+    const id = routeId(inputs.routeTableId, destinationOf(inputs));
     return finishing(id, () => poll({ what: `route ${id} to appear`, timeout: aws.timeout }, () => find(aws, inputs)));
   },
 
@@ -119,7 +119,7 @@ export const route = resource<RouteInputs>({
     >;
     const key = destination?.includes(":") ? "destinationIpv6CidrBlock" : "destinationCidrBlock";
     return Promise.resolve({
-      id: idOf(routeTableId as string, destination as string),
+      id: routeId(routeTableId as string, destination as string),
       properties: { routeTableId, [key]: destination },
     });
   },

@@ -12,13 +12,13 @@ import { resource } from "../handler.ts";
 import { blocksOf, normalBlock, permissionOf, protocolName, type RuleBlock } from "./permissions.ts";
 import { authorize, type Direction, findGroup, permissionsOf, revoke } from "./security-group.ts";
 
-interface Inputs extends Omit<RuleBlock, "securityGroups"> {
+export interface SecurityGroupRuleInputs extends Omit<RuleBlock, "securityGroups"> {
   type: Direction;
   securityGroupId: string;
   sourceSecurityGroupId?: string;
 }
 
-const blockOf = ({ sourceSecurityGroupId, ...inputs }: Partial<Inputs>): RuleBlock => {
+const blockOf = ({ sourceSecurityGroupId, ...inputs }: Partial<SecurityGroupRuleInputs>): RuleBlock => {
   const own = sourceSecurityGroupId === inputs.securityGroupId && sourceSecurityGroupId !== undefined;
   return normalBlock({
     protocol: inputs.protocol ?? "",
@@ -30,17 +30,17 @@ const blockOf = ({ sourceSecurityGroupId, ...inputs }: Partial<Inputs>): RuleBlo
   });
 };
 
-const permission = (inputs: Partial<Inputs>): IpPermission =>
+const permission = (inputs: Partial<SecurityGroupRuleInputs>): IpPermission =>
   permissionOf(blockOf(inputs), inputs.securityGroupId as string);
 
 /** Id in the form of Terraform, `sgrule-<crc32 of what makes the rule>`. */
-const idOf = (inputs: Inputs): string =>
+export const securityGroupRuleId = (inputs: SecurityGroupRuleInputs): string =>
   `sgrule-${crc32(JSON.stringify([inputs.securityGroupId, inputs.type, { ...blockOf(inputs), description: "" }]))}`;
 
 const sources = ["cidrBlocks", "ipv6CidrBlocks", "prefixListIds", "securityGroups"] as const;
 
 /** The part of the group's rules that this rule made: every source must be there, with the rule's description or another. */
-async function find(aws: Aws, inputs: Partial<Inputs>): Promise<RuleBlock | undefined> {
+async function find(aws: Aws, inputs: Partial<SecurityGroupRuleInputs>): Promise<RuleBlock | undefined> {
   const id = inputs.securityGroupId as string;
   const wanted = blockOf(inputs);
   const candidates = blocksOf(permissionsOf(await findGroup(aws, id), inputs.type as Direction), id)
@@ -60,7 +60,7 @@ const sourceOf = (rule: SecurityGroupRule) =>
   rule.CidrIpv4 ?? rule.CidrIpv6 ?? rule.PrefixListId ?? rule.ReferencedGroupInfo?.GroupId;
 
 /** The rules that AWS made of this one: one per source, each with an id. */
-async function awsRules(aws: Aws, inputs: Partial<Inputs>): Promise<SecurityGroupRule[]> {
+async function awsRules(aws: Aws, inputs: Partial<SecurityGroupRuleInputs>): Promise<SecurityGroupRule[]> {
   const wanted = blockOf(inputs);
   const values = [...sources.flatMap((kind) => wanted[kind] ?? []), ...(wanted.self ? [inputs.securityGroupId] : [])];
   const filter = { Name: "group-id", Values: [inputs.securityGroupId as string] };
@@ -74,7 +74,7 @@ async function awsRules(aws: Aws, inputs: Partial<Inputs>): Promise<SecurityGrou
   );
 }
 
-export const securityGroupRule = resource<Inputs>({
+export const securityGroupRule = resource<SecurityGroupRuleInputs>({
   token: "aws:ec2/securityGroupRule:SecurityGroupRule",
   inputs: [
     ...["type", "securityGroupId", "protocol", "fromPort", "toPort", "cidrBlocks", "ipv6CidrBlocks", "prefixListIds"],
@@ -107,7 +107,7 @@ export const securityGroupRule = resource<Inputs>({
         { cause: error },
       );
     }
-    return idOf(inputs);
+    return securityGroupRuleId(inputs);
   },
 
   async read(aws, _id, last) {
@@ -151,12 +151,12 @@ export const securityGroupRule = resource<Inputs>({
 
   importId(_aws, importId) {
     const inputs = parseImportId(importId);
-    return Promise.resolve({ id: idOf(inputs), properties: { ...inputs } });
+    return Promise.resolve({ id: securityGroupRuleId(inputs), properties: { ...inputs } });
   },
 });
 
 /** `<group>_<type>_<protocol>_<from>_<to>_<source>[_<source>…]`, as in Terraform. */
-function parseImportId(importId: string): Inputs {
+function parseImportId(importId: string): SecurityGroupRuleInputs {
   const [securityGroupId, type, protocol, fromPort, toPort, ...named] = importId.split("_");
   if (!securityGroupId || !protocol || (type !== "ingress" && type !== "egress") || named.length === 0)
     throw new Error(

@@ -1,5 +1,7 @@
+import type { Aws } from "../../aws/connection.ts";
 import type { Handler, Properties } from "../../aws/handler.ts";
 import type { Fields } from "./fields.ts";
+import type { Metadata } from "./managed.ts";
 
 /** What an id can be derived from, besides the inputs. */
 export interface Account {
@@ -17,11 +19,11 @@ export type ExternalName =
       readonly input: string;
       /** The value of the input; default: the external name itself. */
       readonly value?: (externalName: string) => string;
-      /** Default: the value of the input. */
-      readonly id?: (value: string, inputs: Properties, account: Account) => string;
+      /** Default: the value of the input. Undefined: inputs that it needs are missing. */
+      readonly id?: (inputs: Properties, account: Account) => string | undefined;
     }
-  /** The id follows from the inputs, and the annotation is set to it. */
-  | { readonly kind: "derived"; readonly id: (inputs: Properties) => string };
+  /** The id follows from the inputs, and the annotation is set to it. Undefined: some are missing. */
+  | { readonly kind: "derived"; readonly id: (inputs: Properties) => string | undefined };
 
 /** One kind of managed resource: its names in Kubernetes, the handler that serves it, and its shape. */
 export interface Kind {
@@ -39,8 +41,13 @@ export interface Kind {
   readonly defaults?: Properties;
   /** Input that Terraform fills with a unique name when it is not set. */
   readonly generatedName?: string;
-  /** Resource type in `ec2:DescribeTags`: how a resource is found again whose creation was interrupted. */
-  readonly tagResourceType?: string;
+  /** What upstream publishes in the connection Secret. */
+  readonly connection?: (actual: Properties) => Readonly<Record<string, string>>;
+  /**
+   * Finds a resource whose creation was interrupted before its id was recorded. Without it, only ids that are known beforehand
+   * can be found again, and Crossplane's rule holds: the object waits for a person.
+   */
+  readonly recover?: (aws: Aws, inputs: Properties, metadata: Metadata) => Promise<string | undefined>;
   /** Long operations, whose failures upstream reports in the condition `LastAsyncOperation` too. */
   readonly asynchronous?: true;
 }
@@ -56,3 +63,11 @@ export const crdName = ({ group, plural }: Pick<Kind, "group" | "plural">): stri
 
 export const assigned: ExternalName = { kind: "assigned" };
 export const named = (input: string): ExternalName => ({ kind: "name", input });
+
+/** An id of inputs with a separator between them. */
+export const joined =
+  (separator: string, ...names: string[]) =>
+  (inputs: Properties): string | undefined => {
+    const parts = names.map((name) => inputs[name]);
+    return parts.some((part) => part === undefined) ? undefined : parts.join(separator);
+  };

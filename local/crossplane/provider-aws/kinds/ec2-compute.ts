@@ -1,16 +1,21 @@
 import { launchTemplate } from "../../../aws/ec2/launch-template.ts";
 import { securityGroup } from "../../../aws/ec2/security-group.ts";
-import { securityGroupRule } from "../../../aws/ec2/security-group-rule.ts";
+import {
+  type SecurityGroupRuleInputs,
+  securityGroupRule,
+  securityGroupRuleId,
+} from "../../../aws/ec2/security-group-rule.ts";
 import { securityGroupEgressRule, securityGroupIngressRule } from "../../../aws/ec2/security-group-single-rule.ts";
 import { tag } from "../../../aws/ec2/tag.ts";
 import { arn, reference, required } from "../fields.ts";
-import { assigned, type Kind } from "../kind.ts";
+import { assigned, joined, type Kind } from "../kind.ts";
+import { byTags } from "./ec2-recovery.ts";
 
 const group = "ec2";
 
 /** SecurityGroupIngressRule and SecurityGroupEgressRule. */
 const singleRule = (kind: string, plural: string, handler: Kind["handler"]): Kind => ({
-  ...{ group, kind, plural, handler, externalName: assigned, tagResourceType: "security-group-rule" },
+  ...{ group, kind, plural, handler, externalName: assigned, recover: byTags("security-group-rule") },
   spec: {
     cidrIpv4: "string",
     cidrIpv6: "string",
@@ -28,7 +33,7 @@ const singleRule = (kind: string, plural: string, handler: Kind["handler"]): Kin
 export const compute: readonly Kind[] = [
   {
     ...{ group, kind: "SecurityGroup", plural: "securitygroups", handler: securityGroup },
-    ...{ externalName: assigned, tagResourceType: "security-group", asynchronous: true },
+    ...{ externalName: assigned, recover: byTags("security-group"), asynchronous: true },
     defaults: { description: "Managed by Terraform" },
     generatedName: "name",
     spec: {
@@ -41,7 +46,11 @@ export const compute: readonly Kind[] = [
   },
   {
     ...{ group, kind: "SecurityGroupRule", plural: "securitygrouprules", handler: securityGroupRule },
-    externalName: assigned,
+    externalName: {
+      kind: "derived",
+      id: (inputs) =>
+        inputs["securityGroupId"] ? securityGroupRuleId(inputs as unknown as SecurityGroupRuleInputs) : undefined,
+    },
     spec: {
       cidrBlocks: {
         type: "strings",
@@ -68,7 +77,7 @@ export const compute: readonly Kind[] = [
   singleRule("SecurityGroupEgressRule", "securitygroupegressrules", securityGroupEgressRule),
   {
     ...{ group, kind: "LaunchTemplate", plural: "launchtemplates", handler: launchTemplate },
-    ...{ externalName: assigned, tagResourceType: "launch-template" },
+    ...{ externalName: assigned, recover: byTags("launch-template") },
     generatedName: "name",
     spec: {
       blockDeviceMappings: {
@@ -120,7 +129,7 @@ export const compute: readonly Kind[] = [
   },
   {
     ...{ group, kind: "Tag", plural: "tags", handler: tag },
-    externalName: { kind: "derived", id: ({ resourceId, key }) => `${String(resourceId)},${String(key)}` },
+    externalName: { kind: "derived", id: joined(",", "resourceId", "key") },
     spec: {
       key: { type: "string", identifier: true },
       resourceId: { type: "string", identifier: true },

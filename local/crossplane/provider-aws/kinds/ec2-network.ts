@@ -1,7 +1,7 @@
 import { eip } from "../../../aws/ec2/eip.ts";
 import { internetGateway } from "../../../aws/ec2/internet-gateway.ts";
 import { natGateway } from "../../../aws/ec2/nat-gateway.ts";
-import { route } from "../../../aws/ec2/route.ts";
+import { route, routeId } from "../../../aws/ec2/route.ts";
 import { routeTable } from "../../../aws/ec2/route-table.ts";
 import { routeTableAssociation } from "../../../aws/ec2/route-table-association.ts";
 import { subnet } from "../../../aws/ec2/subnet.ts";
@@ -9,6 +9,7 @@ import { vpc } from "../../../aws/ec2/vpc.ts";
 import { vpcEndpoint } from "../../../aws/ec2/vpc-endpoint.ts";
 import { from, id, reference } from "../fields.ts";
 import { assigned, type Kind } from "../kind.ts";
+import { associationOf, byTags } from "./ec2-recovery.ts";
 
 const group = "ec2";
 const vpcId = reference("ec2/VPC");
@@ -16,7 +17,7 @@ const owner = { arn: "string", ownerId: "string" } as const;
 
 export const network: readonly Kind[] = [
   {
-    ...{ group, kind: "VPC", plural: "vpcs", handler: vpc, externalName: assigned, tagResourceType: "vpc" },
+    ...{ group, kind: "VPC", plural: "vpcs", handler: vpc, externalName: assigned, recover: byTags("vpc") },
     spec: {
       cidrBlock: "string",
       enableDnsHostnames: "boolean",
@@ -34,7 +35,7 @@ export const network: readonly Kind[] = [
     },
   },
   {
-    ...{ group, kind: "Subnet", plural: "subnets", handler: subnet, externalName: assigned, tagResourceType: "subnet" },
+    ...{ group, kind: "Subnet", plural: "subnets", handler: subnet, externalName: assigned, recover: byTags("subnet") },
     asynchronous: true,
     spec: {
       availabilityZone: "string",
@@ -47,12 +48,12 @@ export const network: readonly Kind[] = [
   },
   {
     ...{ group, kind: "InternetGateway", plural: "internetgateways", handler: internetGateway },
-    ...{ externalName: assigned, tagResourceType: "internet-gateway" },
+    ...{ externalName: assigned, recover: byTags("internet-gateway") },
     spec: { vpcId },
     status: owner,
   },
   {
-    ...{ group, kind: "EIP", plural: "eips", handler: eip, externalName: assigned, tagResourceType: "elastic-ip" },
+    ...{ group, kind: "EIP", plural: "eips", handler: eip, externalName: assigned, recover: byTags("elastic-ip") },
     asynchronous: true,
     spec: {
       associateWithPrivateIp: "string",
@@ -72,7 +73,7 @@ export const network: readonly Kind[] = [
   },
   {
     ...{ group, kind: "NATGateway", plural: "natgateways", handler: natGateway },
-    ...{ externalName: assigned, tagResourceType: "natgateway" },
+    ...{ externalName: assigned, recover: byTags("natgateway") },
     spec: {
       allocationId: reference("ec2/EIP", id),
       connectivityType: "string",
@@ -83,12 +84,19 @@ export const network: readonly Kind[] = [
   },
   {
     ...{ group, kind: "RouteTable", plural: "routetables", handler: routeTable },
-    ...{ externalName: assigned, tagResourceType: "route-table" },
+    ...{ externalName: assigned, recover: byTags("route-table") },
     spec: { vpcId },
     status: { ...owner, propagatingVgws: "set" },
   },
   {
-    ...{ group, kind: "Route", plural: "routes", handler: route, externalName: assigned },
+    ...{ group, kind: "Route", plural: "routes", handler: route },
+    externalName: {
+      kind: "derived",
+      id: ({ routeTableId, destinationCidrBlock, destinationIpv6CidrBlock }) =>
+        routeTableId
+          ? routeId(String(routeTableId), String(destinationCidrBlock ?? destinationIpv6CidrBlock ?? ""))
+          : undefined,
+    },
     spec: {
       destinationCidrBlock: "string",
       destinationIpv6CidrBlock: "string",
@@ -104,7 +112,7 @@ export const network: readonly Kind[] = [
   },
   {
     ...{ group, kind: "RouteTableAssociation", plural: "routetableassociations", handler: routeTableAssociation },
-    externalName: assigned,
+    ...{ externalName: assigned, recover: associationOf },
     spec: {
       gatewayId: reference("ec2/InternetGateway", id),
       routeTableId: reference("ec2/RouteTable"),
@@ -114,7 +122,7 @@ export const network: readonly Kind[] = [
   },
   {
     ...{ group, kind: "VPCEndpoint", plural: "vpcendpoints", handler: vpcEndpoint },
-    ...{ externalName: assigned, tagResourceType: "vpc-endpoint" },
+    ...{ externalName: assigned, recover: byTags("vpc-endpoint") },
     spec: {
       policy: "string",
       privateDnsEnabled: "boolean",

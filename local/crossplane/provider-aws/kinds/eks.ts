@@ -1,3 +1,4 @@
+import { ListPodIdentityAssociationsCommand } from "@aws-sdk/client-eks";
 import { accessEntry } from "../../../aws/eks/access-entry.ts";
 import { accessPolicyAssociation } from "../../../aws/eks/access-policy-association.ts";
 import { addon } from "../../../aws/eks/addon.ts";
@@ -5,7 +6,7 @@ import { cluster } from "../../../aws/eks/cluster.ts";
 import { nodeGroup } from "../../../aws/eks/node-group.ts";
 import { podIdentityAssociation } from "../../../aws/eks/pod-identity-association.ts";
 import { arn, from, id, reference, references, required } from "../fields.ts";
-import { assigned, type Kind, named } from "../kind.ts";
+import { assigned, joined, type Kind, named } from "../kind.ts";
 
 const group = "eks";
 const role = (more = {}) => reference("iam/Role", arn, more);
@@ -52,7 +53,7 @@ export const kinds: readonly Kind[] = [
     externalName: {
       kind: "name",
       input: "nodeGroupName",
-      id: (name, { clusterName }) => `${String(clusterName)}:${name}`,
+      id: joined(":", "clusterName", "nodeGroupName"),
     },
     asynchronous: true,
     spec: {
@@ -85,10 +86,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     ...{ group, kind: "AccessEntry", plural: "accessentries", handler: accessEntry },
-    externalName: {
-      kind: "derived",
-      id: ({ clusterName, principalArn }) => `${String(clusterName)}:${String(principalArn)}`,
-    },
+    externalName: { kind: "derived", id: joined(":", "clusterName", "principalArn") },
     spec: {
       clusterName: reference("eks/Cluster", id, { identifier: true }),
       kubernetesGroups: "set",
@@ -109,11 +107,7 @@ export const kinds: readonly Kind[] = [
   {
     ...{ group, kind: "AccessPolicyAssociation", plural: "accesspolicyassociations" },
     handler: accessPolicyAssociation,
-    externalName: {
-      kind: "derived",
-      id: ({ clusterName, principalArn, policyArn }) =>
-        `${String(clusterName)}#${String(principalArn)}#${String(policyArn)}`,
-    },
+    externalName: { kind: "derived", id: joined("#", "clusterName", "principalArn", "policyArn") },
     spec: {
       accessScope: required({ block: { namespaces: "set", type: "string" } }),
       clusterName: reference("eks/Cluster", id, { identifier: true }),
@@ -124,10 +118,7 @@ export const kinds: readonly Kind[] = [
   },
   {
     ...{ group, kind: "Addon", plural: "addons", handler: addon },
-    externalName: {
-      kind: "derived",
-      id: ({ clusterName, addonName }) => `${String(clusterName)}:${String(addonName)}`,
-    },
+    externalName: { kind: "derived", id: joined(":", "clusterName", "addonName") },
     asynchronous: true,
     spec: {
       addonName: required("string"),
@@ -145,6 +136,13 @@ export const kinds: readonly Kind[] = [
     ...{ group, kind: "PodIdentityAssociation", plural: "podidentityassociations" },
     handler: podIdentityAssociation,
     externalName: assigned,
+    recover: async (aws, inputs) => {
+      const [clusterName, namespace, serviceAccount] = ["clusterName", "namespace", "serviceAccount"].map((name) =>
+        String(inputs[name]),
+      );
+      const query = new ListPodIdentityAssociationsCommand({ clusterName, namespace, serviceAccount });
+      return (await aws.eks.send(query)).associations?.[0]?.associationId;
+    },
     spec: {
       clusterName: reference("eks/Cluster"),
       disableSessionTags: "boolean",

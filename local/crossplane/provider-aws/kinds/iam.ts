@@ -5,7 +5,7 @@ import { role } from "../../../aws/iam/role.ts";
 import { rolePolicy } from "../../../aws/iam/role-policy.ts";
 import { rolePolicyAttachment } from "../../../aws/iam/role-policy-attachment.ts";
 import { arn, from, id, reference, required } from "../fields.ts";
-import { assigned, type Kind, named } from "../kind.ts";
+import { assigned, joined, type Kind, named } from "../kind.ts";
 
 const group = "iam";
 
@@ -24,17 +24,14 @@ export const kinds: readonly Kind[] = [
   },
   {
     ...{ group, kind: "RolePolicy", plural: "rolepolicies", handler: rolePolicy },
-    externalName: { kind: "name", input: "name", id: (name, inputs) => `${String(inputs["role"])}:${name}` },
+    externalName: { kind: "name", input: "name", id: joined(":", "role", "name") },
     spec: { policy: required("string"), role: reference("iam/Role", id, { identifier: true }) },
     status: {},
   },
   {
     ...{ group, kind: "RolePolicyAttachment", plural: "rolepolicyattachments", handler: rolePolicyAttachment },
     // Upstream's id is made up by Terraform; nothing but this controller reads it.
-    externalName: {
-      kind: "derived",
-      id: (inputs) => `${String(inputs["role"])}/${String(inputs["policyArn"])}`,
-    },
+    externalName: { kind: "derived", id: joined("/", "role", "policyArn") },
     spec: { policyArn: reference("iam/Policy", arn), role: reference("iam/Role") },
     status: {},
   },
@@ -43,8 +40,8 @@ export const kinds: readonly Kind[] = [
     externalName: {
       kind: "name",
       input: "name",
-      id: (name, { path }, { accountId, partition }) =>
-        `arn:${partition}:iam::${accountId}:policy${typeof path === "string" ? path : "/"}${name}`,
+      id: ({ name, path = "/" }, { accountId, partition }) =>
+        `arn:${partition}:iam::${accountId}:policy${String(path)}${String(name)}`,
     },
     spec: { description: "string", path: "string", policy: required("string") },
     status: { arn: "string", attachmentCount: "number", policyId: "string" },
@@ -52,6 +49,11 @@ export const kinds: readonly Kind[] = [
   {
     ...{ group, kind: "OpenIDConnectProvider", plural: "openidconnectproviders", handler: openIdConnectProvider },
     externalName: assigned,
+    recover: async (aws, { url }) => {
+      const provider = String(url).replace("https://", "");
+      const found = `arn:${aws.partition}:iam::${await aws.accountId()}:oidc-provider/${provider}`;
+      return (await openIdConnectProvider.read(aws, found, {})) ? found : undefined;
+    },
     spec: {
       clientIdList: required("set", { from: "clientIdLists" }),
       thumbprintList: from("thumbprintLists", "strings"),

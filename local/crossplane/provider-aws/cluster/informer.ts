@@ -1,0 +1,93 @@
+/** Follows the objects of one resource: a list, then a watch from there, over and over. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { ApiError, type Call, type ClusterClient } from "./client.ts";
+
+interface Meta {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+}
+
+export interface Watched {
+  readonly metadata: Meta;
+}
+
+export interface InformerEvents<T> {
+  /** A new or changed object. */
+  upsert(object: T): void;
+  removed(object: T): void;
+  /** Something failed and is tried again. */
+  trouble(message: string): void;
+}
+
+type WatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"; readonly object: T }
+  | { readonly type: "ERROR"; readonly object: { readonly code?: number; readonly message?: string } };
+
+const GONE = 410;
+/** Seconds; the server ends a watch then, and the next one goes on from its last version. */
+const WATCH_SECONDS = 300;
+const PAUSE_MS = { first: 200, longest: 5000 };
+
+/** Runs until `signal` is aborted. */
+export async function inform<T extends Watched>(
+  client: ClusterClient,
+  resource: Pick<Call, "path" | "accept">,
+  events: InformerEvents<T>,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = new Map<string, T>();
+  const keyOf = ({ metadata }: T) => `${metadata.namespace ?? ""}/${metadata.name}`;
+  let version: string | undefined;
+  let pause = PAUSE_MS.first;
+
+  const onEvent = (event: WatchEvent<T>): void => {
+    if (event.type === "ERROR")
+      throw new ApiError(event.object.code ?? 500, event.object.message ?? "the watch failed");
+    version = event.object.metadata.resourceVersion;
+    if (event.type === "BOOKMARK") return;
+    const key = keyOf(event.object);
+    if (event.type === "DELETED") {
+      known.delete(key);
+      events.removed(event.object);
+    } else {
+      known.set(key, event.object);
+      events.upsert(event.object);
+    }
+  };
+
+  const relist = async (): Promise<void> => {
+    const { items, metadata } = await client.call<{ items: T[]; metadata: { resourceVersion: string } }>(resource);
+    const present = new Set(items.map(keyOf));
+    for (const [key, object] of known)
+      if (!present.has(key)) {
+        known.delete(key);
+        events.removed(object);
+      }
+    for (const item of items) {
+      const same = known.get(keyOf(item))?.metadata.resourceVersion === item.metadata.resourceVersion;
+      known.set(keyOf(item), item);
+      if (!same) events.upsert(item);
+    }
+    version = metadata.resourceVersion;
+  };
+
+  while (!signal.aborted) {
+    try {
+      if (version === undefined) await relist();
+      const query = {
+        resourceVersion: version ?? "",
+        allowWatchBookmarks: "true",
+        timeoutSeconds: String(WATCH_SECONDS),
+      };
+      await client.watch<WatchEvent<T>>({ ...resource, query }, onEvent, signal);
+      pause = PAUSE_MS.first;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof ApiError && error.status === GONE) version = undefined;
+      else events.trouble((error as Error).message);
+      await sleep(pause, undefined, { signal }).catch(() => {});
+      pause = Math.min(pause * 2, PAUSE_MS.longest);
+    }
+  }
+}

@@ -1,0 +1,156 @@
+/** The reconciler's objects in a real cluster. */
+import { API_SUFFIX, apiVersion, type Kind, VERSION } from "../kind.ts";
+import type { Objects, ProviderConfig, SecretData } from "../kube.ts";
+import type { Managed } from "../managed.ts";
+import { ApiError, type ClusterClient } from "./client.ts";
+
+/** Path of the objects of a CRD by its name (`vpcs.ec2.aws.m.upbound.io`), of one namespace or of all. */
+export function resourcePath(crd: string, namespace?: string, name?: string): string {
+  const [plural, ...group] = crd.split(".");
+  const scope = namespace === undefined ? "" : `/namespaces/${namespace}`;
+  return `/apis/${group.join(".")}/${VERSION}${scope}/${plural}${name === undefined ? "" : `/${name}`}`;
+}
+
+const MERGE = "application/merge-patch+json";
+const CONFIGS: Readonly<Record<string, string>> = {
+  ProviderConfig: `providerconfigs.${API_SUFFIX}`,
+  ClusterProviderConfig: `clusterproviderconfigs.${API_SUFFIX}`,
+};
+const USAGES = `providerconfigusages.${API_SUFFIX}`;
+
+const owner = (managed: Managed, more: object = {}) => ({
+  apiVersion: managed.apiVersion,
+  kind: managed.kind,
+  name: managed.metadata.name,
+  uid: managed.metadata.uid,
+  ...more,
+});
+
+const encode = (data: SecretData): SecretData =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
+
+const decode = (data: SecretData = {}): SecretData =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
+
+interface SecretObject {
+  readonly data?: SecretData;
+  readonly metadata: { readonly ownerReferences?: readonly { readonly uid: string }[] };
+}
+
+/** @param component the provider's name, for events */
+export function clusterObjects(client: ClusterClient, component: string): Objects {
+  const secretPath = (namespace: string, name: string) => `/api/v1/namespaces/${namespace}/secrets/${name}`;
+  const tracked = new Set<string>();
+
+  return {
+    get: (crd, namespace, name) => client.find<Managed>({ path: resourcePath(crd, namespace, name) }),
+    list: async (crd, namespace) =>
+      (await client.call<{ items: Managed[] }>({ path: resourcePath(crd, namespace) })).items,
+    patch: (crd, { metadata }, body) =>
+      client.call<Managed>({
+        method: "PATCH",
+        path: resourcePath(crd, metadata.namespace, metadata.name),
+        contentType: MERGE,
+        body,
+      }),
+    putStatus: (crd, managed) => {
+      const { namespace, name } = managed.metadata;
+      return client.call<Managed>({
+        method: "PUT",
+        path: `${resourcePath(crd, namespace, name)}/status`,
+        body: managed,
+      });
+    },
+
+    async secret(namespace, name) {
+      const found = await client.find<SecretObject>({ path: secretPath(namespace, name) });
+      return found && decode(found.data);
+    },
+
+    async writeSecret(managed, name, values) {
+      const { namespace, uid } = managed.metadata;
+      const path = secretPath(namespace, name);
+      const data = encode(values);
+      const found = await client.find<SecretObject>({ path });
+      if (!found) {
+        const metadata = {
+          name,
+          namespace,
+          ownerReferences: [owner(managed, { controller: true, blockOwnerDeletion: true })],
+        };
+        const body = { apiVersion: "v1", kind: "Secret", type: "connection.crossplane.io/v1alpha1", metadata, data };
+        await client.call({ method: "POST", path: `/api/v1/namespaces/${namespace}/secrets`, body });
+        return;
+      }
+      if (!found.metadata.ownerReferences?.some((reference) => reference.uid === uid))
+        throw new Error(
+          `the Secret ${namespace}/${name} belongs to something else: name another one in writeConnectionSecretToRef`,
+        );
+      const changed = Object.entries(data).some(([key, value]) => found.data?.[key] !== value);
+      if (changed) await client.call({ method: "PATCH", path, contentType: MERGE, body: { data } });
+    },
+
+    providerConfig: (kind, namespace, name) => {
+      const crd = CONFIGS[kind];
+      if (!crd)
+        throw new Error(`spec.providerConfigRef.kind is ${kind}: allowed are ${Object.keys(CONFIGS).join(" and ")}`);
+      const scope = kind === "ProviderConfig" ? namespace : undefined;
+      return client.find<ProviderConfig>({ path: resourcePath(crd, scope, name) });
+    },
+
+    /** Usages go with the object that they belong to; their number keeps a ProviderConfig from being deleted. */
+    async trackUsage(managed) {
+      const { uid, namespace } = managed.metadata;
+      const { providerConfigRef } = managed.spec;
+      const key = `${uid} ${JSON.stringify(providerConfigRef)}`;
+      if (tracked.has(key)) return;
+      const body = {
+        apiVersion: `${API_SUFFIX}/${VERSION}`,
+        kind: "ProviderConfigUsage",
+        metadata: {
+          name: uid,
+          namespace,
+          labels: {
+            "crossplane.io/provider-config": providerConfigRef.name,
+            "crossplane.io/provider-config-kind": providerConfigRef.kind,
+          },
+          ownerReferences: [owner(managed, { controller: true, blockOwnerDeletion: true })],
+        },
+        providerConfigRef,
+        resourceRef: owner(managed),
+      };
+      await client.call({
+        method: "PATCH",
+        path: resourcePath(USAGES, namespace, uid),
+        query: { fieldManager: component, force: "true" },
+        contentType: "application/apply-patch+yaml",
+        body,
+      });
+      tracked.add(key);
+    },
+
+    async event(managed, type, reason, message) {
+      const { namespace, name } = managed.metadata;
+      const now = new Date().toISOString();
+      const body = {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { generateName: `${name}.`, namespace },
+        involvedObject: owner(managed, { namespace }),
+        ...{ type, reason, message: message.slice(0, 1024), count: 1 },
+        ...{ firstTimestamp: now, lastTimestamp: now },
+        source: { component },
+        reportingComponent: component,
+      };
+      try {
+        await client.call({ method: "POST", path: `/api/v1/namespaces/${namespace}/events`, body });
+      } catch (error) {
+        // An event is a courtesy; in a namespace that is being deleted none can be made.
+        if (!(error instanceof ApiError)) throw error;
+      }
+    },
+  };
+}
+
+/** Path of all objects of a kind. */
+export const kindPath = (kind: Kind): string => `/apis/${apiVersion(kind)}/${kind.plural}`;

@@ -1,0 +1,130 @@
+/** One program of the family: follows the objects of its kinds and reconciles them. */
+import type { ServiceClasses } from "../../aws/connection.ts";
+import type { ClusterClient } from "./cluster/client.ts";
+import { inform, type Watched } from "./cluster/informer.ts";
+import { clusterObjects, kindPath } from "./cluster/objects.ts";
+import { connections } from "./credentials.ts";
+import { crdName, type Kind } from "./kind.ts";
+import { annotation, desiredState, keyOf, type Managed } from "./managed.ts";
+import { duration, type Options } from "./options.ts";
+import { crdOf } from "./plurals.ts";
+import { WorkQueue } from "./queue.ts";
+import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
+
+export interface Program {
+  /** Short name of the API group. */
+  readonly group: string;
+  readonly kinds: readonly Kind[];
+  /** The AWS clients that the kinds need. */
+  readonly classes: ServiceClasses;
+}
+
+export type Log = (level: "info" | "debug" | "error", message: string, details?: object) => void;
+
+/** Up to a tenth more or less, so that resources made together are not polled together for ever. */
+const jitter = (milliseconds: number): number => milliseconds * (0.9 + Math.random() / 5);
+
+/** Runs the program until `signal` is aborted, and then until the passes that run have ended. */
+export async function runController(
+  program: Program,
+  client: ClusterClient,
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = environment["PROVIDER_NAME"] ?? `provider-aws-${program.group}`;
+  const objects = clusterObjects(client, name);
+  const reconciler: ReconcilerOptions = {
+    objects,
+    connections: connections(program.classes, objects, environment),
+    crdOf,
+    skipDefaultTags: options.skipDefaultTags,
+    now: () => new Date(),
+  };
+  const seen = new Map<string, Managed>();
+  const kinds = new Map(program.kinds.map((kind) => [kind.kind, kind]));
+
+  const queue = new WorkQueue({
+    concurrency: options.concurrency,
+    pollMs: (key) => {
+      const own = annotation(seen.get(key) ?? { metadata: {} as Managed["metadata"] }, "pollInterval");
+      return jitter((own && duration(own)) || options.pollMs);
+    },
+    work: async (key) => {
+      const [kindName = "", namespace = "", objectName = ""] = key.split("/");
+      const kind = kinds.get(kindName) as Kind;
+      // Not from the watch: it may still lack what the last pass wrote.
+      const managed = await objects.get(crdName(kind), namespace, objectName);
+      if (!managed) return "wait";
+      const outcome = await new Reconciliation(kind, managed, reconciler).run();
+      log("debug", "reconciled", { key, outcome });
+      return outcome;
+    },
+    onError: (key, error) => log("error", "cannot reconcile", { key, error: (error as Error).message }),
+  });
+
+  /** Follows the objects of a kind for as long as its CRD is there. */
+  const follow = (kind: Kind, until: AbortSignal) =>
+    inform<Managed>(
+      client,
+      { path: kindPath(kind) },
+      {
+        upsert: (managed) => {
+          const key = `${kind.kind}/${keyOf(managed)}`;
+          const before = seen.get(key);
+          seen.set(key, managed);
+          if (!before || desiredState(before) !== desiredState(managed)) queue.add(key);
+          else queue.wake((other) => other !== key && other.includes(`/${managed.metadata.namespace}/`));
+        },
+        removed: (managed) => {
+          const key = `${kind.kind}/${keyOf(managed)}`;
+          seen.delete(key);
+          queue.forget(key);
+          queue.wake((other) => other.includes(`/${managed.metadata.namespace}/`));
+        },
+        trouble: (message) => log("error", "cannot watch", { kind: kind.kind, error: message }),
+      },
+      until,
+    );
+
+  await followActive(client, program.kinds, follow, log, signal);
+  await queue.stop();
+}
+
+/**
+ * Starts to follow a kind when its CRD is there, which Crossplane makes when an activation policy names the kind, and
+ * stops when it goes (upstream's capability SafeStart).
+ */
+async function followActive(
+  client: ClusterClient,
+  kinds: readonly Kind[],
+  follow: (kind: Kind, until: AbortSignal) => Promise<void>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const byCrd = new Map(kinds.map((kind) => [crdName(kind), kind]));
+  const running = new Map<string, AbortController>();
+  const start = (name: string): void => {
+    const kind = byCrd.get(name);
+    if (!kind || running.has(name)) return;
+    const stop = new AbortController();
+    running.set(name, stop);
+    log("info", "following", { kind: kind.kind });
+    void follow(kind, AbortSignal.any([stop.signal, signal])).finally(() => running.delete(name));
+  };
+  await inform<Watched>(
+    client,
+    {
+      path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+      accept:
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    },
+    {
+      upsert: ({ metadata }) => start(metadata.name),
+      removed: ({ metadata }) => running.get(metadata.name)?.abort(),
+      trouble: (message) => log("error", "cannot watch CustomResourceDefinitions", { error: message }),
+    },
+    signal,
+  );
+}

@@ -1,0 +1,75 @@
+/** What differs between a wanted resource and the one that AWS has. */
+
+import { isEmpty } from "../../aws/compare.ts";
+import type { Handler, Properties } from "../../aws/handler.ts";
+import { sameInput } from "../../aws/lifecycle.ts";
+
+export interface Difference {
+  /** Names of inputs (and `tagsAll`) that differ. */
+  readonly changed: readonly string[];
+  /** Paths of those that can't be changed on an existing resource. */
+  readonly immutable: readonly string[];
+  /** The inputs as they are now, in the form of the wanted ones. */
+  readonly before: Properties;
+  /** The inputs as they are to be. */
+  readonly after: Properties;
+}
+
+const isBlock = (value: unknown): value is Properties =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What AWS has, without what it completed: of a block the wanted members, of a list the wanted form of each equal item. */
+function inWantedForm(handler: Handler, path: string, wanted: unknown, actual: unknown): unknown {
+  if (isBlock(wanted) && isBlock(actual))
+    return Object.fromEntries(
+      Object.keys(wanted).map((name) => [name, inWantedForm(handler, `${path}.${name}`, wanted[name], actual[name])]),
+    );
+  if (Array.isArray(wanted) && Array.isArray(actual))
+    return actual.map((item: unknown) => {
+      const same = (other: unknown) =>
+        isBlock(other) && sameInput(handler, path, other, inWantedForm(handler, path, other, item));
+      return wanted.find(same) ?? item;
+    });
+  return actual;
+}
+
+const topNames = (handler: Handler): string[] => [
+  ...new Set(handler.inputs.map((path) => path.split(".")[0] as string)),
+  ...(handler.tagged ? ["tagsAll"] : []),
+];
+
+const valueAt = (properties: Properties, path: string): unknown =>
+  path.split(".").reduce<unknown>((value, name) => (isBlock(value) ? value[name] : undefined), properties);
+
+/**
+ * Compares wanted inputs with what AWS has. Inputs that AWS fills in count only where they are wanted, those that it
+ * doesn't give back never, and `ignored` ones (set for the creation only) neither.
+ */
+export function differenceOf(
+  handler: Handler,
+  wanted: Properties,
+  actual: Properties,
+  ignored: ReadonlySet<string> = new Set(),
+): Difference {
+  const before: Properties = { ...wanted };
+  const after: Properties = { ...wanted };
+  const changed: string[] = [];
+  for (const name of topNames(handler)) {
+    if (handler.unread?.includes(name)) continue;
+    const filledIn = wanted[name] === undefined && handler.computed?.includes(name);
+    if (filledIn || ignored.has(name)) {
+      before[name] = after[name] = actual[name];
+      continue;
+    }
+    before[name] = inWantedForm(handler, name, wanted[name], actual[name]);
+    const same =
+      wanted[name] === undefined ? isEmpty(before[name]) : sameInput(handler, name, wanted[name], before[name]);
+    if (!same) changed.push(name);
+  }
+  const immutable = (handler.update ? handler.replaceOn : changed).filter((path) => {
+    const value = valueAt(wanted, path);
+    if (!changed.includes(path.split(".")[0] as string)) return false;
+    return value !== undefined && !sameInput(handler, path, value, valueAt(before, path));
+  });
+  return { changed, immutable, before, after };
+}

@@ -1,0 +1,119 @@
+/** One resource in AWS as its managed resource describes it: observe, create, update, delete. */
+import type { Aws } from "../../aws/connection.ts";
+import { IncompleteError, type Properties } from "../../aws/handler.ts";
+import { changeOf } from "../../aws/lifecycle.ts";
+import { withOperation } from "../../aws/operation.ts";
+import { type Difference, differenceOf } from "./difference.ts";
+import type { Kind } from "./kind.ts";
+import { externalName, type Managed } from "./managed.ts";
+import { atProvider, inputsOf, mergeSpec, recorded } from "./shape.ts";
+
+export interface Observation {
+  readonly id: string;
+  readonly atProvider: Properties;
+  readonly difference: Difference;
+  /** AWS gave up making it: the status that says so. */
+  readonly failed: string | undefined;
+  readonly connection: Readonly<Record<string, string>>;
+}
+
+export interface External {
+  /** Undefined: it doesn't exist. */
+  observe(): Promise<Observation | undefined>;
+  /** Waits until an existing resource is usable. */
+  ready(id: string): Promise<void>;
+  /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
+  create(made: (externalName: string) => Promise<void>): Promise<void>;
+  update(observation: Observation): Promise<void>;
+  /** Removes it and waits until it is gone; one that is gone is no error. */
+  delete(): Promise<void>;
+  /** The external name of a resource whose creation was interrupted; undefined: there is none. */
+  recover(): Promise<string | undefined>;
+  /** Whether a creation may be repeated without knowing how the last one ended. */
+  readonly repeatable: boolean;
+}
+
+/** Inputs of the handler that only `initProvider` sets, or nobody: they count when the resource is made, and not later. */
+function initialOnly(kind: Kind, { spec }: Managed): ReadonlySet<string> {
+  const init = Object.keys(inputsOf({ ...kind, defaults: {} }, spec.initProvider ?? {}));
+  const wanted = inputsOf(kind, spec.forProvider);
+  const names = init.filter((name) => name !== "region" && name !== "tags" && wanted[name] === undefined);
+  const generated = kind.generatedName !== undefined && wanted[kind.generatedName] === undefined;
+  return new Set(generated ? [...names, kind.generatedName as string] : names);
+}
+
+/** The resource of `managed`; `secrets` are the values of its fields that stand in Secrets. */
+export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Properties): External {
+  const { handler, externalName: naming } = kind;
+  const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
+  const given = externalName(managed);
+  const name = naming.kind === "name" && given !== undefined ? (naming.value?.(given) ?? given) : undefined;
+  const inputs: Properties = {
+    ...generatedName(kind, managed),
+    ...inputsOf(kind, spec),
+    ...secrets,
+    ...(naming.kind === "name" && { [naming.input]: name }),
+  };
+  const last = { ...inputs, ...recorded(kind, managed.status?.atProvider), ...secrets };
+  const region = aws.region;
+
+  const idOf = async (): Promise<string | undefined> => {
+    if (naming.kind === "derived") return naming.id(last);
+    if (naming.kind === "assigned" || name === undefined) return given;
+    if (!naming.id) return name;
+    const account = { accountId: await aws.accountId(), partition: aws.partition };
+    return naming.id({ ...last, [naming.input]: name }, account);
+  };
+  const nameOf = (id: string): string => (naming.kind === "name" ? (given as string) : id);
+
+  return {
+    async observe() {
+      const id = await idOf();
+      const actual = id === undefined ? null : await handler.read(aws, id, last);
+      if (id === undefined || !actual) return undefined;
+      const status = String(actual["status"] ?? "");
+      return {
+        id,
+        atProvider: atProvider(kind, id, actual, region),
+        difference: differenceOf(handler, inputs, actual, initialOnly(kind, managed)),
+        failed: handler.failed?.includes(status) ? status : undefined,
+        connection: kind.connection?.(actual) ?? {},
+      };
+    },
+
+    async ready(id) {
+      await handler.ready?.(aws, id);
+    },
+
+    async create(made) {
+      const mistakes = handler.validate?.(inputs) ?? [];
+      if (mistakes.length > 0)
+        throw new Error(mistakes.map(({ property, reason }) => `${property}: ${reason}`).join("; "));
+      const known = (id: string) => made(nameOf(id));
+      try {
+        await known(await withOperation({ made: known }, () => handler.create(aws, inputs)));
+      } catch (error) {
+        // It exists, and is not usable yet: from here on it is observed like any other.
+        if (error instanceof IncompleteError) await known(error.id);
+        throw error;
+      }
+    },
+
+    async update({ id, difference: { before, after } }) {
+      await handler.update?.(aws, id, changeOf(handler, before, after));
+    },
+
+    async delete() {
+      const id = await idOf();
+      if (id !== undefined) await handler.delete(aws, id, last);
+    },
+
+    recover: () => kind.recover?.(aws, inputs, managed.metadata) ?? Promise.resolve(undefined),
+    repeatable: naming.kind !== "assigned" || kind.recover !== undefined,
+  };
+}
+
+/** The name that Terraform would make up. Ours is the same at every attempt. */
+function generatedName(kind: Kind, { metadata }: Managed): Properties {
+  return kind.generatedName ? { [kind.generatedName]: `terraform-${metadata.uid.replaceAll("-", "")}` } : {};
+}

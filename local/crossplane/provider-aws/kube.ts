@@ -1,0 +1,40 @@
+/** What the reconciler needs of the Kubernetes API. */
+import type { Managed } from "./managed.ts";
+
+export interface SecretData {
+  readonly [key: string]: string;
+}
+
+export interface ProviderConfig {
+  readonly spec: {
+    readonly credentials: {
+      readonly source: string;
+      readonly secretRef?: { readonly name: string; readonly namespace: string; readonly key: string };
+    };
+    readonly assumeRoleChain?: readonly AssumeRole[];
+  };
+}
+
+export interface AssumeRole {
+  readonly roleARN?: string;
+  readonly externalID?: string;
+  readonly tags?: readonly { readonly key: string; readonly value: string }[];
+  readonly transitiveTagKeys?: readonly string[];
+}
+
+/** Objects in the cluster; each call is one request. Missing objects are undefined. */
+export interface Objects {
+  get(crd: string, namespace: string, name: string): Promise<Managed | undefined>;
+  list(crd: string, namespace: string): Promise<readonly Managed[]>;
+  /** A JSON merge patch; with `resourceVersion` in its metadata it fails when the object has changed meanwhile. */
+  patch(crd: string, managed: Managed, patch: object): Promise<Managed>;
+  putStatus(crd: string, managed: Managed): Promise<Managed>;
+  /** Values in plain text; undefined: there is no such Secret. */
+  secret(namespace: string, name: string): Promise<SecretData | undefined>;
+  /** Writes a Secret that belongs to the object: it goes with it. */
+  writeSecret(owner: Managed, name: string, data: SecretData): Promise<void>;
+  providerConfig(kind: string, namespace: string, name: string): Promise<ProviderConfig | undefined>;
+  /** Says in the ProviderConfig's usages that the object uses it. */
+  trackUsage(managed: Managed): Promise<void>;
+  event(managed: Managed, type: "Normal" | "Warning", reason: string, message: string): Promise<void>;
+}

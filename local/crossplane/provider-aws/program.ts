@@ -1,0 +1,34 @@
+/** What every program of the family does around its controller: flags, log, orderly end. */
+import { ClusterClient, inCluster } from "./cluster/client.ts";
+import { type Log, type Program, runController } from "./controller.ts";
+import { runFamily } from "./family.ts";
+import { type Options, parseOptions } from "./options.ts";
+
+/** Log lines are JSON, one each, on standard error. */
+const logFor =
+  (debug: boolean): Log =>
+  (level, message, details = {}) => {
+    if (level === "debug" && !debug) return;
+    process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...details })}\n`);
+  };
+
+/** Runs until SIGTERM or SIGINT; passes that run then come to their end, so that no id of a new resource is lost. */
+async function run(body: (client: ClusterClient, options: Options, log: Log, signal: AbortSignal) => Promise<void>) {
+  const options = parseOptions(process.argv.slice(2));
+  const log = logFor(options.debug);
+  const stop = new AbortController();
+  for (const name of ["SIGTERM", "SIGINT"] as const)
+    process.on(name, () => {
+      log("info", "stopping", { signal: name });
+      stop.abort();
+    });
+  await body(new ClusterClient(await inCluster(process.env)), options, log, stop.signal);
+  process.exit(0);
+}
+
+/** The program of a member of the family. */
+export const runProgram = (program: Program): Promise<void> =>
+  run((client, options, log, signal) => runController(program, client, options, process.env, log, signal));
+
+/** The program of the family's own package. */
+export const runFamilyProgram = (): Promise<void> => run(runFamily);

@@ -1,0 +1,3 @@
+import { runFamilyProgram } from "../program.ts";
+
+await runFamilyProgram();
