@@ -34,7 +34,7 @@ export interface Run {
 /** Full config key to the text that Pulumi hands to a program. */
 export type ConfigText = Record<string, string>;
 
-const asText = (value: unknown): string => (typeof value === "object" ? JSON.stringify(value) : String(value));
+const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const readYaml = (path: string): Properties => parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
 
