@@ -35,7 +35,7 @@ describe("golden renders", () => {
     const resources = [...wanted]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, { manifest }]) => ({ [key]: readable(manifest) }));
-    const file = `golden/${name.replaceAll(/[^a-z]+/g, "-")}.yaml`;
+    const file = `golden/${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}.yaml`;
     await expect(stringify({ status, resources }, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
       file,
     );
