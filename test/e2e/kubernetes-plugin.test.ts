@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type PropertyMap, plainMap, Secret } from "../../local/pulumi/framework/values.ts";
+import { type PropertyMap, plainMap, Secret, textOf } from "../../local/pulumi/framework/values.ts";
 import { ensureToolchain, type Toolchain } from "../../local/toolchain/index.ts";
 import { type Plugin, partialState, startPlugin } from "../local/pulumi/harness.ts";
 import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
@@ -370,7 +370,7 @@ spec:
     await helm(
       "upgrade",
       "drift",
-      String(made.inputs["chart"]),
+      textOf(made.inputs["chart"]),
       "-n",
       "releases",
       "--reuse-values",
@@ -406,7 +406,7 @@ spec:
     const args = [
       "upgrade",
       "pending",
-      String(made.inputs["chart"]),
+      textOf(made.inputs["chart"]),
       "-n",
       "releases",
       "--wait",

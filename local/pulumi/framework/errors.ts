@@ -4,7 +4,7 @@ import provpb from "@pulumi/pulumi/proto/provider_pb.js";
 import statuspb from "@pulumi/pulumi/proto/status_pb.js";
 import anypb from "google-protobuf/google/protobuf/any_pb.js";
 import { redact } from "./secrets.ts";
-import type { PropertyMap, Value } from "./values.ts";
+import { type PropertyMap, textOf, type Value } from "./values.ts";
 import { encode } from "./wire.ts";
 
 /** A refusal or failure with a gRPC status of its own; other errors are reported as UNKNOWN. */
@@ -41,7 +41,7 @@ export class ResourceNotReadyError extends Error {
 export function fullMessage(error: unknown): string {
   const parts: string[] = [];
   for (let current = error; current !== undefined && current !== null; current = cause(current)) {
-    const text = current instanceof Error ? errorText(current) : String(current);
+    const text = current instanceof Error ? errorText(current) : textOf(current);
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }
   return parts.join(": ");

@@ -143,6 +143,12 @@ function mapValues(map: PropertyMap, change: (value: Value) => Value): PropertyM
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value)]));
 }
 
+/** A value in words: strings as they are, nothing as an empty text, everything else as JSON. */
+export function textOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? "" : JSON.stringify(value);
+}
+
 /** Deep equality of two values; unknowns equal nothing, secret wrappers don't count. */
 export function equal(left: Value | undefined, right: Value | undefined): boolean {
   if (left === undefined || right === undefined) return left === right;

@@ -9,6 +9,7 @@ import {
   type PropertyMap,
   ResourceReference,
   Secret,
+  textOf,
   UNKNOWN,
   Unknown,
   type Value,
@@ -64,19 +65,19 @@ export function decodeValue(wire: unknown): Value {
     case ARCHIVE:
       return new Asset("archive", decodeMap(fields));
     default:
-      throw new TypeError(`got a value with the unknown signature ${String(signature)}`);
+      throw new TypeError(`got a value with the unknown signature ${textOf(signature)}`);
   }
 }
 
 function decodeReference(fields: Record<string, unknown>): ResourceReference {
   const id = fields["id"];
-  const known = id === undefined || id === null ? undefined : String(id);
+  const known = id === undefined || id === null ? undefined : textOf(id);
   // The engine sends an empty or sentinel id for a resource that is still to be created.
   const unknown = known === "" || (known !== undefined && UNKNOWN_SENTINELS.has(known));
   return new ResourceReference(
     String(fields["urn"]),
     unknown ? UNKNOWN : known,
-    String(fields["packageVersion"] ?? ""),
+    textOf(fields["packageVersion"] ?? ""),
   );
 }
 

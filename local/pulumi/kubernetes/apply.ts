@@ -52,6 +52,15 @@ export function fieldManager(urn: string): string {
   return `pulumi-kubernetes-${createHash("sha256").update(urn).digest("hex").slice(0, 8)}`;
 }
 
+/** Output that keeps the name of the field manager over renames of the resource. */
+export const MANAGER_KEY = "__fieldManager";
+
+/** The field manager that made the object, or that of the resource when nothing is recorded. */
+export function managerOf(urn: string, state: JsonMap | undefined): string {
+  const recorded = state?.[MANAGER_KEY];
+  return typeof recorded === "string" ? recorded : fieldManager(urn);
+}
+
 /** Options of {@link apply}. */
 export interface ApplyOptions {
   readonly manager: string;

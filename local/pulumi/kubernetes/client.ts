@@ -5,7 +5,7 @@ import https from "node:https";
 import { homedir } from "node:os";
 import path from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import type { JsonMap } from "../framework/index.ts";
+import { type JsonMap, textOf } from "../framework/index.ts";
 
 /** The API server answered with an error. */
 export class ApiError extends Error {
@@ -209,7 +209,7 @@ function parseAnswer(status: number, text: string, request: ApiRequest): JsonMap
     throw new ApiError(status, "NotJson", `${what}: status ${status}, ${text.slice(0, 500) || "no text"}`);
   }
   if (status >= 200 && status < 300) return body;
-  throw new ApiError(status, String(body["reason"] ?? ""), String(body["message"] ?? `${what}: status ${status}`));
+  throw new ApiError(status, textOf(body["reason"] ?? ""), textOf(body["message"] ?? `${what}: status ${status}`));
 }
 
 /** True for an error that says the thing (object or its kind) does not exist. */

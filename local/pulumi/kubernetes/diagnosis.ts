@@ -1,5 +1,5 @@
 /** Why an object is not ready: what its pods and its events say. */
-import type { JsonMap } from "../framework/index.ts";
+import { type JsonMap, textOf } from "../framework/index.ts";
 import type { Client } from "./client.ts";
 import { at, conditions, describeCondition, type KubeObject } from "./readiness.ts";
 
@@ -56,7 +56,7 @@ function describePod(pod: JsonMap): string | undefined {
       ? ` (last exit code ${String(at(last, "exitCode"))}${at(last, "message") ? `: ${String(at(last, "message")).trim()}` : ""})`
       : "";
     const message = at(state, "message");
-    return `pod ${name}, container ${String(at(status, "name"))}: ${reason}${message ? `: ${String(message)}` : ""}${exit}`;
+    return `pod ${name}, container ${String(at(status, "name"))}: ${reason}${message ? `: ${textOf(message)}` : ""}${exit}`;
   }
   const problem = conditions(pod).find(({ type, status }) => type === "PodScheduled" && status === "False");
   return problem && `pod ${name}: ${describeCondition(problem)}`;
@@ -67,9 +67,9 @@ async function eventsOf(client: Client, object: JsonMap): Promise<string[]> {
   const fieldSelector = `involvedObject.uid=${String(at(object, "metadata", "uid"))},type=Warning`;
   const list = await client.request({
     method: "GET",
-    path: `/api/v1/namespaces/${String(namespace)}/events`,
+    path: `/api/v1/namespaces/${textOf(namespace)}/events`,
     query: { fieldSelector },
   });
   const events = (list["items"] as JsonMap[]).slice(-MAX_EVENTS);
-  return events.map((event) => `event ${String(event["reason"])}: ${String(event["message"])}`);
+  return events.map((event) => `event ${textOf(event["reason"])}: ${textOf(event["message"])}`);
 }

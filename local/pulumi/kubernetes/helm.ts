@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { stringify } from "yaml";
-import type { Json, JsonMap } from "../framework/index.ts";
+import { type Json, type JsonMap, textOf } from "../framework/index.ts";
 import { type ClusterConfig, kubeconfigSource, loadKubeconfig } from "./client.ts";
 
 /** Where a chart comes from; credentials are passed by file only. */
@@ -60,13 +60,13 @@ export class Helm {
     if (text === undefined) return undefined;
     const found = JSON.parse(text) as Partial<Record<keyof ReleaseMetadata, Json>>;
     return {
-      name: String(found.name),
-      namespace: String(found.namespace),
-      chart: String(found.chart ?? ""),
-      version: String(found.version ?? ""),
-      appVersion: String(found.appVersion ?? ""),
+      name: textOf(found.name),
+      namespace: textOf(found.namespace),
+      chart: textOf(found.chart ?? ""),
+      version: textOf(found.version ?? ""),
+      appVersion: textOf(found.appVersion ?? ""),
       revision: Number(found.revision),
-      status: String(found.status),
+      status: textOf(found.status),
       labels: (found.labels ?? {}) as Record<string, string>,
     };
   }

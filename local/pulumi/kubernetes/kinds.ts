@@ -1,5 +1,5 @@
 /** Kinds: from Pulumi type tokens to API paths. */
-import type { JsonMap } from "../framework/index.ts";
+import { type JsonMap, textOf } from "../framework/index.ts";
 import { ApiError, type Client, isNotFound } from "./client.ts";
 
 /** API version and kind of an object. */
@@ -61,11 +61,11 @@ export class Discovery {
       const list = await this.#client.request({ method: "GET", path: versionPath(apiVersion) });
       const resources = list["resources"] as JsonMap[];
       return resources
-        .filter((resource) => !String(resource["name"]).includes("/"))
+        .filter((resource) => !textOf(resource["name"]).includes("/"))
         .map((resource) => ({
           apiVersion,
-          kind: String(resource["kind"]),
-          plural: String(resource["name"]),
+          kind: textOf(resource["kind"]),
+          plural: textOf(resource["name"]),
           namespaced: resource["namespaced"] === true,
         }));
     } catch (error) {

@@ -1,6 +1,6 @@
 /** Between what the program asked for and what the API server has. Pure. */
 import { quantityToScalar } from "@kubernetes/client-node/dist/util.js";
-import type { Json, JsonMap } from "../framework/index.ts";
+import { type Json, type JsonMap, textOf } from "../framework/index.ts";
 import { at } from "./readiness.ts";
 
 /** Metadata that only the server sets. */
@@ -108,7 +108,7 @@ const QUANTITY = /^[+-]?\d+(\.\d+)?(e[+-]?\d+|[numkKMGTPE]i?)?$/;
 
 /** True for two notations of one quantity: resource amounts are rewritten by the server. */
 export function sameQuantity(left: Json, right: Json): boolean {
-  const [a, b] = [String(left), String(right)];
+  const [a, b] = [textOf(left), textOf(right)];
   if (a === b) return true;
   if (!QUANTITY.test(a) || !QUANTITY.test(b)) return false;
   try {

@@ -1,5 +1,5 @@
 /** When an object counts as ready, by kind. Pure: from the object as the API server shows it. */
-import type { JsonMap } from "../framework/index.ts";
+import { type JsonMap, textOf } from "../framework/index.ts";
 
 /** How far an object is. */
 export interface Readiness {
@@ -43,10 +43,10 @@ export function conditions(object: JsonMap): Condition[] {
   const list = at(object, "status", "conditions");
   if (!Array.isArray(list)) return [];
   return list.map((item) => ({
-    type: String(at(item, "type") ?? ""),
-    status: String(at(item, "status") ?? ""),
-    reason: String(at(item, "reason") ?? ""),
-    message: String(at(item, "message") ?? ""),
+    type: textOf(at(item, "type") ?? ""),
+    status: textOf(at(item, "status") ?? ""),
+    reason: textOf(at(item, "reason") ?? ""),
+    message: textOf(at(item, "message") ?? ""),
   }));
 }
 
@@ -120,13 +120,13 @@ function pod(object: JsonMap): Readiness {
   const phase = at(object, "status", "phase");
   if (phase === "Succeeded") return READY;
   if (phase === "Failed")
-    return failed(String(at(object, "status", "message") ?? at(object, "status", "reason") ?? "the pod failed"));
+    return failed(textOf(at(object, "status", "message") ?? at(object, "status", "reason") ?? "the pod failed"));
   return byCondition(object, "Ready");
 }
 
 function phase(...good: string[]) {
   return (object: JsonMap): Readiness => {
-    const current = String(at(object, "status", "phase") ?? "");
+    const current = textOf(at(object, "status", "phase") ?? "");
     return good.includes(current)
       ? READY
       : waiting(`phase is ${current || "not set"}, waiting for ${good.join(" or ")}`);
@@ -207,7 +207,7 @@ function waitForCondition(type: string, status: string): WaitFor {
 
 function observedByCondition(object: JsonMap, type: string): boolean {
   const list = at(object, "status", "conditions") as JsonMap[];
-  const raw = list.find((item) => String(item["type"]).toLowerCase() === type.toLowerCase());
+  const raw = list.find((item) => textOf(item["type"]).toLowerCase() === type.toLowerCase());
   const generation = raw?.["observedGeneration"] ?? at(object, "status", "observedGeneration");
   return typeof generation !== "number" || generation >= number(object, "metadata", "generation");
 }

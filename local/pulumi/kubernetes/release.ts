@@ -15,6 +15,7 @@ import {
   type ResourceDefinition,
   ResourceNotReadyError,
   Secret,
+  textOf,
   UNKNOWN,
 } from "../framework/index.ts";
 import { fieldManager } from "./apply.ts";
@@ -96,7 +97,7 @@ function namespaceOf(context: Context, inputs: JsonMap): string {
 
 function sourceOf(inputs: JsonMap): ChartSource {
   return {
-    chart: String(inputs["chart"]),
+    chart: textOf(inputs["chart"]),
     version: text(inputs["version"]),
     devel: inputs["devel"] === true,
     repository: (inputs["repositoryOpts"] ?? {}) as ChartSource["repository"],
@@ -108,7 +109,7 @@ function timeoutOf(context: Context, inputs: JsonMap): number {
 }
 
 async function create(context: Context, inputs: JsonMap): Promise<Created> {
-  const name = String(inputs["name"]);
+  const name = textOf(inputs["name"]);
   const namespace = namespaceOf(context, inputs);
   const existing = await context.session.helm.metadata(namespace, name);
   if (existing && existing.labels[OWNER_LABEL] !== fieldManager(context.urn))
@@ -120,7 +121,7 @@ async function create(context: Context, inputs: JsonMap): Promise<Created> {
 
 async function upgrade(context: Context, inputs: JsonMap, operation: "create" | "update"): Promise<PropertyMap> {
   const { helm, client } = context.session;
-  const name = String(inputs["name"]);
+  const name = textOf(inputs["name"]);
   const namespace = namespaceOf(context, inputs);
   await settle(helm, namespace, name, context);
   const args = [
@@ -149,9 +150,9 @@ function upgradeArguments(context: Context, inputs: JsonMap, namespace: string):
     ...["--labels", `${OWNER_LABEL}=${fieldManager(context.urn)}`],
     ...["--timeout", `${timeoutOf(context, inputs)}s`],
     ...(inputs["skipAwait"] === true ? [] : ["--wait=watcher"]),
-    ...(inputs["maxHistory"] === undefined ? [] : ["--history-max", String(inputs["maxHistory"])]),
-    ...(text(inputs["description"]) ? ["--description", String(inputs["description"])] : []),
-    ...(text(inputs["keyring"]) ? ["--keyring", String(inputs["keyring"])] : []),
+    ...(inputs["maxHistory"] === undefined ? [] : ["--history-max", textOf(inputs["maxHistory"])]),
+    ...(text(inputs["description"]) ? ["--description", textOf(inputs["description"])] : []),
+    ...(text(inputs["keyring"]) ? ["--keyring", textOf(inputs["keyring"])] : []),
     ...set,
   ];
 }
@@ -170,7 +171,7 @@ async function failure(
   reasons: string[],
 ): Promise<Error> {
   const namespace = namespaceOf(context, inputs);
-  const name = String(inputs["name"]);
+  const name = textOf(inputs["name"]);
   const title = `release ${namespace}/${name}: ${reasons[0]}`;
   const found = await context.session.helm.metadata(namespace, name).catch(() => undefined);
   if (!found || (operation === "update" && found.status === "deployed"))
@@ -203,8 +204,8 @@ function resourceNames(manifest: string, namespace: string): JsonMap {
     const object = document.toJS() as JsonMap | null;
     const name = at(object, "metadata", "name");
     if (!object || typeof name !== "string") continue;
-    const [version, group] = String(object["apiVersion"]).split("/").reverse();
-    const key = `${String(object["kind"])}${group ? `.${group}` : ""}/${version}`;
+    const [version, group] = textOf(object["apiVersion"]).split("/").reverse();
+    const key = `${textOf(object["kind"])}${group ? `.${group}` : ""}/${version}`;
     const own = at(object, "metadata", "namespace");
     names[key] = [...(names[key] ?? []), `${typeof own === "string" ? own : namespace}/${name}`];
   }
@@ -280,7 +281,7 @@ function splitId(id: string): [namespace: string, name: string] {
 
 /** The recorded inputs with what the release really is now. */
 function driftedRelease(inputs: JsonMap, found: ReleaseMetadata, values: JsonMap): JsonMap {
-  const chart = String(inputs["chart"]);
+  const chart = textOf(inputs["chart"]);
   const sameChart = chart === found.chart || chart.replace(/\/+$/, "").split("/").at(-1)?.startsWith(found.chart);
   const sameValues = JSON.stringify(sorted(valuesOf(inputs))) === JSON.stringify(sorted(values));
   return {
@@ -297,7 +298,7 @@ function isExact(version: string | undefined): version is string {
 }
 
 function sameVersion(inputs: JsonMap, { version }: ReleaseMetadata): string {
-  const given = String(inputs["version"]);
+  const given = textOf(inputs["version"]);
   return given.replace(/^v/, "") === version.replace(/^v/, "") ? given : version;
 }
 

@@ -1,8 +1,10 @@
 /** Node processes that the language host runs: programs, policy packs, TypeScript providers. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
 import type { ProgramInfo } from "@pulumi/pulumi/proto/language_pb.js";
+import { textOf } from "../framework/values.ts";
 
 /** Options of `runtime:` in Pulumi.yaml that this host knows. */
 export interface RuntimeOptions {
@@ -19,7 +21,7 @@ export function runtimeOptions(info: ProgramInfo | undefined): RuntimeOptions {
   const options = (info?.getOptions()?.toJavaScript() ?? {}) as Record<string, unknown>;
   const manager = options["packagemanager"];
   if (manager !== undefined && manager !== "npm" && manager !== "auto")
-    throw new Error(`runtime option packagemanager: got ${String(manager)}, this language host knows npm`);
+    throw new Error(`runtime option packagemanager: got ${textOf(manager)}, this language host knows npm`);
   const nodeargs = typeof options["nodeargs"] === "string" ? options["nodeargs"].split(/\s+/).filter(Boolean) : [];
   const tsconfig = typeof options["tsconfig"] === "string" ? options["tsconfig"] : undefined;
   return { typescript: options["typescript"] !== false, nodeargs, tsconfig };

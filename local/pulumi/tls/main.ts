@@ -11,6 +11,7 @@ import {
   type ResourceDefinition,
   reveal,
   serveProvider,
+  textOf,
 } from "../framework/index.ts";
 import { ALLOWED_USES, renewalDue, SUBJECT_PATHS, selfSign } from "./certificate.ts";
 import { CURVES, generateKey, keyOutputs, readKey } from "./keys.ts";
@@ -57,7 +58,7 @@ const privateKey: ResourceDefinition<undefined> = {
   defaults: { rsaBits: 2048, ecdsaCurve: "P224" },
   check: checkKey,
   create: async ({ inputs }) => {
-    const key = await generateKey(String(inputs["algorithm"]), Number(inputs["rsaBits"]), String(inputs["ecdsaCurve"]));
+    const key = await generateKey(textOf(inputs["algorithm"]), Number(inputs["rsaBits"]), textOf(inputs["ecdsaCurve"]));
     const { id, outputs } = keyOutputs(key);
     return { id, outputs: { ...inputs, ...outputs } };
   },
@@ -79,7 +80,7 @@ function checkCertificate({ news }: CheckRequest<undefined>): CheckResult {
     failures: [
       ...wrongUses.map((use) => ({
         property: "allowedUses",
-        reason: `got '${String(use)}', allowed: ${ALLOWED_USES.join(", ")}`,
+        reason: `got '${textOf(use)}', allowed: ${ALLOWED_USES.join(", ")}`,
       })),
       ...positive(news, "validityPeriodHours"),
       ...positive(news, "earlyRenewalHours"),
@@ -107,7 +108,7 @@ function keyFailures(pem: string): CheckFailure[] {
 /** What is true of a certificate now: whether it is time to make a new one. */
 function withRenewal(state: JsonMap): JsonMap {
   const early = Number(state["earlyRenewalHours"]);
-  return { ...state, readyForRenewal: renewalDue(String(state["validityEndTime"]), early, new Date()) };
+  return { ...state, readyForRenewal: renewalDue(textOf(state["validityEndTime"]), early, new Date()) };
 }
 
 const selfSignedCert: ResourceDefinition<undefined> = {
@@ -129,7 +130,7 @@ const selfSignedCert: ResourceDefinition<undefined> = {
     return { properties: { ...properties, readyForRenewal: { kind: "update", replace: true } } };
   },
   create: async ({ inputs }) => {
-    const key = readKey(String(inputs["privateKeyPem"]));
+    const key = readKey(textOf(inputs["privateKeyPem"]));
     const { id, ...outputs } = await selfSign(inputs, key, new Date());
     return { id, outputs: withRenewal({ ...inputs, ...outputs }) };
   },

@@ -1,6 +1,6 @@
 import { compare } from "bcryptjs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { plainMap, Secret, UNKNOWN } from "../../../local/pulumi/framework/values.ts";
+import { plainMap, Secret, textOf, UNKNOWN } from "../../../local/pulumi/framework/values.ts";
 import { type Plugin, startPlugin } from "./harness.ts";
 
 const PASSWORD = "random:index/randomPassword:RandomPassword";
@@ -21,13 +21,13 @@ test("a password keeps its class minimums and length, and is secret with its has
   expect(outputs["result"]).toBeInstanceOf(Secret);
   expect(outputs["bcryptHash"]).toBeInstanceOf(Secret);
   const plain = plainMap(outputs);
-  const result = String(plain["result"]);
+  const result = textOf(plain["result"]);
   expect(result).toHaveLength(24);
   expect(result.match(/[A-Z]/g)?.length).toBeGreaterThanOrEqual(3);
   expect(result.match(/[0-9]/g)?.length).toBeGreaterThanOrEqual(4);
   expect(result.match(/~/g)?.length).toBeGreaterThanOrEqual(2);
   expect(result).toMatch(/^[A-Za-z0-9~]+$/);
-  expect(await compare(result, String(plain["bcryptHash"]))).toBe(true);
+  expect(await compare(result, textOf(plain["bcryptHash"]))).toBe(true);
 });
 
 test("two strings differ, and a string of one class holds only that class", async () => {

@@ -146,13 +146,27 @@ test("create, read and update give the same outputs for the same role", async ()
     outputs: { ...inputs, maxSessionDuration: 3600, tagsAll: { fleet: "one" } },
   });
   const request = { ...context, id: "hub", state: created.outputs as never, inputs, rawInputs: inputs };
-  await expect(definition().read(request)).resolves.toEqual({ id: "hub", outputs: created.outputs });
+  await expect(definition().read(request)).resolves.toEqual({ id: "hub", outputs: created.outputs, inputs });
   const updated = await definition().update?.({
     ...request,
     oldInputs: inputs,
     inputs: { ...inputs, description: "new" },
   });
   expect(updated).toEqual({ ...created.outputs, description: "new" });
+});
+
+test("a refresh shows what was changed, and what somebody set beside the program", async () => {
+  const created = await create();
+  roles.held.set("hub", {
+    ...roles.held.get("hub"),
+    description: "by hand",
+    maxSessionDuration: 7200,
+    path: "/other/",
+  });
+  const request = { ...context, id: "hub", state: created.outputs as never, inputs, rawInputs: inputs };
+  const current = await definition().read(request);
+  // maxSessionDuration is AWS's own to fill in while the program does not set it.
+  expect(current?.inputs).toEqual({ ...inputs, path: "/other/", description: "by hand" });
 });
 
 test("a role that is half made is recorded with its id and the reason", async () => {

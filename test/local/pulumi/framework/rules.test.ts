@@ -18,7 +18,7 @@ import {
   previewOfCreate,
   previewOfUpdate,
 } from "../../../../local/pulumi/framework/state.ts";
-import { Secret, UNKNOWN } from "../../../../local/pulumi/framework/values.ts";
+import { Secret, textOf, UNKNOWN } from "../../../../local/pulumi/framework/values.ts";
 import { partialState } from "../harness.ts";
 
 const shape: ResourceShape = {
@@ -128,7 +128,7 @@ test("a refresh takes the values of what the program set, all tags, and nothing 
     config: { subnetIds: ["a"] },
     anything: "write-only",
   });
-  const same = definition({ equals: { name: (a, b) => String(a).toLowerCase() === String(b).toLowerCase() } });
+  const same = definition({ equals: { name: (a, b) => textOf(a).toLowerCase() === textOf(b).toLowerCase() } });
   expect(inputsFromOutputs(same, { name: "N" }, { name: "n" })).toEqual({ name: "N" });
   expect(importedInputs(definition(), outputs)).toEqual({ name: "m", tags: outputs.tags, config: outputs.config });
 });

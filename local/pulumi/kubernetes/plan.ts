@@ -1,0 +1,145 @@
+/** What an update would do to an object: diff and preview. */
+import {
+  type Diff,
+  type DiffRequest,
+  diffInputs,
+  fullMessage,
+  hasUnknown,
+  isMap,
+  type JsonMap,
+  type PreviewRequest,
+  type PropertyMap,
+  plainMap,
+  type ResourceContext,
+  reveal,
+  UNKNOWN,
+} from "../framework/index.ts";
+import { apply, isPassing, locate, managerOf } from "./apply.ts";
+import { ApiError, isNotFound, UnreachableError } from "./client.ts";
+import type { GroupKind } from "./kinds.ts";
+import { recordedObject, sameQuantity } from "./live.ts";
+import { isAutonamed } from "./naming.ts";
+import { at, type KubeObject } from "./readiness.ts";
+import { isImmutableRefusal, replaceOn } from "./replace.ts";
+import type { Session } from "./session.ts";
+
+type Context = ResourceContext<Session>;
+
+/** What a change of inputs means, by the table of immutable fields and, where that knows nothing, by a dry run. */
+export async function diff(kind: GroupKind, request: DiffRequest<Session>): Promise<Diff> {
+  const { session, newInputs } = request;
+  const [before, after] = withoutDefaultNamespace(request);
+  const frozen = reveal(request.oldInputs["immutable"] ?? false) === true ? ["data", "stringData", "binaryData"] : [];
+  const rules = { replaceOn: [...replaceOn(kind, session.settings), ...frozen] };
+  const { properties } = diffInputs(before, after, rules);
+  const changed = Object.entries(properties).filter(([path]) => !sameAmount(path, before, after));
+  const detailed = Object.fromEntries(changed);
+  const replaces = changed.some(([, { replace }]) => replace);
+  const refused = changed.length > 0 && !replaces && (await refusesChange(kind, request));
+  return {
+    properties: refused ? mapReplace(detailed) : detailed,
+    deleteBeforeReplace: sameIdentity(before, after) && !isAutonamed(newInputs),
+  };
+}
+
+function mapReplace(properties: Diff["properties"]): Diff["properties"] {
+  return Object.fromEntries(Object.entries(properties).map(([path, diff]) => [path, { ...diff, replace: true }]));
+}
+
+/** Amounts under `resources` and the like are compared as numbers. */
+function sameAmount(path: string, before: PropertyMap, after: PropertyMap): boolean {
+  if (!/(^|\.)(resources|limits|requests|capacity|hard)[.[]/.test(path)) return false;
+  const keys = path.split(/[.[\]"]+/).filter((key) => key !== "");
+  const [left, right] = [at(reveal(before), ...keys), at(reveal(after), ...keys)];
+  return typeof left === "string" && typeof right === "string" && sameQuantity(left, right);
+}
+
+/** An object without a namespace is in the default one: naming that is no change. */
+function withoutDefaultNamespace(request: DiffRequest<Session>): [PropertyMap, PropertyMap] {
+  const pair: [PropertyMap, PropertyMap] = [request.oldInputs, request.newInputs];
+  const [before, after] = pair.map((inputs) => reveal(inputs["metadata"] ?? {}));
+  if (!isMap(before) || !isMap(after) || (before["namespace"] === undefined) === (after["namespace"] === undefined))
+    return pair;
+  const inState = at(reveal(request.state), "metadata", "namespace");
+  const named = before["namespace"] ?? after["namespace"];
+  if (reveal(named ?? null) !== inState) return pair;
+  const strip = (inputs: PropertyMap): PropertyMap => {
+    const { namespace: _, ...metadata } = reveal(inputs["metadata"] ?? {}) as PropertyMap;
+    return { ...inputs, metadata };
+  };
+  return [strip(pair[0]), strip(pair[1])];
+}
+
+function sameIdentity(before: PropertyMap, after: PropertyMap): boolean {
+  return ["name", "namespace"].every((key) => {
+    const [left, right] = [before, after].map((inputs) => at(reveal(inputs), "metadata", key));
+    return left === right;
+  });
+}
+
+/** Asks the server whether it would refuse the change because a field is immutable, which no table knows for custom resources. */
+async function refusesChange(kind: GroupKind, request: DiffRequest<Session>): Promise<boolean> {
+  if (hasUnknown(request.newInputs)) return false;
+  try {
+    await dryRun(kind, request, plainMap(request.newInputs), plainMap(request.state));
+    return false;
+  } catch (error) {
+    // Other refusals are reported by the preview or the update itself.
+    return error instanceof ApiError && error.status === 422 && isImmutableRefusal(error.message);
+  }
+}
+
+async function dryRun(
+  kind: GroupKind,
+  context: Context,
+  inputs: JsonMap,
+  state: JsonMap | undefined,
+): Promise<KubeObject> {
+  const object = { ...inputs, ...kind } as KubeObject;
+  const location = await locate(context.session, object);
+  return apply(context.session, object, location, { manager: managerOf(context.urn, state), dryRun: true });
+}
+
+/**
+ * What the object would be. The server defaults it in a dry run where that is possible; where it isn't (a value or the cluster is not
+ * known yet, the namespace or the CRD comes with the same update), the inputs are shown.
+ */
+export async function preview(kind: GroupKind, request: PreviewRequest<Session>): Promise<PropertyMap> {
+  const { inputs, state } = request;
+  const unknownStatus = state ? { ...(state["status"] === undefined ? {} : { status: state["status"] }) } : {};
+  if (hasUnknown(inputs)) return { ...unknownStatus, ...inputs, ...kind };
+  try {
+    const object = await dryRun(kind, request, plainMap(inputs), state && plainMap(state));
+    return state ? recordedObject(object) : withUnknownParts(recordedObject(object), plainMap(inputs));
+  } catch (error) {
+    if (!cannotPreview(error)) throw error;
+    request.log.debug(`no server-side preview: ${fullMessage(error)}`);
+    return { ...unknownStatus, ...inputs, ...kind };
+  }
+}
+
+function cannotPreview(error: unknown): boolean {
+  if (error instanceof UnreachableError || isNotFound(error) || isPassing(error)) return true;
+  if (!(error instanceof ApiError)) return false;
+  // Webhooks with side effects refuse dry runs; an immutable field means a replacement, which deletes the old object first.
+  return (
+    /does not support dry run/.test(error.message) ||
+    (error.status === 422 && isImmutableRefusal(error.message)) ||
+    [401, 403].includes(error.status)
+  );
+}
+
+/** Parts of a new object that a dry run only guesses. */
+function withUnknownParts(object: JsonMap, inputs: JsonMap): PropertyMap {
+  const { status: _, ...rest } = object;
+  const metadata = {
+    ...(object["metadata"] as PropertyMap),
+    uid: UNKNOWN,
+    resourceVersion: UNKNOWN,
+    creationTimestamp: UNKNOWN,
+  };
+  const spec = object["spec"];
+  if (object["kind"] !== "Service" || !isMap(spec) || at(inputs, "spec", "clusterIP") !== undefined)
+    return { ...rest, metadata };
+  return { ...rest, metadata, spec: { ...spec, clusterIP: UNKNOWN, clusterIPs: UNKNOWN } };
+}
