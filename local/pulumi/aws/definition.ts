@@ -23,7 +23,7 @@ import {
 } from "../framework/index.ts";
 import { inputsFromOutputs } from "../framework/state.ts";
 import type { Session } from "./config.ts";
-import { failuresOf, policyInputs, withNestedDefaults, withPolicyTexts } from "./inputs.ts";
+import { failuresOf, policyInputs, setBeside, withNestedDefaults, withPolicyTexts } from "./inputs.ts";
 import type { Journal } from "./journal.ts";
 import { diffOf, previewOf } from "./plan.ts";
 
@@ -78,7 +78,9 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
       const located = imported && handler.importId ? await handler.importId(aws, given) : { id: given, properties: {} };
       const last = { ...located.properties, ...state, ...inputs };
       const outputs = await operate("read", handler, request, () => outputsOf(handler, session, aws, located.id, last));
-      return outputs && { id: located.id, outputs };
+      if (!outputs || !request.rawInputs) return outputs && { id: located.id, outputs };
+      const recorded = inputsFromOutputs(definition, request.rawInputs, outputs);
+      return { id: located.id, outputs, inputs: { ...recorded, ...setBeside(handler, recorded, outputs) } };
     },
 
     async delete(request) {

@@ -1,5 +1,5 @@
 /** Inputs before they are used: defaults inside blocks, policies as texts, mistakes. */
-import { type Handler, samePolicy } from "../../aws/index.ts";
+import { type Handler, isEmpty, samePolicy } from "../../aws/index.ts";
 import {
   type CheckFailure,
   hasSecret,
@@ -47,4 +47,14 @@ function policyText(document: Value): Value {
 export function failuresOf(handler: Handler, inputs: PropertyMap): CheckFailure[] {
   // What is unknown is checked when it is known.
   return hasUnknown(inputs) ? [] : (handler.validate?.(revealMap(inputs)) ?? []);
+}
+
+/** Inputs that the program leaves unset and AWS does not fill in, but that have a value: somebody else set them (drift). */
+export function setBeside(handler: Handler, recorded: PropertyMap, outputs: PropertyMap): PropertyMap {
+  const expected = [...(handler.computed ?? []), ...(handler.unread ?? []), ...Object.keys(handler.defaults ?? {})];
+  const names = handler.inputs.map((path) => path.split(".")[0] as string);
+  const found = names.filter(
+    (name) => !(name in recorded) && !expected.includes(name) && !isEmpty(reveal(outputs[name] ?? null)),
+  );
+  return Object.fromEntries(found.map((name) => [name, outputs[name] as Value]));
 }
