@@ -13,7 +13,6 @@ import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
 import provpb from "@pulumi/pulumi/proto/provider_pb.js";
 import emptypb from "google-protobuf/google/protobuf/empty_pb.js";
 import { checkConfig, decodeConfig, diffConfig } from "./config-calls.ts";
-import { construct, failConstructions } from "./construct.ts";
 import { connectEngine } from "./engine.ts";
 import { fullMessage, ProviderError, toServiceError } from "./errors.ts";
 import { callFunction } from "./functions.ts";
@@ -158,7 +157,10 @@ export function makeService<S>(provider: ProviderDefinition<S>, startAddress: st
     }),
     construct: unary(async (request: messages.ConstructRequest) => {
       const component = provider.components?.[request.getType()];
-      if (component) return construct(component, request, address);
+      if (component) {
+        components ??= await import("./construct.ts");
+        return components.construct(component, request, address);
+      }
       const known = Object.keys(provider.components ?? {}).join(", ") || "none";
       throw new ProviderError(
         status.UNIMPLEMENTED,
@@ -217,6 +219,9 @@ function withRefusals(implementation: UntypedServiceImplementation, name: string
   return { ...Object.fromEntries(refusals), ...implementation };
 }
 
+/** Loaded with the first component: it brings the whole SDK, half of the start-up time of a plugin that has none. */
+let components: typeof import("./construct.ts") | undefined;
+
 /**
  * Serves a provider as the engine expects of a plugin process: prints the port on stdout and runs until the engine ends it or is gone.
  * The engine's address is the last argument of the process.
@@ -240,7 +245,7 @@ export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise
   };
   onEnd(() => void stop(0));
   process.on("unhandledRejection", (error) => {
-    if (failConstructions(error)) return;
+    if (components?.failConstructions(error)) return;
     log().warning(`${provider.name}: unexpected error: ${fullMessage(error)}`);
     process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
     void stop(1);
