@@ -14,6 +14,8 @@ interface Operation {
   /** For people: `pulumi up`. */
   readonly title: string;
   readonly log: string;
+  /** Where in the log its output begins. */
+  readonly offset: number;
 }
 
 const POLL_MS = 200;
@@ -29,9 +31,11 @@ async function running(instance: Instance): Promise<Operation | undefined> {
   const operation = await readJson<Operation>(recordOf(instance));
   if (operation !== undefined && (await statOf(operation.pid))?.startTime === operation.startTime) return operation;
   for (const { pid } of await locks(instance)) {
-    const stat = await statOf(pid);
-    if (stat?.command === "pulumi")
-      return { pid, startTime: stat.startTime, title: "pulumi", log: operationLog(instance) };
+    const process = await statOf(pid);
+    if (process?.command !== "pulumi") continue;
+    const log = operationLog(instance);
+    const offset = (await stat(log)).size; // a person's writes to a terminal
+    return { pid, startTime: process.startTime, title: "pulumi", log, offset };
   }
   return undefined;
 }
@@ -77,13 +81,12 @@ async function follow(file: string, offset: number, ended: () => Promise<boolean
   }
 }
 
-/** Waits for the operation that an interrupted command left behind, if there is one, and shows what it writes. */
+/** Waits for the operation that an interrupted command left behind, if there is one, and shows its output from the beginning. */
 export async function awaitOperation(instance: Instance, onLine: (line: string) => void): Promise<void> {
   const left = await running(instance);
   if (left !== undefined) {
     onLine(`${left.title} of an interrupted command still runs (process ${left.pid}): waiting for its end`);
-    const { size } = await stat(left.log);
-    await follow(left.log, size, async () => (await running(instance)) === undefined, onLine);
+    await follow(left.log, left.offset, async () => (await running(instance)) === undefined, onLine);
   }
   await rm(recordOf(instance), { force: true });
 }
@@ -151,7 +154,7 @@ export async function runOperation(
   try {
     if (child.pid !== undefined) {
       const startTime = (await statOf(child.pid))?.startTime ?? 0;
-      const operation: Operation = { pid: child.pid, startTime, title: spec.title, log: path };
+      const operation: Operation = { pid: child.pid, startTime, title: spec.title, log: path, offset };
       await writeAtomic(recordOf(instance), `${JSON.stringify(operation)}\n`);
       await follow(path, offset, async () => over, onLine);
     }

@@ -100,8 +100,9 @@ export async function changeStack(
   instance: Instance,
   stack: string,
   args: readonly string[],
-  onLine: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
+  const onLine = (line: string) => isNoise(line) || report(line);
   const common = ["--stack", stack, "--yes"];
   await awaitOperation(instance, onLine);
   if (await isLockStale(instance)) {
@@ -110,7 +111,7 @@ export async function changeStack(
   }
   const title = `pulumi ${args[0]}`;
   const spec = await command(instance, [...args, ...common, "--non-interactive"]);
-  const code = await runOperation(instance, { title, ...spec }, (line) => isNoise(line) || onLine(line));
+  const code = await runOperation(instance, { title, ...spec }, onLine);
   if (code !== 0)
     throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);
 }
