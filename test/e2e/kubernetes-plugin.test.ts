@@ -172,6 +172,21 @@ describe("objects", () => {
     expect(partialState(refreshed)?.reasons[0]).toContain("0 available");
   });
 
+  test("a cancelled wait ends at once, and the object stays recorded", async () => {
+    const cancelled = await startPlugin("local/pulumi/kubernetes/main.ts");
+    await cancelled.configure({ kubeconfig: cluster.kubeconfigFile });
+    const spec = { ...deployment({ replicas: 1 }), metadata: { name: "cancelled", namespace: "demo" } };
+    const waiting = cancelled.create(DEPLOYMENT, spec).catch((reason: unknown) => reason);
+    const exists = () => kubectl("get", "deployment", "cancelled", "-n", "demo").catch(() => "");
+    await expect.poll(exists, { timeout: 20_000 }).toContain("cancelled");
+    await cancelled.cancel();
+    expect(partialState(await waiting)).toMatchObject({
+      id: "demo/cancelled",
+      reasons: [expect.stringContaining("cancelled while waiting")],
+    });
+    await cancelled.close();
+  });
+
   test("an annotation skips the wait, another one sets what is waited for", async () => {
     const annotated = (name: string, annotations: PropertyMap): PropertyMap => ({
       ...deployment({ replicas: 1 }),
