@@ -40,6 +40,9 @@ export class Flux extends pulumi.ComponentResource {
           // Kept when the release goes: without them every Flux object would go too, with all that it applied.
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           logLevel,
+          // By default a repository that failed is asked again after up to 15 minutes: a deploy key that was registered late, and
+          // the removal of the hub, would wait for that.
+          sourceController: { container: { additionalArgs: ["--max-retry-delay=1m"] } },
           // A fix must not wait for the health checks of the revision that it mends.
           kustomizeController: reconciler("kustomize-controller", [
             "--feature-gates=CancelHealthCheckOnNewRevision=true",
