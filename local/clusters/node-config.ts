@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { ClusterAddresses, Instance, NodeAddresses } from "../instance/addresses.ts";
+import { REGISTRY } from "../registry/names.ts";
 import type { KeyFiles } from "./pki.ts";
 
 const EVICTION_SIGNALS = [
@@ -41,6 +42,8 @@ export function nodeFiles(node: NodeAddresses) {
     containerdSocket: join(node.run, "containerd.sock"),
     baseRuntimeSpec: join(node.dir, "base-runtime-spec.json"),
     cni: join(node.dir, "cni"),
+    registries: join(node.dir, "registries"),
+    registryHosts: join(node.dir, "registries", REGISTRY, "hosts.toml"),
     kubeletConfig: join(node.dir, "kubelet.json"),
     kubeletKubeconfig: join(node.dir, "kubelet.kubeconfig"),
     proxyConfig: join(node.dir, "kube-proxy.json"),
@@ -79,9 +82,21 @@ disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name)
       [${cri}.containerd.runtimes.runc.options]
         SystemdCgroup = false
         Root = ${JSON.stringify(join(node.run, "runc"))}
+  [${cri}.registry]
+    config_path = ${JSON.stringify(files.registries)}
   [${cri}.cni]
     bin_dir = ${JSON.stringify(cni)}
     conf_dir = ${JSON.stringify(files.cni)}
+`;
+}
+
+/** Where containerd finds the instance's registry, whose name only pods can resolve. Pure. */
+export function registryHosts(instance: Instance): string {
+  const url = `https://${instance.gatewayAddress}:${REGISTRY.split(":")[1]}`;
+  return `server = "${url}"
+[host."${url}"]
+  capabilities = ["pull", "resolve"]
+  ca = ${JSON.stringify(instance.paths.caCertificate)}
 `;
 }
 

@@ -128,7 +128,8 @@ async function writeFiles(
   if (pause === undefined) throw new Error("the toolchain has no image named pause: build it again");
   if ((await readText(instance.paths.caCertificate)) === undefined)
     throw new Error(`${instance.paths.caCertificate} is missing: make the instance's CA before its first node`);
-  for (const folder of [files.cni, node.run]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [files.cni, dirname(files.registryHosts), node.run])
+    await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomic(nameFile(node), options.nodeName);
   const authority = await ensureAuthority(join(cluster.dir, "pki"), "ca", `${cluster.name}-ca`);
   const kubelet = await authority.issue(`kubelet-${options.nodeName}`, {
@@ -142,6 +143,7 @@ async function writeFiles(
   const runtimeSpec = await run([tools.bin("ctr"), "oci", "spec"]);
   await writeAtomic(files.baseRuntimeSpec, config.baseRuntimeSpec(runtimeSpec, instance));
   await writeAtomic(files.containerdConfig, config.containerdConfig(node, tools.cni, pause.reference));
+  await writeAtomic(files.registryHosts, config.registryHosts(instance));
   await writeAtomic(join(files.cni, "10-pods.conflist"), JSON.stringify(config.cniConfig(node)));
   const kubeletConfig = config.kubeletConfig(cluster, node, options, kubelet, authority.files.certificate);
   await writeAtomic(files.kubeletConfig, JSON.stringify(kubeletConfig));

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { contentKey, ensureEntry } from "./cache.ts";
 import { run } from "./run.ts";
 
 /** What the node and the tests take from the distribution, which pins the versions. */
@@ -72,3 +74,29 @@ export function systemPath(name: string): string {
     throw new Error(`${name} is not on PATH: install the package that has it (where there is apt it is installed)`);
   return path;
 }
+
+const REGISTRY = "docker-registry";
+
+/**
+ * Debian's container registry, taken out of its package: installed, it would start a registry for the whole machine.
+ * Where there is no apt it must be on PATH. @returns the program's path
+ */
+export async function ensureRegistryProgram(root: string, say: (detail: string) => void): Promise<string> {
+  if (!existsSync("/usr/bin/apt-get")) return systemPath(REGISTRY);
+  const folder = await ensureEntry(
+    { root, group: REGISTRY, key: contentKey({ release: await release() }) },
+    async (dir) => {
+      say(`apt-get download ${REGISTRY}`);
+      // Without package lists, as on a new machine, the first attempt fails.
+      const download = 'cd "$1" && { apt-get -q download "$2" || { apt-get -q update && apt-get -q download "$2"; }; }';
+      await run(["sh", "-c", download, "sh", dir, REGISTRY]);
+      const archive = (await readdir(dir)).find((name) => name.endsWith(".deb"));
+      await run(["dpkg-deb", "--extract", join(dir, archive ?? `${REGISTRY}.deb`), dir]);
+    },
+  );
+  return join(folder, "usr", "bin", REGISTRY);
+}
+
+/** The distribution's release and processor: what decides which package apt gives. */
+const release = (): Promise<string> =>
+  run(["sh", "-c", ". /etc/os-release && echo $ID $VERSION_ID && dpkg --print-architecture"]);

@@ -22,7 +22,7 @@ export type ImageFile = { readonly source: string; readonly mode?: number } | { 
 /** What is said of an entry; tar-stream fills in the rest. */
 type EntryHeader = Pick<Header, "name"> & Partial<Header>;
 
-interface LayerEntry {
+export interface LayerEntry {
   readonly header: EntryHeader;
   readonly file?: ImageFile;
 }
@@ -47,10 +47,13 @@ const BASE_FOLDERS: Readonly<Record<string, Partial<Header>>> = {
   "/tmp": { mode: 0o1777 },
 };
 
-/** Everything in the layer in the order of the archive: parents before children, the rest by name. */
-export function layerEntries(spec: ImageSpec): LayerEntry[] {
-  const files = { ...BASE_FILES, ...spec.files };
-  const folders = new Set(Object.keys(BASE_FOLDERS));
+/**
+ * Everything in the layer in the order of the archive: parents before children, the rest by name. A layer with `base` has
+ * what every image needs once.
+ */
+export function layerEntries(spec: Pick<ImageSpec, "reference" | "files">, base = true): LayerEntry[] {
+  const files = { ...(base && BASE_FILES), ...spec.files };
+  const folders = new Set(base ? Object.keys(BASE_FOLDERS) : []);
   for (const path of [...Object.keys(files), ...folders]) {
     if (!path.startsWith("/") || posix.normalize(path) !== path) {
       throw new Error(`${spec.reference}: ${path} is no absolute path of a file in an image`);
@@ -83,7 +86,11 @@ export function layerEntries(spec: ImageSpec): LayerEntry[] {
 const fileMode = (file: ImageFile): number => ("source" in file ? (file.mode ?? 0o755) : 0o644);
 
 /** The image's configuration (https://github.com/opencontainers/image-spec/blob/main/config.md). */
-export function imageConfig(spec: ImageSpec, layerDigest: string, architecture: string): string {
+export function imageConfig(
+  spec: Pick<ImageSpec, "entrypoint" | "user"> & { readonly env?: Readonly<Record<string, string>> },
+  layerDigests: readonly string[],
+  architecture: string,
+): string {
   return JSON.stringify({
     architecture,
     os: "linux",
@@ -91,11 +98,17 @@ export function imageConfig(spec: ImageSpec, layerDigest: string, architecture: 
     config: {
       Entrypoint: spec.entrypoint,
       User: spec.user,
-      Env: ["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],
+      Env: [
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        ...Object.entries(spec.env ?? {}).map(([name, value]) => `${name}=${value}`),
+      ],
       WorkingDir: "/",
     },
-    rootfs: { type: "layers", diff_ids: [`sha256:${layerDigest}`] },
-    history: [{ created: "1970-01-01T00:00:00Z", created_by: "eks-gitops-fleet local/toolchain" }],
+    rootfs: { type: "layers", diff_ids: layerDigests.map((digest) => `sha256:${digest}`) },
+    history: layerDigests.map(() => ({
+      created: "1970-01-01T00:00:00Z",
+      created_by: "eks-gitops-fleet local/toolchain",
+    })),
   });
 }
 
@@ -113,10 +126,8 @@ export function imageArchitecture(nodeArch: string = process.arch): string {
  */
 export async function writeImageArchive(spec: ImageSpec, path: string): Promise<void> {
   const layer = `${path}.layer`;
-  const layerDigest = await writeTar(layer, async (tar) => {
-    for (const { header, file } of layerEntries(spec)) await addEntry(tar, header, file);
-  });
-  const config = imageConfig(spec, layerDigest, imageArchitecture());
+  const layerDigest = await writeLayer(layer, layerEntries(spec));
+  const config = imageConfig(spec, [layerDigest], imageArchitecture());
   const configName = `${createHash("sha256").update(config).digest("hex")}.json`;
   const layerName = `${layerDigest}/layer.tar`;
   const manifest = JSON.stringify([{ Config: configName, RepoTags: [spec.reference], Layers: [layerName] }]);
@@ -128,6 +139,13 @@ export async function writeImageArchive(spec: ImageSpec, path: string): Promise<
   });
   await rm(layer);
   await rename(`${path}.new`, path);
+}
+
+/** Writes a layer and returns the SHA-256 of its tar in hex. */
+export function writeLayer(path: string, entries: readonly LayerEntry[]): Promise<string> {
+  return writeTar(path, async (tar) => {
+    for (const { header, file } of entries) await addEntry(tar, header, file);
+  });
 }
 
 /** Writes a tar file and returns its SHA-256 in hex. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { tryLock, withLock } from "../instance/lock.ts";
 import { cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
-import { cniDir, ensureDebianPackages, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
+import { cniDir, ensureDebianPackages, ensureRegistryProgram, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
 import {
   ensureGoGroup,
   type GoGroup,
@@ -72,17 +72,19 @@ export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
 
 /** All that waits for the network, side by side: system packages and then the Python environment, Go modules. */
 async function downloads(root: string, say: (detail: string) => void) {
-  const [python, ...packages] = await Promise.all([
-    ensureDebianPackages(say).then(() => ensurePython(root, say)),
+  const debian = ensureDebianPackages(say);
+  const [python, registry, ...packages] = await Promise.all([
+    debian.then(() => ensurePython(root, say)),
+    debian.then(() => ensureRegistryProgram(root, say)),
     ...goGroups.map(async (group) => [group, await goPackages(root, group, say)] as const),
   ]);
-  return { python, packages };
+  return { python, registry, packages };
 }
 
 async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
-  const { packages, python } = await report.part("downloads", (say) => downloads(root, say));
+  const { packages, python, registry } = await report.part("downloads", (say) => downloads(root, say));
   for (const [group, list] of packages) {
     const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, say));
     groups.set(group, { dir, key: (await goEntry(root, group)).key });
@@ -96,6 +98,7 @@ async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
     ...[...groups].flatMap(([group, { dir }]) => group.programs.map((name) => [name, join(dir, name)] as const)),
     ...PYTHON_PROGRAMS.map((name) => [name, join(python, "bin", name)] as const),
     ...SYSTEM_COMMANDS.map((name) => [name, systemPath(name)] as const),
+    ["docker-registry", registry],
   ]);
   for (const [name, path] of paths)
     if (!existsSync(path)) fail(`${name} is not at ${path}: something removed it. Delete ${root} and run again.`);

@@ -12,8 +12,20 @@ const logFor =
     process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, message, ...details })}\n`);
   };
 
+type Body = (client: ClusterClient, options: Options, log: Log, signal: AbortSignal) => Promise<void>;
+
 /** Runs until SIGTERM or SIGINT; passes that run then come to their end, so that no id of a new resource is lost. */
-async function run(body: (client: ClusterClient, options: Options, log: Log, signal: AbortSignal) => Promise<void>) {
+async function run(body: Body): Promise<void> {
+  try {
+    await runUntilStopped(body);
+    process.exit(0);
+  } catch (error) {
+    logFor(false)("error", (error as Error).message);
+    process.exit(1);
+  }
+}
+
+async function runUntilStopped(body: Body): Promise<void> {
   const options = parseOptions(process.argv.slice(2));
   const log = logFor(options.debug);
   const stop = new AbortController();
@@ -23,7 +35,6 @@ async function run(body: (client: ClusterClient, options: Options, log: Log, sig
       stop.abort();
     });
   await body(new ClusterClient(await inCluster(process.env)), options, log, stop.signal);
-  process.exit(0);
 }
 
 /** The program of a member of the family. */

@@ -1,5 +1,6 @@
 import { ACCESS_LABEL, namespacedAccessObjects, standingAccessObjects } from "../cluster-objects/access.ts";
 import { coreDnsObjects } from "../cluster-objects/coredns.ts";
+import { IMAGE_CONFIG_CRD, imageConfigs } from "../cluster-objects/packages.ts";
 import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
@@ -21,6 +22,8 @@ export interface ReconcileContext extends EksContext {
 const ATTEMPTS = 3;
 /** How often namespaces are looked at while some association holds in named ones only. */
 const NAMESPACE_POLL_MS = 5000;
+/** How often a cluster with nodes is asked whether Crossplane came into it. */
+const CROSSPLANE_POLL_MS = 2000;
 
 /**
  * Brings one cluster nearer to its record: every step is idempotent and reads what is wanted from the record alone,
@@ -29,6 +32,7 @@ const NAMESPACE_POLL_MS = 5000;
 export function reconciler(context: ReconcileContext): (name: string) => Promise<Again> {
   const attempts = new Map<string, number>();
   const running = new Set<string>();
+  const configured = new Set<string>();
   const startedNodes: StartedNodes = new Set();
   return async (name) => {
     const record = context.store.find(name);
@@ -37,6 +41,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       await removeCluster(context, record);
       attempts.delete(name);
       running.delete(name);
+      configured.delete(name);
       for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
       return undefined;
     }
@@ -60,6 +65,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       poll,
       await nodegroupsStep({ ...context, startedNodes }, name, kube),
       await addonsStep(context, name, kube),
+      await packagesStep(configured, context.store.get(name), kube),
     ];
     return delays.reduce(
       (least, delay) => (least === undefined || (delay !== undefined && delay < least) ? delay : least),
@@ -157,4 +163,16 @@ async function accessStep(context: ReconcileContext, name: string, kube: KubeApi
       .map((object) => ({ ...object, apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" })),
   );
   return wanted ? NAMESPACE_POLL_MS : undefined;
+}
+
+/** Tells Crossplane where its packages come from as soon as it is there; until then the cluster is asked again. */
+async function packagesStep(configured: Set<string>, record: ClusterRecord, kube: KubeApi): Promise<Again> {
+  const { name } = record.cluster;
+  // Nothing runs in a cluster without nodes.
+  if (configured.has(name) || Object.keys(record.nodegroups).length === 0) return undefined;
+  const crd = await kube.find("apiextensions.k8s.io/v1", "CustomResourceDefinition", IMAGE_CONFIG_CRD);
+  if (crd === undefined) return CROSSPLANE_POLL_MS;
+  await kube.apply(imageConfigs());
+  configured.add(name);
+  return undefined;
 }
