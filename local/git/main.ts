@@ -6,7 +6,6 @@ import { createHttpServer } from "./http.ts";
 import { GIT_HTTP_PORT, GIT_SSH_PORT, gitPaths } from "./index.ts";
 import { createSshServer, ensureHostKey } from "./ssh.ts";
 
-
 const instance = await findInstance();
 if (instance === undefined) {
   console.error("there is no instance in this folder (FLEET_LOCAL_DIR): `npm start` makes one and starts this server");

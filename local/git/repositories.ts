@@ -85,11 +85,9 @@ function merge(bare: string, ours: string, theirs: string, message: string): str
   try {
     tree = git(bare, ["merge-tree", "--write-tree", "--allow-unrelated-histories", "--name-only", ours, theirs]);
   } catch (error) {
-    const files =
-      String((error as { stdout?: unknown }).stdout ?? "")
-        .split("\n\n")[0]
-        ?.split("\n")
-        .slice(1) ?? [];
+    const { stdout } = error as { stdout?: unknown };
+    // The tree, then a line per file in conflict, then an empty line and messages.
+    const files = typeof stdout === "string" ? (stdout.split("\n\n")[0]?.split("\n").slice(1) ?? []) : [];
     throw new Error(
       `the project's new content and the commits on ${BRANCH} of ${bare} change the same lines in: ${files.join(", ") || String(error)}. ` +
         `Nothing was published. Clone the repository, bring these files to what both should be, and push; then run this again.`,
