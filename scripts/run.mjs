@@ -48,8 +48,8 @@ async function install(changed, total) {
   const timer = setInterval(() => console.log(`[npm] still installing, ${seconds()}`), 10_000);
   // npm's own script path: `npm` may not be on PATH under a version manager.
   const npm = process.env.npm_execpath?.endsWith("npm-cli.js") ? [process.execPath, process.env.npm_execpath] : ["npm"];
-  const code = await run(npm[0], [...npm.slice(1), "ci", "--no-audit", "--no-fund"]).finally(() =>
-    clearInterval(timer),
+  const code = await run(npm[0], [...npm.slice(1), "ci", "--no-audit", "--no-fund", "--loglevel", "error"]).finally(
+    () => clearInterval(timer),
   );
   if (code !== 0) {
     console.error(
