@@ -1,7 +1,8 @@
 import { clusterTag, fleetTag } from "../labels.ts";
-import { hubName } from "../names.ts";
+import { fleetNames, hubName } from "../names.ts";
+import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
-import { boundedRoleStatements, keepBoundaryStatements } from "./roles.ts";
+import { boundedRoleStatements, keepBoundaryStatements, serviceLinkedRoleStatements } from "./roles.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -155,19 +156,27 @@ function networkStatements(scope: CrossplaneScope): Statement[] {
       Resource: ["*"],
       Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
     },
+    {
+      Sid: "NotTheHubsSecurityGroup",
+      Effect: "Deny",
+      Action: [
+        "ec2:AuthorizeSecurityGroup*",
+        "ec2:CreateTags",
+        "ec2:DeleteSecurityGroup",
+        "ec2:DeleteTags",
+        "ec2:RevokeSecurityGroup*",
+      ],
+      Resource: ["*"],
+      // EKS makes the cluster's security group, with this tag and without ours (EKS User Guide, "Security group requirements").
+      Condition: { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": fleetNames(scope.fleet).hubCluster } },
+    },
   ];
 }
 
 /** Keys that encrypt the Kubernetes secrets of spokes: made with the fleet's tag, managed by it. */
 function keyStatements(scope: CrossplaneScope): Statement[] {
   return [
-    {
-      Sid: "CreateKeys",
-      Effect: "Allow",
-      Action: ["kms:CreateKey"],
-      Resource: ["*"],
-      Condition: { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } },
-    },
+    ...createKeyStatements(scope.fleet),
     {
       Sid: "SpokeKeys",
       Effect: "Allow",
@@ -225,12 +234,6 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...clusterStatements(scope),
     ...networkStatements(scope),
     ...keyStatements(scope),
-    {
-      Sid: "ServiceLinkedRoles",
-      Effect: "Allow",
-      Action: ["iam:CreateServiceLinkedRole"],
-      Resource: ["*"],
-      Condition: { StringLike: { "iam:AWSServiceName": ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"] } },
-    },
+    ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"]),
   );
 }

@@ -1,6 +1,8 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames, repositories } from "../names.ts";
+import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
+import { serviceLinkedRoleStatements } from "./roles.ts";
 
 export interface DeployerScope extends Scope {
   readonly fleet: string;
@@ -138,13 +140,7 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
       Condition: { StringEquals: { "iam:PassedToService": ["eks.amazonaws.com", `ec2.${scope.dnsSuffix}`] } },
     },
-    {
-      Sid: "ServiceLinkedRoles",
-      Effect: "Allow",
-      Action: ["iam:CreateServiceLinkedRole"],
-      Resource: ["*"],
-      Condition: { StringLike: { "iam:AWSServiceName": ["eks*.amazonaws.com", "autoscaling.amazonaws.com"] } },
-    },
+    ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "autoscaling.amazonaws.com"]),
   ];
 }
 
@@ -190,13 +186,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
   const names = fleetNames(scope.fleet);
   const tag = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
   return [
-    {
-      Sid: "CreateKeys",
-      Effect: "Allow",
-      Action: ["kms:CreateKey"],
-      Resource: ["*"],
-      Condition: { StringEquals: { [`aws:RequestTag/${fleetTag}`]: scope.fleet } },
-    },
+    ...createKeyStatements(scope.fleet),
     {
       Sid: "Keys",
       Effect: "Allow",

@@ -1,4 +1,4 @@
-import type { Statement } from "./policy.ts";
+import { arns, type Scope, type Statement } from "./policy.ts";
 
 /**
  * A role's whole life, for the roles that the ARN patterns `roles` name and only with the permissions boundary `boundaryArn`.
@@ -55,6 +55,28 @@ export function keepBoundaryStatements(boundaryArns: readonly string[]): Stateme
       Effect: "Deny",
       Action: ["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:SetDefaultPolicyVersion"],
       Resource: boundaryArns,
+    },
+  ];
+}
+
+/**
+ * Makes the service-linked roles of `services` (names, `*` for any characters). EKS looks with the caller's rights whether one exists:
+ * without iam:GetRole it makes no node group.
+ */
+export function serviceLinkedRoleStatements(scope: Scope, services: readonly string[]): Statement[] {
+  return [
+    {
+      Sid: "ServiceLinkedRoles",
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: ["*"],
+      Condition: { StringLike: { "iam:AWSServiceName": services } },
+    },
+    {
+      Sid: "FindServiceLinkedRoles",
+      Effect: "Allow",
+      Action: ["iam:GetRole"],
+      Resource: [arns(scope).role("aws-service-role/*")],
     },
   ];
 }

@@ -19,6 +19,7 @@ const operators: Record<string, (actual: string | undefined, allowed: readonly s
   StringEquals: (actual, allowed) => actual !== undefined && allowed.includes(actual),
   StringLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
   StringEqualsIfExists: (actual, allowed) => actual === undefined || allowed.includes(actual),
+  Null: (actual, [absent]) => (actual === undefined) === (absent === "true"),
   ArnEquals: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
 };
 

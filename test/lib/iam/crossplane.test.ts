@@ -159,6 +159,33 @@ const twins: [
     { resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-secrets" },
   ],
   [
+    "open the hub's own security group, which EKS made",
+    { action: "ec2:AuthorizeSecurityGroupIngress", resource: "*", context: region },
+    { context: { ...region, "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" } },
+  ],
+  [
+    "read roles other than its own and service-linked ones",
+    {
+      action: "iam:GetRole",
+      resource: role("aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
+    },
+    { resource: role("admin") },
+  ],
+  [
+    "take a key of another fleet into this one",
+    {
+      action: "kms:TagResource",
+      resource: "arn:aws:kms:us-east-1:000000000000:key/1",
+      context: { "aws:RequestTag/fleet.internal/fleet": "fleet" },
+    },
+    {
+      context: {
+        "aws:RequestTag/fleet.internal/fleet": "fleet",
+        "aws:ResourceTag/fleet.internal/fleet": "other",
+      },
+    },
+  ],
+  [
     "make a key without the fleet's tag",
     { action: "kms:CreateKey", resource: "*", context: { "aws:RequestTag/fleet.internal/fleet": "fleet" } },
     { context: {} },

@@ -66,6 +66,28 @@ const twins: [
     { context: {} },
   ],
   [
+    "take a key of another fleet",
+    {
+      action: "kms:TagResource",
+      resource: arn("kms", "key/1"),
+      context: { "aws:RequestTag/fleet.internal/fleet": "fleet" },
+    },
+    {
+      context: {
+        "aws:RequestTag/fleet.internal/fleet": "fleet",
+        "aws:ResourceTag/fleet.internal/fleet": "other",
+      },
+    },
+  ],
+  [
+    "read a role of somebody else, while service-linked roles are looked up",
+    {
+      action: "iam:GetRole",
+      resource: arn("iam", "role/aws-service-role/eks-nodegroup.amazonaws.com/AWSServiceRoleForAmazonEKSNodegroup"),
+    },
+    { resource: arn("iam", "role/other") },
+  ],
+  [
     "build networks in another region",
     { action: "ec2:CreateVpc", resource: "*", context: region },
     { context: { "aws:RequestedRegion": "eu-west-1" } },
