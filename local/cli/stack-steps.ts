@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDeployKeys } from "../git/index.ts";
@@ -75,24 +75,26 @@ const keysStep: Step<Fleet> = {
 };
 
 /** What DescribeCluster says of every cluster of the instance. */
-export async function clustersOf(instance: Instance): Promise<ClusterAccess[]> {
+export async function clustersOf(instance: Instance): Promise<Cluster[]> {
   const { eks } = await rootAws(instance);
   const { clusters = [] } = await eks.send(new ListClustersCommand({}));
-  const described = await Promise.all(
-    clusters.map(async (name) => (await eks.send(new DescribeClusterCommand({ name }))).cluster),
-  );
-  return described.flatMap((cluster) => {
-    const { name, endpoint, certificateAuthority } = cluster ?? {};
-    if (name === undefined || endpoint === undefined || certificateAuthority?.data === undefined) return [];
-    return [{ name, region: REGION, endpoint, certificateAuthority: certificateAuthority.data }];
-  });
+  const described = await Promise.all(clusters.map((name) => eks.send(new DescribeClusterCommand({ name }))));
+  return described.flatMap(({ cluster }) => cluster ?? []);
 }
+
+/** The clusters that can be reached: a cluster has an endpoint and a CA once it is active. */
+const reachable = (clusters: readonly Cluster[]): ClusterAccess[] =>
+  clusters.flatMap(({ name, endpoint, certificateAuthority }) =>
+    name === undefined || endpoint === undefined || certificateAuthority?.data === undefined
+      ? []
+      : [{ name, region: REGION, endpoint, certificateAuthority: certificateAuthority.data }],
+  );
 
 const kubeconfigStep: Step<Fleet> = {
   name: "write the kubeconfig",
   run: async (fleet, report) => {
     const { paths } = fleet.instance();
-    const clusters = await clustersOf(fleet.instance());
+    const clusters = reachable(await clustersOf(fleet.instance()));
     await writeAtomic(paths.kubeconfig, kubeconfig(clusters, join(paths.bin, "aws")));
     report(`${paths.kubeconfig}: ${clusters.map(({ name }) => name).join(", ")}`);
   },
@@ -123,6 +125,9 @@ export const fluxStates = async (kubectl: Kubectl, revision?: string) =>
 
 /** Why each pod isn't Ready; undefined for those that are. */
 export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["pods"])).map((pod) => unready(pod));
+
+/** Why each node isn't Ready; undefined for those that are. */
+export const nodeStates = async (kubectl: Kubectl) => (await objects(kubectl, ["nodes"])).map((node) => unready(node));
 
 const fluxStep: Step<Fleet> = {
   name: "wait until Flux has applied the repository",

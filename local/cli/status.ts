@@ -2,7 +2,7 @@
 import { defaultDir, findInstance, readText } from "../instance/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { main } from "./command.ts";
-import { fluxStates, hubKubectl, podStates } from "./stack-steps.ts";
+import { clustersOf, fluxStates, hubKubectl, nodeStates, podStates } from "./stack-steps.ts";
 
 const EVENTS_SHOWN = 5;
 
@@ -28,8 +28,14 @@ await main(async () => {
     console.log(`\nLast events (${instance.paths.events})\n  ${events.join("\n  ")}`);
 
   try {
+    console.log("\nClusters");
+    for (const { name, version, status, endpoint } of await clustersOf(instance)) {
+      console.log(`  ${name}  Kubernetes ${version}  ${status}  ${endpoint}`);
+      if (status !== "ACTIVE") faults.push(`cluster ${name} is ${status}`);
+    }
     const kubectl = await hubKubectl(instance, "local");
     for (const [title, states] of [
+      ["Nodes", await nodeStates(kubectl)],
       ["Flux objects", await fluxStates(kubectl)],
       ["Pods", await podStates(kubectl)],
     ] as const) {
