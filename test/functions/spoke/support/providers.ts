@@ -2,7 +2,10 @@ import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
 
 type Status = Record<string, unknown>;
 
-const text = (value: unknown, ...path: (string | number)[]): string => String(at(value, ...path) ?? "");
+const text = (value: unknown, ...path: (string | number)[]): string => {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : "";
+};
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
 const account = ({ spec }: KubeObject) =>
   at(spec, "providerConfigRef", "kind") === "ProviderConfig" ? "111111111111" : "000000000000";
@@ -30,11 +33,11 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
 function checkReferences(key: string, object: KubeObject, all: ReadonlyMap<string, KubeObject>): void {
   for (const [field, kinds] of references[object.kind] ?? []) {
     const id = at(object.spec, "forProvider", field);
-    if (id === undefined) continue;
+    if (typeof id !== "string") continue;
     const found = [...all.values()].some(
       (other) => kinds.includes(other.kind) && text(other.status, "atProvider", "id") === id,
     );
-    if (!found) throw new Error(`${key}: ${field} ${String(id)} is no ${kinds.join(" or ")} that exists`);
+    if (!found) throw new Error(`${key}: ${field} ${id} is no ${kinds.join(" or ")} that exists`);
   }
 }
 
