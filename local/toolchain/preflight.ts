@@ -22,8 +22,8 @@ export const BUILD_DISK = 16 * 1024 ** 3;
 
 // What the pinned awscli and ministack ask for.
 const PYTHON_NEEDED = "3.10";
-// The first with protocol v2 as its default.
-const GIT_NEEDED = "2.26";
+// The first with `merge-tree --write-tree`, by which a person's commits and a new content of repos/ are merged.
+const GIT_NEEDED = "2.38";
 
 /** The least Go release that builds every module of the toolchain: the newest of their go directives. */
 export const goNeeded = (): string =>

@@ -16,7 +16,7 @@ describe("every fault says what is needed, what was found and what to do", () =>
   test.each<[string, Partial<BuildTools>, RegExp]>([
     ["an old Go", { go: "go1.26.7\n" }, /^Go 1\.26\.8 or newer is needed, found "go1\.26\.7": install a newer one/],
     ["an old Python", { python: "Python 3.9.2" }, /^Python 3\.10 or newer is needed, found "Python 3\.9\.2"/],
-    ["an old git", { git: "git version 2.11.0" }, /^git 2\.26 or newer is needed/],
+    ["an old git", { git: "git version 2.11.0" }, /^git 2\.38 or newer is needed/],
     ["no virtual environments", { venv: false }, /ensurepip.*python3-venv/],
     ["no overlay mounts", { overlayFault: "mount: wrong fs type" }, /mount: wrong fs type.*FLEET_LOCAL_DIR/],
   ])("%s", (_, change, message) =>
