@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   CreateClusterCommand,
   DeleteClusterCommand,
@@ -20,7 +23,7 @@ import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand } from 
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { adminKubeconfig } from "../../local/clusters/index.ts";
-import { account, instance, kubectl, outputs } from "./support/fleet.ts";
+import { account, instance, kubectl, outputs, tryKubectl } from "./support/fleet.ts";
 import {
   actingAs,
   assume,
@@ -122,6 +125,7 @@ describe("External Secrets", () => {
 
 describe("a token of another cluster", () => {
   const name = `${fleet}-other`;
+  const base = mkdtempSync(join(tmpdir(), "fleet-other-"));
 
   beforeAll(async () => {
     const { cluster: hub } = await account.eks.send(new DescribeClusterCommand({ name: clusterName }));
@@ -137,6 +141,7 @@ describe("a token of another cluster", () => {
     await waitUntilClusterActive({ client: account.eks, maxWaitTime: 180, minDelay: 1, maxDelay: 2 }, { name });
   });
   afterAll(async () => {
+    rmSync(base, { recursive: true });
     await account.eks.send(new DeleteClusterCommand({ name }));
     await waitUntilClusterDeleted({ client: account.eks, maxWaitTime: 180, minDelay: 1, maxDelay: 2 }, { name });
   });
@@ -147,23 +152,25 @@ describe("a token of another cluster", () => {
     const other = ["--kubeconfig", adminKubeconfig(instance, name)];
     await kubectl([...other, "create", "namespace", subject.namespace]);
     await kubectl([...other, "create", "serviceaccount", subject.name, "--namespace", subject.namespace]);
-    const token = async (flags: string[]) =>
-      (
-        await kubectl([
-          ...flags,
-          "create",
-          "token",
-          subject.name,
-          "--namespace",
-          subject.namespace,
-          "--audience",
-          STS_AUDIENCE,
-        ])
-      ).trim();
+    const create = ["create", "token", subject.name, "--namespace", subject.namespace];
+    const token = async (flags: string[]) => (await kubectl([...flags, ...create, "--audience", STS_AUDIENCE])).trim();
     expect(cluster?.identity?.oidc?.issuer).toMatch(/^https:\/\/oidc\.eks\./);
     await assume(role, await token([]));
     await expect(assume(role, await token(other))).rejects.toMatchObject({
       name: expect.stringMatching(/^(InvalidIdentityToken|AccessDenied)/),
+    });
+    // The API servers' own audience. A user entry without a credential: the token is all that the hub is shown.
+    const { cluster: hub } = await account.eks.send(new DescribeClusterCommand({ name: clusterName }));
+    writeFileSync(join(base, "ca.crt"), Buffer.from(hub?.certificateAuthority?.data ?? "", "base64"));
+    const server = ["--server", hub?.endpoint ?? "", "--certificate-authority", join(base, "ca.crt")];
+    const whoami = async (flags: string[]) => {
+      const bearer = (await kubectl([...flags, ...create])).trim();
+      return tryKubectl(["--kubeconfig", "/dev/null", ...server, "--token", bearer, "auth", "whoami"]);
+    };
+    expect(await whoami([])).toMatchObject({ code: 0 });
+    expect(await whoami(other)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Unauthorized|must be logged in/),
     });
   });
 });
@@ -279,6 +286,9 @@ describe("Crossplane's role", () => {
 
   test("leaves the hub's own cluster and secrets alone", async () => {
     expect((await crossplane.sts.send(new GetCallerIdentityCommand({}))).Arn).toContain(":assumed-role/");
+    // The twin: whoever is allowed gets as far as that there is no such cluster.
+    const none = new DeleteClusterCommand({ name: `${bridge.spoke_prefix}none` });
+    await expect(crossplane.eks.send(none)).rejects.toMatchObject({ name: "ResourceNotFoundException" });
     await expect(crossplane.eks.send(new DeleteClusterCommand({ name: clusterName }))).rejects.toMatchObject(denied);
     const read = new GetSecretValueCommand({ SecretId: `${fleet}/git/gitops-system` });
     await expect(crossplane.secretsmanager.send(read)).rejects.toMatchObject(denied);
