@@ -1,13 +1,11 @@
 // `npm run preview -- <stack> [pulumi flags]`: `pulumi preview` of any stack on the stand-ins, in an instance that exists
 // only meanwhile. Nothing is deployed; the running instance of `npm start`, if there is one, is not touched.
 import { spawn } from "node:child_process";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { pulumiOf } from "./pulumi.ts";
 import { tearDown } from "./teardown.ts";
+import { temporaryInstance } from "./temporary.ts";
 import { bringUpForPreview } from "./up.ts";
 
 await main(async () => {
@@ -16,7 +14,7 @@ await main(async () => {
     throw new Error(
       "which stack? npm run preview -- <stack> [pulumi flags]; the stacks are the files stacks/Pulumi.<stack>.yaml",
     );
-  const dir = await mkdtemp(join(tmpdir(), "fleet-preview-"));
+  const dir = await temporaryInstance("fleet-preview", stack);
   try {
     const { instance } = await bringUpForPreview(dir, stack);
     return await new Promise<number>((resolve, reject) => {

@@ -1,12 +1,12 @@
 // `npm test`: the machine, the toolchain, then all tests. Arguments go to vitest.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { newFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
+import { temporaryInstance } from "./temporary.ts";
 
 /** Runs vitest to its end and gives its exit code. */
 function vitest(args: readonly string[], dir: string): Promise<number> {
@@ -25,11 +25,11 @@ function vitest(args: readonly string[], dir: string): Promise<number> {
 
 await main(async () => {
   // Of their own, beside the instance that a person uses.
-  const dir = await mkdtemp(join(tmpdir(), "fleet-test-"));
+  const dir = await temporaryInstance("fleet-test", "local");
   const { machineSteps } = newFleet(dir, "local");
   await runSteps(machineSteps, undefined, dir);
   const code = await vitest(process.argv.slice(2), dir);
-  if (code === 0) await rm(dir, { recursive: true });
+  if (code === 0) await rm(dir, { recursive: true, force: true });
   else console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
   return code;
 });

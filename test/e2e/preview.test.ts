@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { listInstances } from "../../local/instance/index.ts";
-import { cli } from "./support/fleet.ts";
+import { cli, killedAt } from "./support/fleet.ts";
+
+/** Folders of the instances that previews made and did not remove yet. */
+const previews = async () =>
+  (await listInstances()).map(({ dir }) => dir).filter((dir) => dir.includes("fleet-preview-"));
 
 describe("npm run preview", () => {
   test.each(["dev", "prod"])(
@@ -9,9 +13,18 @@ describe("npm run preview", () => {
       const { code, stdout, stderr } = await cli("preview.ts", [stack]);
       expect(code, stdout + stderr).toBe(0);
       expect(stdout).toMatch(/Resources:\n\s+\+ \d+ to create/);
-      expect((await listInstances()).map(({ dir }) => dir).filter((dir) => dir.includes("fleet-preview-"))).toEqual([]);
+      expect(await previews()).toEqual([]);
     },
   );
+
+  test("what a killed preview left is removed by the next one", async () => {
+    await killedAt("preview.ts", ["dev"], /start the AWS API: done/);
+    expect(await previews()).toHaveLength(1);
+    const { code, stdout, stderr } = await cli("preview.ts", ["dev"]);
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toContain("which an interrupted run left");
+    expect(await previews()).toEqual([]);
+  });
 
   test("a stack that the project doesn't have is refused by name", async () => {
     const { code, stdout, stderr } = await cli("preview.ts", ["nowhere"]);

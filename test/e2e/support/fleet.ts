@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
@@ -81,6 +81,35 @@ export const git = (args: readonly string[], cwd?: string) =>
 /** A command of local/cli/ on the tests' instance. */
 export const cli = (name: string, args: readonly string[] = []) =>
   execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: instance.dir } });
+
+/** Runs a command of local/cli/ and kills it, hard, as soon as its output matches; `also` is called right after. */
+export function killedAt(
+  name: string,
+  args: readonly string[],
+  line: RegExp,
+  also: () => void = () => {},
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(root, "local", "cli", name), ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, FLEET_LOCAL_DIR: instance.dir },
+    });
+    let output = "";
+    let killed = false;
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk;
+      if (killed || !line.test(output)) return;
+      killed = true;
+      child.kill("SIGKILL");
+      also();
+    });
+    child.once("error", reject);
+    child.once("exit", () =>
+      killed ? resolve() : reject(new Error(`${name} ended before ${line}:\n${output.slice(-3000)}`)),
+    );
+  });
+}
 
 /** AWS clients as the account's root: for what a test needs and no identity of the fleet may do. */
 export const account = await rootAws(instance);
