@@ -31,7 +31,8 @@ export class ManagedSecret extends pulumi.ComponentResource {
     const version = new aws.secretsmanager.SecretVersion(
       `${name}-version`,
       { secretId: secret.id, secretString: pulumi.secret(pulumi.jsonStringify(args.value)) },
-      { parent: this },
+      // A new value (a rotated token, another host key) replaces the version, which protection would refuse; the secret keeps its own.
+      { parent: this, protect: false },
     );
     this.arn = secret.arn;
     this.secretName = pulumi.all([secret.name, version.id]).apply(([stored]) => stored);

@@ -143,7 +143,6 @@ describe("what the stacks differ in is their configuration", () => {
     expect(protectedTypes("prod")).toEqual([
       "aws:kms/key:Key",
       "aws:secretsmanager/secret:Secret",
-      "aws:secretsmanager/secretVersion:SecretVersion",
       "eks-gitops-fleet:index:ManagedSecret",
       "eks:index:Cluster",
       "tls:index/privateKey:PrivateKey",

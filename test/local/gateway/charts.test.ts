@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,7 +12,10 @@ writeFileSync(join(folder, "flux2-2.19.0+1.tgz"), "archive");
 writeFileSync(join(folder, "secret"), "no");
 const server = createServer((message, response) => void serveChart(folder, message.url ?? "", response));
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
-afterAll(() => server.close());
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
 
 /** The raw path goes over the wire as it is: fetch would tidy it first. */
 const get = (path: string): Promise<string> =>

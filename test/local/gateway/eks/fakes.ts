@@ -1,7 +1,8 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
+import { afterAll } from "vitest";
 import type { HttpResponse } from "../../../../local/gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../local/gateway/aws/lookups.ts";
 import { type ReconcileContext, reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
@@ -10,6 +11,10 @@ import { eksApi } from "../../../../local/gateway/eks/router.ts";
 import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../local/gateway/eks/runtime.ts";
 import { openStore, type Store } from "../../../../local/gateway/eks/store.ts";
 import { gatewayKey } from "../../../../local/gateway/key.ts";
+
+/** The folders of all stores of a test file. */
+const base = mkdtempSync(join(tmpdir(), "fleet-eks-"));
+afterAll(() => rmSync(base, { recursive: true, maxRetries: 5 }));
 
 export const ACCOUNT = "000000000000";
 export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
@@ -165,7 +170,7 @@ export interface FakeEks {
 }
 
 export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
-  const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-eks-"));
+  const folder = over.folder ?? mkdtempSync(join(base, "store-"));
   const clusters = over.clusters ?? fakeClusters();
   const aws = over.aws ?? fakeAws();
   const store = await openStore(folder);
