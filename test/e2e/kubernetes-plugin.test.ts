@@ -495,7 +495,6 @@ describe("an API server that is away", () => {
       });
       expect((await tolerant.read(CONFIG_MAP, made.id, made.outputs, made.inputs)).outputs).toEqual(made.outputs);
       await tolerant.delete(CONFIG_MAP, made.id, made.outputs, made.inputs);
-      await expect(plugin.delete(CONFIG_MAP, "demo/other", {}, {})).rejects.toThrow(/cannot be reached/);
       await tolerant.close();
     } finally {
       await cluster.startApiServer();

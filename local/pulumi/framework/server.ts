@@ -1,12 +1,5 @@
 /** The gRPC service pulumirpc.ResourceProvider over a provider definition, and the process around it. */
-import {
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type ServiceError,
-  status,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
 import pluginpb from "@pulumi/pulumi/proto/plugin_pb.js";
 import providergrpc from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
@@ -20,11 +13,9 @@ import { engineAddress, onEnd } from "./lifetime.ts";
 import { autonamingOf, setDiff, setFailures } from "./messages.ts";
 import type { ProviderDefinition } from "./provider.ts";
 import * as calls from "./resource-calls.ts";
+import { listen, unary } from "./rpc.ts";
 import { type PropertyMap, plainMap } from "./values.ts";
 import { decode, encode } from "./wire.ts";
-
-/** Largest gRPC message, as in Pulumi's own plugins: 400 MiB. */
-const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
 /** The methods of the service for one provider; `shutdown` aborts what runs. */
 export function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | undefined) {
@@ -177,21 +168,7 @@ export function makeService<S>(provider: ProviderDefinition<S>, startAddress: st
     await provider.close?.(session?.value);
     engine.close();
   };
-  return { implementation: withRefusals(implementation, provider.name), close, log: () => engine.log("") };
-}
-
-/** Wraps a function of a request as a gRPC handler that reports every error. */
-function unary<Request, Response>(
-  run: (request: Request) => Response | Promise<Response>,
-): handleUnaryCall<Request, Response> {
-  return (call, callback) => {
-    Promise.resolve()
-      .then(() => run(call.request))
-      .then(
-        (response) => callback(null, response),
-        (error: unknown) => callback(isServiceError(error) ? error : toServiceError(error, [])),
-      );
-  };
+  return { implementation, close, log: () => engine.log("") };
 }
 
 /** Runs an operation and cuts the secrets of its properties out of its error. */
@@ -203,22 +180,6 @@ async function redacting<T>(properties: readonly PropertyMap[], run: () => Promi
   }
 }
 
-function isServiceError(error: unknown): error is Partial<ServiceError> {
-  return typeof error === "object" && error !== null && "details" in error && "code" in error;
-}
-
-/** Methods of the protocol that the framework does not have are refused by name. */
-function withRefusals(implementation: UntypedServiceImplementation, name: string): UntypedServiceImplementation {
-  const refusals = Object.keys(providergrpc.ResourceProviderService).map((method) => {
-    const message = `the stand-in provider ${name} does not implement ${method}`;
-    const refuse = unary(() => {
-      throw new ProviderError(status.UNIMPLEMENTED, message);
-    });
-    return [method, refuse] as const;
-  });
-  return { ...Object.fromEntries(refusals), ...implementation };
-}
-
 /** Loaded with the first component: it brings the whole SDK, half of the start-up time of a plugin that has none. */
 let components: typeof import("./construct.ts") | undefined;
 
@@ -228,16 +189,8 @@ let components: typeof import("./construct.ts") | undefined;
  */
 export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise<void> {
   const { implementation, close, log } = makeService(provider, engineAddress());
-  const server = new Server({
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-  });
-  server.addService(providergrpc.ResourceProviderService, implementation);
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
-      error ? reject(error) : resolve(bound),
-    );
-  });
+  const who = `the stand-in provider ${provider.name}`;
+  const { server, port } = await listen(providergrpc.ResourceProviderService, implementation, who);
   const stop = async (code: number) => {
     await close();
     server.forceShutdown();

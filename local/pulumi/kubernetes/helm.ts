@@ -194,7 +194,8 @@ function execute(
     HELM_DATA_HOME: path.join(folder, "data"),
   };
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: ["pipe", "pipe", "pipe"] });
+    // As an argument too: a helm that is a wrapper script may set KUBECONFIG itself.
+    const child = spawn(program, [...args, "--kubeconfig", kubeconfig], { env, stdio: ["pipe", "pipe", "pipe"] });
     // Helm ends in order on SIGTERM: it marks the release as failed (and rolls back when asked to).
     const stop = () => child.kill("SIGTERM");
     signal?.addEventListener("abort", stop);

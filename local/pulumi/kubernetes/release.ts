@@ -1,8 +1,7 @@
 /** `helm.v3.Release` through the real helm. */
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import {
   type Created,
-  type Current,
   fullMessage,
   hasUnknown,
   type Json,
@@ -14,25 +13,32 @@ import {
   type ResourceContext,
   type ResourceDefinition,
   ResourceNotReadyError,
-  Secret,
   textOf,
   UNKNOWN,
 } from "../framework/index.ts";
 import { fieldManager } from "./apply.ts";
-import { UnreachableError } from "./client.ts";
-import { type ChartSource, HelmError, type ReleaseMetadata } from "./helm.ts";
-import { withoutNulls } from "./live.ts";
+import { HelmError } from "./helm.ts";
 import { at } from "./readiness.ts";
 import { watchRelease } from "./release-progress.ts";
 import { settle } from "./release-recovery.ts";
+import {
+  isUnreachable,
+  namespaceOf,
+  outputsOf,
+  readRelease,
+  sourceOf,
+  splitId,
+  statusOf,
+  text,
+  timeoutOf,
+  valuesOf,
+} from "./release-state.ts";
 import type { Session } from "./session.ts";
 
 /** Token of the type. */
 export const RELEASE = "kubernetes:helm.sh/v3:Release";
 /** Longest name of a release (Helm). */
 const MAX_NAME = 53;
-/** Seconds that helm waits by default. */
-const DEFAULT_TIMEOUT_SECONDS = 300;
 /** Label of a release that says which resource made it: an interrupted creation is resumed, anybody else's release is not touched. */
 const OWNER_LABEL = "pulumi-resource";
 
@@ -83,29 +89,10 @@ export function releaseDefinition(): ResourceDefinition<Session> {
     },
     preview: (request) => preview(request),
     create: (request) => create(request, request.inputs),
-    read: (request) => read(request, request.id, request.inputs, request.state),
+    read: (request) => readRelease(request, request.id, request.inputs, request.state),
     update: (request) => upgrade(request, request.inputs, "update"),
     delete: (request) => remove(request, request.id, request.inputs),
   };
-}
-
-const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
-
-function namespaceOf(context: Context, inputs: JsonMap): string {
-  return text(inputs["namespace"]) ?? context.session.client.namespace;
-}
-
-function sourceOf(inputs: JsonMap): ChartSource {
-  return {
-    chart: textOf(inputs["chart"]),
-    version: text(inputs["version"]),
-    devel: inputs["devel"] === true,
-    repository: (inputs["repositoryOpts"] ?? {}) as ChartSource["repository"],
-  };
-}
-
-function timeoutOf(context: Context, inputs: JsonMap): number {
-  return context.timeoutSeconds ?? (Number(inputs["timeout"] ?? 0) || DEFAULT_TIMEOUT_SECONDS);
 }
 
 async function create(context: Context, inputs: JsonMap): Promise<Created> {
@@ -157,12 +144,6 @@ function upgradeArguments(context: Context, inputs: JsonMap, namespace: string):
   ];
 }
 
-/** Nulls unset a chart's defaults only when that is asked for. */
-function valuesOf(inputs: JsonMap): Json {
-  const values = inputs["values"] ?? {};
-  return inputs["allowNullValues"] === true ? values : withoutNulls(values);
-}
-
 /** After a failure without a rollback the release is there, and the next update has to go on from it. */
 async function failure(
   context: Context,
@@ -178,38 +159,6 @@ async function failure(
     return new HelmError([title, ...reasons.slice(1)].join("\n"));
   const outputs = { ...inputs, status: statusOf(found) as unknown as Json, resourceNames: {} };
   return new ResourceNotReadyError(`${namespace}/${name}`, outputs, [title, ...reasons.slice(1)]);
-}
-
-function statusOf({ labels: _, ...status }: ReleaseMetadata): Omit<ReleaseMetadata, "labels"> {
-  return status;
-}
-
-async function outputsOf(context: Context, inputs: JsonMap, namespace: string, name: string): Promise<JsonMap> {
-  const { helm } = context.session;
-  const found = await helm.metadata(namespace, name);
-  if (!found) throw new HelmError(`release ${namespace}/${name} is gone right after it was made`);
-  const manifest = await helm.manifest(namespace, name);
-  return {
-    ...inputs,
-    namespace,
-    status: statusOf(found) as unknown as Json,
-    resourceNames: resourceNames(manifest, namespace),
-  };
-}
-
-/** Names of a release's objects by kind, as the official provider shows them: `Deployment.apps/v1` to `["namespace/name"]`. */
-function resourceNames(manifest: string, namespace: string): JsonMap {
-  const names: Record<string, string[]> = {};
-  for (const document of parseAllDocuments(manifest)) {
-    const object = document.toJS() as JsonMap | null;
-    const name = at(object, "metadata", "name");
-    if (!object || typeof name !== "string") continue;
-    const [version, group] = textOf(object["apiVersion"]).split("/").reverse();
-    const key = `${textOf(object["kind"])}${group ? `.${group}` : ""}/${version}`;
-    const own = at(object, "metadata", "namespace");
-    names[key] = [...(names[key] ?? []), `${typeof own === "string" ? own : namespace}/${name}`];
-  }
-  return names;
 }
 
 /**
@@ -249,76 +198,6 @@ async function preview(request: PreviewRequest<Session>): Promise<PropertyMap> {
   }
 }
 
-async function read(
-  context: Context,
-  id: string,
-  inputs: JsonMap | undefined,
-  state: JsonMap,
-): Promise<Current | undefined> {
-  const { session } = context;
-  const [namespace, name] = splitId(id);
-  try {
-    const found = await session.helm.metadata(namespace, name);
-    if (!found) return undefined;
-    const values = await session.helm.values(namespace, name);
-    if (!inputs) return imported(context, found, values);
-    const drifted = driftedRelease(inputs, found, values);
-    const outputs = await outputsOf(context, drifted, namespace, name);
-    if (found.status === "deployed") return { outputs, inputs: drifted };
-    throw new ResourceNotReadyError(id, outputs, [`release ${id} is ${found.status}`], drifted);
-  } catch (error) {
-    if (!isUnreachable(error) || !session.settings.skipUpdateUnreachable) throw error;
-    context.log.warning("the cluster cannot be reached: the recorded state is kept (skipUpdateUnreachable)");
-    return { outputs: state, inputs: inputs ?? {} };
-  }
-}
-
-function splitId(id: string): [namespace: string, name: string] {
-  const [namespace, name, rest] = id.split("/");
-  if (!namespace || !name || rest !== undefined) throw new Error(`release id: got '${id}', allowed is namespace/name`);
-  return [namespace, name];
-}
-
-/** The recorded inputs with what the release really is now. */
-function driftedRelease(inputs: JsonMap, found: ReleaseMetadata, values: JsonMap): JsonMap {
-  const chart = textOf(inputs["chart"]);
-  const sameChart = chart === found.chart || chart.replace(/\/+$/, "").split("/").at(-1)?.startsWith(found.chart);
-  const sameValues = JSON.stringify(sorted(valuesOf(inputs))) === JSON.stringify(sorted(values));
-  return {
-    ...inputs,
-    ...(sameChart ? {} : { chart: found.chart }),
-    ...(isExact(text(inputs["version"])) ? { version: sameVersion(inputs, found) } : {}),
-    ...(sameValues ? {} : { values }),
-  };
-}
-
-/** A range stays as it is: any version in it is right. */
-function isExact(version: string | undefined): version is string {
-  return version !== undefined && /^v?\d+\.\d+\.\d+/.test(version);
-}
-
-function sameVersion(inputs: JsonMap, { version }: ReleaseMetadata): string {
-  const given = textOf(inputs["version"]);
-  return given.replace(/^v/, "") === version.replace(/^v/, "") ? given : version;
-}
-
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key] as Json)]),
-  );
-}
-
-/** Values of somebody else's release may hold secrets: they are recorded as one. */
-async function imported(context: Context, found: ReleaseMetadata, values: JsonMap): Promise<Current> {
-  const inputs = { chart: found.chart, version: found.version, name: found.name, namespace: found.namespace };
-  const outputs = await outputsOf(context, inputs, found.namespace, found.name);
-  return { outputs: { ...outputs, values: new Secret(values) }, inputs: { ...inputs, values: new Secret(values) } };
-}
-
 async function remove(context: Context, id: string, inputs: JsonMap): Promise<void> {
   const { helm, settings } = context.session;
   const [namespace, name] = splitId(id);
@@ -342,12 +221,4 @@ async function remove(context: Context, id: string, inputs: JsonMap): Promise<vo
     if (!isUnreachable(error) || !settings.deleteUnreachable) throw error;
     context.log.warning(`release ${id}: the cluster cannot be reached, it counts as deleted (deleteUnreachable)`);
   }
-}
-
-function isUnreachable(error: unknown): boolean {
-  return (
-    error instanceof UnreachableError ||
-    (error instanceof HelmError &&
-      /cluster unreachable|connection refused|no such host|i\/o timeout/i.test(error.message))
-  );
 }

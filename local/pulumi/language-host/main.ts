@@ -1,54 +1,23 @@
 /** The Node.js language host (`pulumi-language-nodejs`): pulumirpc.LanguageRuntime over gRPC. */
 import { spawn } from "node:child_process";
 import path from "node:path";
-import {
-  type handleServerStreamingCall,
-  type handleUnaryCall,
-  Server,
-  ServerCredentials,
-  type ServerWritableStream,
-  status,
-  type UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { ServerWritableStream, UntypedServiceImplementation } from "@grpc/grpc-js";
 import languagegrpc from "@pulumi/pulumi/proto/language_grpc_pb.js";
 import type * as messages from "@pulumi/pulumi/proto/language_pb.js";
 import langpb from "@pulumi/pulumi/proto/language_pb.js";
 import pluginpb from "@pulumi/pulumi/proto/plugin_pb.js";
 import emptypb from "google-protobuf/google/protobuf/empty_pb.js";
-import { ProviderError, toServiceError } from "../framework/errors.ts";
 import { engineAddress, onEnd } from "../framework/lifetime.ts";
+import { listen, streaming, unary } from "../framework/rpc.ts";
 import { openSdk } from "../framework/shape.ts";
 import { Children, ended, optionEnvironment, runner, runtimeOptions } from "./children.ts";
 import { packageRoot, pluginPackages, programDependencies } from "./packages.ts";
 
 /** Exit code of @pulumi/pulumi's runner when it has already told the user what is wrong. */
 const ALREADY_REPORTED = 32;
-const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
 let engine = engineAddress() ?? "";
 const children = new Children();
-
-function unary<Q, R>(run: (request: Q) => R | Promise<R>): handleUnaryCall<Q, R> {
-  return (call, callback) => {
-    Promise.resolve()
-      .then(() => run(call.request))
-      .then(
-        (response) => callback(null, response),
-        (error: unknown) => callback(toServiceError(error, [])),
-      );
-  };
-}
-
-function streaming<Q, R>(run: (call: ServerWritableStream<Q, R>) => Promise<void>): handleServerStreamingCall<Q, R> {
-  return (call) => {
-    Promise.resolve()
-      .then(() => run(call))
-      .then(
-        () => call.end(),
-        (error: unknown) => call.emit("error", toServiceError(error, [])),
-      );
-  };
-}
 
 async function run(request: messages.RunRequest): Promise<messages.RunResponse> {
   const info = request.getInfo();
@@ -176,26 +145,8 @@ const implementation: UntypedServiceImplementation = {
   }),
 };
 
-function refusals(): UntypedServiceImplementation {
-  const methods = Object.keys(languagegrpc.LanguageRuntimeService).filter((method) => !(method in implementation));
-  const refuse = (method: string) =>
-    unary(() => {
-      const message = `the local Node.js language host does not implement ${method}; it runs programs, policy packs and providers`;
-      throw new ProviderError(status.UNIMPLEMENTED, message);
-    });
-  return Object.fromEntries(methods.map((method) => [method, refuse(method)]));
-}
-
-const server = new Server({
-  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
-});
-server.addService(languagegrpc.LanguageRuntimeService, { ...refusals(), ...implementation });
-const port = await new Promise<number>((resolve, reject) => {
-  server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
-    error ? reject(error) : resolve(bound),
-  );
-});
+const who = "the local Node.js language host, which runs programs, policy packs and providers,";
+const { server, port } = await listen(languagegrpc.LanguageRuntimeService, implementation, who);
 onEnd(() => {
   children.stop();
   server.forceShutdown();

@@ -1,0 +1,165 @@
+/** A release in words: its inputs for helm, its outputs, what a refresh or an import finds. */
+import { parseAllDocuments } from "yaml";
+import {
+  type Current,
+  type Json,
+  type JsonMap,
+  type ResourceContext,
+  ResourceNotReadyError,
+  Secret,
+  textOf,
+} from "../framework/index.ts";
+import { UnreachableError } from "./client.ts";
+import { type ChartSource, HelmError, type ReleaseMetadata } from "./helm.ts";
+import { withoutNulls } from "./live.ts";
+import { at } from "./readiness.ts";
+import type { Session } from "./session.ts";
+
+type Context = ResourceContext<Session>;
+
+/** Seconds that helm waits by default. */
+const DEFAULT_TIMEOUT_SECONDS = 300;
+
+/** A text input, undefined when missing or empty. */
+export const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+
+/** The namespace of the release. */
+export function namespaceOf(context: Context, inputs: JsonMap): string {
+  return text(inputs["namespace"]) ?? context.session.client.namespace;
+}
+
+/** Where the chart comes from. */
+export function sourceOf(inputs: JsonMap): ChartSource {
+  return {
+    chart: textOf(inputs["chart"]),
+    version: text(inputs["version"]),
+    devel: inputs["devel"] === true,
+    repository: (inputs["repositoryOpts"] ?? {}) as ChartSource["repository"],
+  };
+}
+
+/** Seconds that helm waits: customTimeouts, the input, or helm's default. */
+export function timeoutOf(context: Context, inputs: JsonMap): number {
+  return context.timeoutSeconds ?? (Number(inputs["timeout"] ?? 0) || DEFAULT_TIMEOUT_SECONDS);
+}
+
+/** Nulls unset a chart's defaults only when that is asked for. */
+export function valuesOf(inputs: JsonMap): Json {
+  const values = inputs["values"] ?? {};
+  return inputs["allowNullValues"] === true ? values : withoutNulls(values);
+}
+
+/** The output `status`. */
+export function statusOf({ labels: _, ...status }: ReleaseMetadata): Omit<ReleaseMetadata, "labels"> {
+  return status;
+}
+
+/** The outputs of a release that is there. */
+export async function outputsOf(context: Context, inputs: JsonMap, namespace: string, name: string): Promise<JsonMap> {
+  const { helm } = context.session;
+  const found = await helm.metadata(namespace, name);
+  if (!found) throw new HelmError(`release ${namespace}/${name} is gone right after it was made`);
+  const manifest = await helm.manifest(namespace, name);
+  return {
+    ...inputs,
+    namespace,
+    status: statusOf(found) as unknown as Json,
+    resourceNames: resourceNames(manifest, namespace),
+  };
+}
+
+/** Names of a release's objects by kind, as the official provider shows them: `Deployment.apps/v1` to `["namespace/name"]`. */
+function resourceNames(manifest: string, namespace: string): JsonMap {
+  const names: Record<string, string[]> = {};
+  for (const document of parseAllDocuments(manifest)) {
+    const object = document.toJS() as JsonMap | null;
+    const name = at(object, "metadata", "name");
+    if (!object || typeof name !== "string") continue;
+    const [version, group] = textOf(object["apiVersion"]).split("/").reverse();
+    const key = `${textOf(object["kind"])}${group ? `.${group}` : ""}/${version}`;
+    const own = at(object, "metadata", "namespace");
+    names[key] = [...(names[key] ?? []), `${typeof own === "string" ? own : namespace}/${name}`];
+  }
+  return names;
+}
+
+/** What is there: for a refresh with drift in version and values, for an import as inputs; undefined when the release is gone. */
+export async function readRelease(
+  context: Context,
+  id: string,
+  inputs: JsonMap | undefined,
+  state: JsonMap,
+): Promise<Current | undefined> {
+  const { session } = context;
+  const [namespace, name] = splitId(id);
+  try {
+    const found = await session.helm.metadata(namespace, name);
+    if (!found) return undefined;
+    const values = await session.helm.values(namespace, name);
+    if (!inputs) return imported(context, found, values);
+    const drifted = driftedRelease(inputs, found, values);
+    const outputs = await outputsOf(context, drifted, namespace, name);
+    if (found.status === "deployed") return { outputs, inputs: drifted };
+    throw new ResourceNotReadyError(id, outputs, [`release ${id} is ${found.status}`], drifted);
+  } catch (error) {
+    if (!isUnreachable(error) || !session.settings.skipUpdateUnreachable) throw error;
+    context.log.warning("the cluster cannot be reached: the recorded state is kept (skipUpdateUnreachable)");
+    return { outputs: state, inputs: inputs ?? {} };
+  }
+}
+
+/** Namespace and name of a Pulumi id. @throws for any other form. */
+export function splitId(id: string): [namespace: string, name: string] {
+  const [namespace, name, rest] = id.split("/");
+  if (!namespace || !name || rest !== undefined) throw new Error(`release id: got '${id}', allowed is namespace/name`);
+  return [namespace, name];
+}
+
+/** The recorded inputs with what the release really is now. */
+function driftedRelease(inputs: JsonMap, found: ReleaseMetadata, values: JsonMap): JsonMap {
+  const chart = textOf(inputs["chart"]);
+  const sameChart = chart === found.chart || chart.replace(/\/+$/, "").split("/").at(-1)?.startsWith(found.chart);
+  const sameValues = JSON.stringify(sorted(valuesOf(inputs))) === JSON.stringify(sorted(values));
+  return {
+    ...inputs,
+    ...(sameChart ? {} : { chart: found.chart }),
+    ...(isExact(text(inputs["version"])) ? { version: sameVersion(inputs, found) } : {}),
+    ...(sameValues ? {} : { values }),
+  };
+}
+
+/** A range stays as it is: any version in it is right. */
+function isExact(version: string | undefined): version is string {
+  return version !== undefined && /^v?\d+\.\d+\.\d+/.test(version);
+}
+
+function sameVersion(inputs: JsonMap, { version }: ReleaseMetadata): string {
+  const given = textOf(inputs["version"]);
+  return given.replace(/^v/, "") === version.replace(/^v/, "") ? given : version;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key] as Json)]),
+  );
+}
+
+/** Values of somebody else's release may hold secrets: they are recorded as one. */
+async function imported(context: Context, found: ReleaseMetadata, values: JsonMap): Promise<Current> {
+  const inputs = { chart: found.chart, version: found.version, name: found.name, namespace: found.namespace };
+  const outputs = await outputsOf(context, inputs, found.namespace, found.name);
+  return { outputs: { ...outputs, values: new Secret(values) }, inputs: { ...inputs, values: new Secret(values) } };
+}
+
+/** True when the cluster, not the release, is the trouble. */
+export function isUnreachable(error: unknown): boolean {
+  return (
+    error instanceof UnreachableError ||
+    (error instanceof HelmError &&
+      /cluster unreachable|connection refused|no such host|i\/o timeout/i.test(error.message))
+  );
+}
