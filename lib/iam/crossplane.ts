@@ -1,5 +1,6 @@
 import { clusterTag, fleetTag } from "../labels.ts";
 import { fleetNames, hubName } from "../names.ts";
+import { clusterStatements } from "./clusters.ts";
 import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { boundedRoleStatements, keepBoundaryStatements, serviceLinkedRoleStatements } from "./roles.ts";
@@ -54,44 +55,6 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
       Resource: arns(scope).eksOidcProviders,
     },
     { Sid: "NotTheHubsOidcProvider", Effect: "Deny", Action: write, Resource: [scope.hubOidcProviderArn] },
-  ];
-}
-
-function clusterStatements(scope: CrossplaneScope): Statement[] {
-  const name = arns(scope);
-  return [
-    {
-      Sid: "SpokeClusters",
-      Effect: "Allow",
-      Action: ["eks:*"],
-      Resource: name.clusterAndParts(`${scope.spokePrefix}*`),
-    },
-    {
-      Sid: "EksCatalogue",
-      Effect: "Allow",
-      Action: [
-        "eks:DescribeAddonConfiguration",
-        "eks:DescribeAddonVersions",
-        "eks:DescribeClusterVersions",
-        "eks:ListAccessPolicies",
-      ],
-      Resource: ["*"],
-    },
-    {
-      Sid: "ControlPlaneLogs",
-      Effect: "Allow",
-      Action: [
-        "logs:CreateLogGroup",
-        "logs:DeleteLogGroup",
-        "logs:DeleteRetentionPolicy",
-        "logs:ListTagsForResource",
-        "logs:PutRetentionPolicy",
-        "logs:TagResource",
-        "logs:UntagResource",
-      ],
-      Resource: [name.logGroup(`/aws/eks/${scope.spokePrefix}*`)],
-    },
-    { Sid: "FindLogGroups", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
   ];
 }
 
@@ -231,7 +194,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
   return policy(
     ...roleStatements(scope),
     ...oidcStatements(scope),
-    ...clusterStatements(scope),
+    ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...networkStatements(scope),
     ...keyStatements(scope),
     ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"]),

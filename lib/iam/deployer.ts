@@ -1,8 +1,9 @@
 import { fleetTag } from "../labels.ts";
 import { fleetNames, repositories } from "../names.ts";
+import { clusterStatements } from "./clusters.ts";
 import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
-import { serviceLinkedRoleStatements } from "./roles.ts";
+import { roleUpkeep, serviceLinkedRoleStatements } from "./roles.ts";
 
 export interface DeployerScope extends Scope {
   readonly fleet: string;
@@ -60,40 +61,6 @@ function networkStatements({ fleet, region }: DeployerScope): Statement[] {
   ];
 }
 
-function clusterStatements(scope: DeployerScope): Statement[] {
-  const names = fleetNames(scope.fleet);
-  const name = arns(scope);
-  return [
-    { Sid: "HubCluster", Effect: "Allow", Action: ["eks:*"], Resource: name.clusterAndParts(names.hubCluster) },
-    {
-      Sid: "EksCatalogue",
-      Effect: "Allow",
-      Action: [
-        "eks:DescribeAddonConfiguration",
-        "eks:DescribeAddonVersions",
-        "eks:DescribeClusterVersions",
-        "eks:ListAccessPolicies",
-      ],
-      Resource: ["*"],
-    },
-    {
-      Sid: "ControlPlaneLogs",
-      Effect: "Allow",
-      Action: [
-        "logs:CreateLogGroup",
-        "logs:DeleteLogGroup",
-        "logs:DeleteRetentionPolicy",
-        "logs:ListTagsForResource",
-        "logs:PutRetentionPolicy",
-        "logs:TagResource",
-        "logs:UntagResource",
-      ],
-      Resource: [name.logGroup(`${names.clusterLogGroup}*`)],
-    },
-    { Sid: "FindLogGroups", Effect: "Allow", Action: ["logs:DescribeLogGroups"], Resource: ["*"] },
-  ];
-}
-
 /** What one role needs over its life. Attaching is limited to the managed policies that the program names. */
 function roleStatements(scope: DeployerScope): Statement[] {
   const name = arns(scope);
@@ -105,22 +72,11 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Effect: "Allow",
       Action: [
         "iam:CreateRole",
-        "iam:DeleteRole",
         "iam:DeleteRolePermissionsBoundary",
         "iam:DeleteRolePolicy",
-        "iam:GetRole",
-        "iam:GetRolePolicy",
-        "iam:ListAttachedRolePolicies",
-        "iam:ListInstanceProfilesForRole",
-        "iam:ListRolePolicies",
-        "iam:ListRoleTags",
         "iam:PutRolePermissionsBoundary",
         "iam:PutRolePolicy",
-        "iam:TagRole",
-        "iam:UntagRole",
-        "iam:UpdateAssumeRolePolicy",
-        "iam:UpdateRole",
-        "iam:UpdateRoleDescription",
+        ...roleUpkeep,
       ],
       Resource: roles,
     },
@@ -249,7 +205,10 @@ function secretStatements(scope: DeployerScope): Statement[] {
  */
 export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDocument> {
   return {
-    "deployer-network": policy(...networkStatements(scope), ...clusterStatements(scope)),
+    "deployer-network": policy(
+      ...networkStatements(scope),
+      ...clusterStatements(scope, fleetNames(scope.fleet).hubCluster),
+    ),
     "deployer-identity": policy(...roleStatements(scope), ...identityStatements(scope)),
     "deployer-secrets": policy(...secretStatements(scope)),
   };

@@ -1,5 +1,21 @@
 import { arns, type Scope, type Statement } from "./policy.ts";
 
+/** What a role needs over its life and what gives it no rights. */
+export const roleUpkeep = [
+  "iam:DeleteRole",
+  "iam:GetRole",
+  "iam:GetRolePolicy",
+  "iam:ListAttachedRolePolicies",
+  "iam:ListInstanceProfilesForRole",
+  "iam:ListRolePolicies",
+  "iam:ListRoleTags",
+  "iam:TagRole",
+  "iam:UntagRole",
+  "iam:UpdateAssumeRolePolicy",
+  "iam:UpdateRole",
+  "iam:UpdateRoleDescription",
+] as const;
+
 /**
  * A role's whole life, for the roles that the ARN patterns `roles` name and only with the permissions boundary `boundaryArn`.
  * What changes a role's rights asks for the boundary too, so a role that somebody made without one is out of reach.
@@ -22,20 +38,7 @@ export function boundedRoleStatements(roles: readonly string[], boundaryArn: str
     {
       Sid: "RolesUnderPrefix",
       Effect: "Allow",
-      Action: [
-        "iam:DeleteRole",
-        "iam:GetRole",
-        "iam:GetRolePolicy",
-        "iam:ListAttachedRolePolicies",
-        "iam:ListInstanceProfilesForRole",
-        "iam:ListRolePolicies",
-        "iam:ListRoleTags",
-        "iam:TagRole",
-        "iam:UntagRole",
-        "iam:UpdateAssumeRolePolicy",
-        "iam:UpdateRole",
-        "iam:UpdateRoleDescription",
-      ],
+      Action: roleUpkeep,
       Resource: roles,
     },
   ];
