@@ -1,33 +1,39 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { DeleteLogGroupCommand, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { describe, expect, test } from "vitest";
-import { account, kubectl, outputs, pulumi, tryPulumi } from "./support/fleet.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { pulumiPaths } from "../../local/pulumi/cli/index.ts";
+import { account, instance, kubectl, outputs, pulumi, tryPulumi } from "./support/fleet.ts";
 
 interface PreviewStep {
   readonly op: string;
   readonly urn: string;
-  readonly diffReasons?: string[];
-  readonly replaceReasons?: string[];
   readonly detailedDiff?: Record<string, { kind: string }>;
 }
 
 const { clusterName, bridgeData: bridge, activeSealingKeys } = await outputs();
-const key = (name: string) => `eks-gitops-fleet:${name}`;
+const base = mkdtempSync(join(tmpdir(), "fleet-pulumi-"));
+afterAll(() => rmSync(base, { recursive: true }));
 
-/** What `pulumi preview` would change with some config values: operation, type::name and the changed properties. */
-async function changes(config: Record<string, string>): Promise<string[]> {
-  const flags = [
-    "--config-path",
-    ...Object.entries(config).flatMap(([name, value]) => ["--config", `${key(name)}=${value}`]),
-  ];
-  const steps = (JSON.parse(await pulumi(["preview", "--json", ...flags])).steps as PreviewStep[]).filter(
-    ({ op }) => op !== "same",
-  );
+/** What `pulumi preview` would change with some config values: operation, type::name and, of an update, the properties. */
+async function changes(values: Record<string, unknown>): Promise<string[]> {
+  const { project } = pulumiPaths(instance.dir);
+  const rendered = parse(readFileSync(join(project, "stacks", "Pulumi.local.yaml"), "utf8"));
+  for (const [name, value] of Object.entries(values)) rendered.config[`eks-gitops-fleet:${name}`] = value;
+  const file = join(base, "Pulumi.local.yaml");
+  writeFileSync(file, stringify(rendered));
+  const { steps } = JSON.parse(await pulumi(["preview", "--json", "--config-file", file])) as { steps: PreviewStep[] };
   return steps
-    .map(({ op, urn, detailedDiff, diffReasons }) => {
+    .filter(({ op }) => op !== "same")
+    .map(({ op, urn, detailedDiff = {} }) => {
       const [type, name] = urn.split("::").slice(-2);
-      const properties =
-        Object.keys(detailedDiff ?? {}).length > 0 ? Object.keys(detailedDiff ?? {}) : (diffReasons ?? []);
-      return [op, `${type?.split("$").at(-1)}::${name}`, ...(op === "create" ? [] : properties.sort())].join(" ");
+      return [
+        op,
+        `${type?.split("$").at(-1)}::${name}`,
+        ...(op === "create" ? [] : Object.keys(detailedDiff).sort()),
+      ].join(" ");
     })
     .sort();
 }
@@ -48,7 +54,7 @@ describe("running it again", () => {
 
 describe("a changed value gives exactly the expected diff", () => {
   test("node count: the node group's size and nothing else", async () => {
-    expect(await changes({ nodeDesired: "2" })).toEqual([
+    expect(await changes({ nodeDesired: 2 })).toEqual([
       expect.stringMatching(/^update aws:eks\/nodeGroup:NodeGroup::\S+ scalingConfig\.desiredSize$/),
     ]);
   });
@@ -80,8 +86,32 @@ describe("a changed value gives exactly the expected diff", () => {
   });
 
   test("log retention: the log group and nothing else", async () => {
-    expect(await changes({ logRetentionDays: "7" })).toEqual([
+    expect(await changes({ logRetentionDays: 7 })).toEqual([
       expect.stringMatching(/^update aws:cloudwatch\/logGroup:LogGroup::\S+ retentionInDays$/),
+    ]);
+  });
+
+  test("a chart value: the releases that have it, and only that value", async () => {
+    const release = "update kubernetes:helm.sh/v3:Release";
+    const args = ["args[0]", "args[1]", "args[2]", "rbacManager.args[0]"].map((path) => `values.${path}`).join(" ");
+    expect(await changes({ controllerLogLevel: "debug" })).toEqual([
+      `${release}::crossplane-release ${args}`,
+      `${release}::external-secrets-release values.log.level`,
+      `${release}::flux-release values.logLevel`,
+    ]);
+  });
+
+  test("a new generation of a sealing key: its key, certificate and secret are created, the old ones stay", async () => {
+    const generations = [
+      { scope: "local", generation: "1", active: false },
+      { scope: "local", generation: "2", active: true },
+    ];
+    expect(await changes({ sealingKeys: generations })).toEqual([
+      "create aws:secretsmanager/secret:Secret::sealing-keys-local/2-secret",
+      "create aws:secretsmanager/secretVersion:SecretVersion::sealing-keys-local/2-version",
+      "create eks-gitops-fleet:index:ManagedSecret::sealing-keys-local/2",
+      "create tls:index/privateKey:PrivateKey::sealing-keys-local/2-key",
+      "create tls:index/selfSignedCert:SelfSignedCert::sealing-keys-local/2-certificate",
     ]);
   });
 
