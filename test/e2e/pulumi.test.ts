@@ -59,32 +59,6 @@ describe("a changed value gives exactly the expected diff", () => {
     ]);
   });
 
-  test("log level of the controllers: the values of the two charts that name it and nothing else", async () => {
-    expect(await changes({ controllerLogLevel: "error" })).toEqual([
-      expect.stringMatching(/^update kubernetes:helm\.sh\/v3:Release::external-secrets-release values\S*$/),
-      expect.stringMatching(/^update kubernetes:helm\.sh\/v3:Release::flux-release values\S*$/),
-    ]);
-  });
-
-  test("key generation: the new generation's key, certificate and secret and nothing else", async () => {
-    const [[scope]] = Object.entries(activeSealingKeys) as [[string, string]];
-    const next = "sealingKeys[1]";
-    const config = {
-      "sealingKeys[0].active": "false",
-      [`${next}.scope`]: scope,
-      [`${next}.generation`]: "2",
-      [`${next}.active`]: "true",
-    };
-    const name = `sealing-keys-${scope}/2`;
-    expect(await changes(config)).toEqual([
-      `create aws:secretsmanager/secret:Secret::${name}-secret`,
-      `create aws:secretsmanager/secretVersion:SecretVersion::${name}-version`,
-      `create eks-gitops-fleet:index:ManagedSecret::${name}`,
-      `create tls:index/privateKey:PrivateKey::${name}-key`,
-      `create tls:index/selfSignedCert:SelfSignedCert::${name}-certificate`,
-    ]);
-  });
-
   test("log retention: the log group and nothing else", async () => {
     expect(await changes({ logRetentionDays: 7 })).toEqual([
       expect.stringMatching(/^update aws:cloudwatch\/logGroup:LogGroup::\S+ retentionInDays$/),
