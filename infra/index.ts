@@ -13,6 +13,7 @@ import { SecretStore } from "../components/secret-store.ts";
 import { SpokeGuard } from "../components/spoke-guard.ts";
 import { fleetNames, hubName, repositories } from "../lib/names.ts";
 import * as args from "./arguments.ts";
+import { clusterSecret, fluxSync } from "./bridge.ts";
 import { loadSettings } from "./config.ts";
 import { hubIdentities, subjects } from "./identities.ts";
 
@@ -64,7 +65,7 @@ const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 // The bridge: what Git may know of the hub.
 const bridge = new ClusterSecret(
   "cluster-secret",
-  args.clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
+  clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
 
@@ -76,7 +77,7 @@ const store = new SecretStore(
 );
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new SpokeGuard("spoke-guard", root, onHub);
-new FluxSync("gitops-system", args.fluxSync({ settings, git, bridge, store, root }), {
+new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
   dependsOn: [flux, crossplane, externalSecrets, store, bridge, guard],
 });

@@ -1,0 +1,119 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { ClusterSecret, ClusterSecretArgs } from "../components/cluster-secret.ts";
+import type { EncryptionKey } from "../components/encryption-key.ts";
+import type { FleetBoundary } from "../components/fleet-boundary.ts";
+import { fluxNamespace } from "../components/flux.ts";
+import type { FluxSyncArgs } from "../components/flux-sync.ts";
+import type { GitCredentials } from "../components/git-credentials.ts";
+import type { HubCluster } from "../components/hub-cluster.ts";
+import type { SecretStore } from "../components/secret-store.ts";
+import type { ArgocdAccess } from "../lib/argocd.ts";
+import type { ClusterMetadata } from "../lib/bridge.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
+import type { AwsAccount, HubNetwork } from "./arguments.ts";
+import type { HubIdentities } from "./identities.ts";
+import type { Settings } from "./settings.ts";
+
+/** What Git is told about the hub, and where Git is. */
+
+export interface BridgeSources {
+  readonly settings: Settings;
+  readonly account: AwsAccount;
+  readonly network: HubNetwork;
+  readonly cluster: HubCluster;
+  readonly secretsKey: EncryptionKey;
+  readonly boundary: FleetBoundary;
+  readonly tenants: FleetBoundary;
+  readonly identities: HubIdentities;
+}
+
+function gitSources(settings: Settings): ClusterMetadata["repositories"] {
+  return {
+    gitopsSystem: { url: settings.gitopsSystemRepoUrl, revision: settings.gitopsSystemRepoRevision },
+    gitopsWorkloads: { url: settings.gitopsWorkloadsRepoUrl, revision: settings.gitopsWorkloadsRepoRevision },
+  };
+}
+
+/** The add-on names that GitOps-bridge users know: snake_case. */
+function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetadata["identities"]> {
+  const entries = Object.entries(identities).map(
+    ([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const,
+  );
+  return pulumi.output(Object.fromEntries(entries));
+}
+
+export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
+  const { settings, account, network, cluster, identities } = sources;
+  const names = fleetNames(settings.fleet);
+  const metadata = pulumi
+    .output({
+      aws: {
+        accountId: account.accountId,
+        region: account.region,
+        partition: account.partition,
+        vpcId: network.vpcId,
+        vpcCidr: network.cidr,
+        clusterName: cluster.name,
+        clusterArn: cluster.arn,
+      },
+      oidc: { provider: cluster.oidc.issuer, providerArn: cluster.oidc.providerArn },
+      identities: identityMetadata(identities),
+      secretsKeyArn: sources.secretsKey.arn,
+      permissionsBoundaryArn: sources.boundary.arn,
+      tenantBoundaryArn: sources.tenants.arn,
+      hubEgressCidrs: network.egressCidrs,
+    })
+    .apply(
+      (known): ClusterMetadata => ({
+        ...known,
+        name: hubName,
+        role: "hub",
+        environment: settings.environment,
+        tenant: settings.tenant,
+        fleet: settings.fleet,
+        kubernetesVersion: settings.kubernetesVersion,
+        repositories: gitSources(settings),
+        chartsRegistry: settings.chartsRegistry,
+        sealingScope: settings.environment,
+        spokePrefix: names.spokePrefix,
+        spokeCidrPool: settings.spokeCidrPool,
+        addons: ["crossplane", "external_secrets", "flux"],
+      }),
+    );
+  return { metadata, namespace: fluxNamespace, argocd: argocd(settings, cluster) };
+}
+
+function argocd(settings: Settings, cluster: HubCluster): ClusterSecretArgs["argocd"] {
+  const { argocdClusterSecret, argocdNamespace: namespace, argocdRoleArn: roleArn } = settings;
+  if (!argocdClusterSecret) return undefined;
+  if (!roleArn) return { namespace, access: { kind: "in-cluster" } };
+  const access = pulumi
+    .all([cluster.endpoint, cluster.certificateAuthority])
+    .apply(
+      ([endpoint, certificateAuthority]): ArgocdAccess => ({ kind: "role", roleArn, endpoint, certificateAuthority }),
+    );
+  return { namespace, access };
+}
+
+export interface SyncSources {
+  readonly settings: Settings;
+  readonly git: GitCredentials;
+  readonly bridge: ClusterSecret;
+  readonly store: SecretStore;
+  readonly root: { readonly namespace: string; readonly kustomizationName: string };
+}
+
+export function fluxSync({ settings, git, bridge, store, root }: SyncSources): FluxSyncArgs {
+  const repository = "gitops-system";
+  return {
+    ...root,
+    repository,
+    source: gitSources(settings).gitopsSystem,
+    provider: settings.gitAuthentication === "github-app" ? "github" : "generic",
+    interval: settings.gitInterval,
+    path: `./clusters/${hubName}`,
+    storeName: store.storeName,
+    remoteSecret: git.secret(repository).secretName,
+    clusterSecret: bridge.secretName,
+  };
+}
