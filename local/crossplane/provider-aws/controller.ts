@@ -41,6 +41,7 @@ export async function runController(
     crdOf,
     skipDefaultTags: options.skipDefaultTags,
     now: () => new Date(),
+    signal,
   };
   const seen = new Map<string, Managed>();
   const kinds = new Map(program.kinds.map((kind) => [kind.kind, kind]));
@@ -48,8 +49,10 @@ export async function runController(
   const queue = new WorkQueue({
     concurrency: options.concurrency,
     pollMs: (key) => {
-      const own = annotation(seen.get(key) ?? { metadata: {} as Managed["metadata"] }, "pollInterval");
-      return jitter((own && duration(own)) || options.pollMs);
+      const managed = seen.get(key);
+      const own = managed && annotation(managed, "pollInterval");
+      const ofKind = managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider);
+      return jitter((own && duration(own)) || ofKind || options.pollMs);
     },
     work: async (key) => {
       const [kindName = "", namespace = "", objectName = ""] = key.split("/");
@@ -115,11 +118,7 @@ async function followActive(
   };
   await inform<Watched>(
     client,
-    {
-      path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-      accept:
-        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
-    },
+    { path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", metadataOnly: true },
     {
       upsert: ({ metadata }) => start(metadata.name),
       removed: ({ metadata }) => running.get(metadata.name)?.abort(),

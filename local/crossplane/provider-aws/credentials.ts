@@ -30,6 +30,9 @@ export function parseCredentialsFile(text: string): {
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
+/** Name of the sessions, as it stands in the ARNs of AWS's refusals. */
+const SESSION = "provider-aws";
+
 /** The pod's own role, by the token that EKS's pod identity webhook mounts. */
 function irsa(environment: Environment, region: string): AwsCredentials {
   const { AWS_ROLE_ARN: role, AWS_WEB_IDENTITY_TOKEN_FILE: token } = environment;
@@ -38,7 +41,7 @@ function irsa(environment: Environment, region: string): AwsCredentials {
       "the ProviderConfig says IRSA, but this pod has no AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE: its service account must carry the " +
         "annotation eks.amazonaws.com/role-arn before the pod starts",
     );
-  return fromTokenFile({ clientConfig: { region } }) as AwsCredentials;
+  return fromTokenFile({ clientConfig: { region }, roleSessionName: SESSION }) as AwsCredentials;
 }
 
 const assume = (master: AwsCredentials, role: AssumeRole, region: string): AwsCredentials => {
@@ -47,7 +50,7 @@ const assume = (master: AwsCredentials, role: AssumeRole, region: string): AwsCr
     masterCredentials: master,
     params: {
       RoleArn: role.roleARN,
-      RoleSessionName: "crossplane-provider-aws",
+      RoleSessionName: SESSION,
       ...(role.externalID && { ExternalId: role.externalID }),
       ...(role.tags && { Tags: role.tags.map(({ key, value }) => ({ Key: key, Value: value })) }),
       ...(role.transitiveTagKeys && { TransitiveTagKeys: [...role.transitiveTagKeys] }),

@@ -33,31 +33,25 @@ function inWantedForm(handler: Handler, path: string, wanted: unknown, actual: u
   return actual;
 }
 
-const topNames = (handler: Handler): string[] => [
-  ...new Set(handler.inputs.map((path) => path.split(".")[0] as string)),
-  ...(handler.tagged ? ["tagsAll"] : []),
-];
-
 const valueAt = (properties: Properties, path: string): unknown =>
   path.split(".").reduce<unknown>((value, name) => (isBlock(value) ? value[name] : undefined), properties);
 
 /**
- * Compares wanted inputs with what AWS has. Inputs that AWS fills in count only where they are wanted, those that it
- * doesn't give back never, and `ignored` ones (set for the creation only) neither.
+ * Compares wanted inputs with what AWS has: those in `names`. Inputs that AWS fills in count only where they are wanted, and
+ * those that it doesn't give back never.
  */
 export function differenceOf(
   handler: Handler,
+  names: readonly string[],
   wanted: Properties,
   actual: Properties,
-  ignored: ReadonlySet<string> = new Set(),
 ): Difference {
   const before: Properties = { ...wanted };
   const after: Properties = { ...wanted };
   const changed: string[] = [];
-  for (const name of topNames(handler)) {
+  for (const name of names) {
     if (handler.unread?.includes(name)) continue;
-    const filledIn = wanted[name] === undefined && handler.computed?.includes(name);
-    if (filledIn || ignored.has(name)) {
+    if (wanted[name] === undefined && handler.computed?.includes(name)) {
       before[name] = after[name] = actual[name];
       continue;
     }

@@ -4,9 +4,10 @@ import { IncompleteError, type Properties } from "../../aws/handler.ts";
 import { changeOf } from "../../aws/lifecycle.ts";
 import { withOperation } from "../../aws/operation.ts";
 import { type Difference, differenceOf } from "./difference.ts";
+import { specOf } from "./fields.ts";
 import type { Kind } from "./kind.ts";
 import { externalName, type Managed } from "./managed.ts";
-import { atProvider, inputsOf, mergeSpec, recorded } from "./shape.ts";
+import { atProvider, inputsOf, mergeSpec, recorded, toProperties } from "./shape.ts";
 
 export interface Observation {
   readonly id: string;
@@ -33,13 +34,21 @@ export interface External {
   readonly repeatable: boolean;
 }
 
-/** Inputs of the handler that only `initProvider` sets, or nobody: they count when the resource is made, and not later. */
-function initialOnly(kind: Kind, { spec }: Managed): ReadonlySet<string> {
-  const init = Object.keys(inputsOf({ ...kind, defaults: {} }, spec.initProvider ?? {}));
-  const wanted = inputsOf(kind, spec.forProvider);
-  const names = init.filter((name) => name !== "region" && name !== "tags" && wanted[name] === undefined);
-  const generated = kind.generatedName !== undefined && wanted[kind.generatedName] === undefined;
-  return new Set(generated ? [...names, kind.generatedName as string] : names);
+/**
+ * Inputs that are held to the specification: those that the kind offers, without those that only `initProvider` sets, or
+ * nobody (a made-up name). These count when the resource is made, and not later.
+ */
+function heldInputs(kind: Kind, { spec }: Managed): string[] {
+  const { handler, externalName: naming, generatedName: generated } = kind;
+  const offered = Object.entries(kind.spec).map(([name, field]) => specOf(field).from ?? name);
+  const initial = toProperties(kind.spec, spec.initProvider ?? {});
+  const wanted = toProperties(kind.spec, spec.forProvider);
+  const left = (name: string) => wanted[name] === undefined && (initial[name] !== undefined || name === generated);
+  return [
+    ...offered.filter((name) => !left(name)),
+    ...(naming.kind === "name" ? [naming.input] : []),
+    ...(handler.tagged ? ["tagsAll"] : []),
+  ];
 }
 
 /** The resource of `managed`; `secrets` are the values of its fields that stand in Secrets. */
@@ -75,7 +84,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
-        difference: differenceOf(handler, inputs, actual, initialOnly(kind, managed)),
+        difference: differenceOf(handler, heldInputs(kind, managed), inputs, actual),
         failed: handler.failed?.includes(status) ? status : undefined,
         connection: kind.connection?.(actual) ?? {},
       };

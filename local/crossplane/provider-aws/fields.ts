@@ -23,6 +23,8 @@ export interface FieldSpec {
   readonly identifier?: true;
   /** Can be taken from another managed resource. */
   readonly reference?: Reference;
+  readonly format?: "date-time";
+  readonly default?: string;
   /** The value stands in a Secret; the field is `<name>SecretRef`, and no status shows the value. */
   readonly secret?: true;
 }

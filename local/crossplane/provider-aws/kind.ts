@@ -48,6 +48,10 @@ export interface Kind {
    * can be found again, and Crossplane's rule holds: the object waits for a person.
    */
   readonly recover?: (aws: Aws, inputs: Properties, metadata: Metadata) => Promise<string | undefined>;
+  /** Upstream wrote it by hand: it has no `initProvider`, and `atProvider` has the fields of `status` alone. */
+  readonly bare?: true;
+  /** How often it is looked at, in milliseconds, where that does not follow the program's flag. */
+  readonly pollMs?: (forProvider: Properties) => number;
   /** Long operations, whose failures upstream reports in the condition `LastAsyncOperation` too. */
   readonly asynchronous?: true;
 }

@@ -63,6 +63,11 @@ export class ManagedObject {
     if (finalizers.includes(FINALIZER)) await this.patchUnchanged({ metadata: { finalizers: this.otherFinalizers } });
   }
 
+  /** Records the name of a resource that exists already. */
+  async named(externalName: string): Promise<void> {
+    await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.externalName]: externalName } } });
+  }
+
   /** A creation begins. Fails when the object has changed meanwhile: nothing is made from an old specification. */
   async creationBegins(): Promise<void> {
     await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.createPending]: this.#time() } } });

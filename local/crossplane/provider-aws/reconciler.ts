@@ -1,5 +1,6 @@
 /** Brings one managed resource and its resource in AWS together: the course of crossplane-runtime's managed reconciler. */
 import type { Properties } from "../../aws/handler.ts";
+import { withOperation } from "../../aws/operation.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
 import { specOf } from "./fields.ts";
@@ -27,6 +28,8 @@ export interface ReconcilerOptions {
   readonly crdOf: (to: string) => string;
   readonly skipDefaultTags: boolean;
   readonly now: () => Date;
+  /** Aborted when the program ends: waits end early, and what they fail with is nobody's error. */
+  readonly signal: AbortSignal;
 }
 
 /** When to look at the object again: at the next poll, at once, after a pause that grows, or only when it changes. */
@@ -48,7 +51,11 @@ export class Reconciliation {
     return this.#object.managed;
   }
 
-  async run(): Promise<Outcome> {
+  run(): Promise<Outcome> {
+    return withOperation({ signal: this.#options.signal }, () => this.#run());
+  }
+
+  async #run(): Promise<Outcome> {
     if (isPaused(this.#managed)) {
       await this.#object.mark([conditionOf.paused]);
       return "wait";
@@ -171,6 +178,8 @@ export class Reconciliation {
   /** An existing resource: usable, up to date, with its connection details published. */
   async #maintain(external: External, observed: Observation): Promise<Outcome> {
     await this.#object.addFinalizer();
+    // It was there before the object was: from now on the object names it.
+    if (externalName(this.#managed) === undefined) await this.#object.named(observed.id);
     if (observed.failed !== undefined) return this.#replace(external, observed);
     const secret = this.#managed.spec.writeConnectionSecretToRef?.name;
     if (secret !== undefined) await this.#options.objects.writeSecret(this.#managed, secret, observed.connection);
@@ -266,6 +275,7 @@ export class Reconciliation {
   }
 
   async #failed(reason: string, message: string, details: FailureDetails = {}): Promise<Outcome> {
+    if (this.#options.signal.aborted) return "wait";
     const { conditions = [], operation, observed, outcome = "retry" } = details;
     const changes = [...conditions, ...(operation ? this.#lastOperation(operation, message) : [])];
     await this.#object.fail(reason, message, changes, observed?.atProvider);

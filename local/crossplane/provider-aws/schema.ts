@@ -63,13 +63,15 @@ function typeSchema(type: FieldType, place: Place): Schema {
 function properties(fields: Fields, place: Place): Record<string, Schema> {
   const entries = Object.entries(fields).flatMap(([name, field]): [string, Schema][] => {
     const spec = specOf(field);
-    if (place === "atProvider") return spec.secret ? [] : [[name, typeSchema(spec.type, place)]];
+    const { format, default: value } = spec;
+    const schema = { ...typeSchema(spec.type, place), ...(format && { format }), ...(value && { default: value }) };
+    if (place === "atProvider") return spec.secret ? [] : [[name, schema]];
     if (place === "initProvider" && spec.identifier) return [];
     if (spec.secret) return [[`${name}SecretRef`, secretKey]];
     const names = referenceNames(name, spec);
     const many = names?.[0].endsWith("Refs");
     return [
-      [name, typeSchema(spec.type, place)],
+      [name, schema],
       ...(names
         ? ([
             [names[0], many ? list(referenceSchema) : referenceSchema],
@@ -141,7 +143,7 @@ export function managedSchema(kind: Kind): Schema {
   const spec = object(
     {
       forProvider: object(properties(fields, "forProvider"), required.length > 0 ? { required } : {}),
-      initProvider: object(properties(fields, "initProvider")),
+      ...(kind.bare ? {} : { initProvider: object(properties(fields, "initProvider")) }),
       managementPolicies: list(
         { type: "string", enum: ["Observe", "Create", "Update", "Delete", "LateInitialize", "*"] },
         { default: ["*"] },
@@ -154,12 +156,9 @@ export function managedSchema(kind: Kind): Schema {
     },
     { required: ["forProvider"], ...(validations.length > 0 && { "x-kubernetes-validations": validations }) },
   );
-  const observed: Fields = {
-    ...fields,
-    ...kind.status,
-    id: "string",
-    ...(kind.handler.tagged && { tagsAll: "map" as const }),
-  };
+  const observed: Fields = kind.bare
+    ? kind.status
+    : { ...fields, ...kind.status, id: "string", ...(kind.handler.tagged && { tagsAll: "map" as const }) };
   const status = object({
     atProvider: object(properties(observed, "atProvider")),
     conditions,

@@ -50,6 +50,7 @@ const regional = (kind: Kind) => kind.handler.regional !== false;
 
 /** `status.atProvider` of a resource. */
 export function atProvider(kind: Kind, id: string, actual: Properties, region: string): Properties {
+  if (kind.bare) return toFields(kind.status, actual);
   const tags = kind.handler.tagged ? { tags: actual["tagsAll"] ?? {}, tagsAll: actual["tagsAll"] ?? {} } : {};
   return {
     ...toFields({ ...kind.spec, ...kind.status }, actual),

@@ -7,6 +7,7 @@ import { nodeGroup } from "../../../aws/eks/node-group.ts";
 import { podIdentityAssociation } from "../../../aws/eks/pod-identity-association.ts";
 import { arn, from, id, reference, references, required } from "../fields.ts";
 import { assigned, joined, type Kind, named } from "../kind.ts";
+import { clusterAuth } from "./eks-cluster-auth.ts";
 
 const group = "eks";
 const role = (more = {}) => reference("iam/Role", arn, more);
@@ -153,4 +154,5 @@ export const kinds: readonly Kind[] = [
     },
     status: { associationArn: "string", associationId: "string", externalId: "string" },
   },
+  clusterAuth,
 ];

@@ -1,0 +1,364 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
+
+let cluster: FakeCluster;
+let service: FakeService;
+
+beforeEach(() => {
+  cluster = new FakeCluster();
+  service = new FakeService();
+});
+
+const awsError = (code: string, message: string) => Object.assign(new Error(message), { name: code });
+
+describe("a new object", () => {
+  test("becomes a resource: id in the external name, state in atProvider, Synced and Ready", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { forProvider: { region: "us-east-1", size: 3, tags: { team: "a" } } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    const one = cluster.get(kind, "one");
+    expect(one?.metadata.annotations).toMatchObject({ "crossplane.io/external-name": "thing-1" });
+    expect(one?.metadata.finalizers).toEqual(["finalizer.managedresource.crossplane.io"]);
+    expect(one?.status?.atProvider).toMatchObject({ id: "thing-1", arn: "arn:thing-1", size: 3, region: "us-east-1" });
+    expect(conditionsOf(cluster, kind, "one")).toEqual({ Ready: "True Available", Synced: "True ReconcileSuccess" });
+    expect(cluster.events).toEqual(["Normal CreatedExternalResource one"]);
+    expect(cluster.usages).toContain("one");
+  });
+
+  test("gets upjet's tags beside its own", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { forProvider: { region: "us-east-1", tags: { team: "a" } } });
+    await settle(cluster, kind, "one");
+    const tags = {
+      team: "a",
+      "crossplane-kind": "thing.test.aws.m.upbound.io",
+      "crossplane-name": "one",
+      "crossplane-providerconfig": "default",
+    };
+    expect(service.things.get("thing-1")?.["tagsAll"]).toEqual(tags);
+    expect(cluster.get(kind, "one")?.spec.forProvider["tags"]).toEqual(tags);
+  });
+
+  test("is named like the object where the name is the id, unless an external name is given", async () => {
+    const kind = things(service.handler("name"), { externalName: { kind: "name", input: "name" } });
+    cluster.add(kind, "one", {});
+    cluster.add(kind, "two", {}, { annotations: { "crossplane.io/external-name": "other" } });
+    await settle(cluster, kind, "one");
+    await settle(cluster, kind, "two");
+    expect([...service.things.keys()]).toEqual(["one", "other"]);
+  });
+
+  test("takes over what exists under its external name, and makes no second one", async () => {
+    const kind = things(service.handler("assigned"));
+    service.things.set("thing-77", { name: "x", size: 1 });
+    cluster.add(kind, "one", {}, { annotations: { "crossplane.io/external-name": "thing-77" } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-77"]);
+  });
+});
+
+describe("errors of AWS", () => {
+  test("stand in the condition Synced with their code, and the object recovers when they are over", async () => {
+    const kind = things(service.handler("assigned"), { asynchronous: true });
+    service.failures.set("create", awsError("AccessDenied", "User: role is not authorized to perform: test:Create"));
+    cluster.add(kind, "one", {});
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    const message = "create failed: AccessDenied: User: role is not authorized to perform: test:Create";
+    expect(conditionsOf(cluster, kind, "one")).toEqual({
+      LastAsyncOperation: `False AsyncCreateFailure: ${message}`,
+      Ready: "False Creating",
+      Synced: `False ReconcileError: ${message}`,
+    });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toBe("True ReconcileSuccess");
+  });
+
+  test("of a resource that was made, but did not become usable, lose no id: it is waited for again, not made again", async () => {
+    let usable = false;
+    const ready = async () => {
+      if (!usable) throw new Error("it is FAILING");
+    };
+    const kind = things(service.handler("assigned", { ready }));
+    service.failures.set("wait", new Error("gave up waiting"));
+    cluster.add(kind, "one", {});
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toBe("False ReconcileError: create failed: gave up waiting");
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Ready"]).toBe("False Creating");
+    usable = true;
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(service.things.size).toBe(1);
+  });
+
+  test("a failed creation is made anew when its specification was corrected, and not before", async () => {
+    const handler = service.handler("assigned", {
+      failed: ["CREATE_FAILED"],
+      ready: async () => {
+        if (service.things.get("thing-1")) throw new Error("bad size");
+      },
+    });
+    const kind = things(handler);
+    cluster.add(kind, "one", { forProvider: { size: 9 } });
+    service.failures.set("wait", new Error("bad size"));
+    await pass(cluster, kind, "one");
+    Object.assign(service.things.get("thing-1") as object, { status: "CREATE_FAILED" });
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Ready"]).toMatch(
+      /^False Unavailable: bad size; correct its specification/,
+    );
+    cluster.change(kind, "one", { spec: { forProvider: { size: 1 } } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-2"]);
+  });
+
+  test("a ProviderConfig that is missing is named", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { forProvider: { owner: "x" } });
+    const { objects } = cluster;
+    Object.assign(objects, {
+      trackUsage: () => Promise.reject(new Error("cannot get the ClusterProviderConfig default: it does not exist")),
+    });
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(
+      /connect failed: cannot get the ClusterProviderConfig default/,
+    );
+  });
+});
+
+describe("an existing resource", () => {
+  test("is put back when somebody changed it beside Crossplane", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { forProvider: { size: 3, options: { a: "x" } } });
+    await settle(cluster, kind, "one");
+    Object.assign(service.things.get("thing-1") as object, { size: 5, options: { a: "y", b: "AWS's own" } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(service.things.get("thing-1")).toMatchObject({ size: 3, options: { a: "x" } });
+    expect(cluster.events).toContain("Normal UpdatedExternalResource one");
+  });
+
+  test("is made again when somebody deleted it", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {});
+    await settle(cluster, kind, "one");
+    service.things.clear();
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-2"]);
+    expect(cluster.get(kind, "one")?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-2");
+  });
+
+  test("is left alone by what AWS fills in, completes or orders", async () => {
+    const kind = things(service.handler("assigned", { sets: ["items"] }));
+    cluster.add(kind, "one", { forProvider: { options: { a: "x" }, item: [{ key: "k" }, { key: "l" }] } });
+    await settle(cluster, kind, "one");
+    Object.assign(service.things.get("thing-1") as object, {
+      color: "green",
+      options: { a: "x", b: "AWS's own" },
+      items: [
+        { key: "l", value: "AWS's own" },
+        { key: "k", value: "" },
+      ],
+    });
+    service.calls.length = 0;
+    expect(await pass(cluster, kind, "one")).toBe("poll");
+    expect(service.calls).toEqual(["read thing-1"]);
+  });
+
+  test("is not touched by a change that would need another resource; the condition says which", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { forProvider: { owner: "a" } });
+    await settle(cluster, kind, "one");
+    cluster.change(kind, "one", { spec: { forProvider: { owner: "b" } } });
+    expect(await pass(cluster, kind, "one")).toBe("poll");
+    const { Ready, Synced } = conditionsOf(cluster, kind, "one");
+    expect(Ready).toBe("True Available");
+    expect(Synced).toMatch(/refuse to update the external resource.*requires replacing it: owner/);
+    expect(service.things.get("thing-1")?.["owner"]).toBe("a");
+  });
+
+  test("keeps what only initProvider said, whatever becomes of it later", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {
+      initProvider: { size: 2, options: { b: "init" } },
+      forProvider: { options: { a: "x" } },
+    });
+    await settle(cluster, kind, "one");
+    expect(service.things.get("thing-1")).toMatchObject({ size: 2, options: { a: "x", b: "init" } });
+    Object.assign(service.things.get("thing-1") as object, { size: 7 });
+    expect(await pass(cluster, kind, "one")).toBe("poll");
+    expect(service.things.get("thing-1")?.["size"]).toBe(7);
+  });
+
+  test("publishes its connection details in the Secret that the object names", async () => {
+    const kind = things(service.handler("assigned"), { connection: ({ arn }) => ({ arn: String(arn) }) });
+    cluster.add(kind, "one", { writeConnectionSecretToRef: { name: "conn" } });
+    await settle(cluster, kind, "one");
+    expect(cluster.secrets.get("spokes/conn")).toEqual({ arn: "arn:thing-1" });
+  });
+
+  test("takes values from Secrets and never shows them", async () => {
+    const kind = things(service.handler("assigned"), {
+      spec: { size: "number", color: { type: "string", secret: true } },
+    });
+    cluster.add(kind, "one", { forProvider: { colorSecretRef: { name: "s", key: "k" } } });
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/no Secret spokes\/s with the key k/);
+    cluster.secrets.set("spokes/s", { k: "hidden" });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(service.things.get("thing-1")?.["color"]).toBe("hidden");
+    expect(JSON.stringify(cluster.get(kind, "one"))).not.toContain("hidden");
+  });
+});
+
+describe("deletion", () => {
+  test("removes the resource, then the finalizer", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {});
+    await settle(cluster, kind, "one");
+    cluster.delete(kind, "one");
+    expect(await pass(cluster, kind, "one")).toBe("wait");
+    expect(service.things.size).toBe(0);
+    expect(cluster.get(kind, "one")).toBeUndefined();
+  });
+
+  test("that AWS refuses says why and is tried again", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {});
+    await settle(cluster, kind, "one");
+    cluster.delete(kind, "one");
+    service.failures.set("delete", awsError("DependencyViolation", "it has dependencies"));
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")).toEqual({
+      Ready: "False Deleting",
+      Synced: "False ReconcileError: delete failed: DependencyViolation: it has dependencies",
+    });
+    expect(await pass(cluster, kind, "one")).toBe("wait");
+    expect(cluster.get(kind, "one")).toBeUndefined();
+  });
+
+  test("waits for other controllers' finalizers before it touches the resource", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {});
+    await settle(cluster, kind, "one");
+    const finalizers = cluster.get(kind, "one")?.metadata.finalizers ?? [];
+    cluster.change(kind, "one", { metadata: { finalizers: [...finalizers, "other"] } });
+    cluster.delete(kind, "one");
+    expect(await pass(cluster, kind, "one")).toBe("wait");
+    expect(service.things.size).toBe(1);
+    cluster.change(kind, "one", { metadata: { finalizers } });
+    await pass(cluster, kind, "one");
+    expect(service.things.size).toBe(0);
+  });
+
+  test("waits for the end of one that a killed controller began", async () => {
+    const kind = things(service.handler("assigned", { read: async () => null, ready: async () => {} }));
+    cluster.add(
+      kind,
+      "one",
+      {},
+      {
+        annotations: { "crossplane.io/external-name": "thing-5" },
+        finalizers: ["finalizer.managedresource.crossplane.io"],
+      },
+    );
+    cluster.delete(kind, "one");
+    await pass(cluster, kind, "one");
+    expect(service.calls).toContain("delete thing-5");
+    expect(cluster.get(kind, "one")).toBeUndefined();
+  });
+});
+
+describe("management policies and pauses", () => {
+  test("Observe alone changes nothing, and says when there is nothing to observe", async () => {
+    const kind = things(service.handler("assigned"));
+    service.things.set("thing-9", { name: "x", size: 4 });
+    cluster.add(
+      kind,
+      "one",
+      { managementPolicies: ["Observe"], forProvider: { size: 1 } },
+      { annotations: { "crossplane.io/external-name": "thing-9" } },
+    );
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(cluster.get(kind, "one")?.status?.atProvider).toMatchObject({ size: 4 });
+    service.things.clear();
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/external resource does not exist/);
+    expect(service.calls.filter((call) => !call.startsWith("read"))).toEqual([]);
+  });
+
+  test("without Delete the resource outlives its object", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { managementPolicies: ["Observe", "Create", "Update"] });
+    await settle(cluster, kind, "one");
+    cluster.delete(kind, "one");
+    await pass(cluster, kind, "one");
+    expect(cluster.get(kind, "one")).toBeUndefined();
+    expect(service.things.size).toBe(1);
+  });
+
+  test.each([
+    ["the annotation", { annotations: { "crossplane.io/paused": "true" } }, {}],
+    ["no management policy", {}, { managementPolicies: [] }],
+  ])("%s pauses everything", async (_name, metadata, spec) => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", spec, metadata);
+    expect(await pass(cluster, kind, "one")).toBe("wait");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/^False ReconcilePaused/);
+    expect(service.calls).toEqual([]);
+  });
+
+  test("policies without Observe are a mistake that is named", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", { managementPolicies: ["Create"] });
+    expect(await pass(cluster, kind, "one")).toBe("wait");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/\[Create\] is not supported/);
+  });
+});
+
+describe("a controller that was killed while it made a resource", () => {
+  const pending = { "crossplane.io/external-create-pending": "2026-01-01T00:00:00.000Z" };
+
+  test("finds it again and makes no second one", async () => {
+    service.things.set("thing-3", { name: "x", size: 1 });
+    const kind = things(service.handler("assigned"), { recover: async () => "thing-3" });
+    cluster.add(kind, "one", {}, { annotations: pending });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect([...service.things.keys()]).toEqual(["thing-3"]);
+  });
+
+  test("makes it when it is nowhere", async () => {
+    const kind = things(service.handler("assigned"), { recover: async () => undefined });
+    cluster.add(kind, "one", {}, { annotations: pending });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(service.things.size).toBe(1);
+  });
+
+  test("asks a person where nobody can tell, as Crossplane does", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {}, { annotations: pending });
+    expect(await pass(cluster, kind, "one")).toBe("retry");
+    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(
+      /cannot determine creation result - remove the crossplane.io\/external-create-pending/,
+    );
+    expect(service.things.size).toBe(0);
+  });
+});
+
+test("nothing is made from a specification that changed meanwhile", async () => {
+  const kind = things(service.handler("assigned"));
+  cluster.add(kind, "one", {});
+  const stale = cluster.get(kind, "one");
+  cluster.change(kind, "one", { spec: { forProvider: { size: 2 } } });
+  const changed = cluster.get(kind, "one");
+  cluster.store.set("things.test.aws.m.upbound.io/spokes/one", stale as never);
+  const running = pass(cluster, kind, "one");
+  cluster.store.set("things.test.aws.m.upbound.io/spokes/one", changed as never);
+  await expect(running).rejects.toThrow("conflict");
+  expect(service.things.size).toBe(0);
+});
+
+test("a requested reconciliation is confirmed in the status", async () => {
+  const kind = things(service.handler("assigned"));
+  cluster.add(kind, "one", {}, { annotations: { "crossplane.io/reconcile-requested-at": "now" } });
+  await settle(cluster, kind, "one");
+  expect(cluster.get(kind, "one")?.status?.lastHandledReconcileAt).toBe("now");
+});
