@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { leftovers } from "../../local/instance/index.ts";
-import { cli, instance, killedAt, pulumi } from "./support/fleet.ts";
+import { cli, instance, killedAt, outputs, pulumi } from "./support/fleet.ts";
+import { inventory } from "./support/inventory.ts";
 
 /** Addresses of everything in the state: type and name. */
 const deployed = async () =>
@@ -18,9 +19,22 @@ function killPulumi(): void {
 
 describe("removing the hub and bringing it up again", () => {
   const first: string[] = [];
+  beforeAll(async () => {
+    first.push(...(await deployed()));
+  });
+
+  test("pulumi destroy leaves nothing in the account, and an up on the same account works at once", async () => {
+    const { fleet } = (await outputs()).bridgeData;
+    const before = (await inventory(fleet)).join("\n");
+    for (const kind of ["cluster", "VPC", "NAT gateway", "role", "OIDC provider", "key", "secret", "security group"])
+      expect(before).toMatch(new RegExp(`^${kind} `, "m"));
+    expect(await pulumi(["destroy", "--yes", "--skip-preview"])).toMatch(/Resources:\n\s+- \d+ deleted\n/);
+    expect(await inventory(fleet)).toEqual([]);
+    await pulumi(["up", "--yes", "--skip-preview"]);
+    expect(await deployed()).toEqual(first);
+  }, 1_200_000);
 
   test("npm run down removes everything, unattended", async () => {
-    first.push(...(await deployed()));
     const { code, stdout, stderr } = await cli("down.ts");
     expect(code, stdout + stderr).toBe(0);
     expect(stdout).toMatch(/Resources:\n\s+- \d+ deleted/);
