@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, hierarchies, run } from "../instance/index.ts";
+import { SYSTEM_COMMANDS } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
 
 /** What the checks found about this machine. */
@@ -36,9 +37,6 @@ const GIB = 1024 ** 3;
 
 /** What has to be on the machine before anything is built; Node is there, or this would not run. */
 export const NEEDED_COMMANDS = ["git", "go", "python3"] as const;
-
-/** What the toolchain installs where there is apt, and a person elsewhere. */
-export const SYSTEM_COMMANDS = ["containerd", "ctr", "runc", "ip", "nft", "iptables", "ssh"] as const;
 
 /** Ports that an instance serves on its gateway address. */
 export const GATEWAY_PORTS: Readonly<Record<number, string>> = {

@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  foreignRoutes,
-  type Machine,
-  missing,
-  NEEDED_COMMANDS,
-  SYSTEM_COMMANDS,
-  wildcardPorts,
-} from "../../../local/cli/preflight.ts";
+import { foreignRoutes, type Machine, missing, NEEDED_COMMANDS, wildcardPorts } from "../../../local/cli/preflight.ts";
+import { SYSTEM_COMMANDS } from "../../../local/toolchain/debian.ts";
 
 const GIB = 1024 ** 3;
 const fit: Machine = {
