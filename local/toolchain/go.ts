@@ -48,7 +48,10 @@ export const mainGroup = goGroup("main", (version) => {
 /** Needs an older controller-runtime than the rest. */
 export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
 
-export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup];
+/** The demo's app: an older prometheus/client_golang and gRPC than the rest, and no part of the platform. */
+export const podinfoGroup = goGroup("podinfo", () => ({}));
+
+export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup];
 
 /** No C compiler, no path of the machine in a binary, exactly the go.mod and go.sum that are committed. */
 const environment = (root: string): Record<string, string> => ({

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
-import { externalSecretsGroup, type GoGroup, mainGroup, moduleDir } from "./go.ts";
+import { externalSecretsGroup, type GoGroup, mainGroup, moduleDir, podinfoGroup } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
 import { type ImageFile, type ImageSpec, writeImageArchive } from "./image-archive.ts";
 
@@ -20,6 +20,8 @@ export const imageReferences = {
   crossplane: `xpkg.crossplane.io/crossplane/crossplane:${main("github.com/crossplane/crossplane/v2")}`,
   sealedSecrets: `docker.io/bitnami/sealed-secrets-controller:${main("github.com/bitnami/sealed-secrets").slice(1)}`,
   externalSecrets: `oci.external-secrets.io/external-secrets/external-secrets:${versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets")}`,
+  // Upstream's release of the commit in go.mod: its tags have no v, so Go knows no version of it.
+  podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
 } as const;
 
 export type ImageName = keyof typeof imageReferences;
@@ -57,6 +59,13 @@ const recipes: Readonly<Record<ImageName, Recipe>> = {
       module: "github.com/crossplane/crossplane/v2",
       paths: { "/crds": "cluster/crds", "/webhookconfigurations": "cluster/webhookconfigurations" },
     },
+  },
+  podinfo: {
+    group: podinfoGroup,
+    program: "podinfo",
+    path: "/home/app/podinfo",
+    user: "100:101",
+    folders: { module: "github.com/stefanprodan/podinfo", paths: { "/home/app/ui": "ui" } },
   },
 };
 

@@ -70,6 +70,7 @@ describe("the toolchain's own modules", () => {
       crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.3.4",
       sealedSecrets: "docker.io/bitnami/sealed-secrets-controller:0.40.0",
       externalSecrets: "oci.external-secrets.io/external-secrets/external-secrets:v0.20.4",
+      podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
     }));
 
   test("know no module that they don't require", () =>
