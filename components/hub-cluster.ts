@@ -37,7 +37,7 @@ export interface HubClusterArgs {
   readonly keyAlias: string;
   readonly keyDeletionWindowInDays: number;
   readonly deletionProtection: boolean;
-  /** Pulumi refuses to delete the cluster and its key. */
+  /** Pulumi refuses to delete the cluster, its add-ons and its key. Access of administrators is never protected. */
   readonly protect: boolean;
   readonly region: pulumi.Input<string>;
   readonly partition: pulumi.Input<string>;
@@ -100,7 +100,6 @@ export class HubCluster extends pulumi.ComponentResource {
         name: clusterName,
         version: kubernetesVersion,
         authenticationMode: eks.AuthenticationMode.Api,
-        accessEntries: adminEntries(args.admins, args.partition),
         serviceRole: role.role,
         vpcId: network.vpcId,
         publicSubnetIds: network.publicSubnetIds,
@@ -131,11 +130,13 @@ export class HubCluster extends pulumi.ComponentResource {
     this.endpoint = eksCluster.apply((cluster) => cluster.endpoint);
     this.certificateAuthority = eksCluster.apply((cluster) => cluster.certificateAuthority.data);
     this.oidc = { providerArn: this.cluster.oidcProviderArn, issuer: this.cluster.oidcIssuer };
+    const access = args.admins.flatMap((principalArn) => this.admin(name, principalArn, args));
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,
       // The cluster secret changes in place: a replaced one would be missing for a moment, and Flux would fail on every variable.
       { kubeconfig: this.cluster.kubeconfigJson, enableSecretMutable: true },
-      { parent: this },
+      // The deployer may be one of the administrators: its access is there before what needs it, and after.
+      { parent: this, dependsOn: access },
     );
     this.kubeconfig = pulumi
       .all([this.name, args.region, this.endpoint, this.certificateAuthority])
@@ -149,18 +150,29 @@ export class HubCluster extends pulumi.ComponentResource {
   addonVersion(addonName: string, kubernetesVersion: string): pulumi.Output<string> {
     return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion }, { parent: this }).version;
   }
-}
 
-/** Access entries of administrators. Keys are logical names of resources: they come from the ARN alone. */
-function adminEntries(
-  principals: readonly string[],
-  partition: pulumi.Input<string>,
-): Record<string, eks.types.input.AccessEntryArgs> {
-  const policyArn = pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`;
-  return Object.fromEntries(
-    principals.map((principalArn) => [
-      lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60),
-      { principalArn, accessPolicies: { admin: { policyArn, accessScope: { type: "cluster" } } } },
-    ]),
-  );
+  /**
+   * Makes a principal an administrator. Not by the cluster's `accessEntries`: what is below the cluster inherits its protection,
+   * and an administrator who leaves must be removable. Logical names come from the ARN alone.
+   */
+  private admin(
+    name: string,
+    principalArn: string,
+    { partition, tags }: Pick<HubClusterArgs, "partition" | "tags">,
+  ): pulumi.Resource[] {
+    const key = lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60);
+    const opts = { parent: this, protect: false };
+    const entry = new aws.eks.AccessEntry(`${name}-${key}`, { clusterName: this.name, principalArn, tags }, opts);
+    const association = new aws.eks.AccessPolicyAssociation(
+      `${name}-${key}-admin`,
+      {
+        clusterName: this.name,
+        principalArn: entry.principalArn,
+        policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`,
+        accessScope: { type: "cluster" },
+      },
+      { ...opts, dependsOn: [entry] },
+    );
+    return [entry, association];
+  }
 }

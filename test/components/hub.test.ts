@@ -132,8 +132,11 @@ describe("alternatives by configuration", () => {
     expect(secret?.inputs["metadata"]).toMatchObject({ namespace: "argocd", annotations: outputs["bridgeData"] });
     const config = JSON.parse(Buffer.from(secret?.inputs["data"].config, "base64").toString());
     expect(config.awsAuthConfig).toEqual({ clusterName: "fleet-dev-hub", roleARN: roleArn });
-    const entries = resources.find(({ type }) => type === "eks:index:Cluster")?.inputs["accessEntries"];
-    expect(Object.keys(entries).sort()).toEqual(["111111111111-role-argocd", "111111111111-role-platform-team"]);
+    const entries = resources.filter(({ type }) => type === "aws:eks/accessEntry:AccessEntry");
+    expect(entries.map(({ name }) => name).sort()).toEqual([
+      "hub-111111111111-role-argocd",
+      "hub-111111111111-role-platform-team",
+    ]);
   });
 
   it("a GitHub App makes Flux use the GitHub provider", async () => {

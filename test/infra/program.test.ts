@@ -51,7 +51,7 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
 
   it("tags every AWS resource that can have tags with its fleet and cluster", () => {
     const taggable =
-      /^(aws:(ec2\/(vpc|subnet|internetGateway|natGateway|eip|routeTable|vpcEndpoint|launchTemplate|defaultSecurityGroup)|iam\/(role|policy)|kms\/key|secretsmanager\/secret|cloudwatch\/logGroup|eks\/addon):|eks:index:)/;
+      /^(aws:(ec2\/(vpc|subnet|internetGateway|natGateway|eip|routeTable|vpcEndpoint|launchTemplate|defaultSecurityGroup)|iam\/(role|policy)|kms\/key|secretsmanager\/secret|cloudwatch\/logGroup|eks\/(addon|accessEntry)):|eks:index:)/;
     const resources = run(stack).resources.filter(({ type }) => taggable.test(type));
     expect(resources.length).toBeGreaterThan(20);
     for (const resource of resources) {
@@ -148,6 +148,20 @@ describe("what the stacks differ in is their configuration", () => {
       "tls:index/privateKey:PrivateKey",
       "tls:index/selfSignedCert:SelfSignedCert",
     ]);
+  });
+
+  it("prod lets an administrator be removed: the entry is the cluster's neighbour, not under its protection", () => {
+    const entries = run("prod").resources.filter(({ type }) => /^aws:eks\/access/.test(type));
+    const admins = JSON.parse(stackConfig("prod")["eks-gitops-fleet:clusterAdmins"] ?? "[]");
+    expect(entries).toHaveLength(2 * admins.length);
+    expect(entries.length).toBeGreaterThan(0);
+    for (const entry of entries)
+      expect(entry, id(entry)).toMatchObject({ protect: false, parent: "eks-gitops-fleet:index:HubCluster::hub" });
+    expect(one("prod", "eks:index:Cluster::hub")).toMatchObject({ protect: true });
+    expect(one("prod", "eks:index:Cluster::hub").inputs).not.toHaveProperty("accessEntries");
+    expect(one("prod", "pulumi:providers:kubernetes::hub-kubernetes").dependencies).toEqual(
+      expect.arrayContaining(entries.map(id)),
+    );
   });
 
   it("prod has a private endpoint, deletion protection and a boundary on every role; dev a restricted public endpoint", () => {
