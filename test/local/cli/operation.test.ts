@@ -40,8 +40,8 @@ test("a program that can't be started is an error, not a hang", async () => {
   await expect(runOperation(instance, spec, () => {})).rejects.toThrow(/ENOENT/);
 });
 
-/** Another process runs the operation and is killed while it goes on. */
-async function interrupted(text: string) {
+/** Another process runs the operation and gets a signal while it goes on. */
+async function interrupted(text: string, signal: NodeJS.Signals = "SIGKILL") {
   const program = `import { runOperation } from ${JSON.stringify(module)};
     import { instanceAt } from ${JSON.stringify(join(module, "..", "..", "instance", "index.ts"))};
     await runOperation(instanceAt(${JSON.stringify(base)}, 0), ${JSON.stringify({ ...script(text), env: { PATH: process.env["PATH"] } })}, console.log);`;
@@ -49,7 +49,7 @@ async function interrupted(text: string) {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await new Promise((started) => child.stdout.once("data", started));
-  child.kill("SIGKILL");
+  child.kill(signal);
   await new Promise((ended) => child.once("exit", ended));
 }
 
@@ -63,6 +63,15 @@ test("an operation goes on when its command is killed, and the next command wait
   expect(lines[0]).toMatch(/^pulumi up of an interrupted command still runs \(process \d+\): waiting for its end$/);
   expect(lines.slice(1)).toEqual(["working", "finished"]);
 });
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s to a command cancels its operation kindly and waits for its end",
+  async (signal) => {
+    const done = join(base, signal);
+    await interrupted(`trap 'sleep 0.3; touch ${done}; exit 1' INT; echo working; while :; do sleep 0.1; done`, signal);
+    expect(existsSync(done)).toBe(true);
+  },
+);
 
 test("an operation that an interrupted command left can be cancelled", async () => {
   const done = join(base, "cancelled");
