@@ -16,6 +16,12 @@ export const watchLabel = { "reconcile.fluxcd.io/watch": "Enabled" } as const;
 /** On the Flux objects on the hub that act on a spoke. The kubeconfig variant of the composition is patched into these. */
 export const targetLabel = { [`${group}/target`]: "spoke" } as const;
 
+/** On the Kustomizations on the hub that make HelmReleases with {@link targetLabel}: the variant is handed on to those. */
+export const releasesLabel = { [`${group}/releases`]: "spoke" } as const;
+
+/** On the Kustomizations of the bootstrap chain that follow the Git revision of the spoke's stage. */
+export const stageLabel = { [`${group}/source`]: "stage" } as const;
+
 /** AWS tag that says to which fleet a resource belongs. */
 export const fleetTag = `${group}/fleet`;
 

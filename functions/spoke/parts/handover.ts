@@ -1,5 +1,5 @@
 import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
-import { labelKeys, targetLabel, watchLabel } from "../../../lib/labels.ts";
+import { labelKeys, releasesLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Context } from "../context.ts";
@@ -129,18 +129,34 @@ function clusterSecret(context: Context): void {
   });
 }
 
+/** A patch of all objects of the chain that carry `label`. */
+function patchOf(label: Readonly<Record<string, string>>, operation: object): object {
+  const labelSelector = Object.entries(label)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(",");
+  return { target: { labelSelector }, patch: JSON.stringify([operation]) };
+}
+
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
 function secretPatches(context: Context): object[] {
-  const kubeConfig = { secretRef: { name: kubeConfigName(context) } };
+  const value = { secretRef: { name: kubeConfigName(context) } };
+  const useSecret = { op: "replace", path: "/spec/kubeConfig", value };
+  const releases = { target: { kind: "HelmRelease" }, patch: JSON.stringify([useSecret]) };
   return [
-    {
-      target: {
-        labelSelector: Object.entries(targetLabel)
-          .map(([label, value]) => `${label}=${value}`)
-          .join(","),
-      },
-      patch: JSON.stringify([{ op: "replace", path: "/spec/kubeConfig", value: kubeConfig }]),
-    },
+    patchOf(targetLabel, useSecret),
+    patchOf(releasesLabel, { op: "add", path: "/spec/patches", value: [releases] }),
+  ];
+}
+
+/** What differs from the chain in Git by what the platform team decided in the Composition. */
+function chainPatches(context: Context): object[] {
+  const { settings, spoke } = context;
+  const source = settings.stages[spoke.spec.environment]?.gitRepository;
+  return [
+    ...(settings.kubeConfig === "secret" ? secretPatches(context) : []),
+    ...(source === undefined
+      ? []
+      : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
   ];
 }
 
@@ -150,6 +166,7 @@ function bootstrap(context: Context): void {
   const stage = settings.stages[spoke.spec.environment];
   const handover =
     settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
+  const patches = chainPatches(context);
   const facts = {
     kubeConfig: observed.allReady(handover),
     identities: observed.allReady(identityKeys(context)),
@@ -175,7 +192,7 @@ function bootstrap(context: Context): void {
       deletionPolicy: "WaitForTermination",
       commonMetadata: { labels: { [labelKeys.cluster]: spoke.metadata.name } },
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(spoke.metadata.name) }] },
-      ...(settings.kubeConfig === "secret" ? { patches: secretPatches(context) } : {}),
+      ...(patches.length > 0 ? { patches } : {}),
     },
   }));
 }

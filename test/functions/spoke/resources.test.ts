@@ -329,7 +329,18 @@ describe("what Git gets", () => {
         postBuild: { substituteFrom: [{ kind: "Secret", name: "cluster-payments-prod" }] },
       },
     });
-    expect(world.object("bootstrap").spec).not.toHaveProperty("patches");
+    expect(ready(example("minimal")).object("bootstrap").spec).not.toHaveProperty("patches");
+  });
+
+  it("takes the steps of the chain from the stage's repository too", () => {
+    expect(world.object("bootstrap").spec).toMatchObject({
+      patches: [
+        {
+          target: { labelSelector: "fleet.internal/source=stage" },
+          patch: '[{"op":"replace","path":"/spec/sourceRef/name","value":"gitops-system-prod"}]',
+        },
+      ],
+    });
   });
 
   it("holds no credential in any composed object", () => {
