@@ -22,12 +22,18 @@ export interface AssumeRole {
   readonly transitiveTagKeys?: readonly string[];
 }
 
+/** The object has changed since it was read: what was to be written may be wrong by now, and the next pass sees the change. */
+export class ConflictError extends Error {
+  override readonly name = "ConflictError";
+}
+
 /** Objects in the cluster; each call is one request. Missing objects are undefined. */
 export interface Objects {
   get(crd: string, namespace: string, name: string): Promise<Managed | undefined>;
   list(crd: string, namespace: string): Promise<readonly Managed[]>;
-  /** A JSON merge patch; with `resourceVersion` in its metadata it fails when the object has changed meanwhile. */
+  /** A JSON merge patch; with `resourceVersion` in its metadata it rejects with ConflictError when the object has changed. */
   patch(crd: string, managed: Managed, patch: object): Promise<Managed>;
+  /** Rejects with ConflictError when the object has changed. */
   putStatus(crd: string, managed: Managed): Promise<Managed>;
   /** Values in plain text; undefined: there is no such Secret. */
   secret(namespace: string, name: string): Promise<SecretData | undefined>;

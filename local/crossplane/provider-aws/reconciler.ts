@@ -1,11 +1,9 @@
 /** Brings one managed resource and its resource in AWS together: the course of crossplane-runtime's managed reconciler. */
-import type { Properties } from "../../aws/handler.ts";
 import { withOperation } from "../../aws/operation.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
-import { specOf } from "./fields.ts";
 import { crdName, type Kind } from "./kind.ts";
-import type { Objects } from "./kube.ts";
+import { ConflictError, type Objects } from "./kube.ts";
 import {
   allows,
   annotationKeys,
@@ -18,8 +16,7 @@ import {
   policyMistake,
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
-import { resolveReferences } from "./references.ts";
-import { defaultTags } from "./tags.ts";
+import { initialize, resolve, secretValues } from "./preparation.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
@@ -51,8 +48,13 @@ export class Reconciliation {
     return this.#object.managed;
   }
 
-  run(): Promise<Outcome> {
-    return withOperation({ signal: this.#options.signal }, () => this.#run());
+  async run(): Promise<Outcome> {
+    try {
+      return await withOperation({ signal: this.#options.signal }, () => this.#run());
+    } catch (error) {
+      if (error instanceof ConflictError) return "again";
+      throw error;
+    }
   }
 
   async #run(): Promise<Outcome> {
@@ -66,17 +68,19 @@ export class Reconciliation {
       await this.#object.removeFinalizer();
       return "wait";
     }
-    await this.#initialize();
     let external: External;
+    await initialize(this.#object, this.#kind, this.#options.skipDefaultTags);
     try {
-      if (!isDeleted(this.#managed)) await this.#resolve();
+      await resolve(this.#object, this.#kind, this.#options);
     } catch (error) {
+      if (error instanceof ConflictError) throw error;
       return this.#failed("CannotResolveResourceReferences", messageOf(error));
     }
     try {
       external = await this.#connect();
       if (await this.#recovered(external)) return "again";
     } catch (error) {
+      if (error instanceof ConflictError) throw error;
       return this.#failed("CannotConnectToProvider", `connect failed: ${messageOf(error)}`);
     }
     let observed: Observation | undefined;
@@ -89,50 +93,11 @@ export class Reconciliation {
     return observed ? this.#maintain(external, observed) : this.#create(external);
   }
 
-  /** The external name, where it is the object's own, and the tags that every resource gets. */
-  async #initialize(): Promise<void> {
-    const { metadata, spec } = this.#managed;
-    const nameless = this.#kind.externalName.kind === "name" && externalName(this.#managed) === undefined;
-    const tagged = this.#kind.handler.tagged && !this.#options.skipDefaultTags && !isDeleted(this.#managed);
-    const tags = (spec.forProvider["tags"] ?? {}) as Readonly<Record<string, string>>;
-    const missing =
-      tagged && allows(this.#managed, "Update")
-        ? Object.entries(defaultTags(this.#kind, this.#managed)).filter(([key]) => tags[key] === undefined)
-        : [];
-    if (!nameless && missing.length === 0) return;
-    await this.#object.patchUnchanged({
-      ...(nameless && { metadata: { annotations: { [annotationKeys.externalName]: metadata.name } } }),
-      ...(missing.length > 0 && { spec: { forProvider: { tags: Object.fromEntries(missing) } } }),
-    });
-  }
-
-  async #resolve(): Promise<void> {
-    const changes = await resolveReferences(this.#options, this.#kind.spec, this.#managed);
-    if (changes) await this.#object.patchUnchanged({ spec: changes });
-  }
-
   async #connect(): Promise<External> {
-    await this.#options.objects.trackUsage(this.#managed);
-    const aws = await this.#options.connections.connect(this.#managed);
-    return externalOf(this.#kind, this.#managed, aws, await this.#secrets());
-  }
-
-  /** Values of the fields that stand in Secrets, under the names of the handler. */
-  async #secrets(): Promise<Properties> {
-    const { metadata, spec } = this.#managed;
-    const found: Properties = {};
-    for (const [name, field] of Object.entries(this.#kind.spec)) {
-      const { secret, from = name } = specOf(field);
-      const reference = spec.forProvider[`${name}SecretRef`] as { name: string; key: string } | undefined;
-      if (!secret || !reference || isDeleted(this.#managed)) continue;
-      const value = (await this.#options.objects.secret(metadata.namespace, reference.name))?.[reference.key];
-      if (value === undefined)
-        throw new Error(
-          `${name}SecretRef: there is no Secret ${metadata.namespace}/${reference.name} with the key ${reference.key}`,
-        );
-      found[from] = value;
-    }
-    return found;
+    const { objects, connections } = this.#options;
+    await objects.trackUsage(this.#managed);
+    const aws = await connections.connect(this.#managed);
+    return externalOf(this.#kind, this.#managed, aws, await secretValues(this.#kind, this.#managed, objects));
   }
 
   /** Takes up a creation that an earlier run of the controller began and could not record. True: it had made something. */
@@ -156,8 +121,10 @@ export class Reconciliation {
     let recorded = "";
     try {
       await external.create(async (name) => {
-        if (name !== recorded) await this.#object.creationSucceeded(name);
+        if (name === recorded) return;
+        await this.#object.creationSucceeded(name);
         recorded = name;
+        await this.#accepted();
       });
     } catch (error) {
       if (recorded === "") await this.#object.creationFailed();
@@ -173,6 +140,16 @@ export class Reconciliation {
     );
     await this.#object.mark([conditionOf.creating, conditionOf.success, ...this.#lastOperation()]);
     return "again";
+  }
+
+  /** AWS has accepted the creation: an error of an earlier attempt is over, while it may take minutes until the resource is usable. */
+  async #accepted(): Promise<void> {
+    try {
+      await this.#object.mark([conditionOf.creating, conditionOf.success]);
+    } catch (error) {
+      // Somebody changed the object: no reason to break off the creation, at whose end it is written anyway.
+      if (!(error instanceof ConflictError)) throw error;
+    }
   }
 
   /** An existing resource: usable, up to date, with its connection details published. */

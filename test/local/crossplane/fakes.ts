@@ -3,7 +3,12 @@ import type { Aws } from "../../../local/aws/connection.ts";
 import { type Handler, IncompleteError, type Properties, resource } from "../../../local/aws/handler.ts";
 import { currentOperation } from "../../../local/aws/operation.ts";
 import { crdName, type Kind } from "../../../local/crossplane/provider-aws/kind.ts";
-import type { Objects, ProviderConfig, SecretData } from "../../../local/crossplane/provider-aws/kube.ts";
+import {
+  ConflictError,
+  type Objects,
+  type ProviderConfig,
+  type SecretData,
+} from "../../../local/crossplane/provider-aws/kube.ts";
 import type { Managed } from "../../../local/crossplane/provider-aws/managed.ts";
 import { type Outcome, Reconciliation } from "../../../local/crossplane/provider-aws/reconciler.ts";
 
@@ -92,7 +97,7 @@ export class FakeCluster {
       const before = this.store.get(key);
       if (!before) throw new Error(`${key} not found`);
       const given = (patch as { metadata?: { resourceVersion?: string } }).metadata?.resourceVersion;
-      if (given !== undefined && given !== before.metadata.resourceVersion) throw new Error(`${key}: conflict`);
+      if (given !== undefined && given !== before.metadata.resourceVersion) throw new ConflictError(`${key}: conflict`);
       const after = merge(before, patch) as Managed;
       if (after.metadata.deletionTimestamp && (after.metadata.finalizers ?? []).length === 0) {
         this.store.delete(key);
@@ -104,7 +109,7 @@ export class FakeCluster {
     },
     putStatus: async (crd, managed) => {
       const before = this.store.get(`${crd}/${managed.metadata.namespace}/${managed.metadata.name}`) as Managed;
-      if (managed.metadata.resourceVersion !== before.metadata.resourceVersion) throw new Error("conflict");
+      if (managed.metadata.resourceVersion !== before.metadata.resourceVersion) throw new ConflictError("conflict");
       return this.#set(crd, { ...before, ...(managed.status && { status: managed.status }) });
     },
     secret: async (namespace, name) => this.secrets.get(`${namespace}/${name}`),

@@ -352,7 +352,7 @@ test("nothing is made from a specification that changed meanwhile", async () => 
   cluster.store.set("things.test.aws.m.upbound.io/spokes/one", stale as never);
   const running = pass(cluster, kind, "one");
   cluster.store.set("things.test.aws.m.upbound.io/spokes/one", changed as never);
-  await expect(running).rejects.toThrow("conflict");
+  expect(await running).toBe("again");
   expect(service.things.size).toBe(0);
 });
 

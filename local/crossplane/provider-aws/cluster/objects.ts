@@ -1,6 +1,6 @@
 /** The reconciler's objects in a real cluster. */
 import { API_SUFFIX, apiVersion, type Kind, VERSION } from "../kind.ts";
-import type { Objects, ProviderConfig, SecretData } from "../kube.ts";
+import { ConflictError, type Objects, type ProviderConfig, type SecretData } from "../kube.ts";
 import type { Managed } from "../managed.ts";
 import { ApiError, type ClusterClient } from "./client.ts";
 
@@ -32,6 +32,18 @@ const encode = (data: SecretData): SecretData =>
 const decode = (data: SecretData = {}): SecretData =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
 
+const CONFLICT = 409;
+
+async function orConflict<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === CONFLICT)
+      throw new ConflictError(error.message, { cause: error });
+    throw error;
+  }
+}
+
 interface SecretObject {
   readonly data?: SecretData;
   readonly metadata: { readonly ownerReferences?: readonly { readonly uid: string }[] };
@@ -47,19 +59,18 @@ export function clusterObjects(client: ClusterClient, component: string): Object
     list: async (crd, namespace) =>
       (await client.call<{ items: Managed[] }>({ path: resourcePath(crd, namespace) })).items,
     patch: (crd, { metadata }, body) =>
-      client.call<Managed>({
-        method: "PATCH",
-        path: resourcePath(crd, metadata.namespace, metadata.name),
-        contentType: MERGE,
-        body,
-      }),
+      orConflict(
+        client.call<Managed>({
+          method: "PATCH",
+          path: resourcePath(crd, metadata.namespace, metadata.name),
+          contentType: MERGE,
+          body,
+        }),
+      ),
     putStatus: (crd, managed) => {
       const { namespace, name } = managed.metadata;
-      return client.call<Managed>({
-        method: "PUT",
-        path: `${resourcePath(crd, namespace, name)}/status`,
-        body: managed,
-      });
+      const path = `${resourcePath(crd, namespace, name)}/status`;
+      return orConflict(client.call<Managed>({ method: "PUT", path, body: managed }));
     },
 
     async secret(namespace, name) {
