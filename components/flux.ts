@@ -25,7 +25,7 @@ export class Flux extends pulumi.ComponentResource {
     const { chartsRegistry, logLevel, roleArns } = args;
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } },
-      container: { additionalArgs: ["--requeue-dependency=5s", ...additionalArgs] },
+      container: { additionalArgs: ["--requeue-dependency=2s", ...additionalArgs] },
     });
     const addon = new HelmAddon(
       name,
@@ -43,11 +43,17 @@ export class Flux extends pulumi.ComponentResource {
           // By default a repository that failed is asked again after up to 15 minutes: a deploy key that was registered late, and
           // the removal of the hub, would wait for that.
           sourceController: { container: { additionalArgs: ["--max-retry-delay=1m"] } },
-          // A fix must not wait for the health checks of the revision that it mends.
           kustomizeController: reconciler("kustomize-controller", [
+            // A worker waits while what it applied becomes ready or goes, and so do the workers of those that it waits for: with
+            // the default of 4 as many spokes that come or go at once would wait for each other until they time out.
+            "--concurrent=100",
+            // A removal that is not its turn yet is an error, and tried again after this long.
+            "--max-retry-delay=5s",
+            // A fix must not wait for the health checks of the revision that it mends.
             "--feature-gates=CancelHealthCheckOnNewRevision=true",
           ]),
-          helmController: reconciler("helm-controller", []),
+          // Each spoke has three releases, and each takes a worker while its pods start.
+          helmController: reconciler("helm-controller", ["--concurrent=20", "--max-retry-delay=30s"]),
           imageAutomationController: { create: false },
           imageReflectionController: { create: false },
         },
