@@ -3,7 +3,12 @@ import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
-import { boundedRoleStatements, keepBoundaryStatements, serviceLinkedRoleStatements } from "./roles.ts";
+import {
+  boundedRoleStatements,
+  clusterRoleServices,
+  keepBoundaryStatements,
+  serviceLinkedRoleStatements,
+} from "./roles.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -13,11 +18,6 @@ export interface CrossplaneScope extends Scope {
   readonly boundaryArn: string;
   readonly tenantBoundaryArn: string;
   readonly hubOidcProviderArn: string;
-}
-
-/** Services to which Crossplane hands a role: the control plane and the nodes of a spoke. */
-function passableServices({ dnsSuffix }: CrossplaneScope): string[] {
-  return ["eks.amazonaws.com", `ec2.${dnsSuffix}`];
 }
 
 /** Roles of spokes: only names under the spoke prefix, only with the fleet's boundary. */
@@ -30,7 +30,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PassedToService": passableServices(scope) } },
+      Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
     ...keepBoundaryStatements([scope.boundaryArn, scope.tenantBoundaryArn]),
   ];
@@ -53,50 +53,59 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
       Effect: "Allow",
       Action: [...write, "iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
       Resource: arns(scope).eksOidcProviders,
+      // Other fleets' are out of reach.
+      Condition: { StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
     },
     { Sid: "NotTheHubsOidcProvider", Effect: "Deny", Action: write, Resource: [scope.hubOidcProviderArn] },
   ];
 }
 
-/**
- * Network resources in the hub's region, except what carries another fleet's tag or is the hub's own.
- * "IfExists", because most EC2 calls also name resources without tags of ours.
- */
+/** What makes network resources and connects them; also calls that name resources without tags of ours, such as a NAT gateway's interface. */
+const networkMakers = [
+  ...["InternetGateway", "LaunchTemplate", "NatGateway", "Route", "RouteTable", "SecurityGroup", "Subnet"].map(
+    (kind) => `ec2:Create${kind}`,
+  ),
+  "ec2:AllocateAddress",
+  "ec2:AssociateRouteTable",
+  "ec2:AttachInternetGateway",
+  "ec2:AuthorizeSecurityGroup*",
+  "ec2:CreateLaunchTemplateVersion",
+  "ec2:CreateTags",
+  "ec2:CreateVpc",
+  "ec2:CreateVpcEndpoint",
+  "ec2:DeleteLaunchTemplate",
+  "ec2:DeleteNatGateway",
+  "ec2:DeleteTags",
+  "ec2:DisassociateAddress",
+  "ec2:DisassociateRouteTable",
+  "ec2:ModifyLaunchTemplate",
+  "ec2:ModifyVpcEndpoint",
+  "ec2:RunInstances",
+];
+
+/** What changes or removes network resources: the composition function tags all that it makes, so these ask for the tag. */
+const networkChangers = [
+  "ec2:DeleteInternetGateway",
+  "ec2:DeleteNetworkInterface",
+  "ec2:DeleteRoute",
+  "ec2:DeleteRouteTable",
+  "ec2:DeleteSecurityGroup",
+  "ec2:DeleteSubnet",
+  "ec2:DeleteVpc",
+  "ec2:DeleteVpcEndpoints",
+  "ec2:DetachInternetGateway",
+  "ec2:DetachNetworkInterface",
+  "ec2:ModifySubnetAttribute",
+  "ec2:ModifyVpcAttribute",
+  "ec2:ReleaseAddress",
+  "ec2:ReplaceRoute*",
+  "ec2:RevokeSecurityGroup*",
+];
+
+/** Network resources in the hub's region, except what carries another fleet's tag or is the hub's own. */
 function networkStatements(scope: CrossplaneScope): Statement[] {
   const inRegion = { "aws:RequestedRegion": scope.region };
-  const kinds = [
-    "InternetGateway",
-    "LaunchTemplate",
-    "NatGateway",
-    "Route",
-    "RouteTable",
-    "SecurityGroup",
-    "Subnet",
-    "Tags",
-    "Vpc",
-  ];
-  const write = [
-    ...kinds.flatMap((kind) => [`ec2:Create${kind}`, `ec2:Delete${kind}`]),
-    "ec2:AllocateAddress",
-    "ec2:AssociateRouteTable",
-    "ec2:AttachInternetGateway",
-    "ec2:AuthorizeSecurityGroup*",
-    "ec2:CreateLaunchTemplateVersion",
-    "ec2:CreateVpcEndpoint",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteVpcEndpoints",
-    "ec2:Detach*",
-    "ec2:DisassociateAddress",
-    "ec2:DisassociateRouteTable",
-    "ec2:ModifyLaunchTemplate",
-    "ec2:ModifySubnetAttribute",
-    "ec2:ModifyVpcAttribute",
-    "ec2:ModifyVpcEndpoint",
-    "ec2:ReleaseAddress",
-    "ec2:ReplaceRoute*",
-    "ec2:RevokeSecurityGroup*",
-    "ec2:RunInstances",
-  ];
+  const ofFleet = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
   return [
     {
       Sid: "DescribeNetwork",
@@ -106,16 +115,34 @@ function networkStatements(scope: CrossplaneScope): Statement[] {
       Condition: { StringEquals: inRegion },
     },
     {
-      Sid: "SpokeNetworks",
+      Sid: "MakeNetworks",
       Effect: "Allow",
-      Action: write,
+      Action: networkMakers,
       Resource: ["*"],
-      Condition: { StringEquals: inRegion, StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
+      Condition: { StringEquals: inRegion, StringEqualsIfExists: ofFleet },
+    },
+    {
+      Sid: "ChangeNetworksOfTheFleet",
+      Effect: "Allow",
+      Action: networkChangers,
+      Resource: ["*"],
+      Condition: { StringEquals: { ...inRegion, ...ofFleet } },
+    },
+    {
+      // Interfaces that the VPC CNI left behind keep a subnet from being deleted. They carry its tag, not ours.
+      Sid: "InterfacesOfSpokeNodes",
+      Effect: "Allow",
+      Action: ["ec2:DeleteNetworkInterface", "ec2:DetachNetworkInterface"],
+      Resource: ["*"],
+      Condition: {
+        StringEquals: inRegion,
+        StringLike: { "aws:ResourceTag/cluster.k8s.amazonaws.com/name": `${scope.spokePrefix}*` },
+      },
     },
     {
       Sid: "NotTheHubsNetwork",
       Effect: "Deny",
-      Action: write,
+      Action: [...networkMakers, ...networkChangers],
       Resource: ["*"],
       Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
     },

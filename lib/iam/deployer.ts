@@ -3,12 +3,17 @@ import { fleetNames, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { createKeyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
-import { roleUpkeep, serviceLinkedRoleStatements } from "./roles.ts";
+import { clusterRoleServices, roleUpkeep, serviceLinkedRoleStatements } from "./roles.ts";
 
 export interface DeployerScope extends Scope {
   readonly fleet: string;
   /** DNS suffix of the partition's services: `amazonaws.com`. */
   readonly dnsSuffix: string;
+  /**
+   * ARN of the stack's `permissionsBoundary`. With it the deployer makes and changes roles of the hub under this boundary only;
+   * without it these roles may get any rights, and through them so may the deployer.
+   */
+  readonly permissionsBoundary?: string;
 }
 
 /** AWS managed policies that the program attaches, by name. */
@@ -61,25 +66,37 @@ function networkStatements({ fleet, region }: DeployerScope): Statement[] {
   ];
 }
 
+/** Gives roles of the hub their rights: freely, or only under the boundary, which then stays on them. */
+function hubRoleStatements(roles: readonly string[], boundary: string | undefined): Statement[] {
+  const grants = ["iam:CreateRole", "iam:DeleteRolePolicy", "iam:PutRolePermissionsBoundary", "iam:PutRolePolicy"];
+  if (boundary === undefined)
+    return [
+      {
+        Sid: "HubRoles",
+        Effect: "Allow",
+        Action: [...grants, "iam:DeleteRolePermissionsBoundary", ...roleUpkeep],
+        Resource: roles,
+      },
+    ];
+  return [
+    { Sid: "HubRoles", Effect: "Allow", Action: roleUpkeep, Resource: roles },
+    {
+      Sid: "HubRolesWithBoundary",
+      Effect: "Allow",
+      Action: grants,
+      Resource: roles,
+      Condition: { StringEquals: { "iam:PermissionsBoundary": boundary } },
+    },
+  ];
+}
+
 /** What one role needs over its life. Attaching is limited to the managed policies that the program names. */
 function roleStatements(scope: DeployerScope): Statement[] {
   const name = arns(scope);
   const names = fleetNames(scope.fleet);
   const roles = [name.role(`${names.hubCluster}-*`)];
   return [
-    {
-      Sid: "HubRoles",
-      Effect: "Allow",
-      Action: [
-        "iam:CreateRole",
-        "iam:DeleteRolePermissionsBoundary",
-        "iam:DeleteRolePolicy",
-        "iam:PutRolePermissionsBoundary",
-        "iam:PutRolePolicy",
-        ...roleUpkeep,
-      ],
-      Resource: roles,
-    },
+    ...hubRoleStatements(roles, scope.permissionsBoundary),
     {
       Sid: "ManagedPoliciesOfHubRoles",
       Effect: "Allow",
@@ -94,7 +111,7 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
-      Condition: { StringEquals: { "iam:PassedToService": ["eks.amazonaws.com", `ec2.${scope.dnsSuffix}`] } },
+      Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
     ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "autoscaling.amazonaws.com"]),
   ];

@@ -61,9 +61,12 @@ export function arns({ partition, accountId, region }: Scope) {
     table: (name: string) => regional("dynamodb", `table/${name}`),
     queue: (name: string) => regional("sqs", name),
     oidcProvider: (issuer: string) => `arn:${partition}:iam::${accountId}:oidc-provider/${issuer}`,
-    /** IAM OIDC providers of EKS clusters in any region: issuers are called oidc.eks.… or, dual-stack, oidc-eks.… */
-    eksOidcProviders: ["oidc.eks.", "oidc-eks."].map(
-      (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}*`,
+    /**
+     * IAM OIDC providers of EKS clusters, whose issuers are called oidc.eks.… or, dual-stack, oidc-eks.… No wildcard stands in the
+     * host: it would match a slash too, and so somebody else's host.
+     */
+    eksOidcProviders: [`oidc.eks.${region}.${dnsSuffix(partition)}`, `oidc-eks.${region}.api.aws`].map(
+      (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}/id/*`,
     ),
     kmsKey: (id: string) => regional("kms", `key/${id}`),
     kmsAlias: (name: string) => regional("kms", name),

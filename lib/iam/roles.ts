@@ -1,5 +1,13 @@
 import { arns, type Scope, type Statement } from "./policy.ts";
 
+/**
+ * Services to which the roles of a cluster and of its nodes are passed. Node trust names ec2.amazonaws.com in every partition;
+ * what iam:PassedToService holds for EC2 in China is its name there, so both count.
+ */
+export function clusterRoleServices({ dnsSuffix }: { readonly dnsSuffix: string }): string[] {
+  return [...new Set(["eks.amazonaws.com", "ec2.amazonaws.com", `ec2.${dnsSuffix}`])];
+}
+
 /** What a role needs over its life and what gives it no rights. */
 export const roleUpkeep = [
   "iam:DeleteRole",

@@ -195,20 +195,21 @@ describe("Crossplane's role", () => {
       .toBe("allowed");
   });
 
-  test("takes a network of its fleet apart, never the hub's", async () => {
+  test("takes a network of its fleet apart, never the hub's nor one without the fleet's tag", async () => {
+    const blocks: Record<string, string> = { [hubName]: "10.0.8.0/24", one: "10.0.9.0/24", untagged: "10.0.10.0/24" };
     const subnet = async (cluster: string) => {
       const [first = ""] = await cloud.subnets();
       const { Subnets = [] } = await cloud.deployer.ec2.send(new DescribeSubnetsCommand({ SubnetIds: [first] }));
       const { Subnet } = await cloud.deployer.ec2.send(
         new CreateSubnetCommand({
           VpcId: Subnets[0]?.VpcId,
-          CidrBlock: cluster === hubName ? "10.0.8.0/24" : "10.0.9.0/24",
+          CidrBlock: blocks[cluster],
           TagSpecifications: [
             {
               ResourceType: "subnet",
               Tags: [
-                { Key: fleetTag, Value: "fleet" },
                 { Key: clusterTag, Value: cluster },
+                ...(cluster === "untagged" ? [] : [{ Key: fleetTag, Value: "fleet" }]),
               ],
             },
           ],
@@ -220,6 +221,7 @@ describe("Crossplane's role", () => {
       outcome(crossplane.ec2.send(new DeleteSubnetCommand({ SubnetId: await subnet(cluster) })));
     expect(await remove("one")).toBe("allowed");
     expect(await remove(hubName)).toBe("UnauthorizedOperation");
+    expect(await remove("untagged")).toBe("UnauthorizedOperation");
   });
 
   test("touches clusters under its prefix, and no other", async () => {

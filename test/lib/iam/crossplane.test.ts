@@ -22,13 +22,17 @@ const crossplane = crossplanePolicy({
 });
 const spokeRole = role("fleet-spoke-blue-node");
 const region = { "aws:RequestedRegion": "us-east-1" };
+const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
+const untagged = { context: region };
 
-/** Each case: an allowed request, and what makes the same request refused. */
-const twins: [
+/** An allowed request, and what makes the same request refused. */
+type Twin = [
   string,
   { action: string; resource: string; context?: Record<string, string> },
   { action?: string; resource?: string; context?: Record<string, string> },
-][] = [
+];
+
+const twins: Twin[] = [
   [
     "create a role without the boundary",
     { action: "iam:CreateRole", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
@@ -93,6 +97,23 @@ const twins: [
     { resource: hubOidcProviderArn },
   ],
   [
+    "register an identity provider whose host only begins like that of EKS",
+    {
+      action: "iam:CreateOpenIDConnectProvider",
+      resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/SPOKE",
+    },
+    { resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.evil.example/x.amazonaws.com/id/SPOKE" },
+  ],
+  [
+    "delete the OIDC provider of another fleet",
+    {
+      action: "iam:DeleteOpenIDConnectProvider",
+      resource: "arn:aws:iam::000000000000:oidc-provider/oidc-eks.us-east-1.api.aws/id/SPOKE",
+      context: ofFleet,
+    },
+    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
     "delete the hub's cluster",
     { action: "eks:DeleteCluster", resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-spoke-blue" },
     { resource: "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub" },
@@ -107,7 +128,11 @@ const twins: [
   ],
   [
     "delete a network of the hub",
-    { action: "ec2:DeleteVpc", resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", context: region },
+    {
+      action: "ec2:DeleteVpc",
+      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
+      context: { ...region, ...ofFleet },
+    },
     {
       context: {
         ...region,
@@ -129,6 +154,22 @@ const twins: [
       context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "fleet" },
     },
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  ...["DeleteVpc", "ModifyVpcAttribute", "DetachInternetGateway", "ReplaceRoute", "RevokeSecurityGroupIngress"].map(
+    (action): Twin => [
+      `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
+      { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
+      untagged,
+    ],
+  ),
+  [
+    "delete the network interface of another cluster",
+    {
+      action: "ec2:DeleteNetworkInterface",
+      resource: "*",
+      context: { ...region, "aws:ResourceTag/cluster.k8s.amazonaws.com/name": "fleet-spoke-blue" },
+    },
+    { context: { ...region, "aws:ResourceTag/cluster.k8s.amazonaws.com/name": "fleet-hub" } },
   ],
   [
     "work in another region",

@@ -127,6 +127,28 @@ describe("the deployer's policies", () => {
     expect(allowed(policies, { ...twin, ...difference })).toBe(false);
   });
 
+  it("with a permissions boundary, give rights only to roles of the hub that carry it, and never take it off", () => {
+    const boundary = "arn:aws:iam::000000000000:policy/platform-boundary";
+    const bounded = Object.values(deployerPolicies({ ...scope, permissionsBoundary: boundary }));
+    const resource = arn("iam", "role/fleet-hub-crossplane");
+    for (const action of ["iam:CreateRole", "iam:PutRolePolicy", "iam:PutRolePermissionsBoundary"]) {
+      const context = { "iam:PermissionsBoundary": boundary };
+      expect(allowed(bounded, { action, resource, context }), action).toBe(true);
+      expect(allowed(bounded, { action, resource }), action).toBe(false);
+      const other = { "iam:PermissionsBoundary": arn("iam", "policy/fleet-boundary") };
+      expect(allowed(bounded, { action, resource, context: other }), action).toBe(false);
+      expect(allowed(policies, { action, resource }), action).toBe(true);
+    }
+    const remove = {
+      action: "iam:DeleteRolePermissionsBoundary",
+      resource,
+      context: { "iam:PermissionsBoundary": boundary },
+    };
+    expect(allowed(bounded, remove)).toBe(false);
+    expect(allowed(bounded, { action: "iam:DeleteRole", resource })).toBe(true);
+    expect(bounded.map(policyLength).filter((length) => length >= policyLimits.managed)).toEqual([]);
+  });
+
   it("fit into managed policies", () => {
     expect(policies.map(policyLength).filter((length) => length >= policyLimits.managed)).toEqual([]);
   });
