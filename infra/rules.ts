@@ -163,6 +163,23 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[]
   ];
 }
 
+/** Prefix length of a spoke's network, which the composition function cuts from the pool. */
+const spokePrefix = 18;
+
+function poolSizeRule({ spokeCidrPool }: Readable): Mistake[] {
+  const pool = parseCidr(spokeCidrPool ?? "");
+  if (pool === undefined || pool.prefix <= spokePrefix) return [];
+  return [
+    {
+      key: "spokeCidrPool",
+      problem: "has no room for a spoke's network",
+      got: shown(spokeCidrPool),
+      allowed: `/${spokePrefix} or larger: each spoke takes a /${spokePrefix}`,
+      remedy: "pulumi config set spokeCidrPool 10.64.0.0/10",
+    },
+  ];
+}
+
 function poolRule({ vpcId, vpcCidr, spokeCidrPool }: Readable): Mistake[] {
   const vpc = parseCidr(vpcCidr ?? "");
   const pool = parseCidr(spokeCidrPool ?? "");
@@ -184,6 +201,7 @@ export const rules: readonly Rule[] = [
   fleetNameRule,
   networkRules,
   poolRule,
+  poolSizeRule,
   endpointRules,
   nodeRule,
   instanceTypeRule,

@@ -76,7 +76,7 @@ export function derivedNames(
   const names = fleetNames(fleet);
   return [
     { kind: "eksCluster", name: names.hubCluster },
-    { kind: "eksCluster", name: names.nodeGroup },
+    { kind: "eksNodeGroup", name: names.nodeGroup },
     ...[names.clusterRole, names.nodeRole, ...hubIdentities.map(names.identityRole)].map(
       (name) => ({ kind: "iamRole", name }) as const,
     ),

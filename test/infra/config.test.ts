@@ -53,6 +53,12 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   ["a pool that overlaps the VPC", { spokeCidrPool: "10.0.0.0/8" }, "spokeCidrPool", "overlaps the hub's VPC"],
   [
+    "a pool smaller than a spoke's network",
+    { spokeCidrPool: "10.64.0.0/19" },
+    "spokeCidrPool",
+    "each spoke takes a /18",
+  ],
+  [
     "fewer zone names than zones",
     { availabilityZones: '["eu-central-1a"]' },
     "availabilityZones",
@@ -141,6 +147,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a key deleted at once", { kmsDeletionWindowDays: "0" }, "kmsDeletionWindowDays", "7 to 30"],
   ["a retention that CloudWatch lacks", { logRetentionDays: "31" }, "logRetentionDays", "30, 60"],
   ["a fleet name too long for a role", { fleet: "f".repeat(41) }, "fleet", "at most 64 characters"],
+  ["a fleet name too long for a node group", { fleet: "f".repeat(54) }, "fleet", "at most 63 characters"],
   ["a fleet name with a reserved word", { fleet: "a-spoke" }, "fleet", "sets hub and spoke names apart"],
   ["a fleet name in capitals", { fleet: "Fleet" }, "fleet", "lower-case letters"],
   ["missing known_hosts", { gitKnownHosts: "" }, "gitKnownHosts", "has no key of the Git host github.com"],
@@ -249,6 +256,10 @@ describe("the configuration", () => {
       egressCidrs: '["198.51.100.7/32"]',
     };
     expect(mistakes(existing)).toEqual([]);
+  });
+
+  it("a pool of exactly one spoke's network is large enough", () => {
+    expect(mistakes({ spokeCidrPool: "10.64.0.0/18" })).toEqual([]);
   });
 
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
