@@ -1,43 +1,15 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse, parseAllDocuments } from "yaml";
 import { bridgeKeys } from "../../lib/bridge.ts";
+import { spokeIdentities } from "../../lib/spoke.ts";
+import { variables } from "./support/flux.ts";
+import { build, documents, files, reads } from "./support/kustomize.ts";
+import { system as root } from "./support/spoke.ts";
 
-const root = join(import.meta.dirname, "..", "..", "repos", "gitops-system");
+const used = (folder: string): string[] => reads(folder).flatMap((file) => variables(readFileSync(file, "utf8")));
 
-interface Manifest {
-  kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string>; annotations?: Record<string, string> };
-  spec: {
-    path: string;
-    dependsOn?: { name: string }[];
-    postBuild?: {
-      substitute?: Record<string, string>;
-      substituteFrom: { kind: string; name: string; optional?: boolean }[];
-    };
-    [field: string]: unknown;
-  };
-}
-
-const files = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .map((name) => join(folder, name))
-    .filter((file) => statSync(file).isFile() && file.endsWith(".yaml"));
-
-/** The files that `kustomize build` of a folder reads, from its kustomization.yaml. */
-const built = (folder: string): string[] =>
-  (parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources as string[]).map((name) =>
-    join(folder, name),
-  );
-
-const documents = (file: string) =>
-  parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
-
-const variables = (file: string) =>
-  [...readFileSync(file, "utf8").matchAll(/(?<!\$)\$\{([^}:]+)[^}]*\}/g)].map(([, name]) => name as string);
-
-const steps = built(join(root, "clusters", "hub")).flatMap(documents);
+const steps = build(join(root, "clusters", "hub"));
 
 describe("clusters/hub, what Flux on the hub applies", () => {
   test("is made of Flux Kustomizations that wait, prune, retry and give up in time", () => {
@@ -67,18 +39,27 @@ describe("clusters/hub, what Flux on the hub applies", () => {
 
   test("a step substitutes from the cluster secret exactly when its manifests use variables", () => {
     for (const { metadata, spec } of steps) {
-      const used = built(join(root, spec.path)).flatMap(variables).length > 0;
+      const substitutes = used(join(root, spec.path)).length > 0;
       const from = spec.postBuild?.substituteFrom;
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
-      expect(from, metadata.name).toEqual(used ? [{ kind: "Secret", name: "cluster-${cluster_name}" }] : undefined);
+      expect(from, metadata.name).toEqual(
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
+        substitutes ? [{ kind: "Secret", name: "cluster-${cluster_name}" }] : undefined,
+      );
     }
   });
 });
 
 describe("the repository as a whole", () => {
-  test("uses only variables of the bridge contract", () => {
+  test("uses only variables of the bridge contract, and versions of tools", () => {
+    const identities = Object.keys(spokeIdentities).flatMap((addon) =>
+      ["iam_role_arn", "namespace", "service_account"].map((key) => `${addon}_${key}`),
+    );
+    const versions = build(join(root, "tools", "dev")).flatMap(({ spec }) =>
+      Object.keys(spec.postBuild?.substitute ?? {}),
+    );
+    const known = new Set([...Object.keys(bridgeKeys), ...identities, ...versions]);
     for (const file of files(root))
-      for (const name of variables(file)) expect(Object.keys(bridgeKeys), relative(root, file)).toContain(name);
+      for (const name of variables(readFileSync(file, "utf8"))) expect(known, relative(root, file)).toContain(name);
   });
 
   test("values that look like numbers are quoted in the way that survives the substitution", () => {
@@ -87,11 +68,21 @@ describe("the repository as a whole", () => {
   });
 
   test("every manifest is reached by a kustomization.yaml", () => {
-    // The hub applies the Spoke API once it has Crossplane's packages.
-    const ahead = join(root, "platform", "api");
-    const folders = [join(root, "clusters", "hub"), ahead, ...steps.map(({ spec }) => join(root, spec.path))];
-    const reached = new Set(folders.flatMap((folder) => [join(folder, "kustomization.yaml"), ...built(folder)]));
-    expect(files(root).filter((file) => !reached.has(file))).toEqual([]);
+    // The hub applies these once it has Crossplane's packages.
+    const ahead = ["api", "charts", "crossplane/configs", "crossplane/packages"]
+      .map((name) => `platform/${name}`)
+      .filter((name) => existsSync(join(root, name)));
+    const chain = ["spoke-bootstrap", "spoke-bootstrap/sealing-keys/dev", "spoke-bootstrap/sealing-keys/prod"];
+    const content = ["base", "external-secrets", "flux", "sealed-secrets", "sync", "tools", "workloads"];
+    const tools = ["dev", "prod", "dev/metrics_server", "prod/metrics_server", "base/crossplane"];
+    const folders = [
+      ...["clusters/hub", ...ahead, ...chain, ...content.map((name) => `spoke-bootstrap/${name}`)],
+      ...[...tools, "base/crossplane-packages", "base/addons/metrics_server/release"].map((name) => `tools/${name}`),
+      ...steps.map(({ spec }) => spec.path as string),
+    ].map((folder) => join(root, folder));
+    const reached = new Set(folders.flatMap(reads));
+    const manifests = files(root).filter((file) => !relative(root, file).startsWith("templates/"));
+    expect(manifests.filter((file) => !reached.has(file)).map((file) => relative(root, file))).toEqual([]);
   });
 
   test("holds no Secret", () => {

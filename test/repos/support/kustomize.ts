@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, normalize } from "node:path";
+import { parse, parseAllDocuments } from "yaml";
+
+/** `kustomize build`, as far as the repositories use it; everything else is refused. test/e2e holds it against kubectl's. */
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: tests read specifications of any kind by path
+  readonly spec?: any;
+  // biome-ignore lint/suspicious/noExplicitAny: RBAC, ConfigMaps and the like have members of their own
+  readonly [member: string]: any;
+}
+
+/** A patch as in a kustomization.yaml or in a Flux Kustomization's spec.patches. */
+export interface Patch {
+  readonly path?: string;
+  readonly patch?: string;
+  readonly target?: { readonly kind?: string; readonly labelSelector?: string };
+}
+
+interface Kustomization {
+  readonly resources?: readonly string[];
+  readonly components?: readonly string[];
+  readonly patches?: readonly Patch[];
+}
+
+interface Operation {
+  readonly op: string;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+const known = ["apiVersion", "kind", "resources", "components", "patches"];
+
+export const documents = (file: string): Manifest[] =>
+  parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
+
+/** All YAML files below a folder. */
+export const files = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((file) => statSync(file).isFile() && file.endsWith(".yaml"));
+
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const builtIn = /^(v1$|(apps|autoscaling|batch|policy)\/|[a-z.]+\.k8s\.io\/)/;
+
+/** A JSON merge patch: what kustomize does to kinds whose schema it does not know. */
+function merge(object: unknown, patch: unknown): unknown {
+  if (!isMap(patch)) return patch;
+  const base = isMap(object) ? object : {};
+  const merged = Object.entries(patch).map(([key, value]) => [key, merge(base[key], value)] as const);
+  return { ...base, ...Object.fromEntries(merged) };
+}
+
+function set(object: unknown, path: readonly string[], value: unknown, mustExist: boolean): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (!isMap(object) || (mustExist && !(key in object))) throw new Error(`a patch finds nothing at ${path.join("/")}`);
+  return { ...object, [key]: set(object[key], rest, value, mustExist) };
+}
+
+function operate(object: unknown, { op, path, value }: Operation): unknown {
+  if (op !== "add" && op !== "replace") throw new Error(`the operation ${op} of a patch is not known here`);
+  return set(object, path.split("/").slice(1), value, op === "replace");
+}
+
+function matches({ kind, metadata }: Manifest, target: NonNullable<Patch["target"]>): boolean {
+  const labels = (target.labelSelector ?? "").split(",").filter(Boolean);
+  const selected = labels.every((label) => {
+    const [name = "", value] = label.split("=");
+    return metadata.labels?.[name] === value;
+  });
+  return selected && (target.kind === undefined || target.kind === kind);
+}
+
+/** `manifests` with one patch applied; a patch that matches nothing is a mistake. */
+export function patched(manifests: readonly Manifest[], { path, patch, target }: Patch, folder = ""): Manifest[] {
+  const text = patch ?? readFileSync(join(folder, path ?? ""), "utf8");
+  const content = parse(text) as Manifest | Operation[];
+  const isOperations = Array.isArray(content);
+  if (!isOperations && builtIn.test(content.apiVersion) && JSON.stringify(content.spec).includes("["))
+    throw new Error(
+      `${folder}/${path}: kustomize merges lists of Kubernetes' own kinds by their keys, this one does not`,
+    );
+  const selects = (manifest: Manifest) =>
+    target
+      ? matches(manifest, target)
+      : !isOperations && manifest.kind === content.kind && manifest.metadata.name === content.metadata.name;
+  if (!manifests.some(selects)) throw new Error(`${folder}: the patch ${path ?? patch} matches nothing`);
+  return manifests.map((manifest) => {
+    if (!selects(manifest)) return manifest;
+    if (isOperations) return content.reduce<unknown>(operate, manifest) as Manifest;
+    const { metadata: _, apiVersion: __, kind: ___, ...rest } = content;
+    return merge(manifest, rest) as Manifest;
+  });
+}
+
+function read(folder: string): Kustomization {
+  const file = join(folder, "kustomization.yaml");
+  const kustomization = parse(readFileSync(file, "utf8")) as Kustomization;
+  const unknown = Object.keys(kustomization).filter((field) => !known.includes(field));
+  if (unknown.length > 0) throw new Error(`${file}: ${unknown.join(", ")} is not known here`);
+  return kustomization;
+}
+
+const load = (path: string): Manifest[] => (statSync(path).isDirectory() ? build(path) : documents(path));
+
+/** What `kustomize build` makes of a folder; `components` as a Flux Kustomization adds them. */
+export function build(folder: string, components: readonly string[] = []): Manifest[] {
+  const kustomization = read(folder);
+  const resources = [...(kustomization.resources ?? []), ...(kustomization.components ?? []), ...components].flatMap(
+    (name) => load(join(folder, name)),
+  );
+  return (kustomization.patches ?? []).reduce<Manifest[]>((all, patch) => patched(all, patch, folder), resources);
+}
+
+/** What Flux makes of a folder: without a kustomization.yaml, of the folders in it that have one. */
+export function generated(folder: string): Manifest[] {
+  if (existsSync(join(folder, "kustomization.yaml"))) return build(folder);
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return generated(path);
+    return entry.name.endsWith(".yaml") ? documents(path) : [];
+  });
+}
+
+/** The files that {@link build} reads. */
+export function reads(folder: string): string[] {
+  const { resources = [], components = [], patches = [] } = read(folder);
+  const inner = [...resources, ...components].map((name) => normalize(join(folder, name)));
+  return [
+    join(folder, "kustomization.yaml"),
+    ...inner.flatMap((path) => (statSync(path).isDirectory() ? reads(path) : [path])),
+    ...patches.flatMap(({ path }) => (path === undefined ? [] : [join(folder, path)])),
+  ];
+}

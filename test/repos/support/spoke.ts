@@ -1,0 +1,165 @@
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Spoke } from "../../../functions/spoke/api.ts";
+import { fromBase64 } from "../../../lib/bridge.ts";
+import { fillTemplate } from "../../../lib/template.ts";
+import { World, type WorldOptions } from "../../functions/spoke/support/world.ts";
+import { substituted, type Variables } from "./flux.ts";
+import { build, files, generated, type Manifest, type Patch, patched } from "./kustomize.ts";
+
+/** Everything that Flux, on the hub and on the spoke, makes of the repositories for one Spoke: without a cluster. */
+
+export const repos = join(import.meta.dirname, "..", "..", "..", "repos");
+export const system = join(repos, "gitops-system");
+export const workloads = join(repos, "gitops-workloads");
+
+export interface Applied {
+  /** Name of the Flux Kustomization. */
+  readonly by: string;
+  /** Cluster that the objects are on. */
+  readonly on: "hub" | "spoke";
+  readonly objects: readonly Manifest[];
+}
+
+const isKustomization = ({ apiVersion }: Manifest) => apiVersion.startsWith("kustomize.toolkit.fluxcd.io/");
+export const kustomizations = (objects: readonly Manifest[]): Manifest[] => objects.filter(isKustomization);
+
+/** A SealedSecret as kubeseal writes it; what it holds is none of the tests' business. */
+const sealed = (name: string, namespace: string) => `apiVersion: bitnami.com/v1alpha1
+kind: SealedSecret
+metadata:
+  name: ${name}
+  namespace: ${namespace}
+spec:
+  encryptedData:
+    identity: AgA=
+  template:
+    metadata:
+      name: ${name}
+      namespace: ${namespace}
+`;
+
+/** A template with its placeholders filled in, in a folder of its own. */
+export function instance(template: string, values: Variables): string {
+  const folder = mkdtempSync(join(tmpdir(), "fleet-template-"));
+  cpSync(template, folder, { recursive: true });
+  for (const file of files(folder)) writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
+  return folder;
+}
+
+export const app = {
+  app: "payment-app",
+  tenant: "payments",
+  repositoryUrl: "ssh://git@git.fleet.internal:2222/payment-app-manifests.git",
+  revision: "main",
+} as const;
+
+/** The folder of the demo's application in gitops-workloads. */
+export function appFolder(environment: string): string {
+  const folder = instance(join(workloads, "templates", "app"), { ...app, path: `./overlays/${environment}` });
+  writeFileSync(join(folder, "credential.yaml"), sealed(`${app.app}-git`, app.app));
+  return folder;
+}
+
+/** The folder of a spoke's SealedSecrets. */
+function secretsFolder(): string {
+  const folder = instance(join(system, "templates", "spoke", "secrets"), {});
+  for (const name of ["gitops-system", "gitops-workloads"])
+    writeFileSync(join(folder, `${name}.yaml`), sealed(name, "flux-system"));
+  return folder;
+}
+
+function configMap(objects: readonly Manifest[]): Variables {
+  const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "cluster-info");
+  if (!found) throw new Error("there is no ConfigMap cluster-info");
+  return found["data"] as Variables;
+}
+
+interface Source {
+  readonly folder: string;
+  readonly values: Variables;
+  readonly components?: readonly string[];
+  readonly patches?: readonly Patch[];
+}
+
+const make = ({ folder, values, components, patches = [] }: Source): Manifest[] =>
+  patches
+    .reduce<Manifest[]>(
+      (all, patch) => patched(all, patch),
+      components?.length ? build(folder, components) : generated(folder),
+    )
+    .map((manifest) => substituted(manifest, values));
+
+/** What a Flux Kustomization substitutes from the values of its ConfigMap or Secret, and its own. */
+const valuesOf = ({ spec }: Manifest, from: Variables): Variables => ({ ...from, ...spec.postBuild?.substitute });
+
+const named = (steps: readonly Manifest[], name: string): Manifest => {
+  const found = steps.find(({ metadata }) => metadata.name === name);
+  if (!found) throw new Error(`there is no Kustomization ${name}`);
+  return found;
+};
+
+export interface Rendered {
+  readonly spoke: Spoke;
+  readonly bridge: Variables;
+  /** The Kustomizations of the chain, in spokes on the hub. */
+  readonly steps: readonly Manifest[];
+  readonly applied: readonly Applied[];
+  /** What the Kustomization of that name applies. */
+  readonly by: (name: string) => readonly Manifest[];
+}
+
+/** Follows every Flux Kustomization from `<spoke>-bootstrap` to the application. */
+export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
+  const world = new World(spoke, options);
+  world.settle();
+  const bridge = fromBase64(world.object("cluster-secret").data ?? {});
+  const bootstrap = world.object("bootstrap").spec as { path: string; patches?: Patch[] };
+  const name = spoke.metadata.name;
+  const applied: Applied[] = [];
+  const apply = (by: string, on: Applied["on"], source: Source): readonly Manifest[] => {
+    const objects = make(source);
+    applied.push({ by, on, objects });
+    return objects;
+  };
+
+  const steps = apply(`${name}-bootstrap`, "hub", {
+    folder: join(system, bootstrap.path),
+    values: bridge,
+    ...(bootstrap.patches ? { patches: bootstrap.patches } : {}),
+  });
+  for (const step of kustomizations(steps)) {
+    const secrets = step.spec.path === `./spokes/${name}/secrets`;
+    apply(step.metadata.name, step.spec.kubeConfig ? "spoke" : "hub", {
+      folder: secrets ? secretsFolder() : join(system, step.spec.path),
+      values: valuesOf(step, bridge),
+      patches: step.spec.patches ?? [],
+    });
+  }
+  const by = (step: string) => applied.find((each) => each.by === step)?.objects ?? [];
+
+  const info = configMap(by(`${name}-sync`));
+  const follow = (step: Manifest, folder: string, components?: readonly string[]): void => {
+    const objects = apply(step.metadata.name, "spoke", {
+      folder,
+      values: valuesOf(step, info),
+      ...(components ? { components } : {}),
+    });
+    for (const inner of kustomizations(objects)) follow(inner, join(system, inner.spec.path));
+  };
+  const tools = named(by(`${name}-tools`), "tools");
+  follow(tools, join(system, tools.spec.path), tools.spec.components);
+
+  const root = named(by(`${name}-workloads`), "workloads");
+  const onboarded = apply("workloads", "spoke", {
+    folder: appFolder(spoke.spec.environment),
+    values: valuesOf(root, info),
+  });
+  const sync = named(kustomizations(onboarded), app.app);
+  apply(app.app, "spoke", {
+    folder: join(repos, "payment-app-manifests", sync.spec.path),
+    values: configMap(onboarded),
+  });
+  return { spoke, bridge, steps: kustomizations(steps), applied, by };
+}
