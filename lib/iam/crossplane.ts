@@ -60,7 +60,10 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
-/** What makes network resources and connects them; also calls that name resources without tags of ours, such as a NAT gateway's interface. */
+/**
+ * What makes network resources and connects them, and calls that also name resources without tags of ours, such as a NAT gateway's
+ * interface. Which resources of these need the tag nevertheless says {@link untaggedStatements}.
+ */
 const networkMakers = [
   ...["InternetGateway", "LaunchTemplate", "NatGateway", "Route", "RouteTable", "SecurityGroup", "Subnet"].map(
     (kind) => `ec2:Create${kind}`,
@@ -101,6 +104,35 @@ const networkChangers = [
   "ec2:ReplaceRoute*",
   "ec2:RevokeSecurityGroup*",
 ];
+
+/** Resources without the fleet's tag are neither changed by a call that names others too, nor taken into the fleet by a tag. */
+function untaggedStatements(scope: CrossplaneScope): Statement[] {
+  const name = (kind: string) => `arn:${scope.partition}:ec2:${scope.region}:${scope.accountId}:${kind}/*`;
+  const ofFleet = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
+  return [
+    {
+      Sid: "NotWithoutTheFleetsTag",
+      Effect: "Deny",
+      Action: [
+        "ec2:DeleteLaunchTemplate",
+        "ec2:DeleteNatGateway",
+        "ec2:DisassociateRouteTable",
+        "ec2:ModifyLaunchTemplate",
+        "ec2:ModifyVpcEndpoint",
+      ],
+      Resource: ["launch-template", "natgateway", "route-table", "vpc-endpoint"].map(name),
+      Condition: { StringNotEquals: ofFleet },
+    },
+    {
+      Sid: "NoTagsOnResourcesOfOthers",
+      Effect: "Deny",
+      Action: ["ec2:CreateTags", "ec2:DeleteTags"],
+      Resource: [name("*")],
+      // Tags that come with a call that makes the resource name that call.
+      Condition: { StringNotEquals: ofFleet, Null: { "ec2:CreateAction": "true" } },
+    },
+  ];
+}
 
 /** Network resources in the hub's region, except what carries another fleet's tag or is the hub's own. */
 function networkStatements(scope: CrossplaneScope): Statement[] {
@@ -223,6 +255,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...oidcStatements(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...networkStatements(scope),
+    ...untaggedStatements(scope),
     ...keyStatements(scope),
     ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"]),
   );

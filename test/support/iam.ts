@@ -17,6 +17,7 @@ const matches = (pattern: string, value: string): boolean =>
 
 const operators: Record<string, (actual: string | undefined, allowed: readonly string[]) => boolean> = {
   StringEquals: (actual, allowed) => actual !== undefined && allowed.includes(actual),
+  StringNotEquals: (actual, refused) => actual === undefined || !refused.includes(actual),
   StringLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => matches(pattern, actual)),
   StringEqualsIfExists: (actual, allowed) => actual === undefined || allowed.includes(actual),
   Null: (actual, [absent]) => (actual === undefined) === (absent === "true"),

@@ -143,8 +143,12 @@ const twins: Twin[] = [
   ],
   [
     "take the hub's tag off its network",
-    { action: "ec2:DeleteTags", resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1", context: region },
-    { context: { ...region, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
+    {
+      action: "ec2:DeleteTags",
+      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
+      context: { ...region, ...ofFleet },
+    },
+    { context: { ...region, ...ofFleet, "aws:ResourceTag/fleet.internal/cluster": "hub" } },
   ],
   [
     "delete a network of another fleet",
@@ -162,6 +166,31 @@ const twins: Twin[] = [
       untagged,
     ],
   ),
+  ...[
+    ["DeleteNatGateway", "natgateway/nat-1"],
+    ["DeleteLaunchTemplate", "launch-template/lt-1"],
+    ["DisassociateRouteTable", "route-table/rtb-1"],
+    ["CreateTags", "vpc/vpc-1"],
+  ].map(
+    ([action, resource]): Twin => [
+      `call ${action} on a resource without the fleet's tag`,
+      {
+        action: `ec2:${action}`,
+        resource: `arn:aws:ec2:us-east-1:000000000000:${resource}`,
+        context: { ...region, ...ofFleet },
+      },
+      untagged,
+    ],
+  ),
+  [
+    "tag a resource that is there already, while tags that come with a new one pass",
+    {
+      action: "ec2:CreateTags",
+      resource: "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1",
+      context: { ...region, "ec2:CreateAction": "CreateVpc" },
+    },
+    untagged,
+  ],
   [
     "delete the network interface of another cluster",
     {
