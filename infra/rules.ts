@@ -1,6 +1,7 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
+import { poolPrefix } from "../lib/spoke.ts";
 import { gitRules } from "./git-rules.ts";
 import { type Mistake, shown } from "./mistakes.ts";
 import { networkRules } from "./network-rules.ts";
@@ -163,18 +164,15 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[]
   ];
 }
 
-/** Prefix length of a spoke's network, which the composition function cuts from the pool. */
-const spokePrefix = 18;
-
 function poolSizeRule({ spokeCidrPool }: Readable): Mistake[] {
   const pool = parseCidr(spokeCidrPool ?? "");
-  if (pool === undefined || pool.prefix <= spokePrefix) return [];
+  if (pool === undefined || pool.prefix <= poolPrefix) return [];
   return [
     {
       key: "spokeCidrPool",
       problem: "has no room for a spoke's network",
       got: shown(spokeCidrPool),
-      allowed: `/${spokePrefix} or larger: each spoke takes a /${spokePrefix}`,
+      allowed: `/${poolPrefix} or larger: each spoke takes a /${poolPrefix}`,
       remedy: "pulumi config set spokeCidrPool 10.64.0.0/10",
     },
   ];

@@ -11,6 +11,9 @@ export const spokeApi = {
   namespace: namespaces.spokes,
 } as const;
 
+/** Prefix length of a spoke's network from the pool: 16,384 addresses, of which a zone's private subnet gets a quarter. */
+export const poolPrefix = 18;
+
 /** Controllers on a spoke that have an IAM role, by add-on name in snake_case, with the only service account that may assume it. */
 export const spokeIdentities = {
   external_secrets: { namespace: namespaces.sealedSecrets, serviceAccount: "aws-secrets-manager" },

@@ -1,9 +1,10 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../lib/cidr.ts";
+import { poolPrefix } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
-import { freeBlock, poolPrefix } from "./pool.ts";
+import { freeBlock } from "./pool.ts";
 import type { Problem } from "./problems.ts";
 
 /** Which network a Spoke gets. */

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Cidr, overlaps, part } from "../../lib/cidr.ts";
-
-/** Prefix length of a network from the pool: 16,384 addresses, of which a zone's private subnet gets a quarter. */
-export const poolPrefix = 18;
+import { poolPrefix } from "../../lib/spoke.ts";
 
 /** Blocks in the pool; 0 when it is smaller than one. */
 function blockCount(pool: Cidr): number {

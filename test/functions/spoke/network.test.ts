@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseNetwork, claimKey } from "../../../functions/spoke/network-choice.ts";
 import { Observed } from "../../../functions/spoke/observed.ts";
-import { freeBlock, poolPrefix } from "../../../functions/spoke/pool.ts";
+import { freeBlock } from "../../../functions/spoke/pool.ts";
 import { type Cidr, contains, formatCidr, overlaps, parseCidr, part } from "../../../lib/cidr.ts";
+import { poolPrefix } from "../../../lib/spoke.ts";
 import { hub, spoke } from "./support/fixtures.ts";
 import { World } from "./support/world.ts";
 
