@@ -17,7 +17,8 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
   const key = keys[name];
   const full = `${raw.project}:${name}`;
   const text = raw.values[full];
-  const format = { key: name, allowed: key.allowed, remedy: `pulumi config set ${name} ${key.example}` };
+  const target = key.path === undefined ? name : `--path '${name}${key.path}'`;
+  const format = { key: name, allowed: key.allowed, remedy: `pulumi config set ${target} ${key.example}` };
   if (text === undefined) return { mistake: { ...format, problem: "is missing", got: "(nothing)" } };
   if (key.secret && text !== "" && !raw.isSecret(full)) {
     return {

@@ -5,6 +5,8 @@ interface Key<T> {
   readonly parse: (text: string) => T | undefined;
   readonly allowed: string;
   readonly example: string;
+  /** Where in the value the example goes, when it is a part of it. */
+  readonly path?: string;
   /** The value must be an encrypted one, and is never shown. */
   readonly secret?: boolean;
 }
@@ -56,7 +58,8 @@ function list(item: Key<string>): Key<readonly string[]> {
       return items.every((entry) => typeof entry === "string" && item.parse(entry) !== undefined) ? items : undefined;
     },
     allowed: `a list; each item ${item.allowed}`,
-    example: `--path '…[0]' ${item.example}`,
+    path: "[0]",
+    example: item.example,
   };
 }
 
@@ -86,7 +89,8 @@ const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
     return keys.every((key) => key !== undefined) ? keys : undefined;
   },
   allowed: "a list of {scope: <lower-case name>, generation: <lower-case name or number>, active: true or false}",
-  example: "--path 'sealingKeys[0].scope' dev (likewise generation, active)",
+  path: "[0].scope",
+  example: "dev (likewise generation, active)",
 };
 
 /** CIDR of any IPv4 network. */

@@ -177,6 +177,12 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "does not go with gitAuthentication deploy-key",
   ],
   ["an SSH URL with a token", { gitAuthentication: "token" }, "gitopsWorkloadsRepoUrl", "begins with https://"],
+  [
+    "a list with a wrong item, by a command that can be pasted",
+    { endpointPublicAccessCidrs: '["100.64.0.0/33"]' },
+    "endpointPublicAccessCidrs",
+    "pulumi config set --path 'endpointPublicAccessCidrs[0]' 203.0.113.0/24",
+  ],
   ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
   [

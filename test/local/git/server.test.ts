@@ -5,12 +5,11 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import ssh2 from "ssh2";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AccessList, readAccessList } from "../../../local/git/access.ts";
 import { createHttpServer } from "../../../local/git/http.ts";
 import { publish } from "../../../local/git/repositories.ts";
-import { createSshServer, ensureHostKey, knownHostsLine } from "../../../local/git/ssh.ts";
+import { createSshServer, ensureHostKey, knownHostsLine, newPrivateKey } from "../../../local/git/ssh.ts";
 
 const run = promisify(execFile);
 const base = mkdtempSync(join(tmpdir(), "fleet-git-"));
@@ -23,9 +22,9 @@ let sshPort = 0;
 let httpPort = 0;
 
 function keyPair(name: string): string {
-  const pair = ssh2.utils.generateKeyPairSync("ed25519", { comment: name });
-  writeFileSync(join(base, name), pair.private, { mode: 0o600 });
-  return pair.public;
+  const key = newPrivateKey(name);
+  writeFileSync(join(base, name), key, { mode: 0o600 });
+  return knownHostsLine("", key).trim(); // type and key, as in known_hosts
 }
 
 async function listen(server: { listen(port: number, host: string, ready: () => void): unknown; address(): unknown }) {
@@ -166,6 +165,12 @@ describe("Git over SSH", () => {
       "git-upload-archive '/one.git'",
     ])
       await expect(ssh(command)).rejects.toThrow(/only git fetch and git push/);
+  });
+
+  test("a host key that can't be read is replaced, so that a start after it works", () => {
+    const file = join(base, "broken_host_key");
+    writeFileSync(file, "not a key");
+    expect(knownHostsLine("git.fleet.internal", ensureHostKey(file))).toMatch(/^git\.fleet\.internal ssh-ed25519 /);
   });
 
   test("the host key is private to its owner and stays the same over restarts", () => {
