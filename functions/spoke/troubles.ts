@@ -69,9 +69,20 @@ const advices: readonly Advice[] = [
     reason: "NoCredentials",
     todo: "check spec.account.providerConfigRef and the role that it names",
   },
+  // The chain's health checks name the object on the spoke that failed; its own words are there.
+  {
+    pattern: /(ExternalSecret|SecretStore)\/\S+ status: 'Failed'/,
+    reason: "SealingKeyUnreadable",
+    todo: "compare the files in spoke-bootstrap/sealing-keys/<environment> with the keys in Secrets Manager (stack output activeSealingKeys), then kubectl describe the object on the spoke",
+  },
+  {
+    pattern: /kustomization path not found/i,
+    reason: "MissingInGit",
+    todo: "commit the folder: spokes/<name>/secrets is made from templates/spoke, a sealing scope has its folder in spoke-bootstrap/sealing-keys",
+  },
   {
     pattern:
-      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact/i,
+      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact|GitRepository\/\S+ status: 'Failed'/i,
     reason: "GitUnreachable",
     todo: "look at the GitRepository: its URL, its credential, the host's known_hosts",
   },

@@ -7,7 +7,7 @@ import { runtimeLayer } from "./runtime.ts";
 
 export { FUNCTION_REPOSITORY } from "./function.ts";
 export type { PackageSpec } from "./package.ts";
-export { PROVIDER_VERSION } from "./provider.ts";
+export { PROVIDER_VERSIONS } from "./provider.ts";
 
 /** Every package that an instance's registry serves. */
 export const packages: readonly PackageSpec[] = [...providerPackages, functionPackage];

@@ -4,8 +4,11 @@ import { familyCrds, managedCrd } from "../provider-aws/crds.ts";
 import { families } from "../provider-aws/kinds/index.ts";
 import type { PackageSpec } from "./package.ts";
 
-/** The version of provider-upjet-aws whose API the stand-in has. */
-export const PROVIDER_VERSION = "v2.6.0";
+/**
+ * Versions of provider-upjet-aws under which the stand-in can be had: the fleet's environments may differ in theirs. The API is
+ * the newest one's in all of them.
+ */
+export const PROVIDER_VERSIONS = ["v2.6.0", "v2.5.4"] as const;
 const ORGANISATION = "xpkg.upbound.io/upbound";
 const FAMILY = "provider-family-aws";
 
@@ -28,25 +31,27 @@ function metadata(name: string, dependsOn: readonly object[]): object {
   };
 }
 
-const common = { version: PROVIDER_VERSION, sources: ["../provider-aws", "../../aws"] } as const;
+const sources = ["../provider-aws", "../../aws"];
 
-const family: PackageSpec = {
-  ...common,
+const family = (version: string): PackageSpec => ({
+  ...{ version, sources },
   repository: `${ORGANISATION}/${FAMILY}`,
   entry: join(programs, "family.ts"),
   objects: [metadata(FAMILY, []), ...familyCrds],
-};
+});
 
-const members = Object.entries(families).map(
-  ([group, kinds]): PackageSpec => ({
-    ...common,
+const members = (version: string): PackageSpec[] =>
+  Object.entries(families).map(([group, kinds]) => ({
+    ...{ version, sources },
     repository: `${ORGANISATION}/provider-aws-${group}`,
     entry: join(programs, `${group}.ts`),
     objects: [
-      metadata(`provider-aws-${group}`, [{ provider: `${ORGANISATION}/${FAMILY}`, version: `>=${PROVIDER_VERSION}` }]),
+      metadata(`provider-aws-${group}`, [{ provider: `${ORGANISATION}/${FAMILY}`, version: `>=${version}` }]),
       ...kinds.map(managedCrd),
     ],
-  }),
-);
+  }));
 
-export const providerPackages: readonly PackageSpec[] = [family, ...members];
+export const providerPackages: readonly PackageSpec[] = PROVIDER_VERSIONS.flatMap((version) => [
+  family(version),
+  ...members(version),
+]);

@@ -87,7 +87,8 @@ export function connections(classes: ServiceClasses, objects: Objects, environme
       const { kind, name } = managed.spec.providerConfigRef;
       const config = await objects.providerConfig(kind, managed.metadata.namespace, name);
       if (!config) throw new Error(`cannot get the ${kind} ${name}: it does not exist`);
-      const region = String(managed.spec.forProvider["region"] ?? environment["AWS_REGION"] ?? GLOBAL_REGION);
+      const own = managed.spec.forProvider["region"] as string | undefined;
+      const region = own ?? environment["AWS_REGION"] ?? GLOBAL_REGION;
       const { source } = config.spec.credentials;
       const session = (base: AwsCredentials): Aws => {
         const credentials = (config.spec.assumeRoleChain ?? []).reduce(

@@ -80,12 +80,12 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
       const id = await idOf();
       const actual = id === undefined ? null : await handler.read(aws, id, last);
       if (id === undefined || !actual) return undefined;
-      const status = String(actual["status"] ?? "");
+      const status = actual["status"] as string | undefined;
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
         difference: differenceOf(handler, heldInputs(kind, managed), inputs, actual),
-        failed: handler.failed?.includes(status) ? status : undefined,
+        failed: status !== undefined && handler.failed?.includes(status) ? status : undefined,
         connection: kind.connection?.(actual) ?? {},
       };
     },

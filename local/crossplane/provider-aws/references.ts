@@ -43,7 +43,7 @@ function extract(target: Managed, value: Extract): string | undefined {
   const observed = target.status?.atProvider ?? {};
   if (value === "external-name-if-active") return observed["status"] === "ACTIVE" ? externalName(target) : undefined;
   const found = "observed" in value ? observed[value.observed] : target.spec.forProvider[value.wanted];
-  return found === undefined || found === "" ? undefined : String(found);
+  return typeof found === "string" && found !== "" ? found : undefined;
 }
 
 const describe = (value: Extract): string => {

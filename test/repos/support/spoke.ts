@@ -1,9 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import { fillTemplate } from "../../../lib/template.ts";
+import { example } from "../../functions/spoke/support/fixtures.ts";
 import { World, type WorldOptions } from "../../functions/spoke/support/world.ts";
 import { substituted, type Variables } from "./flux.ts";
 import { build, files, generated, type Manifest, type Patch, patched } from "./kustomize.ts";
@@ -13,6 +14,12 @@ import { build, files, generated, type Manifest, type Patch, patched } from "./k
 export const repos = join(import.meta.dirname, "..", "..", "..", "repos");
 export const system = join(repos, "gitops-system");
 export const workloads = join(repos, "gitops-workloads");
+
+/** An example of the function with these add-ons in place of its own. */
+export function withAddons(name: string, addons: readonly string[]): Spoke {
+  const spoke = example(name);
+  return { ...spoke, spec: { ...spoke.spec, addons } };
+}
 
 export interface Applied {
   /** Name of the Flux Kustomization. */
@@ -40,12 +47,22 @@ spec:
       namespace: ${namespace}
 `;
 
-/** A template with its placeholders filled in, in a folder of its own. */
-export function instance(template: string, values: Variables): string {
+/** What `use` makes of a template with its placeholders filled in and more files beside them. */
+export function instantiated<T>(
+  template: string,
+  values: Variables,
+  more: Readonly<Record<string, string>>,
+  use: (folder: string) => T,
+): T {
   const folder = mkdtempSync(join(tmpdir(), "fleet-template-"));
-  cpSync(template, folder, { recursive: true });
-  for (const file of files(folder)) writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
-  return folder;
+  try {
+    cpSync(template, folder, { recursive: true });
+    for (const file of files(folder)) writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
+    for (const [name, text] of Object.entries(more)) writeFileSync(join(folder, name), text);
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 export const app = {
@@ -56,19 +73,24 @@ export const app = {
 } as const;
 
 /** The folder of the demo's application in gitops-workloads. */
-export function appFolder(environment: string): string {
-  const folder = instance(join(workloads, "templates", "app"), { ...app, path: `./overlays/${environment}` });
-  writeFileSync(join(folder, "credential.yaml"), sealed(`${app.app}-git`, app.app));
-  return folder;
-}
+const inAppFolder = <T>(environment: string, use: (folder: string) => T): T =>
+  instantiated(
+    join(workloads, "templates", "app"),
+    { ...app, path: `./overlays/${environment}` },
+    { "credential.yaml": sealed(`${app.app}-git`, app.app) },
+    use,
+  );
 
 /** The folder of a spoke's SealedSecrets. */
-function secretsFolder(): string {
-  const folder = instance(join(system, "templates", "spoke", "secrets"), {});
-  for (const name of ["gitops-system", "gitops-workloads"])
-    writeFileSync(join(folder, `${name}.yaml`), sealed(name, "flux-system"));
-  return folder;
-}
+const inSecretsFolder = <T>(use: (folder: string) => T): T =>
+  instantiated(
+    join(system, "templates", "spoke", "secrets"),
+    {},
+    Object.fromEntries(
+      ["gitops-system", "gitops-workloads"].map((name) => [`${name}.yaml`, sealed(name, "flux-system")]),
+    ),
+    use,
+  );
 
 function configMap(objects: readonly Manifest[]): Variables {
   const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "cluster-info");
@@ -130,12 +152,14 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
     ...(bootstrap.patches ? { patches: bootstrap.patches } : {}),
   });
   for (const step of kustomizations(steps)) {
-    const secrets = step.spec.path === `./spokes/${name}/secrets`;
-    apply(step.metadata.name, step.spec.kubeConfig ? "spoke" : "hub", {
-      folder: secrets ? secretsFolder() : join(system, step.spec.path),
-      values: valuesOf(step, bridge),
-      patches: step.spec.patches ?? [],
-    });
+    const from = (folder: string) =>
+      apply(step.metadata.name, step.spec.kubeConfig ? "spoke" : "hub", {
+        folder,
+        values: valuesOf(step, bridge),
+        patches: step.spec.patches ?? [],
+      });
+    if (step.spec.path === `./spokes/${name}/secrets`) inSecretsFolder(from);
+    else from(join(system, step.spec.path));
   }
   const by = (step: string) => applied.find((each) => each.by === step)?.objects ?? [];
 
@@ -152,10 +176,9 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
   follow(tools, join(system, tools.spec.path), tools.spec.components);
 
   const root = named(by(`${name}-workloads`), "workloads");
-  const onboarded = apply("workloads", "spoke", {
-    folder: appFolder(spoke.spec.environment),
-    values: valuesOf(root, info),
-  });
+  const onboarded = inAppFolder(spoke.spec.environment, (folder) =>
+    apply("workloads", "spoke", { folder, values: valuesOf(root, info) }),
+  );
   const sync = named(kustomizations(onboarded), app.app);
   apply(app.app, "spoke", {
     folder: join(repos, "payment-app-manifests", sync.spec.path),

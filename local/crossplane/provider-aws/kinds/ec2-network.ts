@@ -1,7 +1,7 @@
 import { eip } from "../../../aws/ec2/eip.ts";
 import { internetGateway } from "../../../aws/ec2/internet-gateway.ts";
 import { natGateway } from "../../../aws/ec2/nat-gateway.ts";
-import { route, routeId } from "../../../aws/ec2/route.ts";
+import { type RouteInputs, route, routeId } from "../../../aws/ec2/route.ts";
 import { routeTable } from "../../../aws/ec2/route-table.ts";
 import { routeTableAssociation } from "../../../aws/ec2/route-table-association.ts";
 import { subnet } from "../../../aws/ec2/subnet.ts";
@@ -92,10 +92,10 @@ export const network: readonly Kind[] = [
     ...{ group, kind: "Route", plural: "routes", handler: route },
     externalName: {
       kind: "derived",
-      id: ({ routeTableId, destinationCidrBlock, destinationIpv6CidrBlock }) =>
-        routeTableId
-          ? routeId(String(routeTableId), String(destinationCidrBlock ?? destinationIpv6CidrBlock ?? ""))
-          : undefined,
+      id: (inputs) => {
+        const { routeTableId, destinationCidrBlock, destinationIpv6CidrBlock } = inputs as Partial<RouteInputs>;
+        return routeTableId && routeId(routeTableId, destinationCidrBlock ?? destinationIpv6CidrBlock ?? "");
+      },
     },
     spec: {
       destinationCidrBlock: "string",

@@ -5,7 +5,7 @@ import type { Aws } from "../../../aws/connection.ts";
 import { orGone } from "../../../aws/errors.ts";
 import { resource } from "../../../aws/handler.ts";
 import { reference } from "../fields.ts";
-import type { Kind } from "../kind.ts";
+import { joined, type Kind } from "../kind.ts";
 import { duration } from "../options.ts";
 
 interface Inputs {
@@ -82,10 +82,7 @@ const handler = resource<Inputs>({
 
 export const clusterAuth: Kind = {
   ...{ group: "eks", kind: "ClusterAuth", plural: "clusterauths", handler, bare: true },
-  externalName: {
-    kind: "derived",
-    id: ({ clusterName }) => (clusterName === undefined ? undefined : String(clusterName)),
-  },
+  externalName: { kind: "derived", id: joined("", "clusterName") },
   connection: ({ kubeconfig, endpoint, authority }) => ({
     kubeconfig: String(kubeconfig),
     endpoint: String(endpoint),

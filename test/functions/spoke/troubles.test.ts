@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { trouble } from "../../../functions/spoke/troubles.ts";
+
+const step = (message: string) =>
+  trouble({
+    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+    kind: "Kustomization",
+    metadata: { name: "blue-step" },
+    status: { conditions: [{ type: "Ready", status: "False", reason: "HealthCheckFailed", message }] },
+  });
+
+const failed = (object: string) =>
+  `health check failed after 5s: failed early due to stalled resources: [${object} status: 'Failed']`;
+
+test.for([
+  [failed("ExternalSecret/sealed-secrets/sealing-key-1"), "SealingKeyUnreadable", "spoke-bootstrap/sealing-keys"],
+  [failed("SecretStore/sealed-secrets/aws-secrets-manager"), "SealingKeyUnreadable", "activeSealingKeys"],
+  [failed("SealedSecret/flux-system/gitops-system"), "WrongSealingKey", "kubeseal --cert"],
+  [failed("GitRepository/flux-system/gitops-workloads"), "GitUnreachable", "known_hosts"],
+  [
+    "kustomization path not found: stat /tmp/x/spokes/blue/secrets: no such file or directory",
+    "MissingInGit",
+    "templates/spoke",
+  ],
+] as const)("a step of the chain that fails says what to do: %s", ([message, reason, todo]) => {
+  expect(step(message)).toMatchObject({ reason, todo: expect.stringContaining(todo) });
+});

@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { managedKinds } from "../../../functions/spoke/kinds.ts";
+import { functionPackage } from "../../../local/crossplane/packages/function.ts";
+import { PROVIDER_VERSIONS, packages } from "../../../local/crossplane/packages/index.ts";
+import { packageYaml } from "../../../local/crossplane/packages/package.ts";
+import { providerPackages } from "../../../local/crossplane/packages/provider.ts";
+import { libraries } from "../../../local/crossplane/packages/runtime.ts";
+import { crdName } from "../../../local/crossplane/provider-aws/kind.ts";
+import { allKinds } from "../../../local/crossplane/provider-aws/kinds/index.ts";
+import { imageConfigs } from "../../../local/gateway/eks/cluster-objects/packages.ts";
+
+const system = join(import.meta.dirname, "..", "..", "..", "repos", "gitops-system");
+const folder = join(system, "platform", "crossplane", "packages");
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly package?: string;
+    readonly activate?: readonly string[];
+    readonly runtimeConfigRef?: object;
+  };
+}
+
+const manifests = (file: string) =>
+  parseAllDocuments(readFileSync(join(folder, file), "utf8")).map((document) => document.toJS() as Manifest);
+
+interface Meta {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: object };
+  readonly spec: { readonly dependsOn?: readonly object[]; readonly capabilities: readonly string[] };
+}
+
+describe("the packages", () => {
+  test("of the family depend on the family's own, and start only the kinds that are activated", () => {
+    const family = "xpkg.upbound.io/upbound/provider-family-aws";
+    for (const { repository, version, objects } of providerPackages) {
+      const { metadata, spec } = objects[0] as Meta;
+      expect(spec.dependsOn).toEqual(repository === family ? [] : [{ provider: family, version: `>=${version}` }]);
+      expect(spec.capabilities).toContain("SafeStart");
+      expect(metadata.labels).toEqual({ "pkg.crossplane.io/provider-family": "provider-family-aws" });
+    }
+  });
+
+  test("of one version have every kind once", () => {
+    for (const version of PROVIDER_VERSIONS) {
+      const objects = providerPackages.filter((each) => each.version === version).flatMap((each) => each.objects);
+      const names = (objects as Manifest[])
+        .filter(({ kind }) => kind === "CustomResourceDefinition")
+        .map(({ metadata }) => metadata.name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names).toEqual(expect.arrayContaining(allKinds.map(crdName)));
+    }
+  });
+
+  test("are streams of YAML documents with the metadata first", () => {
+    const [first, ...rest] = parseAllDocuments(packageYaml(providerPackages[1]?.objects ?? []));
+    expect(first?.toJS()).toMatchObject({ kind: "Provider" });
+    expect(rest.length).toBeGreaterThan(0);
+  });
+
+  test("run on a Node with all its libraries", () => {
+    const ldd = "\tlinux-vdso.so.1 (0x1)\n\tlibm.so.6 => /lib/libm.so.6 (0x2)\n\t/lib64/ld-linux-x86-64.so.2 (0x3)\n";
+    expect(libraries(ldd)).toEqual(["/lib/libm.so.6", "/lib64/ld-linux-x86-64.so.2"]);
+    expect(() => libraries("\tlibx.so => not found\n")).toThrow("libx.so");
+  });
+});
+
+describe("what Git installs on the hub", () => {
+  const installed = [...manifests("providers.yaml"), ...manifests("function.yaml")];
+
+  test("is in the local registry in exactly that version", () => {
+    const made = packages.map(({ repository, version }) => `${repository}:${version}`);
+    for (const { metadata, spec } of installed) expect(made, metadata.name).toContain(spec.package);
+  });
+
+  test("comes from upstream names that the instance rewrites to its registry", () => {
+    const rules = imageConfigs() as unknown as {
+      spec: { matchImages: { prefix: string }[]; rewriteImage: { prefix: string } };
+    }[];
+    for (const { spec } of installed) {
+      const rule = rules.find(({ spec: { matchImages } }) =>
+        matchImages.some(({ prefix }) => spec.package?.startsWith(`${prefix}/`)),
+      );
+      expect(rule?.spec.rewriteImage.prefix, spec.package).toMatch(/^registry\.fleet\.internal:5000\//);
+    }
+  });
+
+  test("serves every kind that a Spoke is composed of, and activates no other", () => {
+    const wanted = Object.entries(managedKinds).map(([kind, version]) => {
+      const found = allKinds.find(
+        (each) => each.kind === kind && version.startsWith(`${each.group}.aws.m.upbound.io/`),
+      );
+      return found ? crdName(found) : `${kind} is not served`;
+    });
+    const [policy] = manifests("activation.yaml");
+    expect([...(policy?.spec.activate ?? [])].sort()).toEqual(wanted.sort());
+  });
+
+  test("gives the family one service account, and its own package the name that a dependency would get", () => {
+    const providers = installed.filter(({ kind }) => kind === "Provider");
+    for (const { metadata, spec } of providers)
+      expect(spec.runtimeConfigRef, metadata.name).toEqual({ name: "provider-aws" });
+    expect(providers.map(({ metadata }) => metadata.name)).toContain("upbound-provider-family-aws");
+  });
+
+  test("has the function in the version of its package", () => {
+    expect(manifests("function.yaml")[0]?.spec.package).toBe(
+      `${functionPackage.repository}:${functionPackage.version}`,
+    );
+  });
+});
+
+test("every version of the providers that a spoke's environment asks for can be had", () => {
+  const names = readdirSync(join(system, "tools"), { recursive: true, encoding: "utf8" });
+  const texts = names
+    .filter((name) => name.endsWith("versions.yaml"))
+    .map((name) => readFileSync(join(system, "tools", name), "utf8"));
+  const asked = texts.flatMap((text) =>
+    [...text.matchAll(/provider_aws_version: (\S+)/g)].map(([, version]) => version),
+  );
+  expect(asked.length).toBeGreaterThan(0);
+  for (const version of asked) expect(PROVIDER_VERSIONS).toContain(version);
+});

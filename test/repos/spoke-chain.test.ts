@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { bridgeKeys } from "../../lib/bridge.ts";
+import { spokeIdentities } from "../../lib/spoke.ts";
+import { chartVersions } from "../../local/toolchain/index.ts";
+import { example, settings } from "../functions/spoke/support/fixtures.ts";
+import type { Manifest } from "./support/kustomize.ts";
+import { kustomizations, render, withAddons } from "./support/spoke.ts";
+
+const spoke = example("minimal");
+const chain = render(spoke);
+const { steps } = chain;
+
+const short = (name: string) => name.replace(`${spoke.metadata.name}-`, "");
+const names = steps.map(({ metadata }) => short(metadata.name));
+const dependencies = ({ spec }: Manifest): { name: string; readyExpr?: string }[] => spec.dependsOn ?? [];
+
+/** Steps in an order in which nothing comes before what it depends on; what is left over is in a cycle. */
+function order(objects: readonly Manifest[]): string[] {
+  const done: string[] = [];
+  for (;;) {
+    const next = objects.find(
+      (object) => !done.includes(object.metadata.name) && dependencies(object).every(({ name }) => done.includes(name)),
+    );
+    if (!next) return done;
+    done.push(next.metadata.name);
+  }
+}
+
+/** Every step that must be gone before `name` may go: the policy deletion-order, applied until nothing changes. */
+function goneBefore(name: string): string[] {
+  const direct = steps.filter((step) => dependencies(step).some((dependency) => short(dependency.name) === name));
+  return [...new Set(direct.flatMap(({ metadata }) => [short(metadata.name), ...goneBefore(short(metadata.name))]))];
+}
+
+describe("the bootstrap chain", () => {
+  test("has steps whose dependencies exist, without a cycle", () => {
+    for (const step of steps)
+      for (const { name } of dependencies(step)) expect(names, step.metadata.name).toContain(short(name));
+    expect(order(steps)).toHaveLength(steps.length);
+  });
+
+  test("is of steps that prune, wait, retry soon, and remove what they made before they go", () => {
+    for (const { metadata, spec } of steps)
+      expect(spec, metadata.name).toMatchObject({
+        prune: true,
+        wait: short(metadata.name) !== "workloads",
+        retryInterval: "5s",
+        timeout: expect.stringMatching(/^\d+[mh]$/),
+        deletionPolicy: "WaitForTermination",
+        commonMetadata: { labels: { "fleet.internal/cluster": spoke.metadata.name } },
+      });
+  });
+
+  test("brings secrets up in order: External Secrets, the keys, Sealed Secrets, the deploy keys, then the repositories", () => {
+    const waits = (step: string) =>
+      dependencies(steps[names.indexOf(step)] as Manifest)
+        .filter(({ readyExpr }) => readyExpr === undefined)
+        .map(({ name }) => short(name));
+    expect(waits("sealing-keys")).toEqual(["external-secrets"]);
+    expect(waits("sealed-secrets")).toEqual(["sealing-keys"]);
+    expect(waits("secrets")).toEqual(["sealed-secrets"]);
+    expect(waits("sync")).toEqual(["flux", "secrets"]);
+    expect(waits("tools")).toEqual(["sync"]);
+    expect(waits("workloads")).toEqual(["tools"]);
+  });
+
+  test("is removed from the applications back: they, the tools, Flux, Sealed Secrets, External Secrets, the namespaces", () => {
+    expect(goneBefore("workloads")).toEqual([]);
+    expect(goneBefore("tools")).toEqual(["workloads"]);
+    expect(goneBefore("flux")).toEqual(expect.arrayContaining(["workloads", "tools", "sync"]));
+    expect(goneBefore("sealed-secrets")).toEqual(expect.arrayContaining(["flux", "secrets"]));
+    expect(goneBefore("external-secrets")).toEqual(expect.arrayContaining(["sealed-secrets", "sealing-keys"]));
+    expect(goneBefore("base").sort()).toEqual(names.filter((name) => name !== "base").sort());
+  });
+
+  test("lets a removal of applications take as long as AWS takes", () => {
+    expect(steps[names.indexOf("workloads")]?.spec.timeout).toBe("24h");
+    expect(chain.by(`${spoke.metadata.name}-workloads`)[0]?.spec).toMatchObject({
+      deletionPolicy: "WaitForTermination",
+      timeout: "24h",
+      wait: false,
+    });
+  });
+
+  test("reaches the spoke as an IAM role, in every step and release", () => {
+    const acting = chain.applied
+      .filter(({ on }) => on === "hub")
+      .flatMap(({ objects }) => objects)
+      .filter(({ metadata }) => metadata.labels?.["fleet.internal/target"] === "spoke");
+    expect(acting.map(({ kind }) => kind)).toEqual(expect.arrayContaining(["Kustomization", "HelmRelease"]));
+    for (const { metadata, spec } of acting)
+      expect(spec.kubeConfig, metadata.name).toEqual({
+        configMapRef: { name: `${spoke.metadata.name}-kubeconfig` },
+      });
+  });
+
+  test("puts only Flux objects on the hub, in the namespace of the spokes", () => {
+    for (const { on, objects } of chain.applied)
+      for (const { kind, metadata } of on === "hub" ? objects : []) {
+        expect(["Kustomization", "HelmRelease"], metadata.name).toContain(kind);
+        expect(metadata.namespace).toBe("spokes");
+        expect(metadata.name).toMatch(new RegExp(`^${spoke.metadata.name}-`));
+      }
+  });
+
+  test("takes the connection Secret in every step and release where the Composition says so", () => {
+    const variant = render(spoke, { settings: settings({ kubeConfig: "secret" }) });
+    const found = JSON.stringify(variant.applied);
+    expect(found).not.toContain("configMapRef");
+    expect(found.match(/"secretRef":\{"name":"blue-kubeconfig"\}/g)).toHaveLength(
+      JSON.stringify(chain.applied).match(/"configMapRef"/g)?.length ?? 0,
+    );
+  });
+
+  test("follows the GitRepository of the stage in every step but the spoke's own secrets", () => {
+    const staged = render(spoke, { settings: settings({ stages: { dev: { gitRepository: "gitops-system-dev" } } }) });
+    for (const { metadata, spec } of staged.steps)
+      expect(spec.sourceRef.name, metadata.name).toBe(
+        short(metadata.name) === "secrets" ? "gitops-system" : "gitops-system-dev",
+      );
+  });
+
+  test("installs charts in versions that the local mirror has", () => {
+    const charts = chain.applied
+      .flatMap(({ objects }) => objects)
+      .filter(({ kind }) => kind === "HelmRelease")
+      .map(({ spec }) => [spec.chart.spec.chart, spec.chart.spec.version]);
+    expect(Object.fromEntries(charts)).toEqual(chartVersions);
+  });
+
+  test("reads the sealing keys of the spoke's own environment only", () => {
+    const prod = render(withAddons("production", []));
+    for (const [rendered, scope] of [
+      [chain, "dev"],
+      [prod, "prod"],
+    ] as const) {
+      const keys = rendered.by(`${rendered.spoke.metadata.name}-sealing-keys`);
+      const secrets = keys.filter(({ kind }) => kind === "ExternalSecret");
+      expect(secrets.length).toBeGreaterThan(0);
+      for (const { spec } of secrets) {
+        expect(spec.dataFrom[0].extract.key).toMatch(new RegExp(`^fleet/sealing-keys/${scope}/`));
+        expect(spec.target.template.metadata.labels).toEqual({
+          "sealedsecrets.bitnami.com/sealed-secrets-key": "active",
+        });
+      }
+      expect(keys.find(({ kind }) => kind === "ServiceAccount")?.metadata).toMatchObject({
+        namespace: spokeIdentities.external_secrets.namespace,
+        name: spokeIdentities.external_secrets.serviceAccount,
+      });
+    }
+  });
+
+  test("tells the spoke everything that the hub knows of it, in the same words", () => {
+    const info = chain.by("blue-sync").find(({ kind }) => kind === "ConfigMap")?.["data"] as Record<string, string>;
+    const trimmed = Object.entries(info).map(([key, value]) => [key, value.trimEnd()]);
+    expect(Object.fromEntries(trimmed)).toEqual(chain.bridge);
+    expect(Object.keys(info)).toEqual(expect.arrayContaining(Object.keys(bridgeKeys)));
+  });
+
+  test("holds no Secret and no private key, on neither side", () => {
+    const objects = chain.applied.flatMap(({ objects }) => objects);
+    expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+    expect(JSON.stringify(objects)).not.toMatch(/PRIVATE KEY|password"/);
+  });
+
+  test("gives the spoke's Flux objects an identity: without one they would have no rights", () => {
+    const own = chain.applied.filter(({ on }) => on === "spoke").flatMap(({ objects }) => objects);
+    const acting = own.filter(
+      ({ kind, metadata }) => ["HelmRelease", "Kustomization"].includes(kind) && metadata.namespace === "flux-system",
+    );
+    expect(kustomizations(acting).length).toBeGreaterThan(0);
+    for (const { kind, metadata, spec } of acting)
+      expect(spec.serviceAccountName, metadata.name).toBe(
+        kind === "HelmRelease" ? "helm-controller" : "kustomize-controller",
+      );
+  });
+});

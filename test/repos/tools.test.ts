@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { spokeIdentities } from "../../lib/spoke.ts";
+import { type Rendered, render, withAddons } from "./support/spoke.ts";
+
+const dev = render(withAddons("minimal", []));
+const prod = render(withAddons("production", ["metrics_server"]));
+
+const packages = (rendered: Rendered) =>
+  rendered
+    .by("crossplane-packages")
+    .filter(({ kind }) => kind === "Provider")
+    .map(({ spec }) => spec.package as string);
+
+describe("the tools of a spoke", () => {
+  test("have the versions of its environment", () => {
+    const versions = (rendered: Rendered) => new Set(packages(rendered).map((name) => name.split(":")[1]));
+    expect([...versions(dev)]).toEqual(["v2.6.0"]);
+    expect([...versions(prod)]).toEqual(["v2.5.4"]);
+  });
+
+  test("are the same kinds in every environment", () => {
+    const unversioned = (rendered: Rendered) => packages(rendered).map((name) => name.split(":")[0]);
+    expect(unversioned(dev)).toEqual(unversioned(prod));
+  });
+
+  test("contain the add-ons that the Spoke enables, and no other", () => {
+    expect(dev.by("metrics-server")).toEqual([]);
+    expect(prod.by("metrics-server").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
+  });
+
+  test("refuse an add-on that the environment does not have", () => {
+    expect(() => render(withAddons("minimal", ["unheard_of"]))).toThrow("unheard_of");
+  });
+
+  test("give every AWS provider the one service account that the spoke's role trusts", () => {
+    const { namespace, serviceAccount } = spokeIdentities.crossplane;
+    const objects = dev.by("crossplane-packages");
+    expect(objects.find(({ kind }) => kind === "ServiceAccount")?.metadata).toMatchObject({
+      name: serviceAccount,
+      namespace,
+      annotations: { "eks.amazonaws.com/role-arn": dev.bridge["crossplane_iam_role_arn"] },
+    });
+    const runtime = objects.find(({ kind }) => kind === "DeploymentRuntimeConfig");
+    expect(runtime?.spec.deploymentTemplate.spec.template.spec.serviceAccountName).toBe(serviceAccount);
+    for (const { kind, metadata, spec } of objects)
+      if (kind === "Provider") expect(spec.runtimeConfigRef.name, metadata.name).toBe(runtime?.metadata.name);
+  });
+
+  test("activate exactly the kinds that applications and their governance use", () => {
+    const activated = dev.by("crossplane-packages").find(({ kind }) => kind === "ManagedResourceActivationPolicy");
+    const used = [...dev.by("workloads"), ...dev.by("payment-app")]
+      .filter(({ apiVersion, kind }) => /\.aws\.m\.upbound\.io\//.test(apiVersion) && kind !== "ProviderConfig")
+      .map(({ apiVersion, kind }) => `${kind.toLowerCase().replace(/y$/, "ie")}s.${apiVersion.split("/")[0]}`);
+    expect([...(activated?.spec.activate ?? [])].sort()).toEqual([...new Set(used)].sort());
+  });
+
+  test("leave no identity that reaches beyond a namespace", () => {
+    const objects = dev.applied.flatMap(({ objects }) => objects);
+    expect(objects.filter(({ kind }) => kind === "ClusterProviderConfig")).toEqual([]);
+  });
+});

@@ -1,0 +1,182 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { fillTemplate } from "../../lib/template.ts";
+import { imageReferences } from "../../local/toolchain/index.ts";
+import { example, stored } from "../functions/spoke/support/fixtures.ts";
+import type { Manifest } from "./support/kustomize.ts";
+import { generated } from "./support/kustomize.ts";
+import { app, instantiated, render, system, withAddons } from "./support/spoke.ts";
+
+const spoke = example("minimal");
+const production = withAddons("production", []);
+const rendered = render(spoke);
+const governed = rendered.by("workloads");
+const ordered = rendered.by(app.app);
+const of = (objects: readonly Manifest[], kind: string, group = ""): Manifest => {
+  const found = objects.filter((object) => object.kind === kind && object.apiVersion.startsWith(group));
+  expect(found, kind).toHaveLength(1);
+  return found[0] as Manifest;
+};
+
+const cluster = "fleet-spoke-blue";
+
+describe("an application's folder in gitops-workloads", () => {
+  test("is of one namespace, and of nothing cluster-wide but that namespace", () => {
+    for (const { kind, metadata } of governed)
+      if (kind === "Namespace") expect(metadata.name).toBe(app.app);
+      else expect(metadata.namespace, `${kind} ${metadata.name}`).toBe(app.app);
+    expect(governed.map(({ kind }) => kind)).not.toContain("ClusterRoleBinding");
+  });
+
+  test("has the namespace run restricted pods only, under quota, with no traffic but what is named", () => {
+    expect(of(governed, "Namespace").metadata.labels).toMatchObject({
+      "pod-security.kubernetes.io/enforce": "restricted",
+      "fleet.internal/tenant": app.tenant,
+    });
+    expect(of(governed, "ResourceQuota").spec.hard).toMatchObject({ pods: expect.any(String) });
+    const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
+    expect(policies.map(({ spec }) => spec)).toContainEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
+  });
+
+  test("has Flux apply what the team pushes under a service account without any right to hand out rights", () => {
+    expect(of(governed, "Kustomization").spec).toMatchObject({
+      serviceAccountName: "deployer",
+      targetNamespace: app.app,
+      sourceRef: { kind: "GitRepository", name: app.app },
+    });
+    const { rules } = of(governed, "Role", "rbac.");
+    const granted = rules.flatMap(({ apiGroups, resources, verbs }: Record<string, string[]>) => [
+      ...(apiGroups ?? []),
+      ...(resources ?? []),
+      ...(verbs ?? []),
+    ]);
+    for (const forbidden of [
+      ...["*", "escalate", "bind", "impersonate", "roles", "rolebindings", "resourcequotas", "networkpolicies"],
+      ...["providerconfigs", "rolepolicies", "secrets", "namespaces", "kustomizations", "serviceaccounts/token"],
+    ])
+      expect(granted).not.toContain(forbidden);
+    expect(of(governed, "RoleBinding").roleRef).toMatchObject({ kind: "Role", name: "deployer" });
+  });
+
+  test("gives the team every right that its manifests need", () => {
+    const { rules } = of(governed, "Role", "rbac.");
+    for (const { apiVersion, kind } of ordered) {
+      const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+      const plural = `${kind.toLowerCase().replace(/y$/, "ie")}s`;
+      const may = rules.some(
+        ({ apiGroups, resources, verbs }: Record<string, string[]>) =>
+          apiGroups?.includes(group as string) && resources?.includes(plural) && verbs?.includes("patch"),
+      );
+      expect(may, `${plural}.${group}`).toBe(true);
+    }
+  });
+
+  test("gives the pods a role under the tenants' boundary, which their service account alone assumes", () => {
+    const { metadata, spec } = of(governed, "Role", "iam.");
+    expect(metadata.annotations?.["crossplane.io/external-name"]).toBe(`${cluster}_${app.app}`);
+    expect(spec.forProvider.permissionsBoundary).toBe(rendered.bridge["tenant_boundary_arn"]);
+    const trust = JSON.parse(spec.forProvider.assumeRolePolicy);
+    const issuer = rendered.bridge["oidc_provider"];
+    expect(trust.Statement).toEqual([
+      {
+        Effect: "Allow",
+        Principal: { Federated: rendered.bridge["oidc_provider_arn"] },
+        Action: "sts:AssumeRoleWithWebIdentity",
+        Condition: {
+          StringEquals: {
+            [`${issuer}:sub`]: `system:serviceaccount:${app.app}:${app.app}`,
+            [`${issuer}:aud`]: "sts.amazonaws.com",
+          },
+        },
+      },
+    ]);
+  });
+
+  test("lets the role reach its own tables and queues only", () => {
+    const policy = JSON.parse(of(governed, "RolePolicy").spec.forProvider.policy);
+    const resources = policy.Statement.flatMap(({ Resource }: { Resource: string[] }) => Resource);
+    expect(resources).toEqual([
+      `arn:aws:dynamodb:us-east-1:000000000000:table/${cluster}_${app.app}_*`,
+      `arn:aws:sqs:us-east-1:000000000000:${cluster}_${app.app}_*`,
+    ]);
+  });
+});
+
+describe("payment-app-manifests", () => {
+  test("orders a table and a queue under the application's name, through the namespace's ProviderConfig", () => {
+    const table = of(ordered, "Table");
+    const queue = of(ordered, "Queue");
+    expect(table.metadata.annotations?.["crossplane.io/external-name"]).toBe(`${cluster}_${app.app}_payments`);
+    expect(queue.spec.forProvider.name).toBe(`${cluster}_${app.app}_events`);
+    const config = of(governed, "ProviderConfig");
+    for (const { spec } of [table, queue])
+      expect(spec.providerConfigRef).toEqual({ kind: "ProviderConfig", name: config.metadata.name });
+  });
+
+  test("runs podinfo, in the version that the toolchain builds, as pods that a restricted namespace admits", () => {
+    const { template } = of(ordered, "Deployment").spec;
+    const [container] = template.spec.containers;
+    expect(container.image).toBe(imageReferences.podinfo);
+    expect(template.spec.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      seccompProfile: { type: "RuntimeDefault" },
+    });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    });
+  });
+
+  test("has its pods act as the role that the governance team made", () => {
+    const annotations = of(ordered, "ServiceAccount").metadata.annotations;
+    expect(annotations?.["eks.amazonaws.com/role-arn"]).toBe(`arn:aws:iam::000000000000:role/${cluster}_${app.app}`);
+    expect(of(ordered, "Deployment").spec.template.spec.serviceAccountName).toBe(app.app);
+  });
+
+  test("answers on port 80 of its Service, from the pods of the Deployment", () => {
+    const { selector, ports } = of(ordered, "Service").spec;
+    const { template } = of(ordered, "Deployment").spec;
+    expect(template.metadata.labels).toMatchObject(selector);
+    expect(ports).toEqual([{ name: "http", port: 80, targetPort: "http" }]);
+    expect(template.spec.containers[0].ports).toContainEqual({ name: "http", containerPort: 9898 });
+  });
+
+  test("is stronger in prod: two pods, a disruption budget, point-in-time recovery", () => {
+    const prod = render(production).by(app.app);
+    expect(of(prod, "Deployment").spec.replicas).toBe(2);
+    expect(of(prod, "PodDisruptionBudget").spec).toMatchObject({ maxUnavailable: 1 });
+    expect(of(prod, "Table").spec.forProvider.pointInTimeRecovery).toEqual({ enabled: true });
+    expect(of(prod, "Table").spec.forProvider.hashKey).toBe("payment_id");
+  });
+});
+
+describe("the template of a spoke", () => {
+  const values = {
+    name: "green",
+    environment: "prod",
+    region: "us-east-1",
+    kubernetesVersion: "1.34",
+    tenant: "payments",
+  };
+
+  test("is a Spoke that the API completes, alone in what the hub gets", () => {
+    const objects = instantiated(join(system, "templates", "spoke"), values, {}, generated);
+    expect(objects).toHaveLength(1);
+    const { metadata, spec } = stored(objects[0] as unknown as Record<string, unknown>);
+    expect(metadata).toMatchObject({ name: "green", namespace: "spokes" });
+    expect(spec).toMatchObject({ environment: "prod", kubernetesVersion: "1.34", nodes: { min: 2 } });
+  });
+
+  test("names the placeholders that got no value", () => {
+    const text = readFileSync(join(system, "templates", "spoke", "spoke.yaml"), "utf8");
+    expect(() => fillTemplate(text, { name: "green" })).toThrow(
+      "the template needs environment, region, kubernetesVersion, tenant; got name",
+    );
+  });
+
+  test("makes no difference to the hub while there is no spoke", () => {
+    expect(generated(join(system, "spokes"))).toEqual([]);
+  });
+});
