@@ -32,7 +32,7 @@ The hub runs. To use it from this shell:
   aws eks describe-cluster --name fleet-hub the AWS API, on ${awsEndpoint}
 
 Push a change, Flux applies it:
-  git clone ${join(paths.git, "gitops-system.git")} && cd gitops-system
+  git clone ${join(paths.git, "gitops-system.git")} /tmp/gitops-system && cd /tmp/gitops-system
   # edit, for example platform/cluster-info/cluster-info.yaml
   git commit -am "Say hello" && git push
   kubectl get configmap cluster-info -n flux-system -o yaml
