@@ -2,16 +2,18 @@
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readJson } from "../instance/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { newFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
 import { temporaryInstance } from "./temporary.ts";
 
-/** Runs vitest to its end and gives its exit code. */
-function vitest(args: readonly string[], dir: string): Promise<number> {
+/** Runs vitest to its end and gives its exit code; its counts go into a file. */
+function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...args];
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...reporters, ...args];
     const child = spawn(process.execPath, argv, {
       cwd: CHECKOUT,
       stdio: "inherit",
@@ -23,13 +25,31 @@ function vitest(args: readonly string[], dir: string): Promise<number> {
   });
 }
 
+interface Results {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+}
+
+/** The counts of a run as one line; what vitest itself prints of them stands above the removal of the tests' instance. */
+async function closingLine(results: string): Promise<string> {
+  const counts = await readJson<Results>(results);
+  if (counts === undefined) return "no test was run";
+  const { numPassedTests, numFailedTests, numPendingTests } = counts;
+  return `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
+}
+
 await main(async () => {
   // Of their own, beside the instance that a person uses.
   const dir = await temporaryInstance("fleet-test", "local");
+  const results = `${dir}.json`;
   const { machineSteps } = newFleet(dir, "local");
   await runSteps(machineSteps, undefined, dir);
-  const code = await vitest(process.argv.slice(2), dir);
+  const code = await vitest(process.argv.slice(2), dir, results);
+  const closing = await closingLine(results);
+  await rm(results, { force: true });
   if (code === 0) await rm(dir, { recursive: true, force: true });
-  else console.log(`The logs of the tests' instance are in ${join(dir, "logs")}`);
+  else console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
+  console.log(closing);
   return code;
 });
