@@ -8,6 +8,19 @@ export interface ClusterAccess {
   readonly certificateAuthority: string;
 }
 
+/** The user entry of a cluster: it runs `aws eks get-token`, so it stores no token. `aws` is the command's name or path. */
+export const tokenUser = ({ name, region }: Pick<ClusterAccess, "name" | "region">, aws = "aws") => ({
+  name,
+  user: {
+    exec: {
+      apiVersion: "client.authentication.k8s.io/v1beta1",
+      command: aws,
+      args: ["--region", region, "eks", "get-token", "--cluster-name", name, "--output", "json"],
+      interactiveMode: "Never",
+    },
+  },
+});
+
 /** A kubeconfig (JSON, which is YAML) with one context, named like the cluster. */
 export function kubeconfig({ name, region, endpoint, certificateAuthority }: ClusterAccess): string {
   const config = {
@@ -16,19 +29,7 @@ export function kubeconfig({ name, region, endpoint, certificateAuthority }: Clu
     clusters: [{ name, cluster: { server: endpoint, "certificate-authority-data": certificateAuthority } }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     "current-context": name,
-    users: [
-      {
-        name,
-        user: {
-          exec: {
-            apiVersion: "client.authentication.k8s.io/v1beta1",
-            command: "aws",
-            args: ["--region", region, "eks", "get-token", "--cluster-name", name, "--output", "json"],
-            interactiveMode: "Never",
-          },
-        },
-      },
-    ],
+    users: [tokenUser({ name, region })],
   };
   return JSON.stringify(config, undefined, 2);
 }

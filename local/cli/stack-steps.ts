@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDeployKeys } from "../git/index.ts";
@@ -9,7 +10,7 @@ import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
-import { type ClusterAccess, kubeconfig } from "./kubeconfig.ts";
+import { kubeconfig } from "./kubeconfig.ts";
 import { changeStack, cloudEnvironment, helmOf, outputsOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
