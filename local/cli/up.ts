@@ -2,13 +2,14 @@ import { join } from "node:path";
 import type { Instance } from "../instance/index.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { type Fleet, newFleet } from "./fleet.ts";
+import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
 import { runSteps, type Timings } from "./steps.ts";
 
 /** Brings up everything in a folder: machine, toolchain, instance, AWS API, Git server, and the hub by `pulumi up`. Idempotent. */
 export async function bringUp(dir: string, stack: string): Promise<{ fleet: Fleet; timings: Timings }> {
   const fleet = newFleet(dir, stack);
-  const steps = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps, ...hubSteps];
+  const steps = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
   return { fleet, timings: await runSteps(steps, fleet, join(dir, "logs")) };
 }
 

@@ -1,0 +1,19 @@
+import { ensurePackages } from "../crossplane/packages/index.ts";
+import { publishImages, REGISTRY_PORT, registryProcess } from "../registry/index.ts";
+import { supervisorOf } from "../supervisor/client.ts";
+import { cacheRoot } from "../toolchain/cache.ts";
+import type { Fleet } from "./fleet.ts";
+import type { Step } from "./steps.ts";
+
+/** The container registry with the Crossplane packages that are made here, under their upstream names. */
+export const registryStep: Step<Fleet> = {
+  name: "start the registry and publish the Crossplane packages",
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    const toolchain = fleet.toolchain();
+    const packages = await ensurePackages(cacheRoot(), report);
+    await supervisorOf(instance).start(await registryProcess(instance, toolchain.bin("docker-registry")));
+    await publishImages(instance, toolchain.bin("crane"), packages);
+    report(`${packages.length} packages on ${instance.gatewayAddress}:${REGISTRY_PORT}`);
+  },
+};
