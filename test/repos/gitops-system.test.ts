@@ -10,11 +10,14 @@ import { system as root } from "./support/spoke.ts";
 const used = (folder: string): string[] => reads(folder).flatMap((file) => variables(readFileSync(file, "utf8")));
 
 const steps = build(join(root, "clusters", "hub"));
+/** The spokes come and go with their folders; the other steps are made of what a kustomization.yaml names. */
+const [spokes] = steps.filter(({ metadata }) => metadata.name === "spokes");
+const platform = steps.filter((step) => step !== spokes);
 
 describe("clusters/hub, what Flux on the hub applies", () => {
   test("is made of Flux Kustomizations that wait, prune, retry and give up in time", () => {
     expect(steps.length).toBeGreaterThan(0);
-    for (const { kind, metadata, spec } of steps) {
+    for (const { kind, metadata, spec } of platform) {
       expect(kind).toBe("Kustomization");
       expect(metadata.namespace, metadata.name).toBe("flux-system");
       expect(spec, metadata.name).toMatchObject({
@@ -32,13 +35,14 @@ describe("clusters/hub, what Flux on the hub applies", () => {
     const names = steps.map(({ metadata }) => metadata.name);
     expect(new Set(names).size).toBe(names.length);
     for (const { metadata, spec } of steps) {
-      expect(existsSync(join(root, spec.path, "kustomization.yaml")), `${metadata.name}: ${spec.path}`).toBe(true);
+      const content = metadata.name === "spokes" ? spec.path : join(spec.path, "kustomization.yaml");
+      expect(existsSync(join(root, content)), `${metadata.name}: ${spec.path}`).toBe(true);
       for (const { name } of spec.dependsOn ?? []) expect(names, metadata.name).toContain(name);
     }
   });
 
   test("a step substitutes from the cluster secret exactly when its manifests use variables", () => {
-    for (const { metadata, spec } of steps) {
+    for (const { metadata, spec } of platform) {
       const substitutes = used(join(root, spec.path)).length > 0;
       const from = spec.postBuild?.substituteFrom;
       expect(from, metadata.name).toEqual(
@@ -46,6 +50,28 @@ describe("clusters/hub, what Flux on the hub applies", () => {
         substitutes ? [{ kind: "Secret", name: "cluster-${cluster_name}" }] : undefined,
       );
     }
+  });
+});
+
+describe("the spokes", () => {
+  test("are applied as their folders are, with no list of them to forget", () => {
+    expect(spokes?.spec).toMatchObject({ path: "./spokes", prune: true });
+    expect(spokes?.spec.postBuild).toBeUndefined();
+    expect(existsSync(join(root, "spokes", "kustomization.yaml"))).toBe(false);
+  });
+
+  test("hold up no commit while one of them can't come up, and are gone when their removal ends", () => {
+    expect(spokes?.spec).toMatchObject({ wait: false, deletionPolicy: "WaitForTermination" });
+  });
+
+  test("come after the Spoke API, the charts of the chain and the order of removals", () => {
+    const ancestors = (name: string): string[] =>
+      (steps.find(({ metadata }) => metadata.name === name)?.spec.dependsOn ?? []).flatMap(
+        (dependency: { name: string }) => [dependency.name, ...ancestors(dependency.name)],
+      );
+    expect(ancestors("spokes")).toEqual(
+      expect.arrayContaining(["platform-api", "platform-charts", "platform-deletion-order", "crossplane-packages"]),
+    );
   });
 });
 
@@ -68,17 +94,13 @@ describe("the repository as a whole", () => {
   });
 
   test("every manifest is reached by a kustomization.yaml", () => {
-    // The hub applies these once it has Crossplane's packages.
-    const ahead = ["api", "charts", "crossplane/configs", "crossplane/packages"]
-      .map((name) => `platform/${name}`)
-      .filter((name) => existsSync(join(root, name)));
     const chain = ["spoke-bootstrap", "spoke-bootstrap/sealing-keys/dev", "spoke-bootstrap/sealing-keys/prod"];
     const content = ["base", "external-secrets", "flux", "sealed-secrets", "sync", "tools", "workloads"];
     const tools = ["dev", "prod", "dev/metrics_server", "prod/metrics_server", "base/crossplane"];
     const folders = [
-      ...["clusters/hub", ...ahead, ...chain, ...content.map((name) => `spoke-bootstrap/${name}`)],
+      ...["clusters/hub", ...chain, ...content.map((name) => `spoke-bootstrap/${name}`)],
       ...[...tools, "base/crossplane-packages", "base/addons/metrics_server/release"].map((name) => `tools/${name}`),
-      ...steps.map(({ spec }) => spec.path as string),
+      ...platform.map(({ spec }) => spec.path as string),
     ].map((folder) => join(root, folder));
     const reached = new Set(folders.flatMap(reads));
     const manifests = files(root).filter((file) => !relative(root, file).startsWith("templates/"));

@@ -8,7 +8,7 @@ import type { PackageSpec } from "./package.ts";
  * Versions of provider-upjet-aws under which the stand-in can be had: the fleet's environments may differ in theirs. The API is
  * the newest one's in all of them.
  */
-export const PROVIDER_VERSIONS = ["v2.6.0", "v2.5.4"] as const;
+export const PROVIDER_VERSIONS = ["v2.6.0", "v2.5.0"] as const;
 const ORGANISATION = "xpkg.upbound.io/upbound";
 const FAMILY = "provider-family-aws";
 

@@ -7,13 +7,33 @@ export interface CatalogEntry {
   readonly name: string;
   readonly namespace: string;
   readonly type: string;
-  /** Version for a Kubernetes minor. */
-  version(kubernetesVersion: string): string;
+  /** Versions for a Kubernetes minor; the first is the default. */
+  versions(kubernetesVersion: string): readonly string[];
   /** JSON schema of configurationValues. */
   readonly schema: { readonly properties: Readonly<Record<string, object>>; readonly additionalProperties: boolean };
   /** Whether the gateway installs it. The others are part of the node, or recorded only. */
   readonly installed: boolean;
 }
+
+/** Versions that EKS has for a Kubernetes minor, beside the embedded cloud's own. */
+const BY_MINOR: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "1.34": {
+    coredns: "v1.12.3-eksbuild.1",
+    "kube-proxy": "v1.34.0-eksbuild.2",
+    "vpc-cni": "v1.20.4-eksbuild.2",
+  },
+  "1.35": {
+    coredns: "v1.13.2-eksbuild.1",
+    "kube-proxy": "v1.35.0-eksbuild.2",
+    "vpc-cni": "v1.21.1-eksbuild.3",
+  },
+};
+
+/** The embedded cloud's own version, then EKS's for the minor. */
+const versionsOf = (name: string, own: (minor: string) => string) => (minor: string) => [
+  own(minor),
+  ...(BY_MINOR[minor]?.[name] ? [BY_MINOR[minor][name]] : []),
+];
 
 const recorded = { properties: {}, additionalProperties: true } as const;
 
@@ -23,7 +43,7 @@ const CATALOG: readonly CatalogEntry[] = [
     name: "coredns",
     namespace: "kube-system",
     type: "networking",
-    version: () => "v1.14.6-eksbuild.1",
+    versions: versionsOf("coredns", () => "v1.14.6-eksbuild.1"),
     schema: {
       properties: {
         replicaCount: { type: "integer" },
@@ -42,7 +62,7 @@ const CATALOG: readonly CatalogEntry[] = [
     name: "kube-proxy",
     namespace: "kube-system",
     type: "networking",
-    version: (minor) => `v${minor}.4-eksbuild.1`,
+    versions: versionsOf("kube-proxy", (minor) => `v${minor}.4-eksbuild.1`),
     schema: recorded,
     installed: false,
   },
@@ -50,7 +70,7 @@ const CATALOG: readonly CatalogEntry[] = [
     name: "vpc-cni",
     namespace: "kube-system",
     type: "networking",
-    version: () => "v1.20.4-eksbuild.1",
+    versions: versionsOf("vpc-cni", () => "v1.20.4-eksbuild.1"),
     schema: recorded,
     installed: false,
   },
@@ -58,7 +78,7 @@ const CATALOG: readonly CatalogEntry[] = [
     name: "aws-ebs-csi-driver",
     namespace: "kube-system",
     type: "storage",
-    version: () => "v1.51.0-eksbuild.1",
+    versions: () => ["v1.51.0-eksbuild.1"],
     schema: recorded,
     installed: false,
   },
@@ -66,7 +86,7 @@ const CATALOG: readonly CatalogEntry[] = [
     name: "eks-pod-identity-agent",
     namespace: "kube-system",
     type: "security",
-    version: () => "v1.3.9-eksbuild.1",
+    versions: () => ["v1.3.9-eksbuild.1"],
     schema: recorded,
     installed: false,
   },
@@ -82,14 +102,14 @@ export function catalogEntry(name: string): CatalogEntry {
   return found;
 }
 
-/** The version asked for, or the one for the cluster's Kubernetes version. Throws InvalidParameterException. */
+/** The version asked for, or the default for the cluster's Kubernetes version. Throws InvalidParameterException. */
 export function addonVersion(entry: CatalogEntry, kubernetesVersion: string, asked: string | undefined): string {
-  const offered = entry.version(kubernetesVersion);
-  if (asked !== undefined && asked !== offered)
+  const offered = entry.versions(kubernetesVersion);
+  if (asked !== undefined && !offered.includes(asked))
     throw invalidParameter(
-      `Addon version specified is not supported: got ${asked} for ${entry.name}, with Kubernetes ${kubernetesVersion} the embedded cloud has ${offered}`,
+      `Addon version specified is not supported: got ${asked} for ${entry.name}, with Kubernetes ${kubernetesVersion} the embedded cloud has ${offered.join(", ")}`,
     );
-  return offered;
+  return asked ?? (offered[0] as string);
 }
 
 export const addonCatalogOperations: readonly Operation[] = [
@@ -117,7 +137,7 @@ export const addonCatalogOperations: readonly Operation[] = [
     run: (_context, call) => {
       const entry = catalogEntry(call.query.get("addonName") ?? "");
       const version = call.query.get("addonVersion") ?? "";
-      if (!KUBERNETES_VERSIONS.some((minor) => entry.version(minor) === version))
+      if (!KUBERNETES_VERSIONS.some((minor) => entry.versions(minor).includes(version)))
         throw new EksError("ResourceNotFoundException", `No version ${version} found for addon ${entry.name}`);
       const schema = { $schema: "http://json-schema.org/draft-06/schema#", type: "object", ...entry.schema };
       return {
@@ -133,7 +153,7 @@ export const addonCatalogOperations: readonly Operation[] = [
 function description(entry: CatalogEntry, minors: readonly string[]): object {
   const versions = new Map<string, string[]>();
   for (const minor of [...minors].sort((a, b) => minorOf(b) - minorOf(a)))
-    versions.set(entry.version(minor), [...(versions.get(entry.version(minor)) ?? []), minor]);
+    for (const version of entry.versions(minor)) versions.set(version, [...(versions.get(version) ?? []), minor]);
   return {
     addonName: entry.name,
     type: entry.type,
@@ -147,7 +167,7 @@ function description(entry: CatalogEntry, minors: readonly string[]): object {
       compatibilities: compatible.map((clusterVersion) => ({
         clusterVersion,
         platformVersions: ["*"],
-        defaultVersion: true,
+        defaultVersion: entry.versions(clusterVersion)[0] === version,
       })),
       requiresConfiguration: false,
       requiresIamPermissions: false,
