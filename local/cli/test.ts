@@ -8,6 +8,7 @@ import { main } from "./command.ts";
 import { newFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
 import { temporaryInstance } from "./temporary.ts";
+import { closingLines, type TestResults } from "./test-results.ts";
 
 /** Runs vitest to its end and gives its exit code; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
@@ -25,20 +26,6 @@ function vitest(args: readonly string[], dir: string, results: string): Promise<
   });
 }
 
-interface Results {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-}
-
-/** The counts of a run as one line; what vitest itself prints of them stands above the removal of the tests' instance. */
-async function closingLine(results: string): Promise<string> {
-  const counts = await readJson<Results>(results);
-  if (counts === undefined) return "no test was run";
-  const { numPassedTests, numFailedTests, numPendingTests } = counts;
-  return `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`;
-}
-
 await main(async () => {
   // Of their own, beside the instance that a person uses.
   const dir = await temporaryInstance("fleet-test", "local");
@@ -46,10 +33,10 @@ await main(async () => {
   const { machineSteps } = newFleet(dir, "local");
   await runSteps(machineSteps, undefined, dir);
   const code = await vitest(process.argv.slice(2), dir, results);
-  const closing = await closingLine(results);
+  const closing = closingLines(await readJson<TestResults>(results), CHECKOUT);
   await rm(results, { force: true });
   if (code === 0) await rm(dir, { recursive: true, force: true });
   else console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
-  console.log(closing);
+  console.log(closing.join("\n"));
   return code;
 });
