@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../components/user-error.ts";
-import { describeMistakes, type Mistake, shown } from "./mistakes.ts";
+import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
 import { type Readable, rules } from "./rules.ts";
 import { type KeyName, keys, type Settings } from "./settings.ts";
 
@@ -82,6 +82,15 @@ export function readConfig(raw: RawConfig): { settings: Readable; mistakes: read
   return { settings, mistakes };
 }
 
+/** All mistakes as one text for a person, each with its full config key. */
+export function describeConfigMistakes(project: string, stack: string, mistakes: readonly Mistake[]): string {
+  const named = mistakes.map((mistake) => ({
+    ...mistake,
+    key: mistake.key.includes(":") ? mistake.key : `${project}:${mistake.key}`,
+  }));
+  return describeMistakes(`the configuration of stack ${stack}`, named);
+}
+
 /** Not in Pulumi's type declarations: whether a config key is encrypted. */
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: string) => boolean };
 
@@ -97,6 +106,6 @@ export function loadSettings(): Settings {
     isSecret: isConfigSecret,
     region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
   });
-  if (mistakes.length > 0) throw userError(describeMistakes(project, pulumi.getStack(), mistakes));
+  if (mistakes.length > 0) throw userError(describeConfigMistakes(project, pulumi.getStack(), mistakes));
   return settings as Settings;
 }

@@ -1,4 +1,4 @@
-import { type Mistake, shown } from "./mistakes.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;

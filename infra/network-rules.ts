@@ -1,5 +1,5 @@
 import { type Cidr, contains, overlaps, parseCidr } from "../lib/cidr.ts";
-import { type Mistake, shown } from "./mistakes.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
 
 /** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */

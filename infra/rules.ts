@@ -1,9 +1,9 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { poolPrefix } from "../lib/spoke.ts";
 import { gitRules } from "./git-rules.ts";
-import { type Mistake, shown } from "./mistakes.ts";
 import { networkRules } from "./network-rules.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../infra/config.ts";
-import { describeMistakes } from "../../infra/mistakes.ts";
+import { describeConfigMistakes, readConfig } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
 import { type ConfigText, defaultConfig, project, stackConfig } from "../support/program.ts";
 
@@ -238,7 +237,7 @@ describe("the configuration", () => {
         "aws:region",
       ]),
     );
-    const text = describeMistakes(project, "dev", found);
+    const text = describeConfigMistakes(project, "dev", found);
     expect(text).toContain(`${found.length} mistakes in the configuration of stack dev, nothing was changed:`);
     expect(text).toContain(
       [

@@ -1,5 +1,6 @@
-/** One mistake in the configuration: what is wrong, what was got, what is allowed, what to do. */
+/** One mistake in what a person wrote: what is wrong, what was got, what is allowed, what to do. */
 export interface Mistake {
+  /** The config key, flag or argument. */
   readonly key: string;
   readonly problem: string;
   readonly got: string;
@@ -7,18 +8,18 @@ export interface Mistake {
   readonly remedy: string;
 }
 
-/** All mistakes as one text for a person. */
-export function describeMistakes(project: string, stack: string, mistakes: readonly Mistake[]): string {
+/** All mistakes as one text for a person; `where` they are, such as `the configuration of stack dev`. */
+export function describeMistakes(where: string, mistakes: readonly Mistake[]): string {
   const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
   const blocks = mistakes.map(({ key, problem, got, allowed, remedy }, index) =>
     [
-      `  ${index + 1}. ${key.includes(":") ? key : `${project}:${key}`}: ${problem}`,
+      `  ${index + 1}. ${key}: ${problem}`,
       `       got:     ${got}`,
       `       allowed: ${allowed}`,
       `       do:      ${remedy}`,
     ].join("\n"),
   );
-  return [`${count} in the configuration of stack ${stack}, nothing was changed:`, ...blocks].join("\n");
+  return [`${count} in ${where}, nothing was changed:`, ...blocks].join("\n");
 }
 
 /** A value as it is shown in a mistake: short, on one line. */
