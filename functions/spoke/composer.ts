@@ -30,6 +30,11 @@ export interface ManagedSpec {
   readonly writeConnectionSecretToRef?: { readonly name: string };
 }
 
+/** Name of the composed object `key` of the Spoke `spoke`. */
+export function objectName(spoke: string, key: string): string {
+  return `${spoke}-${key}`;
+}
+
 /** Collects the composed resources of one Spoke. */
 export class Composer {
   readonly entries = new Map<string, Entry>();
@@ -84,7 +89,7 @@ export class Composer {
 
   /** Name of the object in Kubernetes. Deterministic, so a Spoke made again never meets what is left of its predecessor. */
   objectName(key: string): string {
-    return `${this.#spoke}-${key}`;
+    return objectName(this.#spoke, key);
   }
 
   #labelled(manifest: KubeObject): KubeObject {

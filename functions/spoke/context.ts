@@ -31,22 +31,31 @@ export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | 
 /** The fleet's own ProviderConfig: the identity of Crossplane's AWS provider on the hub. */
 const ownProviderConfig = { kind: "ClusterProviderConfig", name: "default" } as const;
 
-export function contextOf(args: ContextArgs): Context {
-  const { spoke, hub, observed } = args;
-  const { spec, metadata } = spoke;
+/** What follows from a Spoke and its hub alone, before anything of it exists. */
+export type Surroundings = Pick<Context, "names" | "scope" | "permissionsBoundary" | "tenantBoundary">;
+
+export function surroundingsOf({ spec, metadata }: Spoke, hub: Hub): Surroundings {
   const accountId = spec.account?.id ?? hub.aws.accountId;
-  const names = spokeNames(hub.spokePrefix, metadata.name);
   return {
-    ...args,
-    names,
+    names: spokeNames(hub.spokePrefix, metadata.name),
     scope: { partition: hub.aws.partition, accountId, region: spec.region },
     permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
     tenantBoundary: inAccount(hub.tenantBoundaryArn, accountId),
+  };
+}
+
+export function contextOf(args: ContextArgs): Context {
+  const { spoke, hub, observed } = args;
+  const { spec, metadata } = spoke;
+  const surroundings = surroundingsOf(spoke, hub);
+  return {
+    ...args,
+    ...surroundings,
     tags: (name) => ({
       [fleetTag]: hub.fleet,
       [clusterTag]: metadata.name,
       environment: spec.environment,
-      ...(name === undefined ? {} : { Name: `${names.cluster}-${name}` }),
+      ...(name === undefined ? {} : { Name: `${surroundings.names.cluster}-${name}` }),
     }),
     composer: new Composer(observed, metadata.name, spec.account?.providerConfigRef ?? ownProviderConfig),
   };

@@ -2,15 +2,19 @@ import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBa
 import { labelKeys, releasesLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
-import type { Context } from "../context.ts";
+import type { Spoke } from "../api.ts";
+import { objectName } from "../composer.ts";
+import type { Context, Surroundings } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
+import type { KubeObject } from "../kube.ts";
 import { runningVersion } from "../plan.ts";
+import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identityKeys } from "./identities.ts";
 
 /** Name of the object by which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
-function kubeConfigName({ composer }: Context): string {
-  return composer.objectName("kubeconfig");
+export function kubeConfigName({ metadata }: Spoke): string {
+  return objectName(metadata.name, "kubeconfig");
 }
 
 /** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
@@ -26,7 +30,7 @@ function kubeConfig(context: Context): void {
       () => ({
         // EKS tokens live for 15 minutes.
         forProvider: { region: spoke.spec.region, clusterName: names.cluster, refreshPeriod: "10m0s" },
-        writeConnectionSecretToRef: { name: kubeConfigName(context) },
+        writeConnectionSecretToRef: { name: kubeConfigName(spoke) },
       }),
     );
     return;
@@ -34,7 +38,7 @@ function kubeConfig(context: Context): void {
   composer.object("handover", "kubeconfig", { arn, endpoint, certificateAuthority }, (known) => ({
     apiVersion: otherKinds.ConfigMap,
     kind: "ConfigMap",
-    metadata: { name: kubeConfigName(context), labels: { ...watchLabel } },
+    metadata: { name: kubeConfigName(spoke), labels: { ...watchLabel } },
     data: {
       provider: "aws",
       cluster: known.arn,
@@ -45,7 +49,8 @@ function kubeConfig(context: Context): void {
   }));
 }
 
-interface SpokeFacts {
+/** What AWS reports of a spoke that its cluster secret tells. */
+export interface SpokeFacts {
   readonly vpcId: string;
   readonly vpcCidr: string;
   readonly arn: string;
@@ -55,9 +60,11 @@ interface SpokeFacts {
   readonly roleArns: Readonly<Record<SpokeIdentity, string>>;
 }
 
+type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
+
 /** What Git may know of the spoke. Facts about the fleet are the hub's. */
-function metadataOf(context: Context, facts: SpokeFacts): ClusterMetadata {
-  const { hub, names, scope, settings, spoke } = context;
+export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
+  const { hub, names, scope, settings, spoke } = source;
   const { environment, tenant, addons } = spoke.spec;
   const stage = settings.stages[environment];
   const { gitopsSystem, gitopsWorkloads } = hub.repositories;
@@ -90,8 +97,8 @@ function metadataOf(context: Context, facts: SpokeFacts): ClusterMetadata {
       },
     },
     sealingScope: environment,
-    permissionsBoundaryArn: context.permissionsBoundary,
-    tenantBoundaryArn: context.tenantBoundary,
+    permissionsBoundaryArn: source.permissionsBoundary,
+    tenantBoundaryArn: source.tenantBoundary,
     addons: [...addons].sort(),
   };
 }
@@ -138,8 +145,8 @@ function patchOf(label: Readonly<Record<string, string>>, operation: object): ob
 }
 
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
-function secretPatches(context: Context): object[] {
-  const value = { secretRef: { name: kubeConfigName(context) } };
+function secretPatches(spoke: Spoke): object[] {
+  const value = { secretRef: { name: kubeConfigName(spoke) } };
   const useSecret = { op: "replace", path: "/spec/kubeConfig", value };
   const releases = { target: { kind: "HelmRelease" }, patch: JSON.stringify([useSecret]) };
   return [
@@ -149,33 +156,24 @@ function secretPatches(context: Context): object[] {
 }
 
 /** What differs from the chain in Git by what the platform team decided in the Composition. */
-function chainPatches(context: Context): object[] {
-  const { settings, spoke } = context;
+function chainPatches(spoke: Spoke, settings: Settings): object[] {
   const source = settings.stages[spoke.spec.environment]?.gitRepository;
   return [
-    ...(settings.kubeConfig === "secret" ? secretPatches(context) : []),
+    ...(settings.kubeConfig === "secret" ? secretPatches(spoke) : []),
     ...(source === undefined
       ? []
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
   ];
 }
 
-/** One Flux Kustomization over the chain in Git, which makes an autonomous cluster of the spoke. */
-function bootstrap(context: Context): void {
-  const { composer, observed, settings, spoke } = context;
+/** The Flux Kustomization over the chain in Git, which makes an autonomous cluster of the spoke. */
+export function bootstrapKustomization(spoke: Spoke, settings: Settings): KubeObject {
   const stage = settings.stages[spoke.spec.environment];
-  const handover =
-    settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
-  const patches = chainPatches(context);
-  const facts = {
-    kubeConfig: observed.allReady(handover),
-    identities: observed.allReady(identityKeys(context)),
-    nodes: observed.allReady(["node-group"]),
-  };
-  composer.object("bootstrap", "bootstrap", facts, () => ({
+  const patches = chainPatches(spoke, settings);
+  return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",
-    metadata: { name: composer.objectName("bootstrap") },
+    metadata: { name: objectName(spoke.metadata.name, "bootstrap") },
     spec: {
       sourceRef: {
         kind: "GitRepository",
@@ -194,7 +192,19 @@ function bootstrap(context: Context): void {
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(spoke.metadata.name) }] },
       ...(patches.length > 0 ? { patches } : {}),
     },
-  }));
+  };
+}
+
+function bootstrap(context: Context): void {
+  const { composer, observed, settings, spoke } = context;
+  const handover =
+    settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
+  const facts = {
+    kubeConfig: observed.allReady(handover),
+    identities: observed.allReady(identityKeys(context)),
+    nodes: observed.allReady(["node-group"]),
+  };
+  composer.object("bootstrap", "bootstrap", facts, () => bootstrapKustomization(spoke, settings));
 }
 
 /** From here on Git is in charge of the spoke. */
