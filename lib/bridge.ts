@@ -1,3 +1,4 @@
+import { type BridgeKey, bridgeKeys, type identityKeys } from "./bridge-keys.ts";
 import { labelKeys, watchLabel } from "./labels.ts";
 
 /**
@@ -64,49 +65,6 @@ export interface GitSource {
   readonly revision: string;
 }
 
-/** Keys that every cluster emits, with their meaning: the contract between this code and the manifests in Git. */
-export const bridgeKeys = {
-  cluster_name: "name of the cluster in the fleet",
-  cluster_role: "hub or spoke",
-  environment: "environment of the cluster",
-  tenant: "team that owns the cluster",
-  fleet: "name of the fleet, the prefix of its names in AWS",
-  aws_account_id: "account of the cluster; all digits, so use it as $" + "{quote}$" + "{aws_account_id}$" + "{quote}",
-  aws_region: "region of the cluster",
-  aws_partition: "aws, aws-cn or aws-us-gov",
-  aws_vpc_id: "VPC of the cluster",
-  aws_vpc_cidr: "IPv4 block of the VPC",
-  aws_cluster_name: "name of the EKS cluster",
-  cluster_arn: "ARN of the EKS cluster",
-  kubernetes_version:
-    "minor version; looks like a number, so use it as $" + "{quote}$" + "{kubernetes_version}$" + "{quote}",
-  quote: "a double quote: kustomize drops quotes around a variable, before Flux puts in what may look like a number",
-  oidc_provider: "OIDC issuer without https://",
-  oidc_provider_arn: "ARN of the IAM OIDC provider",
-  gitops_system_repo_url: "URL of the platform team's repository",
-  gitops_system_repo_revision: "branch that the cluster follows there",
-  gitops_workloads_repo_url: "URL of the governance team's repository",
-  gitops_workloads_repo_revision: "branch that the cluster follows there",
-  charts_registry: "base URL of the chart mirror, empty without one: use it as $" + "{charts_registry:=<upstream URL>}",
-  sealing_scope: "scope of the sealing keys that the cluster reads",
-  secrets_kms_key_arn: "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
-  permissions_boundary_arn: "boundary policy that every role made in the fleet must carry",
-  tenant_boundary_arn: "boundary policy that every role ordered by an application must carry",
-  spoke_prefix: "name prefix of clusters and roles that Crossplane may manage",
-  spoke_cidr_pool: "block from which the networks of spokes are taken",
-  addons: "enabled add-ons as a JSON list, so that a manifest can have it as a YAML list",
-  hub_egress_cidrs: "comma-separated addresses from which the hub reaches spokes; may be empty",
-} as const;
-
-export type BridgeKey = keyof typeof bridgeKeys;
-
-/** Keys that each add-on in `identities` adds; `<addon>` in snake_case. */
-export const identityKeys = {
-  "<addon>_iam_role_arn": "role of the add-on's service account",
-  "<addon>_namespace": "namespace of the only service account that may assume the role",
-  "<addon>_service_account": "that service account",
-} as const;
-
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 function identityData(identities: ClusterMetadata["identities"]): Record<string, string> {
@@ -115,11 +73,12 @@ function identityData(identities: ClusterMetadata["identities"]): Record<string,
       if (!snakeCase.test(addon)) {
         throw new RangeError(`add-on ${JSON.stringify(addon)} is not in snake_case: Flux can't substitute its keys`);
       }
-      return [
-        [`${addon}_iam_role_arn`, roleArn],
-        [`${addon}_namespace`, namespace],
-        [`${addon}_service_account`, serviceAccount],
-      ];
+      const values: Record<keyof typeof identityKeys, string> = {
+        _iam_role_arn: roleArn,
+        _namespace: namespace,
+        _service_account: serviceAccount,
+      };
+      return Object.entries(values).map(([suffix, value]) => [`${addon}${suffix}`, value] as const);
     }),
   );
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { argocdClusterSecret } from "../../lib/argocd.ts";
 import {
   bridgeData,
-  bridgeKeys,
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
@@ -10,6 +9,7 @@ import {
   inBase64,
   readBridgeData,
 } from "../../lib/bridge.ts";
+import { bridgeKeys } from "../../lib/bridge-keys.ts";
 
 const metadata: ClusterMetadata = {
   name: "hub",

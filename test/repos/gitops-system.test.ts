@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bridgeKeys } from "../../lib/bridge.ts";
+import { bridgeKeys } from "../../lib/bridge-keys.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
 import { variables } from "./support/flux.ts";
 import { build, documents, files, reads } from "./support/kustomize.ts";
