@@ -54,15 +54,15 @@ const boundary = arn("iam", "policy/fleet-boundary");
 export const bridgeKeys = {
   cluster_name: { meaning: "name of the cluster in the fleet", form: forms.name },
   cluster_role: { meaning: "hub or spoke", form: forms.role },
-  environment: { meaning: "environment of the cluster", form: forms.name },
+  environment: { meaning: "environment of the cluster", form: { ...forms.name, example: "dev" } },
   tenant: { meaning: "team that owns the cluster", form: forms.name },
-  fleet: { meaning: "name of the fleet, the prefix of its names in AWS", form: forms.name },
+  fleet: { meaning: "name of the fleet, the prefix of its names in AWS", form: { ...forms.name, example: "fleet" } },
   aws_account_id: { meaning: "account of the cluster", form: forms.account },
   aws_region: { meaning: "region of the cluster", form: forms.region },
   aws_partition: { meaning: "`aws`, `aws-cn` or `aws-us-gov`", form: forms.partition },
   aws_vpc_id: { meaning: "VPC of the cluster", form: forms.vpc },
   aws_vpc_cidr: { meaning: "IPv4 block of the VPC", form: forms.cidr },
-  aws_cluster_name: { meaning: "name of the EKS cluster", form: forms.name },
+  aws_cluster_name: { meaning: "name of the EKS cluster", form: { ...forms.name, example: "fleet-spoke-payments" } },
   cluster_arn: { meaning: "ARN of the EKS cluster", form: arn("eks", "cluster/fleet-spoke-payments") },
   kubernetes_version: { meaning: "minor version of Kubernetes", form: forms.version },
   quote: {
@@ -86,7 +86,10 @@ export const bridgeKeys = {
     meaning: "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",
     form: forms.mirror,
   },
-  sealing_scope: { meaning: "scope of the sealing keys that the cluster reads", form: forms.name },
+  sealing_scope: {
+    meaning: "scope of the sealing keys that the cluster reads",
+    form: { ...forms.name, example: "dev" },
+  },
   secrets_kms_key_arn: {
     meaning: "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
     form: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),

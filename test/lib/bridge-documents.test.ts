@@ -1,0 +1,58 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import { bridgeData, fromBase64 } from "../../lib/bridge.ts";
+import { contractPage, contractSchema } from "../../lib/bridge-documents.ts";
+import { bridgeKeys, contractOf } from "../../lib/bridge-keys.ts";
+import { example, hub } from "../functions/spoke/support/fixtures.ts";
+import { World } from "../functions/spoke/support/world.ts";
+
+const validate = new Ajv2020({ strictTypes: false, allErrors: true }).compile(contractSchema());
+
+function violations(data: Readonly<Record<string, string>>): string[] {
+  validate(data);
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(" "),
+  );
+}
+
+/** Data of the cluster secret that the function composes. */
+function ofSpoke(name: string): Record<string, string> {
+  const world = new World(example(name));
+  world.settle();
+  return fromBase64(world.object("cluster-secret").data ?? {});
+}
+
+describe("the documents of the bridge contract", () => {
+  test("are what docs/contract.md and docs/contract.schema.json show", async () => {
+    await expect(contractPage()).toMatchFileSnapshot("../../docs/contract.md");
+    await expect(`${JSON.stringify(contractSchema(), undefined, 2)}\n`).toMatchFileSnapshot(
+      "../../docs/contract.schema.json",
+    );
+  });
+
+  test("hold for what the hub and the spokes emit", () => {
+    expect(violations(bridgeData(hub))).toEqual([]);
+    for (const name of ["minimal", "production", "sandbox", "other-account"])
+      expect(violations(ofSpoke(name))).toEqual([]);
+  });
+
+  test("have examples that are allowed", () => {
+    for (const [key, { form }] of Object.entries(bridgeKeys))
+      expect(form.example, key).toMatch(new RegExp(form.pattern));
+  });
+
+  test("refuse a missing key, an unknown key and a value of another form", () => {
+    const { aws_region: _, ...less } = bridgeData(hub);
+    expect(violations(less)).toEqual([expect.stringContaining("aws_region")]);
+    expect(violations({ ...bridgeData(hub), token: "abc" })).toEqual([expect.stringContaining("token")]);
+    expect(violations({ ...bridgeData(hub), aws_account_id: "12345" })).toEqual([
+      expect.stringContaining("/aws_account_id must match pattern"),
+    ]);
+  });
+
+  test("know the keys of an add-on by their endings", () => {
+    expect(contractOf("crossplane_iam_role_arn")?.form.is).toBe("ARN");
+    expect(contractOf("_iam_role_arn")).toBeUndefined();
+    expect(contractOf("crossplane_version")).toBeUndefined();
+  });
+});
