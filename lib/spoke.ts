@@ -1,6 +1,6 @@
 import type { ServiceAccountRef } from "./iam/trust.ts";
 import { group } from "./labels.ts";
-import { lengthSafe, nameLimits, namespaces } from "./names.ts";
+import { hubName, lengthSafe, nameLimits, namespaces } from "./names.ts";
 
 /** The Spoke API, as repos/gitops-system/platform/api defines it. */
 export const spokeApi = {
@@ -9,6 +9,14 @@ export const spokeApi = {
   plural: "spokes",
   /** Every Spoke and what it is composed of live here. */
   namespace: namespaces.spokes,
+} as const;
+
+/** What a Spoke may be called; the API server says the same (repos/gitops-system/platform/api/definition.yaml). */
+export const spokeNameRule = {
+  allowed:
+    "at most 40 lower-case letters, digits and hyphens, beginning with a letter, not hub and not beginning with cluster-",
+  accepts: (name: string): boolean =>
+    name.length <= 40 && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) && name !== hubName && !name.startsWith("cluster-"),
 } as const;
 
 /** Prefix length of a spoke's network from the pool: 16,384 addresses, of which a zone's private subnet gets a quarter. */

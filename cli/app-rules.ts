@@ -1,0 +1,131 @@
+import { gitHost, knows } from "../lib/known-hosts.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
+import { nameLimits, namespaces } from "../lib/names.ts";
+import { spokeNameRule } from "../lib/spoke.ts";
+import { textMistakes } from "./usage.ts";
+
+/** An application as it is to be onboarded. */
+export interface AppRequest {
+  readonly app: string;
+  /** The spoke. */
+  readonly cluster: string;
+  /** The spoke's environment. */
+  readonly environment: string;
+  readonly tenant: string;
+  /** The team's repository, over SSH. */
+  readonly repositoryUrl: string;
+  /** Branch. */
+  readonly revision: string;
+  /** Overlay in the repository. */
+  readonly path: string;
+}
+
+/** Namespaces of a spoke that are not an application's. */
+const reserved = [...Object.values(namespaces), "default"];
+
+const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+interface Form {
+  readonly key: string;
+  readonly value: string;
+  readonly accepts: (value: string) => boolean;
+  readonly problem: string;
+  readonly allowed: string;
+}
+
+/** A URL that Flux clones over SSH; `git@host:path` is none. */
+export function sshUrl(text: string): URL | undefined {
+  if (!URL.canParse(text) || /[^!-~]|["'$#\\{}]/.test(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === "ssh:" && url.username !== "" && url.password === "" && url.pathname.length > 1
+    ? url
+    : undefined;
+}
+
+/** What is wrong with a request by itself. */
+export function appMistakes(request: AppRequest): Mistake[] {
+  const { app, cluster, environment, tenant, repositoryUrl, revision, path } = request;
+  const forms: readonly Form[] = [
+    {
+      key: "<app>",
+      value: app,
+      accepts: (name) => slug.test(name) && !reserved.includes(name) && !name.startsWith("kube-"),
+      problem: "can't be the name of an application: it is the name of its namespace",
+      allowed: `at most 63 lower-case letters, digits and hyphens, none of ${reserved.join(", ")}, and not kube-…`,
+    },
+    {
+      key: "--cluster",
+      value: cluster,
+      accepts: spokeNameRule.accepts,
+      problem: "is no name of a spoke",
+      allowed: spokeNameRule.allowed,
+    },
+    ...[
+      ["--environment", environment],
+      ["--tenant", tenant],
+    ].map(([key = "", value = ""]) => ({
+      key,
+      value,
+      accepts: (text: string) => slug.test(text),
+      problem: "is no name",
+      allowed: "at most 63 lower-case letters, digits and hyphens",
+    })),
+    {
+      key: "--repository-url",
+      value: repositoryUrl,
+      accepts: (text) => sshUrl(text) !== undefined,
+      problem: "is no SSH URL, which a deploy key needs",
+      allowed: "ssh://user@host/path.git, also for what Git writes as user@host:path.git",
+    },
+    {
+      key: "--revision",
+      value: revision,
+      accepts: (text) => /^[A-Za-z0-9][-A-Za-z0-9._/]*$/.test(text) && !text.includes(".."),
+      problem: "is no branch",
+      allowed: "letters, digits and - . _ /, beginning with a letter or a digit",
+    },
+    {
+      key: "--path",
+      value: path,
+      accepts: (text) => /^\.(\/[-A-Za-z0-9._]+)*\/?$/.test(text) && !text.split("/").includes(".."),
+      problem: "is no folder of the repository",
+      allowed: "a path from its root that begins with ./ and does not leave it, such as ./overlays/dev",
+    },
+  ];
+  return [
+    ...forms
+      .filter(({ accepts, value }) => !accepts(value))
+      .map(({ key, value, problem, allowed }) => ({ key, problem, got: shown(value), allowed, remedy: "change it" })),
+    ...textMistakes({ "<app>": app, "--tenant": tenant, "--revision": revision }),
+  ];
+}
+
+/** IAM cuts nothing off: the application's role is called like its cluster and itself. */
+export function roleMistakes(clusterName: string, app: string): Mistake[] {
+  const role = `${clusterName}_${app}`;
+  if (role.length <= nameLimits.iamRole) return [];
+  return [
+    {
+      key: "<app>",
+      problem: `makes the name of an IAM role of ${role.length} characters`,
+      got: role,
+      allowed: `at most ${nameLimits.iamRole} characters`,
+      remedy: `shorten the name by at least ${role.length - nameLimits.iamRole} characters`,
+    },
+  ];
+}
+
+/** Whether the team's Git host is among the host keys that the application's namespace gets. */
+export function hostMistakes(repositoryUrl: string, knownHosts: string): Mistake[] {
+  const { name, scan } = gitHost(new URL(repositoryUrl));
+  if (knows(knownHosts, name)) return [];
+  return [
+    {
+      key: "--repository-url",
+      problem: `names the Git host ${name}, whose key is not known, so Flux could not tell it from an impostor`,
+      got: repositoryUrl,
+      allowed: "a host with a line in known_hosts: that of the fleet's gitops-workloads, or --known-hosts FILE",
+      remedy: `${scan} > known_hosts, compare the key with the one that the host publishes, then --known-hosts known_hosts`,
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { fillTemplate } from "../lib/template.ts";
+import { UsageError } from "./usage.ts";
+
+/** Text of files by their path in a folder. */
+export type Files = Readonly<Record<string, string>>;
+
+/**
+ * The files of a template in a checkout, with their placeholders filled in.
+ * @throws UsageError when the folder is no checkout with this template.
+ */
+export async function instantiate(
+  checkout: string,
+  template: string,
+  values: Readonly<Record<string, string>>,
+): Promise<Files> {
+  const folder = join(checkout, template);
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const filled = await Promise.all(
+    paths.map(async (path) => [relative(folder, path), fillTemplate(await readFile(path, "utf8"), values)] as const),
+  );
+  return Object.fromEntries(filled);
+}
+
+/** @throws UsageError when `checkout` has no `template`, so is no checkout of `repository`. */
+export function requireCheckout(checkout: string, repository: string, template: string): void {
+  if (existsSync(join(checkout, template))) return;
+  throw new UsageError(
+    `${checkout} is no checkout of ${repository}: it has no folder ${template}. ` +
+      `Run this in a clone of ${repository}, or name one with --repository DIR`,
+  );
+}
+
+/** Writes a new folder, whole or not at all. Rejects when it is there already. */
+export async function writeFolder(folder: string, files: Files): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const partial = await mkdtemp(join(dirname(folder), ".new-"));
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(partial, path)), { recursive: true });
+      await writeFile(join(partial, path), text);
+    }
+    await rename(partial, folder); // fails when somebody else made it meanwhile: it is not empty
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+}

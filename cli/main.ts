@@ -1,0 +1,44 @@
+// `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed; 2: it was called wrongly, and nothing was changed.
+import * as newCluster from "./new-cluster.ts";
+import * as onboard from "./onboard.ts";
+import { UsageError } from "./usage.ts";
+
+interface Command {
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** @returns the exit code. */
+  readonly run: (argv: readonly string[]) => Promise<number>;
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  "new-cluster": newCluster,
+  onboard,
+};
+
+const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`);
+const help = `Usage: npx fleet <command> [options]
+
+${list.join("\n")}
+
+npx fleet <command> --help says more about a command.
+`;
+
+async function main([name, ...argv]: readonly string[]): Promise<number> {
+  if (name === "--help" || name === "-h" || name === "help") {
+    process.stdout.write(help);
+    return 0;
+  }
+  const command = commands[name ?? ""];
+  if (command !== undefined) return command.run(argv);
+  throw new UsageError(
+    `${name === undefined ? "no command was given" : `there is no command ${name}`}; allowed: ${Object.keys(commands).join(", ")}. See npx fleet --help`,
+  );
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  if (process.env["FLEET_DEBUG"]) console.error(error);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,59 @@
+import { relative, resolve } from "node:path";
+import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
+import { newSpoke } from "./spoke-folder.ts";
+import { onePositional, parsed, requiredFlags } from "./usage.ts";
+
+export const summary = "a folder for a new spoke in gitops-system, with its sealed deploy keys";
+
+const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+
+Makes spokes/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
+
+  --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
+  --tenant NAME          team that owns the cluster
+  --region REGION        default: the hub's
+  --kubernetes-version V default: the newest that the Composition offers
+  --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
+  --nodes N              number of nodes; default: the Spoke API's
+${sourceHelp}
+`;
+
+const options = {
+  ...sourceOptions,
+  environment: { type: "string" },
+  tenant: { type: "string" },
+  region: { type: "string" },
+  "kubernetes-version": { type: "string" },
+  cidr: { type: "string" },
+  nodes: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("new-cluster", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("new-cluster", "name", positionals);
+  const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
+  const checkout = resolve(values.repository ?? ".");
+  const folder = await newSpoke(
+    checkout,
+    {
+      name,
+      environment,
+      tenant,
+      region: values.region,
+      kubernetesVersion: values["kubernetes-version"],
+      cidr: values.cidr,
+      nodes: values.nodes,
+    },
+    () => fleetFrom(values),
+  );
+  const path = relative(checkout, folder);
+  console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${environment}. Next, in ${checkout}:
+  git add ${path} && git commit -m "Add spoke ${name}" && git push
+  kubectl -n spokes get spoke ${name} --watch     how far it is; its conditions say what hinders it`);
+  return 0;
+}

@@ -1,0 +1,163 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { z } from "zod";
+import { fleetNames, type Repository } from "../lib/names.ts";
+import { checkCertificate } from "./seal.ts";
+
+/** What the commands need to know of the fleet and can't read in a repository. */
+export interface Fleet {
+  /** The fleet's name, the prefix of its names in AWS. */
+  readonly name: string;
+  /** Region of the hub; undefined when only the AWS environment knows it. */
+  readonly region?: string;
+  /** Network of the hub's VPC. */
+  readonly vpcCidr?: string;
+  /** The certificate to seal with in each environment; a string when it is the one for all of them. */
+  readonly certificates: string | Readonly<Record<string, string>>;
+  /** Program that seals: `kubeseal`, by name or path. */
+  readonly kubeseal: string;
+  /** A repository's credential, as Flux reads it: member name to value. */
+  readonly credential: (repository: Repository) => Promise<Readonly<Record<string, string>>>;
+}
+
+const outputsSchema = z.object({
+  bridgeData: z.looseObject({ fleet: z.string(), aws_region: z.string(), aws_vpc_cidr: z.string().optional() }),
+  sealingCertificates: z.record(z.string(), z.record(z.string(), z.string())),
+  activeSealingKeys: z.record(z.string(), z.string()),
+});
+
+/** The part of {@link Fleet} that stands in the outputs of the hub's stack. */
+export function fromOutputs(outputs: unknown): Pick<Fleet, "name" | "region" | "vpcCidr"> & {
+  readonly certificates: Readonly<Record<string, string>>;
+} {
+  const read = outputsSchema.safeParse(outputs);
+  if (!read.success) {
+    throw new Error(
+      `the outputs of the hub's stack are not as expected: ${z.prettifyError(read.error)}\n` +
+        "Name the hub's stack with --stack, and bring it up to date with pulumi up",
+    );
+  }
+  const { bridgeData, sealingCertificates, activeSealingKeys } = read.data;
+  const certificates = Object.entries(activeSealingKeys).flatMap(([scope, generation]) => {
+    const certificate = sealingCertificates[scope]?.[generation];
+    return certificate === undefined ? [] : [[scope, certificate] as const];
+  });
+  return {
+    name: bridgeData.fleet,
+    region: bridgeData.aws_region,
+    ...(bridgeData.aws_vpc_cidr === undefined ? {} : { vpcCidr: bridgeData.aws_vpc_cidr }),
+    certificates: Object.fromEntries(certificates),
+  };
+}
+
+/** What there is to seal for; undefined when a certificate was given that does for any environment. */
+export const environmentsOf = ({ certificates }: Fleet): readonly string[] | undefined =>
+  typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
+
+/** The certificate of an environment's active sealing key, checked. */
+export function certificateFor({ certificates }: Fleet, environment: string): string {
+  const certificate = typeof certificates === "string" ? certificates : certificates[environment];
+  if (certificate === undefined)
+    throw new Error(
+      `the fleet has no sealing key of environment ${environment}; it has ${Object.keys(certificates).join(", ")}: ` +
+        "add one to sealingKeys of the hub's stack and run pulumi up",
+    );
+  checkCertificate(certificate, `the sealing certificate of environment ${environment}`);
+  return certificate;
+}
+
+const credentialSchema = z.record(z.string(), z.string());
+
+/** Reads the credentials of the fleet's repositories from Secrets Manager, where the hub's stack put them. */
+export function credentialReader(fleet: string, client: SecretsManagerClient): Fleet["credential"] {
+  return async (repository) => {
+    const name = fleetNames(fleet).gitSecret(repository);
+    const region = await client.config.region();
+    let text: string | undefined;
+    try {
+      text = (await client.send(new GetSecretValueCommand({ SecretId: name }))).SecretString;
+    } catch (error) {
+      const { name: kind, message } = error as Error;
+      throw new Error(
+        `the credential of ${repository} can't be read, secret ${name} in ${region}: ${kind}: ${message}. ` +
+          "It needs AWS credentials that may read it (secretsmanager:GetSecretValue, kms:Decrypt), the hub's region and the right fleet",
+        { cause: error },
+      );
+    }
+    const read = credentialSchema.safeParse(json(text));
+    // The value itself is in no message.
+    if (!read.success)
+      throw new Error(`secret ${name} in ${region} is no JSON object of texts: run pulumi up on the hub's stack`);
+    return read.data;
+  };
+}
+
+function json(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Flags that say where the facts come from, for every command that makes something. */
+export const sourceOptions = {
+  repository: { type: "string" },
+  certificate: { type: "string" },
+  fleet: { type: "string" },
+  stack: { type: "string" },
+} as const;
+
+export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
+  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs tell the fleet and its certificates
+  --certificate FILE     seal with this certificate (PEM) in place of the stack's
+  --fleet NAME           name of the fleet; with --certificate the stack is not asked
+
+Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on PATH.`;
+
+export interface SourceFlags {
+  readonly certificate?: string | undefined;
+  readonly fleet?: string | undefined;
+  readonly stack?: string | undefined;
+}
+
+/** The fleet by a command's flags: from the hub's stack, unless the flags say all of it. */
+export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<Fleet> {
+  const given = certificate === undefined ? undefined : await readFile(certificate, "utf8");
+  const known =
+    given !== undefined && fleet !== undefined
+      ? { name: fleet, certificates: given }
+      : fromOutputs(await stackOutputs(stack));
+  const name = fleet ?? known.name;
+  const region = "region" in known ? known.region : undefined;
+  const client = new SecretsManagerClient(region === undefined ? {} : { region });
+  return {
+    ...known,
+    name,
+    certificates: given ?? known.certificates,
+    kubeseal: "kubeseal",
+    credential: credentialReader(name, client),
+  };
+}
+
+async function stackOutputs(stack: string | undefined): Promise<unknown> {
+  const args = ["stack", "output", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
+  try {
+    const { stdout } = await promisify(execFile)("pulumi", args, {
+      cwd: dirname(import.meta.dirname),
+      maxBuffer: 16 << 20,
+    });
+    return JSON.parse(stdout);
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
+    throw new Error(
+      `pulumi ${args.join(" ")} failed: ${why}\n` +
+        "The outputs of the hub's stack are needed: log in to its backend and name it with --stack, or give --fleet NAME and --certificate FILE",
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,149 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import type { Mistake } from "../lib/mistakes.ts";
+import { type Repository, repositories } from "../lib/names.ts";
+import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
+import { seal } from "./seal.ts";
+import { certificateFor, environmentsOf, type Fleet } from "./sources.ts";
+import { choiceMistakes, cidrMistakes, nameMistakes, type Offer, readOffer, schemaMistakes } from "./spoke-rules.ts";
+import { refuse, textMistakes } from "./usage.ts";
+
+/** A spoke as it is asked for; what is left out is the fleet's or the Spoke API's default. */
+export interface SpokeRequest {
+  readonly name: string;
+  readonly environment: string;
+  readonly tenant: string;
+  readonly region?: string | undefined;
+  readonly kubernetesVersion?: string | undefined;
+  readonly cidr?: string | undefined;
+  /** Number of nodes, as a person writes it. */
+  readonly nodes?: string | undefined;
+}
+
+const template = join("templates", "spoke");
+const flags = { region: "--region", tenant: "--tenant", environment: "--environment", nodes: "--nodes" };
+
+/** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
+const fluxNamespace = "flux-system";
+
+/** Members of the specification that the template has no placeholder for. */
+function extras({ cidr, nodes }: SpokeRequest) {
+  // What is no number stays as it is: the schema refuses it.
+  const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
+  return {
+    ...(cidr === undefined ? {} : { network: { cidr } }),
+    ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
+  };
+}
+
+/** Everything that is wrong with a request, by what the checkout offers. */
+function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mistake[] {
+  const { name, environment, kubernetesVersion, region, tenant } = request;
+  const folder = join(checkout, "spokes", name);
+  const named = nameMistakes(name);
+  const there =
+    named.length === 0 && existsSync(folder)
+      ? [
+          {
+            key: "<name>",
+            problem: "has a folder already",
+            got: folder,
+            allowed: "a name without a folder",
+            remedy: "choose another name; a spoke that is there is changed in its spoke.yaml",
+          },
+        ]
+      : [];
+  return [
+    ...named,
+    ...there,
+    ...choiceMistakes(
+      "--environment",
+      environment,
+      offer.environments,
+      "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
+    ),
+    ...(kubernetesVersion === undefined
+      ? []
+      : choiceMistakes(
+          "--kubernetes-version",
+          kubernetesVersion,
+          offer.kubernetesVersions,
+          "choose one, or add it to platform/api/composition.yaml first",
+        )),
+    ...schemaMistakes(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
+    ...textMistakes({ "--environment": environment, "--tenant": tenant }),
+  ];
+}
+
+/** The Spoke of the template with what it has no placeholder for; comments stay. */
+function completed(files: Files, request: SpokeRequest): Files {
+  const document = parseDocument(files["spoke.yaml"] ?? "");
+  for (const [member, value] of Object.entries(extras(request)))
+    document.setIn(["spec", member], document.createNode(value));
+  return { ...files, "spoke.yaml": document.toString({ lineWidth: 0 }) };
+}
+
+async function sealedKeys(environment: string, fleet: Fleet): Promise<Files> {
+  const certificate = certificateFor(fleet, environment);
+  const sealed = async (repository: Repository) => {
+    const data = await fleet.credential(repository);
+    const text = await seal(fleet.kubeseal, certificate, { namespace: fluxNamespace, name: repository, data });
+    return [join("secrets", `${repository}.yaml`), text] as const;
+  };
+  return Object.fromEntries(await Promise.all(repositories.map(sealed)));
+}
+
+/**
+ * Makes the folder of a new spoke in a checkout of gitops-system, and gives its path. What is wrong with the request is told
+ * before anything is read from the fleet or written.
+ * @throws UsageError that lists every mistake.
+ */
+export async function newSpoke(
+  checkout: string,
+  request: SpokeRequest,
+  connect: () => Promise<Fleet>,
+): Promise<string> {
+  requireCheckout(checkout, "gitops-system", template);
+  const offer = await readOffer(checkout);
+  refuse("new-cluster", mistakesOf(checkout, request, offer));
+  if (request.cidr !== undefined) refuse("new-cluster", cidrMistakes(request.cidr, offer.networks));
+
+  const fleet = await connect();
+  const region = request.region ?? fleet.region;
+  refuse("new-cluster", [
+    ...(environmentsOf(fleet)?.includes(request.environment) === false
+      ? choiceMistakes(
+          "--environment",
+          request.environment,
+          environmentsOf(fleet) ?? [],
+          "choose one, or add a sealing key of the environment to the hub's stack and run pulumi up",
+        )
+      : []),
+    ...(region === undefined
+      ? [
+          {
+            key: "--region",
+            problem: "is not known",
+            got: "(nothing)",
+            allowed: "an AWS region",
+            remedy: "give --region",
+          },
+        ]
+      : []),
+    ...(request.cidr !== undefined && fleet.vpcCidr !== undefined
+      ? cidrMistakes(request.cidr, [{ owner: "the hub", cidr: fleet.vpcCidr }])
+      : []),
+  ]);
+  const values = {
+    name: request.name,
+    environment: request.environment,
+    tenant: request.tenant,
+    region: region as string,
+    kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
+  };
+  const files = completed(await instantiate(checkout, template, values), request);
+  const folder = join(checkout, "spokes", request.name);
+  await writeFolder(folder, { ...files, ...(await sealedKeys(request.environment, fleet)) });
+  return folder;
+}

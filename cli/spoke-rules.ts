@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import { parse } from "yaml";
+import { type Cidr, contains, overlaps, parseCidr, vpcPrefixes } from "../lib/cidr.ts";
+import { group } from "../lib/labels.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
+import { spokeNameRule } from "../lib/spoke.ts";
+
+/** What a checkout of gitops-system offers to spokes. */
+export interface Offer {
+  /** Environments that have sealing keys, tools, and a channel of the Composition. */
+  readonly environments: readonly string[];
+  /** Kubernetes versions that the Composition supports, oldest first. */
+  readonly kubernetesVersions: readonly string[];
+  /** OpenAPI schema of a Spoke's specification. */
+  readonly schema: object;
+  /** Networks that other spokes name for themselves. */
+  readonly networks: readonly { readonly owner: string; readonly cidr: string }[];
+}
+
+const folders = async (path: string): Promise<string[]> =>
+  existsSync(path)
+    ? (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
+    : [];
+
+const readYaml = async (...path: string[]) => parse(await readFile(join(...path), "utf8"));
+
+/** Reads what a checkout offers. */
+export async function readOffer(checkout: string): Promise<Offer> {
+  const api = join(checkout, "platform", "api");
+  const definition = await readYaml(api, "definition.yaml");
+  const composition = await readYaml(api, "composition.yaml");
+  const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
+  const labels: Record<string, string> = composition.metadata.labels;
+  const keys = await folders(join(checkout, "spoke-bootstrap", "sealing-keys"));
+  const tools = await folders(join(checkout, "tools"));
+  const spokes = await folders(join(checkout, "spokes"));
+  const networks = await Promise.all(
+    spokes.map(async (name) => {
+      const file = join(checkout, "spokes", name, "spoke.yaml");
+      const cidr = existsSync(file) ? (await readYaml(file))?.spec?.network?.cidr : undefined;
+      return typeof cidr === "string" ? [{ owner: `spoke ${name}`, cidr }] : [];
+    }),
+  );
+  return {
+    environments: keys
+      .filter((name) => tools.includes(name) && labels[`channel.${group}/${name}`] !== undefined)
+      .sort(),
+    kubernetesVersions: Object.keys(kubernetesVersions).sort(),
+    schema: definition.spec.versions[0].schema.openAPIV3Schema.properties.spec,
+    networks: networks.flat(),
+  };
+}
+
+export function nameMistakes(name: string): Mistake[] {
+  if (spokeNameRule.accepts(name)) return [];
+  return [
+    {
+      key: "<name>",
+      problem: "can't be the name of a spoke: it is part of names in AWS and in Kubernetes",
+      got: shown(name),
+      allowed: spokeNameRule.allowed,
+      remedy: "choose another name",
+    },
+  ];
+}
+
+/** A flag whose value must be one of those that the checkout offers. */
+export function choiceMistakes(flag: string, value: string, allowed: readonly string[], remedy: string): Mistake[] {
+  if (allowed.includes(value)) return [];
+  return [{ key: flag, problem: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
+}
+
+/** Private blocks (RFC 1918) and the shared address space (RFC 6598), as the Spoke API allows them. */
+const privateBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
+
+/** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
+export function cidrMistakes(text: string, taken: readonly { owner: string; cidr: string }[]): Mistake[] {
+  const mistake = (problem: string, allowed: string): Mistake[] => [
+    {
+      key: "--cidr",
+      problem,
+      got: shown(text),
+      allowed,
+      remedy: "choose a free network, or leave --cidr out for one of the fleet's pool",
+    },
+  ];
+  const { min, max } = vpcPrefixes;
+  const cidr = parseCidr(text);
+  if (cidr === undefined)
+    return mistake("is no IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
+  if (cidr.prefix < min || cidr.prefix > max) return mistake("can't be divided into subnets", `/${min} to /${max}`);
+  if (!privateBlocks.some((block) => contains(parseCidr(block) as Cidr, cidr)))
+    return mistake("is not private", `inside ${privateBlocks.join(", ")}`);
+  const others = taken.filter((other) => {
+    const parsed = parseCidr(other.cidr);
+    return parsed !== undefined && overlaps(parsed, cidr);
+  });
+  if (others.length === 0) return [];
+  return mistake(
+    `overlaps ${others.map((other) => `${other.cidr} of ${other.owner}`).join(", ")}`,
+    "a network that shares no address with the hub's or another spoke's",
+  );
+}
+
+/** What the schema of the Spoke API says against the members of a specification that are given. */
+export function schemaMistakes(schema: object, spec: object, flags: Readonly<Record<string, string>>): Mistake[] {
+  // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are checked here, or on the hub.
+  const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false });
+  const validate = ajv.compile<unknown>({ ...schema, required: [] });
+  const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
+  if (validate(given)) return [];
+  const mistakes = (validate.errors ?? []).map(({ instancePath, message, data, parentSchema }) => {
+    const [field = ""] = instancePath.split("/").slice(1);
+    const description = (parentSchema as { description?: string } | undefined)?.description;
+    return {
+      key: flags[field] ?? `spec${instancePath.replaceAll("/", ".")}`,
+      problem: `the Spoke API does not take it: ${message}`,
+      got: shown(data),
+      allowed: description ?? "what platform/api/definition.yaml says",
+      remedy: "change it; platform/api/definition.yaml describes every field",
+    };
+  });
+  return mistakes.filter(({ key }, index) => mistakes.findIndex((other) => other.key === key) === index);
+}
