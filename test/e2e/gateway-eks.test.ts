@@ -256,6 +256,7 @@ describe("nodes", () => {
       namespace,
       body: { metadata: { name: "app", annotations: { "eks.amazonaws.com/role-arn": arnOf("role/app") } } },
     });
+    await api.createNamespacedServiceAccount({ namespace, body: { metadata: { name: "plain" } } });
     const container = { name: "app", image: "registry.k8s.io/pause:3.10" };
     const create = (serviceAccountName: string) =>
       api.createNamespacedPod({
@@ -276,7 +277,7 @@ describe("nodes", () => {
       });
       expect(volumeMounts.map(({ name }) => name)).toContain("aws-iam-token");
     }
-    const plain = await create("default");
+    const plain = await create("plain");
     expect(plain.spec?.containers[0]?.env).toBeUndefined();
   });
 });

@@ -34,14 +34,16 @@ beforeAll(async () => {
   const { iam } = cloud.deployer;
   for (const Url of [issuer, other])
     await iam.send(new CreateOpenIDConnectProviderCommand({ Url, ClientIDList: [STS] }));
-  await adminApi(cloud.instance, "one").createNamespacedServiceAccount({
-    namespace: "default",
-    body: { metadata: { name: "reader" } },
-  });
-  await adminApi(cloud.instance, "two").createNamespacedServiceAccount({
-    namespace: "default",
-    body: { metadata: { name: "reader" } },
-  });
+  // Not the account `default`: the controller manager makes it at a time of its own.
+  for (const [cluster, name] of [
+    ["one", "reader"],
+    ["one", "stranger"],
+    ["two", "reader"],
+  ] as const)
+    await adminApi(cloud.instance, cluster).createNamespacedServiceAccount({
+      namespace: "default",
+      body: { metadata: { name } },
+    });
   const secrets = secretsOf(cloud.deployer.credentials as Credentials);
   for (const Name of ["own", "other"]) {
     const { ARN = "" } = await secrets.send(new CreateSecretCommand({ Name, SecretString: `value of ${Name}` }));
@@ -118,7 +120,7 @@ describe("a service account's token", () => {
   });
 
   test("of another service account is refused by the role's trust policy", async () => {
-    expect(await outcome(assumeWith(await tokenOf("one", "default")))).toBe("AccessDenied");
+    expect(await outcome(assumeWith(await tokenOf("one", "stranger")))).toBe("AccessDenied");
   });
 
   test("of another cluster is refused by the role's trust policy, though that cluster is registered in IAM", async () => {
@@ -138,8 +140,8 @@ describe("a service account's token", () => {
   });
 
   test("is refused when a claim was changed under its signature, without a signature, and under a key of one's own", async () => {
-    const [header, , signature] = (await tokenOf("one", "default")).split(".");
-    const claims = { ...decodeJwt(await tokenOf("one", "default")), sub: "system:serviceaccount:default:reader" };
+    const [header, , signature] = (await tokenOf("one", "stranger")).split(".");
+    const claims = { ...decodeJwt(await tokenOf("one", "stranger")), sub: "system:serviceaccount:default:reader" };
     const payload = Buffer.from(JSON.stringify(claims)).toString("base64url");
     const hmac = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(new Uint8Array(32));
     for (const forged of [`${header}.${payload}.${signature}`, new UnsecuredJWT(claims).encode(), hmac, "no token"])
