@@ -1,0 +1,172 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Fleet } from "../../cli/sources.ts";
+import { newSpoke, type SpokeRequest } from "../../cli/spoke-folder.ts";
+import { UsageError } from "../../cli/usage.ts";
+import { fromBase64 } from "../../lib/bridge.ts";
+import { spokeNameRule } from "../../lib/spoke.ts";
+import { definition } from "../functions/spoke/support/definition.ts";
+import { certificate, fakeKubeseal, fleetWith, privateHalf, root } from "./support/fleet.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-new-cluster-"));
+afterAll(() => rmSync(base, { recursive: true }));
+const dev = await certificate();
+
+let checkout: string;
+let kubeseal: ReturnType<typeof fakeKubeseal>;
+let fleet: Fleet;
+beforeEach(() => {
+  const folder = mkdtempSync(join(base, "case-"));
+  kubeseal = fakeKubeseal(folder);
+  fleet = fleetWith({ dev }, kubeseal.program);
+  checkout = join(folder, "gitops-system");
+  cpSync(join(root, "repos", "gitops-system"), checkout, { recursive: true });
+});
+
+const request: SpokeRequest = { name: "blue", environment: "dev", tenant: "payments" };
+const make = (change: Partial<SpokeRequest> = {}) => newSpoke(checkout, { ...request, ...change }, async () => fleet);
+const unreachable = () => Promise.reject(new Error("asked the fleet"));
+const refusal = (change: Partial<SpokeRequest>) =>
+  newSpoke(checkout, { ...request, ...change }, unreachable).then(
+    () => expect.fail("it was not refused"),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(UsageError);
+      return (error as Error).message;
+    },
+  );
+const spokes = () => readdirSync(join(checkout, "spokes")).sort();
+
+describe("fleet new-cluster", () => {
+  test("makes a folder with a Spoke of the newest version in the hub's region, as the template says", async () => {
+    const folder = await make();
+    expect(folder).toBe(join(checkout, "spokes", "blue"));
+    const spoke = parse(readFileSync(join(folder, "spoke.yaml"), "utf8"));
+    expect(spoke).toMatchObject({ kind: "Spoke", metadata: { name: "blue", namespace: "spokes" } });
+    expect(spoke.spec).toMatchObject({
+      environment: "dev",
+      tenant: "payments",
+      region: "us-east-1",
+      kubernetesVersion: "1.35",
+    });
+    expect(spoke.spec).not.toHaveProperty("network");
+    expect(parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources).toEqual(["spoke.yaml"]);
+  });
+
+  test("takes a version, a region, a network and a number of nodes, and leaves the template's comments", async () => {
+    const folder = await make({ kubernetesVersion: "1.34", region: "eu-west-1", cidr: "10.9.0.0/18", nodes: "1" });
+    const text = readFileSync(join(folder, "spoke.yaml"), "utf8");
+    expect(parse(text).spec).toMatchObject({
+      kubernetesVersion: "1.34",
+      region: "eu-west-1",
+      network: { cidr: "10.9.0.0/18" },
+      nodes: { min: 1, desired: 1, max: 2 },
+    });
+    expect(text).toContain("# Changes of the Composition arrive");
+  });
+
+  test("seals the credential of each repository that the spoke reads, for Flux's namespace on it", async () => {
+    const folder = await make();
+    for (const name of parse(readFileSync(join(folder, "secrets", "kustomization.yaml"), "utf8")).resources) {
+      const { metadata } = parse(readFileSync(join(folder, "secrets", name), "utf8"));
+      expect(metadata).toEqual({ name: name.replace(".yaml", ""), namespace: "flux-system" });
+    }
+    const sealed = kubeseal.calls().map(({ input }) => fromBase64(input.data)["identity"]);
+    expect(sealed.sort()).toEqual([`${privateHalf} gitops-system`, `${privateHalf} gitops-workloads`]);
+  });
+
+  test("hands a private key over by stdin only, and writes it nowhere", async () => {
+    await make();
+    for (const { argv } of kubeseal.calls()) {
+      expect(argv.join(" ")).not.toContain(privateHalf);
+      const file = argv[argv.indexOf("--cert") + 1] as string;
+      expect(existsSync(file), "the copy of the certificate is removed").toBe(false);
+    }
+    for (const file of readdirSync(checkout, { recursive: true, withFileTypes: true }))
+      if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name), "utf8")).not.toContain(privateHalf);
+  });
+
+  test("tells every mistake at once, before the fleet is asked, and writes nothing", async () => {
+    const message = await refusal({
+      name: "Blue",
+      environment: "stage",
+      kubernetesVersion: "1.20",
+      nodes: "many",
+      tenant: "no team",
+    });
+    expect(message).toContain("5 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("got:     Blue");
+    expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
+    expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
+    expect(message).toMatch(/--kubernetes-version: is not offered\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
+    expect(message).toMatch(/--nodes: .*must be integer\n\s+got: {5}many/);
+    expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
+    expect(spokes()).toEqual(["README.md"]);
+  });
+
+  test.each([
+    ["10.64.0.0", "is no IPv4 network"],
+    ["10.64.0.1/18", "is no IPv4 network"],
+    ["10.0.0.0/8", "can't be divided into subnets"],
+    ["8.8.0.0/18", "is not private"],
+    ["10.70.0.0/20", "overlaps 10.70.0.0/18 of spoke green"],
+  ])("refuses the network %s: it %s", async (cidr, problem) => {
+    mkdirSync(join(checkout, "spokes", "green"));
+    writeFileSync(join(checkout, "spokes", "green", "spoke.yaml"), "spec: { network: { cidr: 10.70.0.0/18 } }");
+    const message = await refusal({ cidr });
+    expect(message).toContain(`--cidr: ${problem}`);
+    expect(message).toContain(`got:     ${cidr}`);
+  });
+
+  test("refuses a network that overlaps the hub's", async () => {
+    await expect(make({ cidr: "10.0.64.0/18" })).rejects.toThrow("overlaps 10.0.0.0/16 of the hub");
+    expect(spokes()).toEqual(["README.md"]);
+  });
+
+  test("refuses a tenant that YAML would read as a number", async () => {
+    expect(await refusal({ tenant: "123" })).toContain("--tenant: would be read as a number");
+  });
+
+  test("never touches a spoke that is there", async () => {
+    await make();
+    const before = readFileSync(join(checkout, "spokes", "blue", "spoke.yaml"), "utf8");
+    expect(await refusal({ tenant: "others" })).toContain("<name>: has a folder already");
+    expect(readFileSync(join(checkout, "spokes", "blue", "spoke.yaml"), "utf8")).toBe(before);
+  });
+
+  test("leaves nothing behind when sealing fails", async () => {
+    fleet = { ...fleet, kubeseal: join(base, "no-kubeseal") };
+    await expect(make()).rejects.toThrow("no-kubeseal is not on PATH: install kubeseal");
+    expect(spokes()).toEqual(["README.md"]);
+  });
+
+  test("names the environments for which the fleet has a key", async () => {
+    await expect(make({ environment: "prod" })).rejects.toThrow(/--environment.*\n\s+got: {5}prod\n\s+allowed: dev\n/);
+  });
+
+  test("says what a folder is not, and how to name the right one", async () => {
+    const elsewhere = newSpoke(base, request, unreachable);
+    await expect(elsewhere).rejects.toThrow(
+      /is no checkout of gitops-system: it has no folder templates\/spoke.*--repository DIR/,
+    );
+  });
+});
+
+test("the rule for names is the Spoke API's", () => {
+  const [rule] = definition.spec.versions[0].schema.openAPIV3Schema["x-kubernetes-validations"];
+  expect(rule.rule).toContain("self.metadata.name.size() <= 40");
+  expect(rule.rule).toContain("self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')");
+  expect(rule.messageExpression).toContain(spokeNameRule.allowed);
+  for (const [name, allowed] of [
+    ["a", true],
+    ["a".repeat(40), true],
+    ["a".repeat(41), false],
+    ["1a", false],
+    ["a-", false],
+    ["hub", false],
+    ["cluster-a", false],
+  ] as const)
+    expect(spokeNameRule.accepts(name), name).toBe(allowed);
+});

@@ -1,0 +1,123 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ssh2 from "ssh2";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { onboardApp } from "../../cli/app-folder.ts";
+import type { AppRequest } from "../../cli/app-rules.ts";
+import type { Fleet } from "../../cli/sources.ts";
+import { fromBase64 } from "../../lib/bridge.ts";
+import { certificate, fakeKubeseal, fleetWith, knownHosts, privateHalf, root } from "./support/fleet.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-onboard-"));
+afterAll(() => rmSync(base, { recursive: true }));
+const dev = await certificate();
+
+let checkout: string;
+let kubeseal: ReturnType<typeof fakeKubeseal>;
+let fleet: Fleet;
+beforeEach(() => {
+  const folder = mkdtempSync(join(base, "case-"));
+  kubeseal = fakeKubeseal(folder);
+  fleet = fleetWith({ dev }, kubeseal.program);
+  checkout = join(folder, "gitops-workloads");
+  cpSync(join(root, "repos", "gitops-workloads"), checkout, { recursive: true });
+});
+
+const request: AppRequest = {
+  app: "payment-app",
+  cluster: "blue",
+  environment: "dev",
+  tenant: "payments",
+  repositoryUrl: "ssh://git@git.fleet.internal:2222/payment-app-manifests.git",
+  revision: "main",
+  path: "./overlays/dev",
+};
+const onboard = (change: Partial<AppRequest> = {}, hosts?: string) =>
+  onboardApp(checkout, { ...request, ...change }, async () => fleet, hosts);
+
+describe("fleet onboard", () => {
+  test("makes the application's folder on its cluster, complete by its own kustomization.yaml", async () => {
+    const { folder } = await onboard();
+    expect(folder).toBe(join(checkout, "clusters", "blue", "payment-app"));
+    for (const name of parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources)
+      expect(existsSync(join(folder, name)), name).toBe(true);
+    const [source, sync] = parseAllDocuments(readFileSync(join(folder, "sync.yaml"), "utf8")).map((each) =>
+      each.toJS(),
+    );
+    expect(source.spec).toMatchObject({ url: request.repositoryUrl, ref: { branch: "main" } });
+    expect(sync.spec.path).toBe("./overlays/dev");
+    expect(source.spec.secretRef.name).toBe(parse(readFileSync(join(folder, "credential.yaml"), "utf8")).metadata.name);
+  });
+
+  test("makes a deploy key of the application's own, sealed with the host keys that the fleet trusts", async () => {
+    const { publicKey } = await onboard();
+    const [call] = kubeseal.calls();
+    const data = fromBase64(call?.input.data ?? {});
+    expect(data).toMatchObject({ "identity.pub": publicKey, known_hosts: knownHosts });
+    expect(data["identity"]).not.toContain(privateHalf);
+    const key = ssh2.utils.parseKey(data["identity"] ?? "");
+    if (key instanceof Error || Array.isArray(key)) return expect.fail(String(key));
+    expect(key.isPrivateKey()).toBe(true);
+    expect(publicKey).toBe(`ssh-ed25519 ${key.getPublicSSH().toString("base64")} payment-app@blue`);
+  });
+
+  test("two clusters get two keys", async () => {
+    const [blue, green] = [await onboard(), await onboard({ cluster: "green" })];
+    expect(blue.publicKey.split(" ")[1]).not.toBe(green.publicKey.split(" ")[1]);
+  });
+
+  test("writes the private half nowhere", async () => {
+    const { folder } = await onboard();
+    expect(kubeseal.calls()[0]?.argv.join(" ")).not.toContain("PRIVATE KEY");
+    expect(readFileSync(join(folder, "credential.yaml"), "utf8")).not.toContain("PRIVATE KEY");
+  });
+
+  test.each<[string, Partial<AppRequest>]>([
+    ["<app>", { app: "Payment" }],
+    ["<app>", { app: "flux-system" }],
+    ["<app>", { app: "kube-public" }],
+    ["<app>", { app: "123" }],
+    ["--cluster", { cluster: "hub" }],
+    ["--cluster", { cluster: "../blue" }],
+    ["--tenant", { tenant: "The Team" }],
+    ["--repository-url", { repositoryUrl: "git@git.fleet.internal:payment-app-manifests.git" }],
+    ["--repository-url", { repositoryUrl: "https://git.fleet.internal/payment-app-manifests.git" }],
+    ["--repository-url", { repositoryUrl: "ssh://git@git.fleet.internal/a.git\nkind: Secret" }],
+    ["--revision", { revision: "-x" }],
+    ["--revision", { revision: "1.10" }],
+    ["--path", { path: "./../other" }],
+    ["--path", { path: "overlays/dev" }],
+  ])("refuses a wrong %s before anything is asked or written: %j", async (key, change) => {
+    const asked = () => Promise.reject(new Error("asked the fleet"));
+    await expect(onboardApp(checkout, { ...request, ...change }, asked)).rejects.toThrow(
+      new RegExp(`1 mistake in fleet onboard, nothing was changed:\n  1\\. ${key}: `),
+    );
+    expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
+  });
+
+  test("refuses a name that makes a longer IAM role than AWS takes, with how much it is too long", async () => {
+    await expect(onboard({ app: "a".repeat(60) })).rejects.toThrow("at most 64 characters");
+  });
+
+  test("refuses a Git host whose key is not known, until its known_hosts line is given", async () => {
+    const change = { repositoryUrl: "ssh://git@github.com/example/payment-app-manifests.git" };
+    await expect(onboard(change)).rejects.toThrow("names the Git host github.com, whose key is not known");
+    await onboard(change, "github.com ssh-ed25519 AAAA");
+    const { known_hosts } = fromBase64(kubeseal.calls()[0]?.input.data ?? {});
+    expect(known_hosts).toBe("github.com ssh-ed25519 AAAA");
+  });
+
+  test("never touches an application that is there", async () => {
+    await onboard();
+    await expect(onboard()).rejects.toThrow("<app>: has a folder on this cluster already");
+    expect(kubeseal.calls()).toHaveLength(1);
+  });
+
+  test("names the environments that can be sealed for", async () => {
+    await expect(onboard({ environment: "prod" })).rejects.toThrow(
+      "the fleet has no sealing key of environment prod; it has dev: add one",
+    );
+  });
+});

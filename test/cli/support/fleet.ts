@@ -1,0 +1,65 @@
+import "reflect-metadata";
+import { webcrypto } from "node:crypto";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { X509CertificateGenerator } from "@peculiar/x509";
+import type { Fleet } from "../../../cli/sources.ts";
+
+export const root = join(import.meta.dirname, "..", "..", "..");
+export const knownHosts = "[git.fleet.internal]:2222 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMq";
+export const privateHalf = "-----BEGIN OPENSSH PRIVATE KEY----- of the repository";
+
+/** A self-signed certificate in PEM; RSA unless an elliptic curve is asked for. */
+export async function certificate({ curve = false, notAfter = new Date("2099-01-01") } = {}): Promise<string> {
+  const algorithm = curve
+    ? { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" }
+    : { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const made = await X509CertificateGenerator.createSelfSigned({
+    name: "CN=sealing",
+    notBefore: new Date("2020-01-01"),
+    notAfter,
+    signingAlgorithm: algorithm,
+    keys,
+  });
+  return made.toString("pem");
+}
+
+/** One call of the kubeseal of {@link fakeKubeseal}. */
+export interface Call {
+  readonly argv: readonly string[];
+  readonly input: { readonly data: Readonly<Record<string, string>> };
+}
+
+/** A program in the place of kubeseal, which notes how it is called and seals nothing. */
+export function fakeKubeseal(folder: string): { program: string; calls: () => Call[] } {
+  const program = join(folder, "kubeseal");
+  const log = join(folder, "calls");
+  writeFileSync(
+    program,
+    `#!${process.execPath}
+const { appendFileSync, readFileSync } = require("node:fs");
+const input = JSON.parse(readFileSync(0, "utf8"));
+appendFileSync(${JSON.stringify(log)}, JSON.stringify({ argv: process.argv.slice(2), input }) + "\\n");
+const { name, namespace } = input.metadata;
+process.stdout.write(\`kind: SealedSecret\\nmetadata: { name: \${name}, namespace: \${namespace} }\\n\`);
+`,
+  );
+  chmodSync(program, 0o755);
+  const lines = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+  return { program, calls: () => lines().map((line) => JSON.parse(line)) };
+}
+
+/** A fleet with one repository credential for all repositories. */
+export const fleetWith = (certificates: Fleet["certificates"], kubeseal: string): Fleet => ({
+  name: "fleet",
+  region: "us-east-1",
+  vpcCidr: "10.0.0.0/16",
+  certificates,
+  kubeseal,
+  credential: async (repository) => ({
+    identity: `${privateHalf} ${repository}`,
+    "identity.pub": "ssh-ed25519 AAAA",
+    known_hosts: knownHosts,
+  }),
+});
