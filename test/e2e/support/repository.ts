@@ -1,0 +1,43 @@
+import { mkdtempSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parse, stringify } from "yaml";
+import { git, instance } from "./fleet.ts";
+
+/** A person's checkout of a repository on the instance's Git server. */
+export interface Checkout {
+  /** The folder. */
+  readonly folder: string;
+  /** Commits everything in the folder and pushes it, over what others have pushed meanwhile; gives the commit's hash. */
+  push(message: string): Promise<string>;
+  /** Removes files or folders; paths from the root of the repository. */
+  remove(...paths: string[]): Promise<void>;
+  /** Rewrites one YAML file with a single document. */
+  edit(path: string, change: (object: Editable) => Editable): Promise<void>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a YAML document of any shape
+export type Editable = any;
+
+export async function checkout(repository: string): Promise<Checkout> {
+  const folder = join(mkdtempSync(join(tmpdir(), "fleet-checkout-")), repository);
+  await git(["clone", "--quiet", join(instance.paths.git, `${repository}.git`), folder]);
+  return {
+    folder,
+    async push(message) {
+      await git(["add", "--all"], folder);
+      await git(["commit", "--quiet", "--message", message], folder);
+      await git(["pull", "--quiet", "--rebase"], folder);
+      await git(["push", "--quiet"], folder);
+      return (await git(["rev-parse", "HEAD"], folder)).trim();
+    },
+    async remove(...paths) {
+      for (const path of paths) await rm(join(folder, path), { recursive: true });
+    },
+    async edit(path, change) {
+      const file = join(folder, path);
+      await writeFile(file, stringify(change(parse(await readFile(file, "utf8")))));
+    },
+  };
+}

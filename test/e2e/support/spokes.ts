@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import { eventually, execute, get, instance, kubectl, type Options, root, tryKubectl } from "./fleet.ts";
+import { type Checkout, checkout, type Editable } from "./repository.ts";
+
+/** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */
+export const BOOTSTRAP_SECONDS = 600;
+/** Seconds that a spoke may take from the push that removes it until nothing is left of it. */
+export const REMOVAL_SECONDS = 600;
+
+/** The command `fleet` as in a shell that sourced the instance's env file. */
+export const fleet = (args: readonly string[], options?: Options) =>
+  execute(process.execPath, [join(root, "cli", "main.ts"), ...args], options);
+
+/** Adds the folder of a spoke to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
+export async function addSpoke(
+  system: Checkout,
+  name: string,
+  environment: string,
+  change: (spoke: Editable) => Editable = (spoke) => spoke,
+): Promise<void> {
+  const { code, stdout, stderr } = await fleet([
+    "new-cluster",
+    name,
+    ...["--environment", environment, "--tenant", "payments", "--repository", system.folder],
+  ]);
+  expect(code, stdout + stderr).toBe(0);
+  await system.edit(`spokes/${name}/spoke.yaml`, change);
+}
+
+/** The Spoke as the hub's API server has it. Rejects when there is none. */
+export const spoke = (name: string) => get(["spoke", name, "--namespace", "spokes"]);
+
+/** The status of a Spoke's condition with its reason and message. */
+export async function condition(name: string, type: string): Promise<Record<string, string> | undefined> {
+  return ((await spoke(name)).status?.conditions ?? []).find((one: Record<string, string>) => one["type"] === type);
+}
+
+/** Waits until a Spoke is Ready. */
+export const untilReady = (name: string, seconds = BOOTSTRAP_SECONDS) =>
+  eventually(seconds, async () => {
+    const { phase, message, conditions = [] } = (await spoke(name)).status ?? {};
+    const ready = conditions.find((one: Record<string, string>) => one["type"] === "Ready");
+    expect(ready?.status, `${phase}: ${message}`).toBe("True");
+  });
+
+/** Waits until the hub has no such Spoke any more. */
+export const untilGone = (name: string, seconds = REMOVAL_SECONDS) =>
+  eventually(seconds, async () => {
+    const { code, stdout } = await tryKubectl(["get", "spoke", name, "--namespace", "spokes", "--output", "yaml"]);
+    expect(code, stdout).not.toBe(0);
+  });
+
+/** kubectl's arguments for a spoke, as its administrator: the tests look at it, nobody of the fleet uses this. */
+export const on = (name: string): string[] => [
+  "--kubeconfig",
+  join(instance.paths.clusters, `fleet-spoke-${name}`, "admin.kubeconfig"),
+];
+export const onSpoke = (name: string, args: readonly string[], options?: Options) =>
+  kubectl([...on(name), ...args], options);
+export const tryOnSpoke = (name: string, args: readonly string[], options?: Options) =>
+  tryKubectl([...on(name), ...args], options);
+export const getOnSpoke = (name: string, args: readonly string[]) => get([...on(name), ...args]);
+
+/** A checkout of the platform team's repository. */
+export const system = () => checkout("gitops-system");
+/** A checkout of the governance team's repository. */
+export const workloads = () => checkout("gitops-workloads");
