@@ -1,0 +1,105 @@
+/** Secrets Manager, KMS, and secrets where they do not belong. */
+import { credentialIn } from "./lib/credentials.ts";
+import { each, integer, resourceRule } from "./lib/rule.ts";
+import { environmentOf, exceptEnvironments } from "./lib/tags.ts";
+import { isSet, record, text } from "./lib/values.ts";
+
+const secret = ["aws:secretsmanager/secret:Secret"];
+const key = ["aws:kms/key:Key"];
+
+/** Days that AWS takes when none are given, for secrets as for keys. */
+const awsDefaultDays = 30;
+
+const customerKey = resourceRule({
+  id: "secrets-customer-key",
+  description:
+    "Secrets are encrypted with a customer managed key, so that key policies and rotation are the fleet's own.",
+  remediation: "Set kmsKeyId to the ARN of a customer managed key.",
+  types: secret,
+  *check({ props }) {
+    if (!isSet(props, "kmsKeyId") || text(props["kmsKeyId"]).includes("alias/aws/"))
+      yield "the secret is encrypted with AWS's own key: set kmsKeyId to a customer managed key";
+  },
+});
+
+const recoveryWindow = resourceRule({
+  id: "secrets-recovery-window",
+  description: "A deleted secret can be restored for some days.",
+  remediation: "Set secretRecoveryWindowDays in the configuration of the stack.",
+  parameters: {
+    minimumDays: integer("Least number of days.", 7, 0),
+    exceptEnvironments: exceptEnvironments("whose secrets may go at once", []),
+  },
+  types: secret,
+  *check(resource, config) {
+    const days = resource.props["recoveryWindowInDays"] ?? awsDefaultDays;
+    if (Number(days) < config.minimumDays && !config.exceptEnvironments.includes(environmentOf(resource)))
+      yield `recoveryWindowInDays is ${Number(days)}: at least ${config.minimumDays} days must remain to restore the secret`;
+  },
+});
+
+const keyRotation = resourceRule({
+  id: "kms-key-rotation",
+  description: "Symmetric keys are rotated every year.",
+  remediation: "Set enableKeyRotation.",
+  types: key,
+  *check({ props }) {
+    // AWS rotates no asymmetric and no HMAC keys.
+    const symmetric = (props["customerMasterKeySpec"] ?? "SYMMETRIC_DEFAULT") === "SYMMETRIC_DEFAULT";
+    if (symmetric && props["enableKeyRotation"] !== true)
+      yield "the key is never rotated: set enableKeyRotation to true";
+  },
+});
+
+const keyDeletionWindow = resourceRule({
+  id: "kms-deletion-window",
+  description:
+    "The deletion of a key can be taken back for some days: with the key everything that it encrypted is lost.",
+  remediation: "Set kmsDeletionWindowDays in the configuration of the stack.",
+  parameters: { minimumDays: integer("Least number of days, 7 to 30.", 7, 7) },
+  types: key,
+  *check({ props }, { minimumDays }) {
+    const days = props["deletionWindowInDays"] ?? awsDefaultDays;
+    if (Number(days) < minimumDays)
+      yield `deletionWindowInDays is ${Number(days)}: at least ${minimumDays} days must remain to keep the key`;
+  },
+});
+
+/** Properties that exist to hold secrets; providers and Pulumi encrypt them. */
+const secretProperties: Readonly<Record<string, readonly string[]>> = {
+  "aws:secretsmanager/secretVersion:SecretVersion": ["secretString", "secretBinary", "secretStringWo"],
+  "kubernetes:core/v1:Secret": ["data", "stringData"],
+};
+/** Packages whose resources are made of secrets, and providers, whose configuration holds some. */
+const secretPackages = /^(pulumi|tls|random):/;
+
+const plaintext = resourceRule({
+  id: "secrets-no-plaintext",
+  description:
+    "Private keys, tokens and kubeconfigs stand in secrets only, never in tags, descriptions, ConfigMaps or user data.",
+  remediation:
+    "Put the value into Secrets Manager and give the reader a role. What was committed or deployed once counts as stolen: replace it.",
+  types: (type) => !secretPackages.test(type),
+  *check({ type, props }) {
+    const exempt = secretProperties[type] ?? (isSecureParameter(type, props) ? ["value"] : []);
+    const properties = Object.keys(props).filter((property) => !exempt.includes(property));
+    yield* each(properties, (property) => plaintextIn(props[property], property));
+  },
+});
+
+const isSecureParameter = (type: string, props: Readonly<Record<string, unknown>>): boolean =>
+  type === "aws:ssm/parameter:Parameter" && props["type"] === "SecureString";
+
+function* plaintextIn(value: unknown, path: string): Generator<string> {
+  if (typeof value === "string") {
+    const found = credentialIn(value);
+    if (found) yield `${path} holds ${found} in plain text: move it to Secrets Manager, and replace it`;
+  } else if (Array.isArray(value)) {
+    yield* each([...value.keys()], (index) => plaintextIn(value[index], `${path}[${index}]`));
+  } else {
+    const members = record(value);
+    yield* each(Object.keys(members), (name) => plaintextIn(members[name], `${path}.${name}`));
+  }
+}
+
+export const secretPolicies = [customerKey, recoveryWindow, keyRotation, keyDeletionWindow, plaintext];
