@@ -1,8 +1,10 @@
 import { defineConfig } from "vitest/config";
+import InOrder from "./test/e2e/support/order.ts";
 
 /** `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: InOrder },
     projects: [
       {
         test: {
