@@ -15,6 +15,7 @@ Makes spokes/<name> in a checkout of gitops-system. Commit and push it, and the 
   --kubernetes-version V default: the newest that the Composition offers
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes; default: the Spoke API's
+  --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
 ${sourceHelp}
 `;
 
@@ -26,6 +27,7 @@ const options = {
   "kubernetes-version": { type: "string" },
   cidr: { type: "string" },
   nodes: { type: "string" },
+  admin: { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -48,6 +50,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       kubernetesVersion: values["kubernetes-version"],
       cidr: values.cidr,
       nodes: values.nodes,
+      admins: values.admin,
     },
     () => fleetFrom(values),
   );

@@ -19,21 +19,30 @@ export interface SpokeRequest {
   readonly cidr?: string | undefined;
   /** Number of nodes, as a person writes it. */
   readonly nodes?: string | undefined;
+  /** ARNs of IAM roles or users that administer the cluster. */
+  readonly admins?: readonly string[] | undefined;
 }
 
 const template = join("templates", "spoke");
-const flags = { region: "--region", tenant: "--tenant", environment: "--environment", nodes: "--nodes" };
+const flags = {
+  region: "--region",
+  tenant: "--tenant",
+  environment: "--environment",
+  nodes: "--nodes",
+  admins: "--admin",
+};
 
 /** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
 const fluxNamespace = "flux-system";
 
 /** Members of the specification that the template has no placeholder for. */
-function extras({ cidr, nodes }: SpokeRequest) {
+function extras({ admins = [], cidr, nodes }: SpokeRequest) {
   // What is no number stays as it is: the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
     ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
+    ...(admins.length === 0 ? {} : { admins }),
   };
 }
 

@@ -41,6 +41,8 @@ const toolsStep: Step<Fleet> = {
       {
         pulumi: [process.execPath, join(CHECKOUT, "local", "pulumi", "cli", "main.ts")],
         helm,
+        fleet: [process.execPath, join(CHECKOUT, "cli", "main.ts")],
+        "deploy-key": [process.execPath, join(CHECKOUT, "local", "git", "deploy-key.ts")],
         ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
       },
     );
@@ -61,7 +63,7 @@ export function deployKeys(outputs: Readonly<Record<string, unknown>>): DeployKe
     throw new Error(`the stack has no output deployPublicKeys with a key per repository, got ${JSON.stringify(keys)}`);
   return Object.entries(keys as Record<string, string>).map(([repository, publicKey]) => ({
     repository,
-    publicKey: publicKey.trim(),
+    publicKey: `${publicKey.trim()} hub`,
     access: "read",
   }));
 }

@@ -44,6 +44,14 @@ export function readAccessList(file: string): AccessList {
   }
 }
 
+/** What an OpenSSH public key says behind type and blob: whose it is. */
+const keyComment = (publicKey: string) => publicKey.split(" ").slice(2).join(" ");
+
+/** Whether one deploy key takes the place of another: the same key, or a newer one of the same owner, for the same repository. */
+export const replaces = (a: DeployKey, b: DeployKey): boolean =>
+  a.repository === b.repository &&
+  (keyBlob(a.publicKey) === keyBlob(b.publicKey) || keyComment(a.publicKey) === keyComment(b.publicKey));
+
 /** The base64 blob of an OpenSSH public key, without type and comment. */
 const keyBlob = (publicKey: string) => publicKey.split(" ")[1] ?? "";
 

@@ -1,10 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
-import type { AccessList, DeployKey } from "./access.ts";
+import { type AccessList, type DeployKey, replaces } from "./access.ts";
 import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
 export type { Access, AccessList, DeployKey } from "./access.ts";
+export { commitTo, hasPath, isMarked, listFolder, mark } from "./commit.ts";
 export { BRANCH, type Published, publish } from "./repositories.ts";
 
 /** The name under which clusters reach the Git server. */
@@ -26,12 +27,13 @@ export function gitKnownHosts(instance: Instance): string {
   return knownHostsLine(`[${GIT_HOST}]:${GIT_SSH_PORT}`, ensureHostKey(hostKey));
 }
 
-/** The deploy keys of a list replaced by these; HTTP tokens stay. */
-export function withDeployKeys(list: Partial<AccessList>, deployKeys: readonly DeployKey[]): Partial<AccessList> {
-  return { ...list, deployKeys: [...deployKeys] };
+/** A list with these deploy keys, each in place of its owner's for the repository (the key's comment); the rest stays. Pure. */
+export function withDeployKeys(list: Partial<AccessList>, added: readonly DeployKey[]): Partial<AccessList> {
+  const kept = (list.deployKeys ?? []).filter((key) => !added.some((other) => replaces(other, key)));
+  return { ...list, deployKeys: [...kept, ...added] };
 }
 
-/** Registers exactly these deploy keys at the Git server, which reads them at the next login. */
+/** Registers deploy keys at the Git server, which reads them at the next login. */
 export async function registerDeployKeys(instance: Instance, deployKeys: readonly DeployKey[]): Promise<void> {
   const { keys } = gitPaths(instance);
   const list = (await readJson(keys)) as Partial<AccessList> | undefined;

@@ -9,14 +9,16 @@ export const BRANCH = "main";
 /** Remembers what of the project was published last, so that a person's own commits on the branch are told apart. */
 const PUBLISHED = "refs/fleet/published";
 
-const IDENTITY = {
+/** Who commits what the commands of the local stack commit. */
+export const IDENTITY = {
   GIT_AUTHOR_NAME: "eks-gitops-fleet",
   GIT_AUTHOR_EMAIL: "fleet@fleet.internal",
   GIT_COMMITTER_NAME: "eks-gitops-fleet",
   GIT_COMMITTER_EMAIL: "fleet@fleet.internal",
 };
 
-function git(bare: string, args: readonly string[], env: Record<string, string> = {}): string {
+/** Runs git on a bare repository and gives its output. */
+export function git(bare: string, args: readonly string[], env: Record<string, string> = {}): string {
   return execFileSync("git", ["--git-dir", bare, ...args], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
@@ -24,7 +26,8 @@ function git(bare: string, args: readonly string[], env: Record<string, string> 
   }).trim();
 }
 
-function resolve(bare: string, revision: string): string | undefined {
+/** The object that a revision names; undefined when there is none. */
+export function resolve(bare: string, revision: string): string | undefined {
   try {
     return git(bare, ["rev-parse", "--verify", "--quiet", revision]);
   } catch {

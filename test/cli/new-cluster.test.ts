@@ -55,14 +55,22 @@ describe("fleet new-cluster", () => {
     expect(parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources).toEqual(["spoke.yaml"]);
   });
 
-  test("takes a version, a region, a network and a number of nodes, and leaves the template's comments", async () => {
-    const folder = await make({ kubernetesVersion: "1.34", region: "eu-west-1", cidr: "10.9.0.0/18", nodes: "1" });
+  test("takes a version, a region, a network, nodes and administrators, and leaves the template's comments", async () => {
+    const admins = ["arn:aws:iam::000000000000:role/team"];
+    const folder = await make({
+      kubernetesVersion: "1.34",
+      region: "eu-west-1",
+      cidr: "10.9.0.0/18",
+      nodes: "1",
+      admins,
+    });
     const text = readFileSync(join(folder, "spoke.yaml"), "utf8");
     expect(parse(text).spec).toMatchObject({
       kubernetesVersion: "1.34",
       region: "eu-west-1",
       network: { cidr: "10.9.0.0/18" },
       nodes: { min: 1, desired: 1, max: 2 },
+      admins,
     });
     expect(text).toContain("# Changes of the Composition arrive");
   });
@@ -95,14 +103,16 @@ describe("fleet new-cluster", () => {
       kubernetesVersion: "1.20",
       nodes: "many",
       tenant: "no team",
+      admins: ["me"],
     });
-    expect(message).toContain("5 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("6 mistakes in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
     expect(message).toMatch(/--kubernetes-version: is not offered\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
     expect(message).toMatch(/--nodes: .*must be integer\n\s+got: {5}many/);
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
+    expect(message).toMatch(/--admin: .*must match pattern.*\n\s+got: {5}me/);
     expect(spokes()).toEqual(["README.md"]);
   });
 
