@@ -5,6 +5,7 @@ import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
 
@@ -48,16 +49,24 @@ export interface InstanceFacts {
  * the emulated account where the stack names the accounts that it may run in. Pure.
  */
 export function overrides(config: Config, facts: InstanceFacts): Config {
-  const uses = (key: string, host: string) => {
-    const url = config[key];
-    return typeof url === "string" && URL.canParse(url) && new URL(url).hostname === host;
-  };
   const own: (readonly [boolean, string, unknown])[] = [
-    [uses(`${PROJECT}:gitopsSystemRepoUrl`, facts.gitHost), `${PROJECT}:gitKnownHosts`, facts.gitKnownHosts],
-    [uses(`${PROJECT}:chartsRegistry`, facts.chartsHost), `${PROJECT}:chartsRegistry`, facts.chartsUrl],
+    [uses(config, `${PROJECT}:gitopsSystemRepoUrl`, facts.gitHost), `${PROJECT}:gitKnownHosts`, facts.gitKnownHosts],
+    [uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost), `${PROJECT}:chartsRegistry`, facts.chartsUrl],
     [config["aws:allowedAccountIds"] !== undefined, "aws:allowedAccountIds", [ACCOUNT]],
   ];
   return Object.fromEntries(own.filter(([applies]) => applies).map(([, key, value]) => [key, value]));
+}
+
+/** Whether a value of a stack is a URL of a host. */
+function uses(config: Config, key: string, host: string): boolean {
+  const url = config[key];
+  return typeof url === "string" && URL.canParse(url) && new URL(url).hostname === host;
+}
+
+/** What an instance lays over the configuration of the policy pack: where its chart mirror is, for a stack that uses it. Pure. */
+export function policyOverrides(config: Config, facts: Pick<InstanceFacts, "chartsHost" | "chartsUrl">): PolicyConfig {
+  const mirrored = uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost);
+  return mirrored ? { "kubernetes-helm-registries": { registries: [facts.chartsUrl] } } : {};
 }
 
 /** The config of a stack as the checkout has it. Rejects for a stack that it doesn't have, naming the file. */
@@ -66,12 +75,14 @@ export async function readStack(stack: string): Promise<Config> {
   return config;
 }
 
-/** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml. */
+/** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml and stacks/policies.<stack>.json. */
 export async function writeOverrides(instance: Instance, stack: string, facts: InstanceFacts): Promise<void> {
   const folder = pulumiPaths(instance.dir).overrides;
-  const config = overrides(await readStack(stack), facts);
+  const config = await readStack(stack);
   await mkdir(folder, { recursive: true });
-  await writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config }, { lineWidth: 0 }));
+  const values = stringify({ config: overrides(config, facts) }, { lineWidth: 0 });
+  await writeAtomic(join(folder, `Pulumi.${stack}.yaml`), values);
+  await writeAtomic(join(folder, `policies.${stack}.json`), JSON.stringify(policyOverrides(config, facts)));
 }
 
 /** The `pulumi` of the instance's shell files: the real CLI with the stack's files and the instance's environment. */

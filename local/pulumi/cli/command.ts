@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
+import { policyFlags } from "./policies.ts";
 import { prepareStack, selectedStack } from "./stack.ts";
 
 /** What to execute. */
@@ -55,17 +56,21 @@ export async function pulumiCommand(dir: string, args: readonly string[], cwd = 
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run npm start first`);
   await ensurePassphrase(dir);
   const env = { ...definedEnvironment(), ...pulumiEnvironment(dir) };
-  if (projectRoot(path.resolve(cwd, flagOf(args, "--cwd", "-C") ?? ".")) !== CHECKOUT) return { binary, args, env };
+  const from = path.resolve(cwd, flagOf(args, "--cwd", "-C") ?? ".");
+  if (projectRoot(from) !== CHECKOUT) return { binary, args, env };
   const named = flagOf(args, "--stack", "-s") ?? env["PULUMI_STACK"] ?? (await selectedStack(dir));
   const stack = named?.split("/").at(-1) ?? DEFAULT_STACK;
   const withStack = named ? env : { ...env, PULUMI_STACK: stack };
   if (!STACK_COMMANDS.has(commandOf(args) ?? "") || args.includes("--help") || args.includes("-h"))
     return { binary, args, env: withStack };
   const rendered = await prepareStack(dir, stack);
-  const config = flagOf(args, "--config-file") ? [] : ["--config-file", rendered];
+  const filled = [
+    ...(flagOf(args, "--config-file") ? [] : ["--config-file", rendered]),
+    ...(await policyFlags(dir, stack, args, from)),
+  ];
   // Behind the user's arguments, except where `--` ends the flags.
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  return { binary, args: [...args.slice(0, end), ...config, ...args.slice(end)], env: withStack };
+  return { binary, args: [...args.slice(0, end), ...filled, ...args.slice(end)], env: withStack };
 }
 
 function definedEnvironment(): Record<string, string> {
