@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Instance } from "../instance/index.ts";
+import type { ProcessSpec } from "../supervisor/spec.ts";
 import { gatewayKeyFile } from "./key.ts";
 
 /** Port of ministack on the instance's loopback address. */
@@ -10,13 +11,6 @@ export const MINISTACK_PORT = 4566;
 export const ACCOUNT = "000000000000";
 export const REGION = "us-east-1";
 export const PARTITION = "aws";
-
-/** A process for the supervisor. */
-export interface ProcessSpec {
-  readonly id: string;
-  readonly argv: readonly [string, ...string[]];
-  readonly env: Readonly<Record<string, string>>;
-}
 
 /**
  * ministack 1.5.33 with our extension (ministack/main.py). `python` is the interpreter of a virtual environment that has it.

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Instance } from "../instance/index.ts";
+import type { ProcessSpec } from "../supervisor/spec.ts";
 import { PORTS } from "./gateway.ts";
-import type { ProcessSpec } from "./ministack.ts";
 
 /** The gateway as a process for the supervisor. It is ready when `healthUrl` answers 200. */
 export function gatewayProcess(

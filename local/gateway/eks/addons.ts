@@ -9,10 +9,10 @@ import {
   type Call,
   type EksContext,
   eksArn,
+  listOfCluster,
   type Operation,
   onCluster,
   optionalString,
-  page,
   passedRole,
   pathPart,
   requiredString,
@@ -50,20 +50,7 @@ export const addonOperations: readonly Operation[] = [
     }),
     run: createAddon,
   },
-  {
-    name: "ListAddons",
-    method: "GET",
-    path: "/clusters/{name}/addons",
-    authorize: onCluster,
-    run: (context, call) => {
-      const { items, ...rest } = page(
-        Object.keys(context.store.get(pathPart(call, "name")).addons),
-        call.query,
-        (name) => name,
-      );
-      return { addons: items, ...rest };
-    },
-  },
+  listOfCluster("ListAddons", "/clusters/{name}/addons", "addons", ({ addons }) => addons),
   {
     name: "DescribeAddon",
     method: "GET",

@@ -9,10 +9,10 @@ import {
   type Call,
   type EksContext,
   eksArn,
+  listOfCluster,
   type Operation,
   onCluster,
   optionalString,
-  page,
   passedRole,
   pathPart,
   requiredString,
@@ -73,17 +73,7 @@ export const nodegroupOperations: readonly Operation[] = [
     }),
     run: createNodegroup,
   },
-  {
-    name: "ListNodegroups",
-    method: "GET",
-    path: "/clusters/{name}/node-groups",
-    authorize: onCluster,
-    run: (context, call) => {
-      const names = Object.keys(context.store.get(pathPart(call, "name")).nodegroups);
-      const { items, ...rest } = page(names, call.query, (name) => name);
-      return { nodegroups: items, ...rest };
-    },
-  },
+  listOfCluster("ListNodegroups", "/clusters/{name}/node-groups", "nodegroups", ({ nodegroups }) => nodegroups),
   {
     name: "DescribeNodegroup",
     method: "GET",

@@ -1,5 +1,6 @@
 import type { AwsLookups } from "../aws/lookups.ts";
 import { invalidParameter } from "./errors.ts";
+import type { ClusterRecord } from "./model.ts";
 import type { ClusterRuntime } from "./runtime.ts";
 import type { Store } from "./store.ts";
 
@@ -58,6 +59,24 @@ export function eksArn(context: Pick<EksContext, "partition" | "region" | "accou
 /** Authorization on the cluster that the path names. */
 export const onCluster = (context: EksContext, call: Omit<Call, "caller">): Authorization => ({
   resource: eksArn(context, `cluster/${call.path["name"] ?? ""}`),
+});
+
+/** The operation that lists a collection of a cluster by its keys, as the member `member` of the answer. */
+export const listOfCluster = (
+  name: string,
+  path: string,
+  member: string,
+  collection: (cluster: ClusterRecord) => Readonly<Record<string, unknown>>,
+): Operation => ({
+  name,
+  method: "GET",
+  path,
+  authorize: onCluster,
+  run: (context, call) => {
+    const keys = Object.keys(collection(context.store.get(pathPart(call, "name"))));
+    const { items, ...rest } = page(keys, call.query, (key) => key);
+    return { [member]: items, ...rest };
+  },
 });
 
 /** The role of a body that is handed to a service, for iam:PassRole; none where the member is missing. */
