@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import { eventually, execute, get, instance, kubectl, type Options, root, tryKubectl } from "./fleet.ts";
+import { eventually, execute, get, instance, kubectl, type Options, tryKubectl } from "./fleet.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
 
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */
@@ -10,7 +10,7 @@ export const REMOVAL_SECONDS = 600;
 
 /** The command `fleet` as in a shell that sourced the instance's env file. */
 export const fleet = (args: readonly string[], options?: Options) =>
-  execute(process.execPath, [join(root, "cli", "main.ts"), ...args], options);
+  execute(join(instance.paths.bin, "fleet"), args, options);
 
 /** Adds the folder of a spoke to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
 export async function addSpoke(
@@ -50,6 +50,19 @@ export const untilGone = (name: string, seconds = REMOVAL_SECONDS) =>
     const { code, stdout } = await tryKubectl(["get", "spoke", name, "--namespace", "spokes", "--output", "yaml"]);
     expect(code, stdout).not.toBe(0);
   });
+
+/** Makes sure of a spoke that several files share and none of them destroys: adds it unless the hub has it, and waits until it is Ready. */
+export async function sharedSpoke(name: string, environment: string): Promise<void> {
+  if (!(await exists(name))) {
+    const repository = await system();
+    await addSpoke(repository, name, environment);
+    await repository.push(`Add spoke ${name}`);
+    await eventually(60, async () => expect(await exists(name), `Flux has not applied spokes/${name}`).toBe(true));
+  }
+  await untilReady(name);
+}
+
+const exists = async (name: string) => (await tryKubectl(["get", "spoke", name, "--namespace", "spokes"])).code === 0;
 
 /** kubectl's arguments for a spoke, as its administrator: the tests look at it, nobody of the fleet uses this. */
 export const on = (name: string): string[] => [
