@@ -26,7 +26,7 @@ await main(async () => {
   await ensureToolchain((line) => console.log(line));
   const dir = await mkdtemp(join(tmpdir(), "fleet-bench-"));
   try {
-    const { fleet, timings } = await bringUp(dir, "local");
+    const { fleet, timings } = await bringUp(dir, "local", { hubOnly: true });
     const { start, preview } = await compareRunners(fleet.instance());
     console.log("\nFrom npm start to all pods Ready, toolchain cached:");
     for (const line of phases(timings)) console.log(line);

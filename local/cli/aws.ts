@@ -22,9 +22,9 @@ export async function rootAws(instance: Instance): Promise<Aws> {
   return createAws({ region: REGION, endpoint: () => instance.awsEndpoint, credentials });
 }
 
-/** AWS clients of the instance as its deployer. Rejects when the instance has no AWS API yet. */
-export async function deployerAws(instance: Instance): Promise<Aws> {
+/** The keys of the instance's deployer. Rejects when the instance has no AWS API yet. */
+export async function deployerCredentials(instance: Instance): Promise<ReturnType<typeof profileOf>> {
   const text = await readText(instance.paths.awsCredentials);
   if (text === undefined) throw new Error(`${instance.paths.awsCredentials} does not exist: npm start makes it`);
-  return createAws({ region: REGION, endpoint: () => instance.awsEndpoint, credentials: profileOf(text, "default") });
+  return profileOf(text, "default");
 }

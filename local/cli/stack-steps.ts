@@ -93,7 +93,8 @@ const reachable = (clusters: readonly Cluster[]): ClusterAccess[] =>
       : [{ name, region: REGION, endpoint, certificateAuthority: certificateAuthority.data }],
   );
 
-const kubeconfigStep: Step<Fleet> = {
+/** Writes the kubeconfig of all clusters that can be reached. */
+export const kubeconfigStep: Step<Fleet> = {
   name: "write the kubeconfig",
   run: async (fleet, report) => {
     const { paths } = fleet.instance();

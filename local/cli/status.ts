@@ -1,7 +1,8 @@
 // `npm run status`: what runs and what is not as it should be. Exit code 0: all is well; 1: something isn't, or nothing runs.
 import { defaultDir, findInstance, readText } from "../instance/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
-import { main } from "./command.ts";
+import { main, underWay } from "./command.ts";
+import { isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { clustersOf, fluxStates, hubKubectl, nodeStates, podStates } from "./stack-steps.ts";
 
 const EVENTS_SHOWN = 5;
@@ -9,6 +10,8 @@ const EVENTS_SHOWN = 5;
 await main(async () => {
   const dir = defaultDir();
   const instance = await findInstance(dir);
+  const busy = await underWay(dir);
+  if (busy !== undefined) console.log(`${busy} is under way on ${dir}: what isn't ready yet may still come or go.\n`);
   if (instance === undefined) {
     console.log(`Nothing runs in ${dir}: npm start brings it up.`);
     return 1;
@@ -34,6 +37,12 @@ await main(async () => {
       if (status !== "ACTIVE") faults.push(`cluster ${name} is ${status}`);
     }
     const kubectl = await hubKubectl(instance, "local");
+    const spokes = await spokesOf(kubectl);
+    console.log(`\nSpokes${spokes.length === 0 ? ": none" : ""}`);
+    for (const spoke of spokes) {
+      console.log(`  ${spokeLine(spoke)}`);
+      if (!isSpokeReady(spoke)) faults.push(`spoke ${spokeLine(spoke)}`);
+    }
     for (const [title, states] of [
       ["Nodes", await nodeStates(kubectl)],
       ["Flux objects", await fluxStates(kubectl)],

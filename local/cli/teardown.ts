@@ -9,11 +9,13 @@ import { cloudSteps } from "./cloud-steps.ts";
 import { type Fleet, newFleet } from "./fleet.ts";
 import { cancelOperation } from "./operation.ts";
 import { changeStack, readPulumi } from "./pulumi.ts";
+import { registryStep } from "./registry-step.ts";
+import { removeSpokesStep } from "./spoke-removal.ts";
 import { pulumiSteps } from "./stack-steps.ts";
 import { runSteps, type Step } from "./steps.ts";
 
 export interface TeardownOptions {
-  /** Stop everything without `pulumi destroy`: for an instance whose stack can't be destroyed any more. */
+  /** Stop everything without removing spokes and without `pulumi destroy`: for an instance where these don't work any more. */
   readonly force: boolean;
 }
 
@@ -77,7 +79,10 @@ export async function tearDown(dir: string, stack: string, { force }: TeardownOp
   const deployed = !force && (await resourcesOf(known, stack)) > 0;
   const logs = join(dir, "logs");
   const destroy = deployed
-    ? [...fleet.machineSteps, fleet.instanceStep, cancelStep, ...cloudSteps, ...pulumiSteps, destroyStep]
+    ? [
+        ...[...fleet.machineSteps, fleet.instanceStep, cancelStep, ...cloudSteps, registryStep, ...pulumiSteps],
+        ...[removeSpokesStep, destroyStep],
+      ]
     : [cancelStep];
   const steps = [...destroy, stopStep, checkStep, stateStep];
   await runSteps(steps, { ...fleet, instance: () => known }, logs);

@@ -62,7 +62,7 @@ export function listFolder(bare: string, folder: string, kind: "blob" | "tree"):
 
 /** Notes in a repository that something was done once, whatever became of it. */
 export function mark(bare: string, name: string): void {
-  git(bare, ["update-ref", `refs/fleet/${name}`, `refs/heads/${BRANCH}`]);
+  if (!isMarked(bare, name)) git(bare, ["update-ref", `refs/fleet/${name}`, `refs/heads/${BRANCH}`]);
 }
 
 export const isMarked = (bare: string, name: string): boolean => resolve(bare, `refs/fleet/${name}`) !== undefined;

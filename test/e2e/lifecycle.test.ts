@@ -47,14 +47,14 @@ describe("removing the hub and bringing it up again", () => {
   });
 
   test("npm start, killed at several points and run again, ends in the same state", async () => {
-    await killedAt("start.ts", [], /start the AWS API/);
-    await killedAt("start.ts", [], /start the Git server/);
-    await killedAt("start.ts", [], /aws:ec2:Subnet \S+ created/);
-    await killedAt("start.ts", [], /aws:eks:Cluster \S+ creating/, killPulumi);
-    await killedAt("start.ts", [], /aws:eks:NodeGroup \S+ creating/);
-    await killedAt("start.ts", [], /helm\.sh\/v3:Release \S+ creating/, killPulumi);
-    await killedAt("start.ts", [], /register the deploy keys/);
-    const { code, stdout, stderr } = await cli("start.ts");
+    await killedAt("start.ts", ["--hub-only"], /start the AWS API/);
+    await killedAt("start.ts", ["--hub-only"], /start the Git server/);
+    await killedAt("start.ts", ["--hub-only"], /aws:ec2:Subnet \S+ created/);
+    await killedAt("start.ts", ["--hub-only"], /aws:eks:Cluster \S+ creating/, killPulumi);
+    await killedAt("start.ts", ["--hub-only"], /aws:eks:NodeGroup \S+ creating/);
+    await killedAt("start.ts", ["--hub-only"], /helm\.sh\/v3:Release \S+ creating/, killPulumi);
+    await killedAt("start.ts", ["--hub-only"], /register the deploy keys/);
+    const { code, stdout, stderr } = await cli("start.ts", ["--hub-only"]);
     expect(code, stdout.slice(-4000) + stderr).toBe(0);
     expect(await deployed()).toEqual(first);
     const { code: healthy, stdout: status } = await cli("status.ts");

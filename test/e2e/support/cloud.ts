@@ -14,9 +14,9 @@ declare module "vitest" {
 const root = join(import.meta.dirname, "..", "..", "..");
 
 /** Runs a command of local/cli/ on the tests' instance, its output beside the tests'. */
-function command(name: string, dir: string): Promise<void> {
+function command(name: string, dir: string, args: readonly string[] = []): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(root, "local", "cli", name)], {
+    const child = spawn(process.execPath, [join(root, "local", "cli", name), ...args], {
       cwd: root,
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, FLEET_LOCAL_DIR: dir },
@@ -46,7 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       throw new Error(`the run changed the checkout; git status before:\n${before}\nafter:\n${after}`);
   };
   try {
-    await command("start.ts", dir);
+    await command("start.ts", dir, ["--hub-only"]);
   } catch (error) {
     console.error(`The instance stays for inspection: FLEET_LOCAL_DIR=${dir} npm run status; npm run down removes it.`);
     throw error;

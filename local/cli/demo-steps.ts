@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { onboardApp } from "../../cli/app-folder.ts";
+import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../../cli/sources.ts";
+import { newSpoke } from "../../cli/spoke-folder.ts";
+import { commitTo, gitPaths, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
+import type { Instance } from "../instance/index.ts";
+import { deployerCredentials } from "./aws.ts";
+import { appProxy, demo, deployerArn, sshUrlOf } from "./demo.ts";
+import type { Fleet } from "./fleet.ts";
+import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
+import { outputsOf } from "./pulumi.ts";
+import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
+import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
+import type { Report, Step } from "./steps.ts";
+
+const SPOKE_SECONDS = 1200;
+const APP_SECONDS = 600;
+
+const bareOf = (instance: Instance, repository: string) => join(gitPaths(instance).root, `${repository}.git`);
+
+/** The fleet as `fleet new-cluster` and `fleet onboard` read it, with the deployer's credentials. */
+async function factsOf({ instance, stack, toolchain }: Fleet): Promise<FleetFacts> {
+  const facts = fromOutputs(await outputsOf(instance(), stack));
+  const client = new SecretsManagerClient({
+    ...(facts.region === undefined ? {} : { region: facts.region }),
+    endpoint: instance().awsEndpoint,
+    credentials: await deployerCredentials(instance()),
+  });
+  return { ...facts, kubeseal: toolchain().bin("kubeseal"), credential: credentialReader(facts.name, client) };
+}
+
+/** Adds something to a repository once: what a person has removed since stays removed. */
+async function once(bare: string, path: string, add: () => Promise<unknown>, report: Report): Promise<void> {
+  const note = `added/${path}`;
+  if (hasPath(bare, path)) report(`${path} is there`);
+  else if (isMarked(bare, note)) report(`${path} was removed since it was added: it stays so`);
+  else {
+    await add();
+    report(`${path} is pushed`);
+  }
+  mark(bare, note);
+}
+
+const spokePath = join("spokes", demo.spoke);
+const appPath = join("clusters", demo.spoke, demo.app);
+
+const spokeStep: Step<Fleet> = {
+  name: `add spoke ${demo.spoke}: fleet new-cluster, commit and push to gitops-system`,
+  run: async (fleet, report) => {
+    const { spoke: name, environment, kubernetesVersion, nodes } = demo;
+    const bare = bareOf(fleet.instance(), "gitops-system");
+    const request = { name, environment, tenant: "platform", kubernetesVersion, nodes, admins: [deployerArn] };
+    const change = (checkout: string) => newSpoke(checkout, request, () => factsOf(fleet));
+    await once(
+      bare,
+      spokePath,
+      () => commitTo(bare, `Add spoke ${name}`, async (checkout) => void (await change(checkout))),
+      report,
+    );
+    await reconcileNow(await hubKubectl(fleet.instance(), fleet.stack));
+  },
+};
+
+const appStep: Step<Fleet> = {
+  name: `onboard ${demo.app}: fleet onboard, register its deploy key, commit and push to gitops-workloads`,
+  run: async (fleet, report) => {
+    const { app, appRepository, environment, spoke: cluster, tenant } = demo;
+    const bare = bareOf(fleet.instance(), "gitops-workloads");
+    const request = {
+      ...{ app, cluster, environment, tenant, repositoryUrl: sshUrlOf(appRepository) },
+      ...{ revision: "main", path: `./overlays/${environment}` },
+    };
+    const change = async (checkout: string) => {
+      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet));
+      // Before the push: after a kill in between, the next run makes another key in place of this one.
+      await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
+    };
+    await once(bare, appPath, () => commitTo(bare, `Onboard ${app} on ${cluster}`, change), report);
+  },
+};
+
+/** How far the demo's spoke is; undefined once it is Ready. */
+async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
+  const spoke = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke);
+  if (spoke === undefined) return `Flux to apply ${spokePath}`;
+  if (isSpokeReady(spoke)) return undefined;
+  return `${spokeLine(spoke)}; ${chainLine(demo.spoke, await chainOf(kubectl, demo.spoke))}`;
+}
+
+const readyStep: Step<Fleet> = {
+  name: `wait until spoke ${demo.spoke} is Ready`,
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    if (!hasPath(bareOf(instance, "gitops-system"), spokePath)) return report(`there is no spoke ${demo.spoke}`);
+    const kubectl = await hubKubectl(instance, fleet.stack);
+    await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
+  },
+};
+
+const answerStep: Step<Fleet> = {
+  name: `wait until ${demo.app} answers on ${demo.spoke}`,
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    const there = [
+      hasPath(bareOf(instance, "gitops-system"), spokePath),
+      hasPath(bareOf(instance, "gitops-workloads"), appPath),
+    ];
+    if (there.includes(false)) return report(`there is no ${demo.app} on ${demo.spoke}`);
+    const kubectl = kubectlFor(join(instance.paths.bin, "kubectl"), await contextOf(fleet), process.env);
+    await reconcileNow(kubectl);
+    await untilReady(
+      async () => {
+        const states = (await fluxStates(kubectl)).filter((state) => state !== undefined);
+        if (states.length > 0) return states;
+        return [
+          await kubectl(["get", "--raw", appProxy]).then(
+            () => undefined,
+            (error: Error) => error.message,
+          ),
+        ];
+      },
+      APP_SECONDS,
+      report,
+    );
+  },
+};
+
+/** The context of the demo's spoke, which is called like its EKS cluster. */
+async function contextOf({ instance, stack }: Fleet): Promise<string> {
+  const kubectl = await hubKubectl(instance(), stack);
+  const name = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke)?.status?.cluster?.name;
+  if (name === undefined) throw new Error(`spoke ${demo.spoke} has no cluster yet`);
+  return name;
+}
+
+/** One spoke with an application on it, by commits to Git like everybody's. */
+export const demoSteps: readonly Step<Fleet>[] = [
+  spokeStep,
+  appStep,
+  readyStep,
+  { ...kubeconfigStep, name: "write the kubeconfig of all clusters" },
+  answerStep,
+];

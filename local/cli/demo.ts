@@ -1,0 +1,24 @@
+import { ACCOUNT, PARTITION } from "../gateway/ministack.ts";
+import { GIT_HOST, GIT_SSH_PORT } from "../git/index.ts";
+
+/** The spoke that `npm start` adds, and the application on it. */
+export const demo = {
+  spoke: "blue",
+  environment: "dev",
+  app: "payment-app",
+  tenant: "payments",
+  /** One minor below the newest, so that an upgrade can be tried. */
+  kubernetesVersion: "1.34",
+  /** As many as this machine bears: each is a kubelet with its containerd. */
+  nodes: "1",
+  appRepository: "payment-app-manifests",
+} as const;
+
+/** URL under which clusters reach a repository of the instance's Git server. */
+export const sshUrlOf = (repository: string) => `ssh://git@${GIT_HOST}:${GIT_SSH_PORT}/${repository}.git`;
+
+/** ARN of the person of the local stack, who may use kubectl on its clusters. */
+export const deployerArn = `arn:${PARTITION}:iam::${ACCOUNT}:user/deployer`;
+
+/** Path of the application behind the API server's proxy. */
+export const appProxy = `/api/v1/namespaces/${demo.app}/services/${demo.app}:http/proxy/`;

@@ -1,0 +1,89 @@
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { fleetNames } from "../../lib/names.ts";
+import { commitTo, gitPaths, listFolder } from "../git/index.ts";
+import type { Fleet } from "./fleet.ts";
+import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
+import { PROJECT, readStack } from "./pulumi.ts";
+import { type Spoke, spokeLine, spokesOf } from "./spokes.ts";
+import { clustersOf, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
+import type { Report, Step } from "./steps.ts";
+
+/** Seconds for a change of a Spoke to arrive on the hub, and for all spokes to go. */
+const ARRIVAL_SECONDS = 300;
+const REMOVAL_SECONDS = 3600;
+
+const FOLDER = "spokes";
+
+/** kubectl on the hub while it runs; undefined before there is one, and when it is gone already. */
+async function runningHub(fleet: Fleet, report: Report): Promise<Kubectl | undefined> {
+  const name = (await readStack(fleet.stack))[`${PROJECT}:fleet`];
+  const { hubCluster } = fleetNames(String(name));
+  const hub = (await clustersOf(fleet.instance())).find((cluster) => cluster.name === hubCluster);
+  if (hub?.status !== "ACTIVE") return undefined;
+  await kubeconfigStep.run(fleet, report);
+  return kubectlFor(join(fleet.instance().paths.bin, "kubectl"), hubCluster, process.env);
+}
+
+/** Takes the deletion protection off every Spoke in a checkout of gitops-system; comments stay. */
+export async function unprotect(checkout: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const file = join(checkout, FOLDER, name, "spoke.yaml");
+    if (!existsSync(file)) continue;
+    const document = parseDocument(await readFile(file, "utf8"));
+    const path = ["spec", "deletionProtection"];
+    if (document.getIn(path) !== true) continue;
+    document.setIn(path, false);
+    await writeFile(file, document.toString({ lineWidth: 0 }));
+  }
+}
+
+/** Spokes that Flux did not apply: no folder in Git to remove. Pure. */
+export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
+  spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== FOLDER);
+
+/**
+ * The way that docs/runbooks/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
+ * second one, wait until the Spokes are gone with everything that they had. Resumes wherever it was interrupted.
+ */
+export const removeSpokesStep: Step<Fleet> = {
+  name: "remove the spokes through Git",
+  run: async (fleet, report) => {
+    const kubectl = await runningHub(fleet, report);
+    if (kubectl === undefined) return report("no hub runs: nothing to remove");
+    if ((await spokesOf(kubectl)).length === 0) return report("the hub has no spokes");
+    const bare = join(gitPaths(fleet.instance()).root, "gitops-system.git");
+    const folders = listFolder(bare, FOLDER, "tree");
+
+    const allow = "Take deletion protection off the spokes, to remove them";
+    if ((await commitTo(bare, allow, (checkout) => unprotect(checkout, folders))) !== undefined)
+      report(`pushed: ${allow}`);
+    await reconcileNow(kubectl);
+    const protectedOf = async () => (await spokesOf(kubectl)).filter(({ spec }) => spec.deletionProtection === true);
+    const stillProtected = async () => [
+      undefined,
+      ...(await protectedOf()).map(({ metadata }) => `${metadata.name}: protected`),
+    ];
+    await untilReady(stillProtected, ARRIVAL_SECONDS, report);
+
+    const remove = `Remove ${folders.join(", ")}`;
+    const commit = await commitTo(bare, remove, async (checkout) => {
+      for (const name of folders) await rm(join(checkout, FOLDER, name), { recursive: true });
+    });
+    if (commit !== undefined) report(`pushed: ${remove}`);
+    await reconcileNow(kubectl);
+    for (const { metadata } of withoutFolder(await spokesOf(kubectl))) {
+      report(`${metadata.name} did not come from Git: deleting it`);
+      await kubectl(["delete", "spoke", metadata.name, "--namespace", "spokes", "--wait=false"]);
+    }
+    await untilReady(
+      async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)],
+      REMOVAL_SECONDS,
+      report,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\ndocs/runbooks/remove-a-hub.md says what to do with a spoke that does not go`);
+    });
+  },
+};
