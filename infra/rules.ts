@@ -1,5 +1,6 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
+import { isArm } from "../lib/instance-types.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { poolPrefix } from "../lib/spoke.ts";
@@ -62,13 +63,10 @@ function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Mistake[] {
   ];
 }
 
-/** Graviton families have a g behind the generation: m7g, t4g, c6gn. */
-const arm = /^[a-z]+\d+[a-z]*g[a-z]*(-|\.)/;
-
 function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake[] {
   if (nodeInstanceTypes === undefined || nodeAmiType === undefined) return [];
   const wantsArm = nodeAmiType.includes("ARM");
-  const wrong = nodeInstanceTypes.filter((type) => arm.test(type) !== wantsArm);
+  const wrong = nodeInstanceTypes.filter((type) => isArm(type) !== wantsArm);
   if (nodeInstanceTypes.length > 0 && wrong.length === 0) return [];
   return [
     {

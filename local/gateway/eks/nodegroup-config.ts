@@ -1,3 +1,5 @@
+import { _InstanceType } from "@aws-sdk/client-ec2";
+import { isArm } from "../../../lib/instance-types.ts";
 import { MAX_NODES } from "../../instance/index.ts";
 import { invalidParameter } from "./errors.ts";
 import type { Nodegroup } from "./model.ts";
@@ -15,6 +17,19 @@ export const TAINT_EFFECTS = {
   NO_EXECUTE: "NoExecute",
   PREFER_NO_SCHEDULE: "PreferNoSchedule",
 } as const;
+
+const knownTypes: ReadonlySet<string> = new Set(Object.values(_InstanceType));
+
+/** Throws where a type does not exist in EC2, or has another processor than the AMI. In the words of EKS. */
+export function expectInstanceTypes(instanceTypes: readonly string[], amiType: string): void {
+  const unknown = instanceTypes.filter((type) => !knownTypes.has(type));
+  if (unknown.length > 0)
+    throw invalidParameter(`The following supplied instance types do not exist: [${unknown.join(", ")}]`);
+  if (amiType === "CUSTOM") return;
+  const wrong = instanceTypes.filter((type) => isArm(type) !== amiType.includes("ARM"));
+  if (wrong.length > 0)
+    throw invalidParameter(`[${wrong.join(", ")}] is not a valid instance type for requested amiType ${amiType}`);
+}
 
 /** The scaling that a body asks for, over what holds now. */
 export function scalingOf(body: Body, now: Scaling): Scaling {

@@ -4,7 +4,7 @@ import { assumableRole } from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { EksError, inUse, invalidParameter, invalidRequest } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord } from "./model.ts";
-import { labelsOf, MAX_NODES, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
+import { expectInstanceTypes, labelsOf, MAX_NODES, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
 import {
   type Call,
   type EksContext,
@@ -147,6 +147,9 @@ async function newNodegroup(
       `version: got ${version}, allowed are the cluster's ${cluster.cluster.version} and three minors below`,
     );
   const launchTemplate = structure(body, "launchTemplate", ["name", "version", "id"]);
+  const instanceTypes =
+    stringList(body, "instanceTypes") ?? (launchTemplate === undefined ? [defaultType(amiType)] : []);
+  expectInstanceTypes(instanceTypes, amiType);
   const id = randomUUID();
   return {
     nodegroupName,
@@ -159,7 +162,7 @@ async function newNodegroup(
     status: "CREATING",
     capacityType,
     scalingConfig: scalingOf(body, { minSize: 1, maxSize: 2, desiredSize: 2 }),
-    instanceTypes: stringList(body, "instanceTypes") ?? (launchTemplate === undefined ? ["t3.medium"] : []),
+    instanceTypes,
     subnets: await subnetsOf(context, cluster, stringList(body, "subnets") ?? []),
     amiType: amiType as (typeof AMI_TYPES)[number],
     nodeRole,
@@ -174,6 +177,9 @@ async function newNodegroup(
     tags: tagsOf(body),
   };
 }
+
+/** What EKS takes where neither the node group nor a launch template names a type. */
+const defaultType = (amiType: string): string => (amiType.includes("ARM") ? "t4g.medium" : "t3.medium");
 
 /** The release of the node image: its Kubernetes version and a date. */
 export const releaseVersion = (version: string): string => `${version}.4-20261101`;

@@ -133,6 +133,18 @@ describe("a node group", () => {
       "InvalidParameterException",
       /allowed are AL2023_x86_64_STANDARD/,
     ],
+    [
+      "an instance type that EC2 does not have",
+      { instanceTypes: ["m7g.gigantic", "t3.large"] },
+      "InvalidParameterException",
+      /The following supplied instance types do not exist: \[m7g\.gigantic\]/,
+    ],
+    [
+      "an instance type of another processor than its AMI",
+      { instanceTypes: ["t3.large", "m7g.large"] },
+      "InvalidParameterException",
+      /\[m7g\.large\] is not a valid instance type for requested amiType AL2023_x86_64_STANDARD/,
+    ],
     ["a version above the cluster's", { version: "1.35" }, "InvalidParameterException", /1\.34/],
     [
       "a taint without a known effect",
@@ -145,6 +157,14 @@ describe("a node group", () => {
     const answer = await create(over);
     expect(answer.error).toBe(error);
     expect(answer.body.message).toMatch(message);
+  });
+
+  test.each([
+    ["AL2023_ARM_64_STANDARD", ["m7g.large", "a1.large", "c6gn.xlarge", "x2gd.large"]],
+    ["AL2023_x86_64_STANDARD", ["m6i.large", "g5.xlarge", "m7i-flex.large", "z1d.large"]],
+  ])("with the AMI %s takes types of its processor", async (amiType, instanceTypes) => {
+    const { body } = await create({ amiType, instanceTypes });
+    expect(body.nodegroup).toMatchObject({ amiType, instanceTypes });
   });
 
   test("needs an active cluster", async () => {
