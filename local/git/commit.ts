@@ -31,13 +31,12 @@ export async function commitTo(
       inCheckout("add", "--all");
       if (inCheckout("status", "--porcelain") === "") return undefined;
       inCheckout("commit", "--quiet", "--message", message);
-      const before = resolve(bare, `refs/heads/${BRANCH}`);
       try {
         inCheckout("push", "--quiet", "origin", BRANCH);
         return inCheckout("rev-parse", "HEAD");
       } catch (error) {
-        const base = inCheckout("rev-parse", "HEAD^");
-        if (attempt === ATTEMPTS || before === base) throw error; // nobody was faster: another fault
+        const faster = resolve(bare, `refs/heads/${BRANCH}`) !== inCheckout("rev-parse", "HEAD^");
+        if (attempt === ATTEMPTS || !faster) throw error;
       }
     } finally {
       rmSync(checkout, { recursive: true, force: true });

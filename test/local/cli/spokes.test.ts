@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { alone, underWay } from "../../../local/cli/command.ts";
+import { unprotect, withoutFolder } from "../../../local/cli/spoke-removal.ts";
+import { chainLine, isSpokeReady, type Spoke, spokeLine, spokesOf } from "../../../local/cli/spokes.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-spokes-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+const spoke = (name: string, change: Partial<Spoke> = {}): Spoke => ({ metadata: { name }, spec: {}, ...change });
+const ready = (status: string) => ({ conditions: [{ type: "Ready", status }] });
+
+describe("what people are told of a spoke", () => {
+  test("is its phase and its own sentence", () => {
+    const status = { phase: "Network", message: "the network: making vpc" };
+    expect(spokeLine(spoke("blue", { status }))).toBe("blue: Network: the network: making vpc");
+    expect(spokeLine(spoke("blue"))).toBe("blue: not begun");
+  });
+
+  test("is Ready by its condition only", () => {
+    expect(isSpokeReady(spoke("blue", { status: { phase: "Ready", ...ready("False") } }))).toBe(false);
+    expect(isSpokeReady(spoke("blue", { status: ready("True") }))).toBe(true);
+  });
+
+  test("is how many steps of its chain are Ready, and which", () => {
+    const step = (kind: string, name: string, status: string) => ({ kind, metadata: { name }, status: ready(status) });
+    const steps = [
+      step("Kustomization", "blue-sync", "False"),
+      step("Kustomization", "blue-flux", "True"),
+      step("Kustomization", "blue-base", "True"),
+      step("HelmRelease", "blue-flux", "True"),
+    ];
+    expect(chainLine("blue", steps)).toBe("chain 2 of 3 (base, flux)");
+    expect(chainLine("blue", [])).toBe("chain 0 of 0");
+  });
+
+  test("is nothing where the hub has no Spoke API yet", async () => {
+    const asked: string[] = [];
+    const kubectl = async ([verb = ""]: readonly string[]) => {
+      asked.push(verb);
+      return "";
+    };
+    expect(await spokesOf(kubectl)).toEqual([]);
+    expect(asked).toEqual(["api-resources"]);
+  });
+});
+
+describe("removing spokes", () => {
+  test("takes the protection off those that have it, and leaves every other line as it is", async () => {
+    const write = (name: string, text: string) => {
+      mkdirSync(join(base, "spokes", name), { recursive: true });
+      writeFileSync(join(base, "spokes", name, "spoke.yaml"), text);
+    };
+    const read = (name: string) => readFileSync(join(base, "spokes", name, "spoke.yaml"), "utf8");
+    const open = "# ours\nspec:\n  region: us-east-1\n";
+    write("open", open);
+    write("guarded", `${open}  # never lose it\n  deletionProtection: true\n`);
+    await unprotect(base, ["open", "guarded", "gone"]);
+    expect(read("open")).toBe(open);
+    expect(read("guarded")).toBe(`${open}  # never lose it\n  deletionProtection: false\n`);
+  });
+
+  test("knows which did not come from Git", () => {
+    const labels = { "kustomize.toolkit.fluxcd.io/name": "spokes" };
+    const fromGit: Spoke = { metadata: { name: "blue", labels }, spec: {} };
+    expect(withoutFolder([fromGit, spoke("by-hand")])).toEqual([spoke("by-hand")]);
+  });
+});
+
+describe("which command works on an instance", () => {
+  test("is known while it runs, for its folder only", async () => {
+    expect(await underWay(base)).toBeUndefined();
+    await alone(base, "npm start", async () => {
+      expect(await underWay(base)).toBe("npm start");
+      expect(await underWay(`${base}-other`)).toBeUndefined();
+    });
+    await alone(base, "npm run down", async () => expect(await underWay(base)).toBe("npm run down"));
+    expect(await underWay(base)).toBeUndefined();
+  });
+});
