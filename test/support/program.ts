@@ -82,7 +82,7 @@ const issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF012345678
 const account = "222222222222";
 
 /** Outputs that a provider would compute and that the program reads. */
-function computed(type: string, name: string, inputs: Properties): Record<string, unknown> {
+export function computed(type: string, name: string, inputs: Properties): Record<string, unknown> {
   const physical = inputs["name"] ?? name;
   switch (type) {
     case "eks:index:Cluster": {

@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { policies } from "../../policies/all.ts";
+import { computed, runProgram, stackConfig } from "../support/program.ts";
+import { evaluate, type Resource } from "./support/evaluate.ts";
+
+/** The configuration of the pack for a stack; none means the defaults of the policies. */
+const configurations: Readonly<Record<string, Record<string, object>>> = {
+  dev: {},
+  prod: {},
+  local: JSON.parse(readFileSync(new URL("../../stacks/policies.local.json", import.meta.url), "utf8")),
+};
+
+test.each(Object.keys(configurations))(
+  "the shipped program passes as the stack %s, also at an update, when everything is known",
+  async (stack) => {
+    // The local stack has this from its instance.
+    const hosts = { "eks-gitops-fleet:gitKnownHosts": "[git.fleet.internal]:2222 ssh-ed25519 AAAA" };
+    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...(stack === "local" ? hosts : {}) });
+    const inputs: Resource[] = resources.map(({ type, name, inputs: props }) => ({ type, name, props }));
+    const outputs = inputs.map(({ type, name = "", props }) => ({
+      type,
+      name,
+      props: { ...props, ...computed(type, name, props) },
+    }));
+    const verdicts = policies.map((policy) => {
+      const seen = "validateStack" in policy ? outputs : inputs;
+      return { policy: policy.name, ...evaluate(policy, seen, configurations[stack]?.[policy.name]) };
+    });
+    expect(verdicts.filter(({ violations, putOff }) => violations.length > 0 || putOff !== undefined)).toEqual([]);
+    expect(inputs.length).toBeGreaterThan(80);
+  },
+);
+
+test("the configurations name only policies and parameters that exist", () => {
+  const known = new Map(policies.map(({ name, configSchema }) => [name, Object.keys(configSchema?.properties ?? {})]));
+  for (const [id, parameters] of Object.values(configurations).flatMap((config) => Object.entries(config)))
+    expect(known.get(id), id).toEqual(expect.arrayContaining(Object.keys(parameters)));
+});
