@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { leftovers } from "../../local/instance/index.ts";
-import { cli, instance, killedAt, outputs, pulumi } from "./support/fleet.ts";
+import { cli, git, instance, killedAt, outputs, pulumi } from "./support/fleet.ts";
 import { inventory } from "./support/inventory.ts";
 
 /** Addresses of everything in the state: type and name. */
@@ -16,6 +16,10 @@ function killPulumi(): void {
   const record = join(instance.paths.pulumi, "operation.json");
   if (existsSync(record)) process.kill(JSON.parse(readFileSync(record, "utf8")).pid, "SIGKILL");
 }
+
+/** The newest commit of a repository on the instance's Git server. */
+const head = (repository: string) =>
+  git(["--git-dir", join(instance.paths.git, `${repository}.git`), "rev-parse", "main"]);
 
 describe("removing the hub and bringing it up again", () => {
   const first: string[] = [];
@@ -47,17 +51,29 @@ describe("removing the hub and bringing it up again", () => {
   });
 
   test("npm start, killed at several points and run again, ends in the same state", async () => {
-    await killedAt("start.ts", ["--hub-only"], /start the AWS API/);
-    await killedAt("start.ts", ["--hub-only"], /start the Git server/);
-    await killedAt("start.ts", ["--hub-only"], /aws:ec2:Subnet \S+ created/);
-    await killedAt("start.ts", ["--hub-only"], /aws:eks:Cluster \S+ creating/, killPulumi);
-    await killedAt("start.ts", ["--hub-only"], /aws:eks:NodeGroup \S+ creating/);
-    await killedAt("start.ts", ["--hub-only"], /helm\.sh\/v3:Release \S+ creating/, killPulumi);
-    await killedAt("start.ts", ["--hub-only"], /register the deploy keys/);
-    const { code, stdout, stderr } = await cli("start.ts", ["--hub-only"]);
+    await killedAt("start.ts", [], /start the AWS API/);
+    await killedAt("start.ts", [], /start the Git server/);
+    await killedAt("start.ts", [], /aws:ec2:Subnet \S+ created/);
+    await killedAt("start.ts", [], /aws:eks:Cluster \S+ creating/, killPulumi);
+    await killedAt("start.ts", [], /aws:eks:NodeGroup \S+ creating/);
+    await killedAt("start.ts", [], /helm\.sh\/v3:Release \S+ creating/, killPulumi);
+    await killedAt("start.ts", [], /register the deploy keys/);
+    await killedAt("start.ts", [], /add spoke blue/);
+    await killedAt("start.ts", [], /onboard payment-app/);
+    await killedAt("start.ts", [], /wait until spoke blue is Ready/);
+    const { code, stdout, stderr } = await cli("start.ts");
     expect(code, stdout.slice(-4000) + stderr).toBe(0);
     expect(await deployed()).toEqual(first);
     const { code: healthy, stdout: status } = await cli("status.ts");
     expect(healthy, status).toBe(0);
+  }, 1_800_000);
+
+  test("npm start on a running fleet changes nothing in it", async () => {
+    const heads = () => Promise.all(["gitops-system", "gitops-workloads"].map((name) => head(name)));
+    const before = await heads();
+    const { code, stdout, stderr } = await cli("start.ts");
+    expect(code, stdout.slice(-4000) + stderr).toBe(0);
+    expect(stdout).toMatch(/Resources:\n\s+\d+ unchanged\n/);
+    expect(await heads()).toEqual(before);
   });
 });
