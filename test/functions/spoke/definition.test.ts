@@ -2,18 +2,11 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { kubernetesVersions } from "../../../components/versions.ts";
 import { eksAddons } from "../../../functions/spoke/api.ts";
+import { closed, type Schema, withDefaults } from "../../../lib/openapi.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
-import {
-  composition,
-  compositionInput,
-  definition,
-  type Schema,
-  spokeSchema,
-  withDefaults,
-} from "./support/definition.ts";
+import { composition, compositionInput, definition, spokeSchema } from "./support/definition.ts";
 import { exampleNames, settings, written } from "./support/fixtures.ts";
 import { ruleCases, spokeWith } from "./support/rule-cases.ts";
-import { closed } from "./support/schemas.ts";
 
 const spec: Schema = spokeSchema.properties?.["spec"] ?? {};
 

@@ -3,8 +3,9 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { Ajv, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
+import { closed } from "../../../lib/openapi.ts";
 import { goGroups } from "../../../local/toolchain/go.ts";
-import { closed, schemaFolder } from "../../functions/spoke/support/schemas.ts";
+import { schemaFolder } from "../../functions/spoke/support/schemas.ts";
 import type { Manifest } from "./kustomize.ts";
 
 /** The CustomResourceDefinitions of what the repositories install, from the modules that the toolchain is built of. */

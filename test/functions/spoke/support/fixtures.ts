@@ -4,7 +4,8 @@ import { parse } from "yaml";
 import type { Spoke } from "../../../../functions/spoke/api.ts";
 import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { readSettings, type Settings } from "../../../../functions/spoke/settings.ts";
-import { compositionInput, spokeSchema, withDefaults } from "./definition.ts";
+import { withDefaults } from "../../../../lib/openapi.ts";
+import { compositionInput, spokeSchema } from "./definition.ts";
 
 const account = "000000000000";
 const hubRole = (name: string, namespace: string) => ({

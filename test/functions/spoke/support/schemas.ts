@@ -4,7 +4,7 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
 import { managedKinds } from "../../../../functions/spoke/kinds.ts";
 import type { KubeObject } from "../../../../functions/spoke/kube.ts";
-import type { Schema } from "./definition.ts";
+import { closed } from "../../../../lib/openapi.ts";
 
 /** Where the schemas of provider-upjet-aws are on a machine that has them: beside the repository, or where SPOKE_CRDS says. */
 const candidates = [
@@ -12,18 +12,6 @@ const candidates = [
   join(import.meta.dirname, "..", "..", "..", "..", "..", "shared", "crds", "provider-upjet-aws-v2.6.0"),
 ];
 export const schemaFolder = candidates.find((folder) => folder !== undefined && existsSync(folder));
-
-/** The schema with unknown fields refused, as `kubectl --validate=strict` does. */
-export function closed(schema: Schema): Schema {
-  const properties = Object.fromEntries(
-    Object.entries(schema.properties ?? {}).map(([name, inner]) => [name, closed(inner)]),
-  );
-  return {
-    ...schema,
-    ...(schema.properties ? { properties, additionalProperties: false } : {}),
-    ...(schema.items ? { items: closed(schema.items) } : {}),
-  };
-}
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
 const validators = new Map<string, ValidateFunction>();
