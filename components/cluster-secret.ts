@@ -2,6 +2,7 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { type ArgocdAccess, argocdClusterSecret } from "../lib/argocd.ts";
 import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../lib/bridge.ts";
+import { podSecurityLabels } from "../lib/labels.ts";
 
 export interface ClusterSecretArgs {
   readonly metadata: pulumi.Input<ClusterMetadata>;
@@ -45,7 +46,7 @@ export class ClusterSecret extends pulumi.ComponentResource {
   ): void {
     const namespace = new kubernetes.core.v1.Namespace(
       `${name}-argocd-namespace`,
-      { metadata: { name: argocd.namespace } },
+      { metadata: { name: argocd.namespace, labels: podSecurityLabels("baseline") } },
       { parent: this },
     );
     const content = pulumi

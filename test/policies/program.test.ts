@@ -11,12 +11,23 @@ const configurations: Readonly<Record<string, Record<string, object>>> = {
   local: JSON.parse(readFileSync(new URL("../../stacks/policies.local.json", import.meta.url), "utf8")),
 };
 
-test.each(Object.keys(configurations))(
-  "the shipped program passes as the stack %s, also at an update, when everything is known",
-  async (stack) => {
-    // The local stack has this from its instance.
-    const hosts = { "eks-gitops-fleet:gitKnownHosts": "[git.fleet.internal]:2222 ssh-ed25519 AAAA" };
-    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...(stack === "local" ? hosts : {}) });
+const key = (name: string) => `eks-gitops-fleet:${name}`;
+const argocd = {
+  [key("argocdClusterSecret")]: "true",
+  [key("argocdRoleArn")]: "arn:aws:iam::111111111111:role/argocd",
+};
+
+test.each<[stack: string, also: string, values: Record<string, string>]>([
+  ["dev", "", {}],
+  ["dev", " with an Argo CD on it", { [key("argocdClusterSecret")]: "true" }],
+  ["dev", " with an Argo CD elsewhere", argocd],
+  ["prod", "", {}],
+  // The local stack has this from its instance.
+  ["local", "", { [key("gitKnownHosts")]: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }],
+])(
+  "the shipped program passes as the stack %s%s, also at an update, when everything is known",
+  async (stack, _also, values) => {
+    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...values });
     const inputs: Resource[] = resources.map(({ type, name, inputs: props }) => ({ type, name, props }));
     const outputs = inputs.map(({ type, name = "", props }) => ({
       type,

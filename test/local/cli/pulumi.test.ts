@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { overrides } from "../../../local/cli/pulumi.ts";
+import { overrides, policyOverrides } from "../../../local/cli/pulumi.ts";
 
 const facts = {
   gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA",
@@ -26,4 +26,12 @@ test("a stack for AWS keeps its values; only the accounts that it may run in bec
     "eks-gitops-fleet:gitKnownHosts": "github.com ssh-ed25519 AAAA",
   };
   expect(overrides(config, facts)).toEqual({ "aws:allowedAccountIds": ["000000000000"] });
+});
+
+test("the policy pack allows the instance's chart mirror to a stack that uses it, and to no other", () => {
+  expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.fleet.internal" }, facts)).toEqual({
+    "kubernetes-helm-registries": { registries: [facts.chartsUrl] },
+  });
+  expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.example.com" }, facts)).toEqual({});
+  expect(policyOverrides({}, facts)).toEqual({});
 });

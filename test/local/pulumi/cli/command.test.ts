@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { commandOf, flagOf, pulumiCommand, runPulumi } from "../../../../local/pulumi/cli/command.ts";
 import { installPlugins, installPulumi } from "../../../../local/pulumi/cli/install.ts";
@@ -94,6 +94,33 @@ test("commands of a stack get its configuration; others and other projects stay 
   await expect(of(["up", "-s", "nowhere"])).rejects.toThrow(
     /there is no stack 'nowhere': .*Pulumi.nowhere.yaml is missing/,
   );
+});
+
+describe("the checkout's policy pack", () => {
+  const config = (stack: string) => path.join(pulumiPaths(dir).project, "stacks", `policies.${stack}.json`);
+  const flags = async (stack: string, ...args: string[]) =>
+    (await pulumiCommand(dir, ["preview", "--stack", stack, ...args], CHECKOUT)).args.slice(3 + args.length + 2);
+
+  test("gets the configuration of the stack, with what the instance lays over it", async () => {
+    mkdirSync(pulumiPaths(dir).overrides, { recursive: true });
+    const override = { "kubernetes-helm-registries": { registries: ["https://100.64.255.1/charts"] } };
+    writeFileSync(path.join(pulumiPaths(dir).overrides, "policies.local.json"), JSON.stringify(override));
+    expect(await flags("local", "--policy-pack", "policies")).toEqual(["--policy-pack-config", config("local")]);
+    const own = JSON.parse(readFileSync(path.join(CHECKOUT, "stacks", "policies.local.json"), "utf8")) as object;
+    expect(JSON.parse(readFileSync(config("local"), "utf8"))).toEqual({ ...own, ...override });
+    expect(await flags("local", `--policy-pack=${CHECKOUT}/policies/`)).toEqual([
+      "--policy-pack-config",
+      config("local"),
+    ]);
+  });
+
+  test("is left alone where there is nothing to add, or where the user says it all", async () => {
+    expect(await flags("dev", "--policy-pack", "policies")).toEqual([]);
+    expect(await flags("local")).toEqual([]);
+    expect(await flags("local", "--policy-pack", "other")).toEqual([]);
+    expect(await flags("local", "--policy-pack", "policies", "--policy-pack", "other")).toEqual([]);
+    expect(await flags("local", "--policy-pack", "policies", "--policy-pack-config", "mine.json")).toEqual([]);
+  });
 });
 
 test("the environment names the instance; the stack is the flag's, the selected one, or local", async () => {
