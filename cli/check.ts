@@ -1,0 +1,63 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { check } from "./check/check.ts";
+import { type Format, formats, formatted } from "./check/format.ts";
+import { KustomizeMissing, kustomize } from "./check/kustomize.ts";
+import { WorkspaceError } from "./check/workspace.ts";
+import { parsed, UsageError } from "./usage.ts";
+
+export const summary = "check the repositories as the clusters would get them, before anything is merged";
+
+const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
+
+Builds the repositories with kustomize and Flux's substitution for the hub, every spoke and one made-up spoke for each
+environment, and tells what is wrong, with file and line.
+
+  --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side
+                 (default: repos)
+  --crds PATH    a folder or a file with CustomResourceDefinitions (kubectl get crds -o yaml > crds.yaml) and, for Kubernetes'
+                 own kinds, OpenAPI documents (kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json); may be given more than
+                 once. Without it the fields of objects are not checked.
+  --format       text (default), json, or github: annotations of a pull request
+
+kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH.
+Exit code 0: clean; 1: findings; 2: it could not run.
+`;
+
+const options = {
+  repos: { type: "string", default: "repos" },
+  crds: { type: "string", multiple: true, default: [] as string[] },
+  format: { type: "string", default: "text" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+function isFormat(text: string): text is Format {
+  return (formats as readonly string[]).includes(text);
+}
+
+function existing(path: string, flag: string): string {
+  if (existsSync(path)) return resolve(path);
+  throw new UsageError(`${flag}: there is no ${path}; name a path that exists. See npx fleet check --help`);
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("check", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (positionals.length > 0)
+    throw new UsageError(`fleet check takes no argument, got ${positionals.join(" ")}. See npx fleet check --help`);
+  const { format } = values;
+  if (!isFormat(format)) throw new UsageError(`--format must be ${formats.join(", ")}; got ${format}`);
+  try {
+    const repos = existing(values.repos, "--repos");
+    const definitions = values.crds.map((path) => existing(path, "--crds"));
+    const report = check({ repos, definitions, build: kustomize() });
+    process.stdout.write(formatted(report, format, process.cwd()));
+    return report.findings.length > 0 ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof KustomizeMissing || error instanceof WorkspaceError)) throw error;
+    throw new UsageError(`fleet check could not run: ${error.message}`, { cause: error });
+  }
+}

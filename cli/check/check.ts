@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { Definitions } from "./definitions.ts";
+import { Files } from "./files.ts";
+import { type Finding, Findings } from "./findings.ts";
+import { allObjects, type Fleet } from "./fleet.ts";
+import { follow } from "./follow.ts";
+import { FluxBuild } from "./generate.ts";
+import type { Build } from "./kustomize.ts";
+import { checkKinds } from "./rules/kinds.ts";
+import { checkManifests } from "./rules/manifests.ts";
+import { checkNetworks } from "./rules/networks.ts";
+import { checkOrder } from "./rules/order.ts";
+import { checkPinned } from "./rules/pinned.ts";
+import { checkSecrets } from "./rules/secrets.ts";
+import { unsubstituted, unusedKeys } from "./variables.ts";
+import { openWorkspace } from "./workspace.ts";
+
+export interface CheckOptions {
+  /** Folder with the repositories side by side. */
+  readonly repos: string;
+  /** Folders and files with CustomResourceDefinitions and OpenAPI documents. */
+  readonly definitions?: readonly string[];
+  readonly build: Build;
+}
+
+export interface Report {
+  readonly findings: readonly Finding[];
+  /** What was not looked at, and why. */
+  readonly notes: readonly string[];
+  readonly clusters: readonly string[];
+  /** Number of objects that the clusters get. */
+  readonly objects: number;
+}
+
+function checked(fleet: Fleet, paths: readonly string[], findings: Findings): string[] {
+  const definitions = new Definitions(paths);
+  for (const { manifest } of allObjects(fleet)) definitions.add(manifest);
+  checkOrder(fleet, findings);
+  checkKinds(fleet, definitions, findings);
+  checkPinned(fleet, findings);
+  checkNetworks(fleet, findings);
+  unsubstituted(fleet, findings);
+  // A key may be used in what could not be built.
+  if (fleet.steps.every(({ complete }) => complete)) unusedKeys(fleet, findings);
+  return checkManifests(fleet, definitions, findings);
+}
+
+/**
+ * Compiles the repositories: everything that Flux would make of them for the hub and every spoke.
+ * @throws WorkspaceError when they are not there, KustomizeMissing
+ */
+export function check({ repos, definitions = [], build }: CheckOptions): Report {
+  const root = resolve(repos);
+  const workspace = openWorkspace(root);
+  try {
+    const findings = new Findings(workspace.original);
+    const files = new Files();
+    checkSecrets(root, files, findings);
+    const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
+    const unknown = checked(fleet, definitions, findings);
+    const notes =
+      unknown.length > 0 ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`] : [];
+    return {
+      findings: findings.sorted(),
+      notes: [...fleet.notes, ...notes],
+      clusters: [...fleet.clusters.keys()],
+      objects: allObjects(fleet).length,
+    };
+  } finally {
+    workspace.remove();
+  }
+}

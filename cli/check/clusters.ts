@@ -1,0 +1,94 @@
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { surroundingsOf } from "../../functions/spoke/context.ts";
+import { metadataOf } from "../../functions/spoke/parts/handover.ts";
+import type { Settings } from "../../functions/spoke/settings.ts";
+import { bridgeData, type ClusterMetadata } from "../../lib/bridge.ts";
+import { fleetNames, hubIdentities, hubName, namespaces } from "../../lib/names.ts";
+import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
+
+/**
+ * The bridge of each cluster, from the code that emits it, with facts as AWS would report them: account IDs and versions that
+ * YAML takes for numbers, no chart mirror, no egress address. What breaks with such values breaks on a real cluster too.
+ */
+
+const account = "012345678901";
+const region = "eu-west-1";
+const fleet = "fleet";
+const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:${account}:${resource}`;
+
+/** URL of a repository beside which the others are; the compiler finds a folder by the last part. */
+export const repositoryUrl = (name: string): string => `ssh://git@git.example.com/${name}.git`;
+
+/** Name of the repository, and so of its folder, that a URL is of. */
+export function repositoryName(url: string): string {
+  return (url.split("/").at(-1) ?? "").replace(/\.git$/, "");
+}
+
+export function hubMetadata(environment: string): ClusterMetadata {
+  const names = fleetNames(fleet);
+  const issuer = `oidc.eks.${region}.amazonaws.com/id/HUB`;
+  return {
+    name: hubName,
+    role: "hub",
+    environment,
+    tenant: "platform",
+    fleet,
+    aws: {
+      accountId: account,
+      region,
+      partition: "aws",
+      vpcId: "vpc-0a1b2c3d4e5f60718",
+      vpcCidr: "10.0.0.0/16",
+      clusterName: names.hubCluster,
+      clusterArn: arn("eks", `cluster/${names.hubCluster}`),
+    },
+    kubernetesVersion: "1.34",
+    oidc: { provider: issuer, providerArn: arn("iam", `oidc-provider/${issuer}`, "") },
+    identities: Object.fromEntries(
+      hubIdentities.map((name) => [
+        name.replaceAll("-", "_"),
+        {
+          roleArn: arn("iam", `role/${names.identityRole(name)}`, ""),
+          namespace: name === "crossplane" ? namespaces.crossplane : namespaces.flux,
+          serviceAccount: name,
+        },
+      ]),
+    ),
+    repositories: {
+      gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },
+      gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },
+    },
+    chartsRegistry: "",
+    sealingScope: environment,
+    secretsKeyArn: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+    permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),
+    tenantBoundaryArn: arn("iam", `policy/${names.tenantBoundaryPolicy}`, ""),
+    spokePrefix: names.spokePrefix,
+    spokeCidrPool: "10.64.0.0/10",
+    hubEgressCidrs: [],
+    addons: ["crossplane", "external_secrets", "flux"],
+  };
+}
+
+/** What the composition function writes into the cluster secret of `spoke`. */
+export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings): Record<string, string> {
+  const names = spokeNames(hub.spokePrefix, spoke.metadata.name);
+  const issuer = `https://oidc.eks.${spoke.spec.region}.amazonaws.com/id/${spoke.metadata.name.toUpperCase()}`;
+  const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
+  return bridgeData(
+    metadataOf(
+      { spoke, hub, settings, ...surroundingsOf(spoke, hub) },
+      {
+        vpcId: "vpc-0b1c2d3e4f5061728",
+        vpcCidr: spoke.spec.network.cidr ?? "10.64.0.0/18",
+        arn: arn("eks", `cluster/${names.cluster}`, spoke.spec.region),
+        issuer,
+        oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),
+        kubernetesVersion: spoke.spec.kubernetesVersion,
+        roleArns: Object.fromEntries(
+          identities.map((identity) => [identity, arn("iam", `role/${names.identityRole(identity)}`, "")]),
+        ) as Record<SpokeIdentity, string>,
+      },
+    ),
+  );
+}

@@ -1,0 +1,201 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { parse } from "yaml";
+import { closed, type Schema } from "../../lib/openapi.ts";
+import { isObject, type Manifest } from "./files.ts";
+
+/**
+ * What the API servers know of each kind: CustomResourceDefinitions, the CompositeResourceDefinitions of the repositories, and for
+ * Kubernetes' own kinds its OpenAPI documents (`kubectl get --raw /openapi/v3/apis/apps/v1`).
+ */
+
+interface Version {
+  readonly name: string;
+  readonly served: boolean;
+  readonly deprecated?: boolean;
+  readonly schema?: { readonly openAPIV3Schema?: Schema };
+}
+
+/** A CustomResourceDefinition, or what Crossplane makes one of. */
+export interface Definition {
+  readonly group: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly versions: readonly Version[];
+  /** Of a CompositeResourceDefinition. */
+  readonly isComposite: boolean;
+}
+
+interface OpenApi {
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
+}
+
+const text = { type: "string" };
+const labels = { type: "object", additionalProperties: text };
+
+/** What a person writes into metadata. */
+const objectMeta: Schema = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    name: text,
+    namespace: text,
+    labels,
+    annotations: labels,
+    finalizers: { type: "array", items: text },
+  } as Record<string, Schema>,
+};
+
+/** Kinds that need no OpenAPI document: a number where they want text is the commonest fault of a variable. */
+const always: Readonly<Record<string, Schema>> = {
+  "v1 ConfigMap": { type: "object", properties: { data: labels, binaryData: labels, immutable: { type: "boolean" } } },
+};
+
+const ajv = () => new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
+
+function filesBelow(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .map((name) => join(path, name))
+    .filter((file) => /\.(ya?ml|json)$/.test(file));
+}
+
+function definition(object: Manifest): Definition | undefined {
+  const { kind, spec } = object;
+  if (!["CustomResourceDefinition", "CompositeResourceDefinition"].includes(kind) || !isObject(spec)) return undefined;
+  const { group, names, versions } = spec as Record<string, unknown> & { names?: { kind: string; plural: string } };
+  if (!names || !Array.isArray(versions)) return undefined;
+  const isComposite = kind === "CompositeResourceDefinition";
+  return { group: String(group), kind: names.kind, plural: names.plural, versions, isComposite };
+}
+
+/** One error of a manifest: the path of the value, and what is wrong with it. */
+export interface Violation {
+  readonly path: readonly string[];
+  readonly problem: string;
+}
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
+
+function violation({ instancePath, keyword, message = "is wrong", params, data }: ErrorObject): Violation {
+  const path = instancePath
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const where = path.join(".") || "the object";
+  if (keyword === "additionalProperties") {
+    const field = String(params["additionalProperty"]);
+    return { path: [...path, field], problem: `${where} has the field ${field}, which its definition does not know` };
+  }
+  if (keyword === "required") return { path, problem: `${where} lacks ${String(params["missingProperty"])}` };
+  const allowed = keyword === "enum" ? `: ${shown(params["allowedValues"])}` : "";
+  return { path, problem: `${where} ${message}${allowed}; got ${shown(data)}` };
+}
+
+export class Definitions {
+  readonly #custom = new Map<string, Definition>();
+  /** Texts of definitions in files, not parsed yet, by group and kind: parsing all of them would take seconds. */
+  readonly #unread = new Map<string, string>();
+  readonly #groups = new Set<string>();
+  readonly #builtIn = new Map<string, { readonly document: OpenApi; readonly name: string }>();
+  readonly #validators = new Map<string, ValidateFunction | undefined>();
+
+  /** @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON) */
+  constructor(paths: readonly string[] = []) {
+    for (const file of paths.flatMap(filesBelow)) this.#addFile(file);
+  }
+
+  #addFile(file: string): void {
+    const content = readFileSync(file, "utf8");
+    if (file.endsWith(".json")) {
+      this.#addOpenApi(JSON.parse(content) as OpenApi);
+      return;
+    }
+    for (const part of content.split(/^---$/m)) {
+      const group = /^ {2}group: (\S+)$/m.exec(part)?.[1];
+      const kind = /^ {4}kind: (\S+)$/m.exec(part)?.[1];
+      if (/^kind: CustomResourceDefinition$/m.test(part) && group && kind) {
+        this.#unread.set(`${group} ${kind}`, part);
+        this.#groups.add(group);
+      } else if (part.includes("CustomResourceDefinition")) {
+        const object = parse(part) as Manifest & { items?: Manifest[] };
+        for (const each of object?.items ?? [object]) if (each) this.add(each);
+      }
+    }
+  }
+
+  #addOpenApi(document: OpenApi & Partial<Manifest>): void {
+    if (document.kind) this.add(document as Manifest);
+    for (const [name, schema] of Object.entries(document.components?.schemas ?? {}))
+      for (const { group, version, kind } of (schema["x-kubernetes-group-version-kind"] ?? []) as Record<
+        string,
+        string
+      >[])
+        this.#builtIn.set(`${group ? `${group}/` : ""}${version} ${kind}`, { document, name });
+  }
+
+  /** Takes an object that may be a definition. */
+  add(object: Manifest): void {
+    const found = definition(object);
+    if (!found) return;
+    this.#custom.set(`${found.group} ${found.kind}`, found);
+    this.#groups.add(found.group);
+  }
+
+  find(group: string, kind: string): Definition | undefined {
+    const key = `${group} ${kind}`;
+    const unread = this.#unread.get(key);
+    if (unread !== undefined) {
+      this.#unread.delete(key);
+      this.add(parse(unread) as Manifest);
+    }
+    return this.#custom.get(key);
+  }
+
+  knowsGroup(group: string): boolean {
+    return this.#groups.has(group);
+  }
+
+  /** What is wrong with a manifest; undefined when nothing is known of its kind or version. */
+  violations(manifest: Manifest): Violation[] | undefined {
+    const key = `${manifest.apiVersion} ${manifest.kind}`;
+    if (!this.#validators.has(key)) this.#validators.set(key, this.#validator(manifest));
+    const validate = this.#validators.get(key);
+    if (!validate) return undefined;
+    validate(manifest);
+    const errors = validate.errors ?? [];
+    // Of a choice, the choice itself says nothing.
+    return errors
+      .filter(({ keyword }) => !["anyOf", "oneOf", "allOf", "not"].includes(keyword) || errors.length === 1)
+      .map(violation);
+  }
+
+  #validator({ apiVersion, kind }: Manifest): ValidateFunction | undefined {
+    const own = this.#builtIn.get(`${apiVersion} ${kind}`);
+    if (own) return this.#builtInValidator(own);
+    const schema = always[`${apiVersion} ${kind}`] ?? this.#schema(apiVersion, kind);
+    if (!schema) return undefined;
+    return ajv().compile(
+      closed({ ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } }),
+    );
+  }
+
+  #schema(apiVersion: string, kind: string): Schema | undefined {
+    const [group = "", name] = apiVersion.split("/");
+    const found = name === undefined ? undefined : this.find(group, kind);
+    const schema = found?.versions.find((version) => version.name === name && version.served)?.schema?.openAPIV3Schema;
+    const spec = schema?.properties?.["spec"];
+    if (!found?.isComposite || !spec) return schema;
+    // Crossplane adds its own machinery to what a CompositeResourceDefinition says.
+    const machinery = { ...spec, properties: { ...spec.properties, crossplane: {} } };
+    return { ...schema, properties: { ...schema?.properties, spec: machinery } };
+  }
+
+  #builtInValidator({ document, name }: { document: OpenApi; name: string }): ValidateFunction {
+    const schemas = Object.fromEntries(
+      Object.entries(document.components?.schemas ?? {}).map(([key, schema]) => [key, closed(schema)]),
+    );
+    return ajv().compile({ components: { schemas }, $ref: `#/components/schemas/${name}` });
+  }
+}

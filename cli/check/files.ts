@@ -1,0 +1,116 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type Document, isMap, isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } from "yaml";
+import type { Place } from "./findings.ts";
+
+/** YAML files with the lines on which things stand. */
+
+/** An object as it is written or rendered. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: rules read objects of any kind by path
+  readonly spec?: any;
+  // biome-ignore lint/suspicious/noExplicitAny: RBAC, ConfigMaps and the like have members of their own
+  readonly [member: string]: any;
+}
+
+export type Path = readonly (string | number)[];
+
+/** One document of a file. */
+export class Source {
+  readonly file: string;
+  readonly content: unknown;
+  readonly #document: Document<ParsedNode>;
+  readonly #lines: LineCounter;
+
+  constructor(file: string, document: Document<ParsedNode>, lines: LineCounter) {
+    this.file = file;
+    this.content = document.toJS();
+    this.#document = document;
+    this.#lines = lines;
+  }
+
+  /** Where the value at `path` stands; undefined when the document has none. */
+  at(path: Path): Place | undefined {
+    const node = path.length === 0 ? this.#document.contents : this.#document.getIn(path, true);
+    // A scalar's own place; of a map or list that of its key, which is a line above.
+    const parent = path.length > 0 ? this.#document.getIn(path.slice(0, -1), true) : undefined;
+    const key = isMap(parent)
+      ? parent.items.find((pair) => isScalar(pair.key) && pair.key.value === path.at(-1))?.key
+      : undefined;
+    const offset = isNode(key) ? key.range?.[0] : isNode(node) ? node.range?.[0] : undefined;
+    return offset === undefined ? undefined : { file: this.file, line: this.#lines.linePos(offset).line };
+  }
+
+  /** Whether a line is one of the document's. */
+  covers(line: number): boolean {
+    const [start, , end] = this.#document.range ?? [0, 0, 0];
+    return this.#lines.linePos(start).line <= line && line <= this.#lines.linePos(end).line;
+  }
+
+  /** Where the value at `path` stands, or the next one above it that the document has. */
+  near(path: Path): Place {
+    return this.at(path) ?? (path.length === 0 ? { file: this.file, line: 1 } : this.near(path.slice(0, -1)));
+  }
+}
+
+/** A file that is no YAML. */
+export class YamlError extends Error {
+  override name = "YamlError";
+  readonly place: Place;
+
+  constructor(place: Place, message: string) {
+    super(message);
+    this.place = place;
+  }
+}
+
+/** Reads each file once. */
+export class Files {
+  readonly #read = new Map<string, readonly Source[]>();
+
+  /** @throws YamlError */
+  documents(file: string): readonly Source[] {
+    const known = this.#read.get(file);
+    if (known) return known;
+    const lines = new LineCounter();
+    const documents = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines }) as Document<ParsedNode>[];
+    for (const { errors } of documents)
+      for (const { linePos, message } of errors)
+        throw new YamlError({ file, line: linePos?.[0].line ?? 1 }, message.split("\n")[0] as string);
+    const sources = documents
+      .filter(({ contents }) => contents !== null)
+      .map((document) => new Source(file, document, lines));
+    this.#read.set(file, sources);
+    return sources;
+  }
+}
+
+/** All files below a folder, what is hidden aside. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith("."))
+    .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)]))
+    .sort();
+}
+
+export const isYaml = (file: string): boolean => /\.ya?ml$/.test(file);
+
+export const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isManifest = (value: unknown): value is Manifest =>
+  isObject(value) && typeof value["apiVersion"] === "string" && typeof value["kind"] === "string";
+
+/** API group of an object; "" for Kubernetes' core. */
+export const groupOf = ({ apiVersion }: Pick<Manifest, "apiVersion">): string =>
+  apiVersion.includes("/") ? (apiVersion.split("/")[0] as string) : "";

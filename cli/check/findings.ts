@@ -1,0 +1,66 @@
+/** What the compiler finds: each fault once, whatever the number of clusters that it reaches. */
+
+export type Rule =
+  | "variable"
+  | "variable-type"
+  | "unused-key"
+  | "dependency"
+  | "definition-order"
+  | "path"
+  | "source"
+  | "build"
+  | "patch"
+  | "api-version"
+  | "schema"
+  | "pinned"
+  | "plain-secret"
+  | "network";
+
+export interface Place {
+  /** Absolute path. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+export interface Finding {
+  readonly rule: Rule;
+  readonly place: Place;
+  /** What is wrong, and what was got. */
+  readonly problem: string;
+  /** What is allowed, or what to do. */
+  readonly remedy: string;
+  /** Clusters that it reaches; none where it is in no cluster's manifests. */
+  readonly clusters: readonly string[];
+}
+
+/** Collects findings; the same one for another cluster is no new one. */
+export class Findings {
+  readonly #found = new Map<string, Finding>();
+  readonly #original: (file: string) => string;
+
+  /** @param original the file that a person wrote, of a file that was looked at */
+  constructor(original: (file: string) => string = (file) => file) {
+    this.#original = original;
+  }
+
+  /** @param about what it is about where one line has several faults, in the words of the file */
+  add(rule: Rule, where: Place, problem: string, remedy: string, cluster?: string, about = problem): void {
+    const place = { ...where, file: this.#original(where.file) };
+    const key = [rule, place.file, place.line, about].join("\n");
+    const known = this.#found.get(key);
+    const clusters = new Set([...(known?.clusters ?? []), ...(cluster === undefined ? [] : [cluster])]);
+    this.#found.set(key, { ...(known ?? { rule, place, problem, remedy }), clusters: [...clusters].sort() });
+  }
+
+  has(...rules: readonly Rule[]): boolean {
+    return [...this.#found.values()].some(({ rule }) => rules.includes(rule));
+  }
+
+  /** By file and line. */
+  sorted(): Finding[] {
+    return [...this.#found.values()].sort(
+      (a, b) => a.place.file.localeCompare(b.place.file) || a.place.line - b.place.line || a.rule.localeCompare(b.rule),
+    );
+  }
+}

@@ -1,0 +1,388 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { bootstrapKustomization, kubeConfigName } from "../../functions/spoke/parts/handover.ts";
+import { readSettings, type Settings } from "../../functions/spoke/settings.ts";
+import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/bridge.ts";
+import { hubName, namespaces } from "../../lib/names.ts";
+import { type Schema, withDefaults } from "../../lib/openapi.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import { hubMetadata, repositoryName, repositoryUrl, spokeData } from "./clusters.ts";
+import { type Files, isFolder, isObject, type Manifest, type Path } from "./files.ts";
+import type { Findings, Place } from "./findings.ts";
+import { Cluster, type Fleet, isFluxKustomization, type Rendered, type Step, type Values } from "./fleet.ts";
+import { type FluxBuild, scanned } from "./generate.ts";
+import { BuildError } from "./kustomize.ts";
+import { missingPatches } from "./patches.ts";
+import { buildProblem } from "./problems.ts";
+import { rendered } from "./render.ts";
+import { kustomizationFile, type Tree, Trees } from "./tree.ts";
+import { missingVariable } from "./variables.ts";
+import type { Workspace } from "./workspace.ts";
+
+export interface FollowOptions {
+  readonly workspace: Workspace;
+  readonly build: FluxBuild;
+  readonly files: Files;
+  readonly findings: Findings;
+  /** The hub; by default one with facts as AWS would report them. */
+  readonly hub?: ClusterMetadata;
+  /** What emits the hub's bridge; by default the code that the compiler came with. */
+  readonly bridge?: (metadata: ClusterMetadata) => Values;
+  /** What the composition function hands over for a Spoke; undefined when it refuses it. By default what it would for any. */
+  readonly handover?: (spoke: string) => Handover | undefined;
+  /** Folder of the checkouts for a GitRepository's specification; by default the workspace's. */
+  readonly root?: (source: Manifest["spec"]) => string;
+}
+
+/** What of a spoke's composed resources Flux on the hub goes on with. */
+export interface Handover {
+  /** Data of the cluster secret. */
+  readonly data: Values;
+  /** The Kustomization over the chain. */
+  readonly bootstrap: Manifest;
+}
+
+const isSpoke = ({ apiVersion, kind }: Manifest) => apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
+
+/** Follows Flux from the hub's root Kustomization to the applications on every spoke. */
+export function follow(options: FollowOptions): Fleet {
+  return new Follower(options).follow();
+}
+
+class Follower {
+  readonly #workspace: Workspace;
+  readonly #build: FluxBuild;
+  readonly #files: Files;
+  readonly #findings: Findings;
+  readonly #handover: FollowOptions["handover"];
+  readonly #bridge: (metadata: ClusterMetadata) => Values;
+  readonly #root: (source: Manifest["spec"]) => string;
+  readonly #trees = new Map<string, Trees>();
+  readonly #hub = new Cluster(hubName);
+  readonly #clusters = new Map([[hubName, this.#hub]]);
+  readonly #metadata: ClusterMetadata;
+  /** Clusters by `namespace/name` of the object by which Flux on the hub reaches them. */
+  readonly #kubeConfigs = new Map<string, Cluster>();
+  readonly #notes = new Set<string>();
+  #steps: Step[] = [];
+  #waiting: Step[] = [];
+  #spokes: Rendered[] = [];
+  #broken = false;
+  #settings: Settings | undefined;
+
+  constructor({ workspace, build, files, findings, ...options }: FollowOptions) {
+    this.#workspace = workspace;
+    this.#build = build;
+    this.#files = files;
+    this.#findings = findings;
+    this.#metadata = options.hub ?? hubMetadata(workspace.environments[0] ?? "dev");
+    this.#bridge = options.bridge ?? bridgeData;
+    this.#handover = options.handover;
+    this.#root = options.root ?? (() => workspace.folder);
+  }
+
+  follow(): Fleet {
+    this.#hub.emitted.set(`${namespaces.flux}/${clusterSecretName(hubName)}`, this.#bridge(this.#metadata));
+    this.#addRoot();
+    for (const isLast of [false, true])
+      while (this.#waiting.some((step) => this.#take(step, isLast)) || this.#addSpokes());
+    this.#leftOver();
+    const settings = this.#settings;
+    return {
+      hub: this.#hub,
+      clusters: this.#clusters,
+      steps: this.#steps,
+      ...(settings ? { settings } : {}),
+      notes: [...this.#notes].sort(),
+    };
+  }
+
+  /** The GitRepository and the Kustomization that the Pulumi program makes. */
+  #addRoot(): void {
+    const file = join(this.#workspace.system, "clusters", hubName, "kustomization.yaml");
+    const place = (): Place => ({ file, line: 1 });
+    const metadata = { name: "flux-system", namespace: namespaces.flux };
+    const spec = {
+      path: `./clusters/${hubName}`,
+      sourceRef: { kind: "GitRepository", name: "gitops-system" },
+      wait: true,
+      postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(hubName) }] },
+    };
+    const manifest = { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization", metadata, spec };
+    this.#addStep(manifest, this.#hub, place);
+  }
+
+  #addStep(manifest: Manifest, home: Cluster, place: (path: Path) => Place, parent?: Step): void {
+    const { name, namespace = "default" } = manifest.metadata;
+    const on = this.#target(manifest, namespace, home, place);
+    if (!on) return;
+    const step: Step = {
+      ...{ name, namespace, home, on, manifest, place },
+      ...(parent ? { parent } : {}),
+      ...{ children: [], objects: [], complete: false },
+    };
+    parent?.children.push(step);
+    home.steps.push(step);
+    this.#steps.push(step);
+    this.#waiting.push(step);
+  }
+
+  #target({ spec }: Manifest, namespace: string, home: Cluster, place: (path: Path) => Place): Cluster | undefined {
+    if (!isObject(spec?.kubeConfig)) return home;
+    const { configMapRef, secretRef } = spec.kubeConfig as Record<string, { name?: string } | undefined>;
+    const name = configMapRef?.name ?? secretRef?.name ?? "";
+    const found = this.#kubeConfigs.get(`${namespace}/${name}`);
+    if (!found && !this.#broken)
+      this.#findings.add(
+        "source",
+        place(["spec", "kubeConfig", configMapRef ? "configMapRef" : "secretRef", "name"]),
+        `no Spoke makes ${namespace}/${name}, by which this is to reach a cluster`,
+        "a Spoke makes <name>-kubeconfig in its own namespace",
+        home.name,
+      );
+    return found;
+  }
+
+  /** Whether the step could be taken. On the last round optional sources are no longer waited for. */
+  #take(step: Step, isLast: boolean): boolean {
+    const repository = this.#repository(step);
+    if (repository === undefined) return false;
+    const values = this.#values(step, isLast);
+    if (values === "unknown") return false;
+    this.#waiting = this.#waiting.filter((other) => other !== step);
+    if (values) step.values = values;
+    if (!this.#workspace.repositories.includes(repository)) {
+      this.#notes.add(`${repository} is not among the repositories: what comes from it was not looked at`);
+      return true;
+    }
+    const root = this.#root(this.#source(step));
+    const folder = join(root, repository, step.manifest.spec.path ?? ".");
+    if (isFolder(folder)) this.#apply(step, folder, root);
+    else this.#missingPath(step, repository);
+    return true;
+  }
+
+  #repository(step: Step): string | undefined {
+    const source = this.#source(step);
+    return typeof source?.url === "string" ? repositoryName(source.url) : undefined;
+  }
+
+  /** Specification of the source that a step is built from; undefined while there is none. */
+  #source({ manifest, namespace, home }: Step): Manifest["spec"] {
+    const { kind, name, namespace: other } = manifest.spec.sourceRef ?? {};
+    const at = other ?? namespace;
+    const { url, revision } = this.#metadata.repositories.gitopsSystem;
+    if (home.isHub && kind === "GitRepository" && at === namespaces.flux && name === "gitops-system")
+      return { url, ref: { branch: revision } };
+    return home.find(kind, at, name)?.manifest.spec;
+  }
+
+  /** The variables of a step; undefined when it substitutes nothing, "unknown" while a source of them is not there. */
+  #values({ manifest, namespace, home }: Step, isLast: boolean): Values | undefined | "unknown" {
+    const { postBuild } = manifest.spec;
+    if (!isObject(postBuild)) return undefined;
+    const all: Record<string, string> = {};
+    for (const { kind, name, optional } of (postBuild["substituteFrom"] ?? []) as Record<string, string>[]) {
+      const values = this.#data(home, kind as string, namespace, name as string);
+      if (!values && !(optional && isLast)) return "unknown";
+      Object.assign(all, values);
+    }
+    return { ...all, ...(postBuild["substitute"] as Values | undefined) };
+  }
+
+  #data(home: Cluster, kind: string, namespace: string, name: string): Values | undefined {
+    if (kind === "Secret") return home.emitted.get(`${namespace}/${name}`);
+    const data = home.find(kind, namespace, name)?.manifest["data"] as Record<string, unknown> | undefined;
+    return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
+  }
+
+  #missingPath(step: Step, repository: string): void {
+    const { path, wait } = step.manifest.spec;
+    // A spoke without applications has no folder in gitops-workloads; nothing waits for one.
+    if (wait !== true && path.split("/").includes(step.on.name)) {
+      this.#notes.add(`${repository} has no ${path}: ${step.on.name} gets nothing from there`);
+      step.complete = true;
+      return;
+    }
+    this.#broken = true;
+    this.#findings.add(
+      "path",
+      step.place(["spec", "path"]),
+      `Kustomization ${step.name} applies ${path}, which ${repository} does not have`,
+      "name a folder of the repository, from its root",
+      step.on.name,
+      "path",
+    );
+  }
+
+  #treesOf(root: string): Trees {
+    const trees = this.#trees.get(root) ?? new Trees(root, this.#files, this.#findings);
+    this.#trees.set(root, trees);
+    return trees;
+  }
+
+  #apply(step: Step, folder: string, root: string): void {
+    const tree = this.#tree(step, folder, this.#treesOf(root));
+    step.tree = tree;
+    if (tree.broken) {
+      this.#broken = true;
+      return;
+    }
+    try {
+      if (missingPatches(tree, this.#build, this.#files, this.#findings)) {
+        this.#broken = true;
+        return;
+      }
+      const text = this.#build.build(folder, step.manifest.spec);
+      const variables = step.values && {
+        values: step.values,
+        findings: this.#findings,
+        missing: (name: string) => missingVariable(name, step),
+      };
+      step.objects.push(...rendered(text, step, tree, folder, variables));
+      step.complete = true;
+    } catch (error) {
+      if (!(error instanceof BuildError)) throw error;
+      this.#broken = true;
+      buildProblem(error, { step, tree, folder, workspace: this.#workspace, findings: this.#findings });
+    }
+    step.on.objects.push(...step.objects);
+    for (const object of step.objects) {
+      if (isFluxKustomization(object.manifest)) this.#addStep(object.manifest, step.on, object.place, step);
+      if (isSpoke(object.manifest) && step.on.isHub) this.#spokes.push(object);
+    }
+  }
+
+  #tree(step: Step, folder: string, trees: Trees): Tree {
+    const components = (step.manifest.spec.components ?? []) as string[];
+    const missing = components.filter((name) => !existsSync(join(folder, name)));
+    if (missing.length > 0 && step.manifest.spec.ignoreMissingComponents !== true)
+      this.#findings.add(
+        "path",
+        step.place(["spec", "components"]),
+        `Kustomization ${step.name} takes the components ${missing.join(", ")}, which ${step.manifest.spec.path} does not have`,
+        "name folders of kind Component, relative to spec.path",
+        step.on.name,
+        "components",
+      );
+    const own = kustomizationFile(folder)
+      ? trees.of(folder)
+      : trees.loose(scanned(folder).map((name) => join(folder, name)));
+    const more = trees.loose(
+      components.filter((name) => !missing.includes(name)).map((name) => join(folder, name)),
+    );
+    return {
+      kustomizations: [...own.kustomizations, ...more.kustomizations],
+      resources: [...own.resources, ...more.resources],
+      patches: [...own.patches, ...more.patches],
+      broken: own.broken || more.broken || missing.length > 0,
+    };
+  }
+
+  /** What the composition function makes of the Spokes, once the API and its Composition are known. Whether there were any. */
+  #addSpokes(): boolean {
+    const composition = this.#hub.objects.find(
+      ({ manifest: { kind, spec } }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
+    );
+    const definition = this.#hub.objects.find(
+      ({ manifest: { kind, spec } }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
+    );
+    if (!composition || !definition || this.#spokes.length === 0) return false;
+    if (!this.#handover) this.#settings ??= this.#readSettings(composition);
+    const schema = definition.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema;
+    const spokes = this.#spokes.splice(0);
+    for (const spoke of spokes) this.#addSpoke(spoke, schema);
+    return true;
+  }
+
+  #readSettings({ manifest, place }: Rendered): Settings | undefined {
+    const path = ["spec", "pipeline", 0, "input"];
+    try {
+      return readSettings(manifest.spec.pipeline?.[0]?.input);
+    } catch (error) {
+      this.#broken = true;
+      this.#findings.add(
+        "schema",
+        place(path),
+        (error as Error).message,
+        "functions/spoke/settings.ts describes it",
+        hubName,
+      );
+      return undefined;
+    }
+  }
+
+  #handedOver(spoke: Spoke): Handover | undefined {
+    if (this.#handover) return this.#handover(spoke.metadata.name);
+    const settings = this.#settings;
+    return (
+      settings && {
+        data: spokeData(spoke, this.#metadata, settings),
+        bootstrap: bootstrapKustomization(spoke, settings) as Manifest,
+      }
+    );
+  }
+
+  #addSpoke({ manifest, place }: Rendered, schema: Schema): void {
+    const spoke = withDefaults(schema, manifest) as unknown as Spoke;
+    const { name, namespace } = spoke.metadata;
+    // Without these the definition's schema has more to say.
+    if (![spoke.spec?.region, spoke.spec?.environment, spoke.spec?.kubernetesVersion].every(Boolean)) return;
+    const handover = this.#handedOver(spoke);
+    const cluster = new Cluster(name);
+    this.#clusters.set(name, cluster);
+    if (!handover) return;
+    this.#kubeConfigs.set(`${namespace}/${kubeConfigName(spoke)}`, cluster);
+    this.#hub.emitted.set(`${namespace}/${clusterSecretName(name)}`, handover.data);
+    const { bootstrap } = handover;
+    this.#addStep({ ...bootstrap, metadata: { ...bootstrap.metadata, namespace } }, this.#hub, place);
+  }
+
+  /** What nobody can apply: its source or its variables come from nowhere. */
+  #leftOver(): void {
+    if (this.#broken) {
+      if (this.#waiting.length > 0)
+        this.#notes.add(
+          `${this.#waiting.length} Kustomizations were not looked at: what they need is among what is broken`,
+        );
+      return;
+    }
+    for (const step of this.#waiting) this.#unresolved(step);
+    for (const { place, manifest } of this.#spokes)
+      this.#findings.add(
+        "source",
+        place([]),
+        `Spoke ${manifest.metadata.name}: the hub applies no Composition or no CompositeResourceDefinition for Spokes`,
+        "name platform/api in a Kustomization of clusters/hub",
+        hubName,
+        "composition",
+      );
+  }
+
+  #unresolved(step: Step): void {
+    const { sourceRef, postBuild } = step.manifest.spec;
+    if (this.#repository(step) === undefined) {
+      const wanted = `${sourceRef?.kind} ${sourceRef?.namespace ?? step.namespace}/${sourceRef?.name}`;
+      this.#findings.add(
+        "source",
+        step.place(["spec", "sourceRef", "name"]),
+        `Kustomization ${step.name} takes ${wanted}, which nothing makes on ${step.home.name}`,
+        "name a source that is applied on that cluster, in that namespace",
+        step.on.name,
+        "sourceRef",
+      );
+      return;
+    }
+    for (const [index, { kind, name }] of (postBuild?.substituteFrom ?? []).entries())
+      if (!this.#data(step.home, kind, step.namespace, name))
+        this.#findings.add(
+          "source",
+          step.place(["spec", "postBuild", "substituteFrom", index, "name"]),
+          `Kustomization ${step.name} substitutes from ${kind} ${step.namespace}/${name}, which nothing makes on ${step.home.name}`,
+          "substituteFrom reads its own namespace only; on the hub name a cluster secret, on a spoke a ConfigMap that is applied there",
+          step.on.name,
+          "substituteFrom",
+        );
+  }
+}

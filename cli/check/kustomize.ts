@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { basename, delimiter, join } from "node:path";
+
+/** The real kustomize, as a program on this machine. */
+
+/**
+ * What `kustomize build` makes of a folder: YAML documents.
+ * @throws BuildError
+ */
+export type Build = (folder: string) => string;
+
+/** kustomize refused a folder; the message is its own. */
+export class BuildError extends Error {
+  override name = "BuildError";
+}
+
+/** There is no kustomize on this machine. */
+export class KustomizeMissing extends Error {
+  override name = "KustomizeMissing";
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function program(env: NodeJS.ProcessEnv): string {
+  const { FLEET_KUSTOMIZE: named, PATH = "" } = env;
+  if (named) {
+    if (isExecutable(named)) return named;
+    throw new KustomizeMissing(
+      `FLEET_KUSTOMIZE is ${named}, which is no program: it must be the path of kustomize or of kubectl`,
+    );
+  }
+  const folders = PATH.split(delimiter).filter(Boolean);
+  const candidates = ["kustomize", "kubectl"].flatMap((name) => folders.map((folder) => join(folder, name)));
+  const found = candidates.find(isExecutable);
+  if (found) return found;
+  throw new KustomizeMissing(
+    "neither kustomize nor kubectl is on PATH: install one of them, set FLEET_KUSTOMIZE to its path, or take the local stack's (. .local/env)",
+  );
+}
+
+/**
+ * The kustomize of FLEET_KUSTOMIZE, or the first `kustomize`, then `kubectl`, on PATH; with the settings of Flux.
+ * @throws KustomizeMissing
+ */
+export function kustomize(env: NodeJS.ProcessEnv = process.env): Build {
+  const path = program(env);
+  const command = basename(path).startsWith("kubectl") ? "kustomize" : "build";
+  return (folder) => {
+    const args = [command, "--load-restrictor=LoadRestrictionsNone", folder];
+    const { status, stdout, stderr, error } = spawnSync(path, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+    if (error) throw new KustomizeMissing(`${path} can't be run: ${error.message}`);
+    if (status === 0) return stdout;
+    throw new BuildError(stderr.trim().replace(/^error: /i, "") || `${path} ended with exit code ${status}`);
+  };
+}

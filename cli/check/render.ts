@@ -1,0 +1,115 @@
+import { type Document, parseAllDocuments } from "yaml";
+import { SubstitutionError, substitute, uses } from "./envsubst.ts";
+import { isManifest, isObject, type Manifest, type Path } from "./files.ts";
+import type { Findings } from "./findings.ts";
+import type { Rendered, Step, Values } from "./fleet.ts";
+import { placeIn } from "./origin.ts";
+import type { Tree } from "./tree.ts";
+
+/** From the text of a build to the objects that a cluster gets. */
+
+const disabled = "kustomize.toolkit.fluxcd.io/substitute";
+
+/** YAML as Flux reads it: version 1.1, without the kinds of scalars that Go's parser does not have. */
+const asFlux = {
+  version: "1.1",
+  customTags: (tags: readonly unknown[]) =>
+    tags.filter((tag) => {
+      const { tag: name, format } = tag as { tag: string; format?: string };
+      return format !== "TIME" && name !== "tag:yaml.org,2002:timestamp";
+    }),
+} as const;
+
+// biome-ignore lint/suspicious/noExplicitAny: the library's type of customTags does not know its own function form
+const options = asFlux as any;
+
+/** The documents of a stream, each with its text. */
+export function documents(text: string): { readonly text: string; readonly manifest: Manifest }[] {
+  return text
+    .split(/^---$/m)
+    .map((part) => ({ text: part, manifest: read(part) }))
+    .filter((each): each is { text: string; manifest: Manifest } => isManifest(each.manifest));
+}
+
+/** @throws Error when it is no YAML */
+function read(text: string): unknown {
+  const [document] = parseAllDocuments(text, options) as Document[];
+  const [error] = document?.errors ?? [];
+  if (error) throw error;
+  return document?.toJS();
+}
+
+/** Every text in an object, keys too, with its path. */
+export function texts(value: unknown, path: Path = []): { readonly path: Path; readonly text: string }[] {
+  if (typeof value === "string") return [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => texts(item, [...path, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = [...path, key];
+    return [...(key.includes("${") ? [{ path: at, text: key }] : []), ...texts(inner, at)];
+  });
+}
+
+const isDisabled = ({ metadata }: Manifest): boolean =>
+  [metadata?.labels?.[disabled], metadata?.annotations?.[disabled]].includes("disabled");
+
+export interface Variables {
+  readonly values: Values;
+  readonly findings: Findings;
+  /** What to say of a variable that is missing. */
+  readonly missing: (name: string) => { readonly problem: string; readonly remedy: string };
+}
+
+/** The objects of a build, as the cluster of `step` gets them. */
+export function rendered(text: string, step: Step, tree: Tree, folder: string, variables?: Variables): Rendered[] {
+  return documents(text).flatMap((document) => {
+    const place = placeIn(tree, document.manifest, folder);
+    const object = { raw: document.manifest, by: step, place };
+    if (!variables || isDisabled(document.manifest)) return [{ ...object, manifest: document.manifest }];
+    const manifest = substituted(document.text, object, variables);
+    return manifest ? [{ ...object, manifest }] : [];
+  });
+}
+
+function substituted(
+  text: string,
+  { raw, by, place }: Pick<Rendered, "raw" | "by" | "place">,
+  { values, findings, missing }: Variables,
+): Manifest | undefined {
+  const cluster = by.on.name;
+  for (const { path, text: part } of texts(raw)) {
+    try {
+      for (const { name, hasDefault } of uses(part)) {
+        if (hasDefault || values[name] !== undefined) continue;
+        const { problem, remedy } = missing(name);
+        findings.add("variable", place(path), problem, remedy, cluster, name);
+      }
+    } catch (error) {
+      if (!(error instanceof SubstitutionError)) throw error;
+      findings.add(
+        "variable",
+        place(path),
+        `Flux can't substitute this: ${error.message}`,
+        "write $${ for a literal ${",
+        cluster,
+      );
+      return undefined;
+    }
+  }
+  // What else is wrong is still found.
+  const after = substitute(text, (name) => values[name] ?? "missing");
+  try {
+    const manifest = read(after);
+    return isManifest(manifest) ? manifest : undefined;
+  } catch (error) {
+    const message = (error as Error).message.split("\n")[0];
+    findings.add(
+      "variable-type",
+      place([]),
+      `${raw.kind} ${raw.metadata.name} is no YAML any more after the substitution: ${message}`,
+      "look at the forms of the values in docs/contract.md; a JSON list can't stand inside quotes",
+      cluster,
+    );
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import type { Definitions } from "../definitions.ts";
+import { groupOf, type Manifest } from "../files.ts";
+import type { Findings } from "../findings.ts";
+import { allObjects, type Cluster, type Fleet, isHelmRelease, type Rendered, type Step } from "../fleet.ts";
+
+/**
+ * Who brings a kind to a cluster, and whether it is there before the kind is used: Flux refuses an object of a kind that the API
+ * server doesn't know, and tries again only after a while.
+ */
+
+const flux = ["kustomize", "source", "helm", "notification", "image"].map((name) => `${name}.toolkit.fluxcd.io`);
+const crossplane = ["apiextensions", "pkg", "ops", "protection"].map((name) => `${name}.crossplane.io`);
+const externalSecrets = ["external-secrets.io", "generators.external-secrets.io"];
+
+/** Groups of kinds that a chart brings. */
+const ofChart: Readonly<Record<string, readonly string[]>> = {
+  flux2: flux,
+  crossplane,
+  "external-secrets": externalSecrets,
+  "sealed-secrets": ["bitnami.com"],
+  "cert-manager": ["cert-manager.io", "acme.cert-manager.io"],
+  kyverno: ["kyverno.io", "policies.kyverno.io", "reports.kyverno.io", "wgpolicyk8s.io"],
+  "kube-prometheus-stack": ["monitoring.coreos.com"],
+  karpenter: ["karpenter.sh", "karpenter.k8s.aws"],
+  "aws-load-balancer-controller": ["elbv2.k8s.aws", "gateway.k8s.aws"],
+};
+
+/** What the Pulumi program installs on the hub before Flux applies anything. */
+const onTheHub: ReadonlySet<string> = new Set([...flux, ...crossplane, ...externalSecrets]);
+
+/** Kubernetes' own groups. */
+const isBuiltIn = (group: string): boolean => !group.includes(".") || group.endsWith(".k8s.io") || group === "k8s.io";
+
+/** Groups that a package of Crossplane's AWS provider brings. */
+function ofPackage(reference: string): string[] {
+  const name = /([^/:@]+)(?:[:@][^/]*)?$/.exec(reference)?.[1] ?? "";
+  if (/^provider-family-aws$/.test(name)) return ["aws.m.upbound.io", "aws.upbound.io"];
+  const [, service] = /^provider-aws-(\w+)$/.exec(name) ?? [];
+  return service ? [`${service}.aws.m.upbound.io`, `${service}.aws.upbound.io`] : [];
+}
+
+function groupsOf({ manifest }: Rendered): readonly string[] {
+  const { kind, spec } = manifest;
+  if (kind === "CustomResourceDefinition" || kind === "CompositeResourceDefinition") return [String(spec?.group)];
+  if (kind === "Provider" && groupOf(manifest) === "pkg.crossplane.io") return ofPackage(String(spec?.package));
+  if (isHelmRelease(manifest)) return ofChart[spec?.chart?.spec?.chart as string] ?? [];
+  return [];
+}
+
+interface Provision {
+  readonly object: Rendered;
+  readonly groups: readonly string[];
+  readonly on: Cluster;
+}
+
+/** The cluster that an object changes: of a HelmRelease with a kubeConfig, another than the one that it is on. */
+function target({ manifest, by }: Rendered, fleet: Fleet): Cluster {
+  const { configMapRef, secretRef } = manifest.spec?.kubeConfig ?? {};
+  const name: string | undefined = configMapRef?.name ?? secretRef?.name;
+  return fleet.clusters.get((name ?? "").replace(/-kubeconfig$/, "")) ?? by.on;
+}
+
+/** Kustomizations that are ready when `step` is: itself, what it waited for, and what it applied where it waits for that. */
+function readyWith(step: Step, fleet: Fleet, seen: Set<Step>): void {
+  if (seen.has(step)) return;
+  seen.add(step);
+  if (step.manifest.spec.wait === true) for (const child of step.children) readyWith(child, fleet, seen);
+  waitedFor(step, fleet, seen);
+}
+
+/** Kustomizations that are ready before `step` is applied: its dependencies, and those of what applies it. */
+function waitedFor(step: Step, fleet: Fleet, seen: Set<Step>): void {
+  for (const { name, namespace = step.namespace, readyExpr } of step.manifest.spec.dependsOn ?? []) {
+    const found = step.home.steps.find((other) => other.name === name && other.namespace === namespace);
+    // An expression may be true of one that is not ready; of those that look at nothing it is sure.
+    if (found && !/^\s*true\s*$/.test(readyExpr ?? "")) readyWith(found, fleet, seen);
+  }
+  if (step.parent) waitedFor(step.parent, fleet, seen);
+}
+
+/** Resource of a kind, as an activation policy names it. */
+const resource = ({ kind }: Manifest, group: string, definitions: Definitions): string =>
+  `${definitions.find(group, kind)?.plural ?? `${kind.toLowerCase().replace(/y$/, "ie")}s`}.${group}`;
+
+const isManaged = (group: string, kind: string): boolean =>
+  /^[a-z0-9]+\.aws\.m\.upbound\.io$/.test(group) && !kind.includes("ProviderConfig");
+
+/** Whether an entry of an activation policy, which may have a wildcard, names the resource. */
+const activates = (entry: string, name: string): boolean =>
+  entry.startsWith("*") ? name.endsWith(entry.slice(1)) : entry === name;
+
+export function checkKinds(fleet: Fleet, definitions: Definitions, findings: Findings): void {
+  // What is missing may be in what could not be built.
+  if (fleet.steps.some(({ complete }) => !complete)) return;
+  const objects = allObjects(fleet);
+  const provisions = objects.map(
+    (object): Provision => ({ object, groups: groupsOf(object), on: target(object, fleet) }),
+  );
+  for (const object of objects) {
+    const { manifest, by, place, raw } = object;
+    const group = groupOf(manifest);
+    if (isBuiltIn(group) || (by.on.isHub && onTheHub.has(group))) continue;
+    const what = `${manifest.kind} ${raw.metadata.name}`;
+    const sources = provisions.filter(({ groups, on }) => on === by.on && groups.includes(group));
+    if (sources.length === 0) {
+      findings.add(
+        "definition-order",
+        place(["apiVersion"]),
+        `${what}: nothing that is applied on ${by.on.name} brings the kinds of ${group}`,
+        "apply the chart, the provider package or the CustomResourceDefinition that does, and depend on it",
+        by.on.name,
+        group,
+      );
+      continue;
+    }
+    const before = new Set<Step>();
+    waitedFor(by, fleet, before);
+    const isThere = sources.some(
+      ({ object: source }) =>
+        before.has(source.by) || (source.by === by && source.manifest.kind === "CustomResourceDefinition"),
+    );
+    if (!isThere) {
+      const names = [...new Set(sources.map(({ object: source }) => source.by.name))].join(" or ");
+      findings.add(
+        "definition-order",
+        by.place(["spec", "dependsOn"]),
+        `Kustomization ${by.name} applies kinds of ${group} (${what}) without waiting for ${names}, which brings them`,
+        sources.some(({ object: source }) => source.by === by)
+          ? `split it: what brings ${group} into a Kustomization with wait: true, and dependsOn on that`
+          : `add ${names} to spec.dependsOn, or wait for a Kustomization that waits for it`,
+        by.on.name,
+        group,
+      );
+      continue;
+    }
+    const name = resource(manifest, group, definitions);
+    const active = objects.filter(
+      ({ by: step, manifest: { kind } }) => step.on === by.on && kind === "ManagedResourceActivationPolicy",
+    );
+    const isActive = active.some(({ manifest: { spec } }) =>
+      (spec?.activate ?? []).some((entry: string) => activates(entry, name)),
+    );
+    if (isManaged(group, manifest.kind) && !isActive)
+      findings.add(
+        "definition-order",
+        place(["kind"]),
+        `${what}: no ManagedResourceActivationPolicy on ${by.on.name} activates ${name}`,
+        `add ${name} to spec.activate of a policy that is applied there`,
+        by.on.name,
+        name,
+      );
+  }
+}

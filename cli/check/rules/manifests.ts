@@ -1,0 +1,77 @@
+import { oldVersion } from "../api-versions.ts";
+import type { Definitions, Violation } from "../definitions.ts";
+import { groupOf } from "../files.ts";
+import type { Findings } from "../findings.ts";
+import { allObjects, type Fleet, type Rendered } from "../fleet.ts";
+
+/** Each object against what the API servers know of its kind. */
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? (inner as Record<string, unknown>)[key] : undefined),
+    value,
+  );
+}
+
+/** Indices of lists as numbers, as the lines of a file are looked up. */
+const lookup = (path: readonly string[]): (string | number)[] =>
+  path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+
+/** Whether the API version is one that clusters serve; tells what to write where it is not. */
+function isServed({ manifest, by, place }: Rendered, definitions: Definitions, findings: Findings): boolean {
+  const { apiVersion, kind } = manifest;
+  const tell = (problem: string, remedy: string) => {
+    findings.add("api-version", place(["apiVersion"]), problem, remedy, by.on.name);
+    return false;
+  };
+  const old = oldVersion(apiVersion, kind);
+  if (old) return tell(`${apiVersion} ${kind} is ${old.fate}`, `use ${old.successor}`);
+  const definition = definitions.find(groupOf(manifest), kind);
+  if (!definition)
+    return definitions.knowsGroup(groupOf(manifest))
+      ? tell(`${kind} is no kind of ${groupOf(manifest)}`, "mend the name of the kind or the apiVersion")
+      : true;
+  const served = definition.versions.filter((version) => version.served);
+  const version = served.find(({ name }) => apiVersion === `${definition.group}/${name}`);
+  const others = served.filter(({ deprecated }) => !deprecated).map(({ name }) => `${definition.group}/${name}`);
+  if (!version) return tell(`${apiVersion} ${kind} is not served`, `use ${others.join(" or ")}`);
+  if (version.deprecated) return tell(`${apiVersion} ${kind} is deprecated`, `use ${others.join(" or ")}`);
+  return true;
+}
+
+function tell({ path, problem }: Violation, object: Rendered, findings: Findings): void {
+  const { manifest, raw, by, place } = object;
+  const name = `${manifest.kind} ${raw.metadata.name}`;
+  const written = valueAt(raw, path);
+  const isVariable = typeof written === "string" && written.includes("${");
+  if (isVariable)
+    findings.add(
+      "variable-type",
+      place(lookup(path)),
+      `${name}: ${written} is of the wrong type here: ${problem}`,
+      "docs/contract.md says what the values look like; put what looks like a number between two ${quote}",
+      by.on.name,
+      path.join("."),
+    );
+  else
+    findings.add(
+      "schema",
+      place(lookup(path)),
+      `${name}: ${problem}`,
+      "kubectl explain shows the fields of the kind",
+      by.on.name,
+      path.join("."),
+    );
+}
+
+/** Kinds that nothing is known of: no rule here has looked at them. */
+export function checkManifests(fleet: Fleet, definitions: Definitions, findings: Findings): string[] {
+  const unknown = new Set<string>();
+  for (const object of allObjects(fleet)) {
+    if (!isServed(object, definitions, findings)) continue;
+    const violations = definitions.violations(object.manifest);
+    if (!violations) unknown.add(`${object.manifest.apiVersion} ${object.manifest.kind}`);
+    for (const violation of violations ?? []) tell(violation, object, findings);
+  }
+  return [...unknown].sort();
+}

@@ -1,0 +1,44 @@
+import { type Cidr, formatCidr, overlaps, parseCidr } from "../../../lib/cidr.ts";
+import { spokeApi } from "../../../lib/spoke.ts";
+import type { Findings, Place } from "../findings.ts";
+import { allObjects, type Fleet } from "../fleet.ts";
+
+/** One network for each spoke. Those from the fleet's pool are chosen by the composition function, which sees them all. */
+
+interface Network {
+  readonly spoke: string;
+  readonly cidr: Cidr;
+  readonly place: Place;
+}
+
+export function checkNetworks(fleet: Fleet, findings: Findings): void {
+  const networks: Network[] = [];
+  for (const { manifest, by, place } of allObjects(fleet)) {
+    if (manifest.kind !== spokeApi.kind || manifest.apiVersion !== spokeApi.apiVersion || !by.on.isHub) continue;
+    const text: unknown = manifest.spec?.network?.cidr;
+    if (text === undefined) continue;
+    const at = place(["spec", "network", "cidr"]);
+    const spoke = manifest.metadata.name;
+    const cidr = parseCidr(String(text));
+    if (cidr) networks.push({ spoke, cidr, place: at });
+    else
+      findings.add(
+        "network",
+        at,
+        `Spoke ${spoke}: ${String(text)} is no IPv4 network`,
+        "use a.b.c.d/n without bits set behind the prefix, such as 10.64.0.0/18",
+        spoke,
+      );
+  }
+  networks.sort((a, b) => a.spoke.localeCompare(b.spoke));
+  for (const [index, one] of networks.entries())
+    for (const other of networks.slice(0, index))
+      if (overlaps(one.cidr, other.cidr))
+        findings.add(
+          "network",
+          one.place,
+          `Spoke ${one.spoke}: ${formatCidr(one.cidr)} overlaps ${formatCidr(other.cidr)} of Spoke ${other.spoke}`,
+          "give one of them a network of its own, or leave spec.network.cidr out: the fleet's pool has a free one",
+          one.spoke,
+        );
+}

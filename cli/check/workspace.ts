@@ -1,0 +1,145 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, relative } from "node:path";
+import { parseDocument, stringify } from "yaml";
+import { fillTemplate } from "../../lib/template.ts";
+import { repositoryUrl } from "./clusters.ts";
+import { filesBelow, isFolder, isYaml } from "./files.ts";
+import { componentsIn } from "./generate.ts";
+import { kustomizationFile } from "./tree.ts";
+
+/**
+ * A copy of the repositories in which each environment has one more spoke, made from the templates, with every add-on and every
+ * application: so the chain and the templates are compiled before there is a spoke at all.
+ */
+export interface Workspace {
+  readonly folder: string;
+  readonly system: string;
+  readonly workloads: string;
+  /** Names of the repositories. */
+  readonly repositories: readonly string[];
+  readonly environments: readonly string[];
+  /** The file that a file of the copy comes from. */
+  original(file: string): string;
+  remove(): void;
+}
+
+/** The repositories are not as the compiler needs them. */
+export class WorkspaceError extends Error {
+  override name = "WorkspaceError";
+}
+
+const systemName = "gitops-system";
+const workloadsName = "gitops-workloads";
+
+/** Name of the spoke that stands for all of an environment. */
+export const specimenName = (environment: string): string => `check-${environment}`;
+
+const isSpecimen = (name: string): boolean => name.startsWith("check-");
+
+/** SealedSecrets are made when a spoke or an application is; what they hold is none of the compiler's business. */
+function sealedSecret(file: string, name: string, namespace: string): void {
+  if (existsSync(file)) return;
+  const metadata = { name, namespace };
+  const spec = { encryptedData: { identity: "AgA=" }, template: { metadata } };
+  writeFileSync(file, stringify({ apiVersion: "bitnami.com/v1alpha1", kind: "SealedSecret", metadata, spec }));
+}
+
+function instantiate(template: string, to: string, values: Readonly<Record<string, string>>): void {
+  mkdirSync(to, { recursive: true });
+  cpSync(template, to, { recursive: true });
+  for (const file of filesBelow(to).filter(isYaml)) {
+    try {
+      writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
+    } catch (error) {
+      throw new WorkspaceError(`${join(template, relative(to, file))}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+function addSpoke(system: string, environment: string): void {
+  const folder = join(system, "spokes", specimenName(environment));
+  instantiate(join(system, "templates", "spoke"), folder, {
+    name: specimenName(environment),
+    environment,
+    region: "eu-west-1",
+    kubernetesVersion: "1.34",
+    tenant: "platform",
+  });
+  const file = join(folder, "spoke.yaml");
+  if (existsSync(file)) {
+    const spoke = parseDocument(readFileSync(file, "utf8"));
+    if (spoke.hasIn(["spec"])) spoke.setIn(["spec", "addons"], componentsIn(join(system, "tools", environment)));
+    writeFileSync(file, spoke.toString({ lineWidth: 0 }));
+  }
+  if (!isFolder(join(folder, "secrets"))) return;
+  for (const name of [systemName, workloadsName])
+    sealedSecret(join(folder, "secrets", `${name}.yaml`), name, "flux-system");
+}
+
+/** An application whose manifests are in the repository `name`. */
+function addApplication(workspace: Omit<Workspace, "original" | "remove">, name: string, environment: string): void {
+  const app = name.replace(/-manifests$/, "");
+  const folder = join(workspace.workloads, "clusters", specimenName(environment), app);
+  const overlay = join("overlays", environment);
+  instantiate(join(workspace.workloads, "templates", "app"), folder, {
+    app,
+    tenant: "platform",
+    repositoryUrl: repositoryUrl(name),
+    revision: "main",
+    path: existsSync(join(workspace.folder, name, overlay)) ? `./${overlay}` : "./",
+  });
+  sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
+}
+
+const folders = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+        .map(({ name }) => name)
+        .sort()
+    : [];
+
+/** The path in the repositories of the template that a specimen's file comes from. */
+function written(path: string): string {
+  const [repository, parent, cluster, ...rest] = path.split("/");
+  if (cluster === undefined || !isSpecimen(cluster)) return path;
+  if (repository === systemName && parent === "spokes") return join(systemName, "templates", "spoke", ...rest);
+  if (repository === workloadsName && parent === "clusters")
+    return join(workloadsName, "templates", "app", ...rest.slice(1));
+  return path;
+}
+
+/**
+ * Copies the repositories that are folders of `repos`.
+ * @throws WorkspaceError
+ */
+export function openWorkspace(repos: string): Workspace {
+  const repositories = folders(repos);
+  if (!repositories.includes(systemName))
+    throw new WorkspaceError(
+      `${repos} has no folder ${systemName}: --repos must name the folder in which the checkouts of ${systemName}, ${workloadsName} and of the applications lie side by side; got ${repositories.join(", ") || "no folder"}`,
+    );
+  const taken = folders(join(repos, systemName, "spokes")).find(isSpecimen);
+  if (taken)
+    throw new WorkspaceError(`the spoke ${taken} has a name that the compiler needs: names must not begin with check-`);
+  const folder = mkdtempSync(join(tmpdir(), "fleet-check-"));
+  for (const name of repositories)
+    cpSync(join(repos, name), join(folder, name), { recursive: true, filter: (path) => basename(path) !== ".git" });
+  const system = join(folder, systemName);
+  const workloads = join(folder, workloadsName);
+  const tools = folders(join(system, "tools"));
+  const environments = tools.filter((name) => name !== "base" && kustomizationFile(join(system, "tools", name)));
+  const workspace = { folder, system, workloads, repositories, environments };
+  if (isFolder(join(system, "templates", "spoke")))
+    for (const environment of environments) addSpoke(system, environment);
+  const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
+  if (isFolder(join(workloads, "templates", "app")))
+    for (const environment of environments)
+      for (const name of applications) addApplication(workspace, name, environment);
+  return {
+    ...workspace,
+    original: (file) => (relative(folder, file).startsWith("..") ? file : join(repos, written(relative(folder, file)))),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
