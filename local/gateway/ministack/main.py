@@ -7,6 +7,7 @@ So the condition keys, resource names and checks that ministack 1.5.33 lacks are
 - kms alias calls on the alias and its keys;
 - iam:PassRole, with iam:PassedToService, wherever a call hands a role to a service;
 - aws:ResourceTag of EC2 resources, and an explicit Deny on any resource that an EC2 call names;
+- tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
 - web identity: only tokens that the gateway verified and signed again count;
 - its root key is a secret (ministack takes "test" and any twelve digits), a request without a key is nobody's;
@@ -19,6 +20,7 @@ import os
 import sys
 
 from extension.credentials import extend_credentials
+from extension.dynamodb import extend_dynamodb
 from extension.ec2 import extend_ec2
 from extension.eks import extend_eks
 from extension.iam import extend_iam
@@ -26,6 +28,7 @@ from extension.kms import extend_kms
 from extension.pass_role import extend_pass_role
 from extension.persistence import extend_persistence
 from extension.shared import root_key_id
+from extension.sqs import extend_sqs
 from extension.web_identity import extend_web_identity
 
 VERSION = "1.5.33"
@@ -47,6 +50,8 @@ def main():
     extend_pass_role()
     extend_kms()
     extend_ec2()
+    extend_dynamodb()
+    extend_sqs()
     extend_eks(app, secret)
     extend_web_identity(secret)
     extend_persistence(app)

@@ -14,12 +14,14 @@ export interface ServiceAccount {
   readonly name: string;
 }
 
-/** A token of a service account from the hub's API server (TokenRequest). */
+/** A token of a service account from an API server (TokenRequest): the hub's, or that of kubectl's arguments `cluster`. */
 export async function serviceAccountToken(
   { namespace, name }: ServiceAccount,
   audience = STS_AUDIENCE,
+  cluster: readonly string[] = [],
 ): Promise<string> {
-  return (await kubectl(["create", "token", name, "--namespace", namespace, "--audience", audience])).trim();
+  const create = ["create", "token", name, "--namespace", namespace, "--audience", audience];
+  return (await kubectl([...cluster, ...create])).trim();
 }
 
 /** Makes a service account unless the cluster has it, and gives what removes it again. */
@@ -52,9 +54,9 @@ export async function assume(roleArn: string, token: string) {
   };
 }
 
-/** AWS clients with the rights of a role, as its service account has them. */
-export async function actingAs(roleArn: string, account: ServiceAccount) {
-  const credentials = await assume(roleArn, await serviceAccountToken(account));
+/** AWS clients with the rights of a role, as its service account has them (on the hub, or by kubectl's arguments `cluster`). */
+export async function actingAs(roleArn: string, account: ServiceAccount, cluster: readonly string[] = []) {
+  const credentials = await assume(roleArn, await serviceAccountToken(account, STS_AUDIENCE, cluster));
   return createAws({ region, endpoint: () => instance.awsEndpoint, credentials, maxAttempts: 1 });
 }
 
