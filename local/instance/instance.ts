@@ -2,9 +2,10 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
 import { isMissing, readJson, writeAtomic } from "./files.ts";
+import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.ts";
 import { type Leftover, leftovers } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
-import { addAddress, isolate, restoreForwarding } from "./network.ts";
+import { addAddress, isolate } from "./network.ts";
 import { purge } from "./purge.ts";
 
 interface Claim {
@@ -30,6 +31,7 @@ export async function openInstance(dir: string = defaultDir()): Promise<Instance
     await makeFolders(instance);
     await writeAtomic(identityOf(instance.dir), `${JSON.stringify({ index: instance.index })}\n`, 0o644);
     await addAddress(instance.gatewayAddress);
+    await raiseKernelSettings();
     await isolate(instance);
     return instance;
   });
@@ -60,7 +62,7 @@ export async function releaseInstance(instance: Instance): Promise<void> {
       );
     await purge(instance);
     await rm(instance.paths.claim, { force: true });
-    if (others.length === 0) await restoreForwarding();
+    if (others.length === 0) await restoreKernelSettings();
   });
 }
 

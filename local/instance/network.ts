@@ -1,11 +1,5 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { type Instance, RUN_ROOT } from "./addresses.ts";
+import type { Instance } from "./addresses.ts";
 import { CommandError, run } from "./command.ts";
-import { readText } from "./files.ts";
-
-const FORWARDING = "/proc/sys/net/ipv4/ip_forward";
-const FORWARDING_BEFORE = join(RUN_ROOT, "ip_forward.before");
 
 /** Adds an address to `lo`; nothing happens when it is there. */
 export async function addAddress(address: string): Promise<void> {
@@ -30,15 +24,12 @@ export async function tolerate(expected: RegExp, command: Promise<unknown>): Pro
 }
 
 /**
- * Lets the machine forward between nodes, and keeps every pod inside its instance: what comes from a node may go to
+ * Lets packets go between nodes, and keeps every pod inside its instance: what comes from a node may go to
  * the instance's own range and nowhere else, so no chart or controller can reach the internet (or the real AWS).
  */
 export async function isolate(instance: Instance): Promise<void> {
   await run(["nft", "-f", "-"], { input: ruleset(instance) });
   await acceptForwarding(instance);
-  if ((await readFile(FORWARDING, "utf8")).trim() === "1") return;
-  await writeFile(FORWARDING_BEFORE, "0\n");
-  await writeFile(FORWARDING, "1\n");
 }
 
 /** The nftables rules of an instance, as input for `nft -f`: they replace an earlier version in one step. Pure. */
@@ -89,12 +80,4 @@ async function forwardRules(): Promise<string[]> {
     if (error instanceof CommandError && error.exitCode === undefined) return [];
     throw error;
   }
-}
-
-/** Puts forwarding back to what it was before the first instance; for when no instance is left. */
-export async function restoreForwarding(): Promise<void> {
-  const before = await readText(FORWARDING_BEFORE);
-  if (before === undefined) return;
-  await writeFile(FORWARDING, before);
-  await rm(FORWARDING_BEFORE);
 }
