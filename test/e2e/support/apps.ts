@@ -67,3 +67,7 @@ export async function info(cluster: string): Promise<{ readonly message: string;
   const service = `/api/v1/namespaces/${APP}/services/${APP}:http/proxy`;
   return JSON.parse(await onSpoke(cluster, ["get", "--raw", `${service}/api/info`]));
 }
+
+/** Waits until the application answers with a message: its old pods go on for a moment after a rollout. */
+export const untilServed = (cluster: string, message: string) =>
+  eventually(ROLLOUT_SECONDS, async () => expect((await info(cluster)).message).toBe(message));

@@ -15,6 +15,8 @@ export interface Checkout {
   remove(...paths: string[]): Promise<void>;
   /** Rewrites one YAML file with a single document. */
   edit(path: string, change: (object: Editable) => Editable): Promise<void>;
+  /** Brings the content back to what it was when it was checked out and pushes that; the commit's hash, undefined when nothing differed. */
+  restore(): Promise<string | undefined>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a YAML document of any shape
@@ -23,14 +25,23 @@ export type Editable = any;
 export async function checkout(repository: string): Promise<Checkout> {
   const folder = join(mkdtempSync(join(tmpdir(), "fleet-checkout-")), repository);
   await git(["clone", "--quiet", join(instance.paths.git, `${repository}.git`), folder]);
+  const commitOf = async (revision: string) => (await git(["rev-parse", revision], folder)).trim();
+  const first = await commitOf("HEAD");
+  const push = async (message: string) => {
+    await git(["add", "--all"], folder);
+    await git(["commit", "--quiet", "--message", message], folder);
+    await git(["pull", "--quiet", "--rebase"], folder);
+    await git(["push", "--quiet"], folder);
+    return commitOf("HEAD");
+  };
   return {
     folder,
-    async push(message) {
-      await git(["add", "--all"], folder);
-      await git(["commit", "--quiet", "--message", message], folder);
-      await git(["pull", "--quiet", "--rebase"], folder);
-      await git(["push", "--quiet"], folder);
-      return (await git(["rev-parse", "HEAD"], folder)).trim();
+    push,
+    async restore() {
+      await git(["read-tree", "--reset", "-u", first], folder);
+      return (await commitOf("HEAD^{tree}")) === (await commitOf(`${first}^{tree}`))
+        ? undefined
+        : push("Restore what a test has changed");
     },
     async remove(...paths) {
       for (const path of paths) await rm(join(folder, path), { recursive: true });
