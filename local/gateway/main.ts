@@ -1,6 +1,8 @@
 import { defaultDir, findInstance } from "../instance/index.ts";
 import { ensureToolchain } from "../toolchain/index.ts";
+import { ensureInstanceCa } from "./ca.ts";
 import { localRuntime } from "./eks/local-runtime.ts";
+import { RECORDED_CLUSTERS, runtimeBut } from "./eks/recorded-runtime.ts";
 import { startGateway, tokenWebhookUrl } from "./gateway.ts";
 import { consoleLog } from "./log.ts";
 
@@ -13,7 +15,11 @@ if (instance === undefined) {
 let charts: Promise<string> | undefined;
 const gateway = await startGateway({
   instance,
-  runtime: localRuntime(instance, (cluster) => tokenWebhookUrl(instance, cluster)),
+  runtime: runtimeBut(
+    localRuntime(instance, (cluster) => tokenWebhookUrl(instance, cluster)),
+    process.env[RECORDED_CLUSTERS],
+    (await ensureInstanceCa(instance)).certificate,
+  ),
   charts: () => {
     charts ??= ensureToolchain().then((toolchain) => toolchain.charts);
     return charts;

@@ -85,7 +85,7 @@ async function createCluster(context: EksContext, call: Call): Promise<{ cluster
   const spec = await clusterSpec(context, call.body);
   const vpc = await vpcConfig(context, call.body);
   const entry = spec.creatorIsAdmin ? await bootstrapEntry(context, name, call.caller) : undefined;
-  const number = context.store.freeNumber();
+  const number = context.store.freeNumber(context.runtime.numbers(name));
   const oidcId = randomBytes(16).toString("hex").toUpperCase();
   const record: ClusterRecord = {
     number,

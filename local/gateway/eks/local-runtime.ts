@@ -1,11 +1,12 @@
 import { adminKubeconfig, startControlPlane, startNode, stopControlPlane, stopNode } from "../../clusters/index.ts";
-import { clusterAt, type Instance, nodeAt } from "../../instance/index.ts";
+import { clusterAt, type Instance, MAX_CLUSTERS, nodeAt } from "../../instance/index.ts";
 import { kubeApi } from "./kube.ts";
 import type { ClusterRuntime } from "./runtime.ts";
 
 /** The clusters of an instance, run by local/clusters. `tokenWebhookUrl` gives the URL that authenticates for a cluster. */
 export function localRuntime(instance: Instance, tokenWebhookUrl: (cluster: string) => string): ClusterRuntime {
   return {
+    numbers: () => ({ first: 0, end: MAX_CLUSTERS }),
     startControlPlane: ({ name, number, kubernetesVersion, issuer, encryptionKeyArn }) =>
       startControlPlane(instance, {
         name,

@@ -5,7 +5,7 @@ import type { Taint } from "../../clusters/node-config.ts";
 /** A control plane to start. */
 export interface ControlPlaneSpec {
   readonly name: string;
-  /** 0 to 30, unique within the instance. */
+  /** Unique within the instance, one of {@link ClusterRuntime.numbers}. */
   readonly number: number;
   /** Minor version, such as "1.34". */
   readonly kubernetesVersion: string;
@@ -26,8 +26,16 @@ export interface NodeSpec {
   readonly zone: string;
 }
 
+/** Whole numbers from `first`, below `end`. */
+export interface NumberRange {
+  readonly first: number;
+  readonly end: number;
+}
+
 /** What runs clusters (local/clusters; a fake in unit tests). All of it is idempotent. */
 export interface ClusterRuntime {
+  /** Cluster numbers that a cluster of this name may have: from `first`, below `end`. */
+  numbers(cluster: string): NumberRange;
   /** Resolves when the API server is ready; another version than the running one restarts it. `certificateAuthority` is PEM. */
   startControlPlane(spec: ControlPlaneSpec): Promise<{ endpoint: string; certificateAuthority: string }>;
   /** Removes control plane and nodes with everything that they hold. */

@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { readJson, writeAtomic } from "../../instance/index.ts";
 import { EksError, inUse, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
-
-/** Clusters that one instance can hold (their addresses allow no more). */
-const MAX_CLUSTERS = 31;
+import type { NumberRange } from "./runtime.ts";
 
 /** The state of the EKS API: one file per cluster, on disk before a call is answered. */
 export interface Store {
@@ -14,8 +12,8 @@ export interface Store {
   find(name: string): ClusterRecord | undefined;
   /** The record. Throws ResourceNotFoundException. */
   get(name: string): ClusterRecord;
-  /** The lowest free cluster number. Throws ResourceLimitExceededException. */
-  freeNumber(): number;
+  /** The lowest free cluster number of a range. Throws ResourceLimitExceededException. */
+  freeNumber(range: NumberRange): number;
   /** Adds a cluster. Throws ResourceInUseException where one has its name. */
   add(record: ClusterRecord): Promise<void>;
   /** Applies `edit` to a copy and saves it; a throwing edit changes nothing. Edits are synchronous, so none interleave. */
@@ -55,12 +53,12 @@ export async function openStore(folder: string): Promise<Store> {
         throw new EksError("ResourceNotFoundException", `No cluster found for name: ${name}.`, { clusterName: name });
       return record;
     },
-    freeNumber: () => {
+    freeNumber: ({ first, end }) => {
       const taken = new Set([...records.values()].map((record) => record.number));
-      for (let number = 0; number < MAX_CLUSTERS; number++) if (!taken.has(number)) return number;
+      for (let number = first; number < end; number++) if (!taken.has(number)) return number;
       throw new EksError(
         "ResourceLimitExceededException",
-        `an instance of the embedded cloud holds at most ${MAX_CLUSTERS} clusters: delete one first`,
+        `an instance of the embedded cloud holds at most ${end - first} clusters: delete one first`,
       );
     },
     add: async (record) => {

@@ -48,6 +48,7 @@ export function fakeClusters(): FakeClusters {
       });
       return release;
     },
+    numbers: () => ({ first: 0, end: 31 }),
     started: [],
     planes: new Map(),
     nodes,
