@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { processesOf } from "../../local/instance/processes.ts";
 import { supervisorOf } from "../../local/supervisor/client.ts";
-import { cli, eventually, instance, kubectl, tryPulumi } from "./support/fleet.ts";
+import { SUPERVISOR_ID } from "../../local/supervisor/supervisor.ts";
+import { cli, eventually, get, instance, kubectl, tryPulumi } from "./support/fleet.ts";
 
 const supervisor = supervisorOf(instance);
 const processes = await supervisor.list();
@@ -39,8 +41,33 @@ describe("a killed process", () => {
     ).toBe(true);
   });
 
+  test("the supervisor itself comes back, and keeps the processes that it finds", async () => {
+    const runs = async () => (await supervisor.list()).map(({ id, pid, state }) => `${id} ${pid} ${state}`).sort();
+    const before = await runs();
+    const own = processesOf(instance).filter(({ id, command }) => id === SUPERVISOR_ID && command !== "sh");
+    expect(own.length).toBeGreaterThan(0);
+    for (const { pid } of own) process.kill(pid, "SIGKILL");
+    await eventually(60, async () => expect(await runs()).toEqual(before));
+    expect(readFileSync(instance.paths.events, "utf8")).toMatch(
+      /supervisor ended \(exit code 137\): starting it again/,
+    );
+  });
+
+  test("a controller's container is started again by its node", async () => {
+    const restarts = async () => {
+      const { items } = await get(["pods", "--namespace", "flux-system", "--selector", "app=source-controller"]);
+      return items[0].status.containerStatuses[0].restartCount as number;
+    };
+    const before = await restarts();
+    const [controller] = processesOf(instance).filter(
+      ({ id, command }) => id === undefined && command.startsWith("source-control"),
+    );
+    process.kill(controller?.pid ?? 0, "SIGKILL");
+    await eventually(90, async () => expect(await restarts()).toBeGreaterThan(before));
+  });
+
   test("afterwards everything is Ready again, and Pulumi finds nothing to do", async () => {
-    await eventually(240, async () => {
+    await eventually(480, async () => {
       const { code, stdout } = await cli("status.ts");
       expect(code, stdout).toBe(0);
     });
@@ -57,5 +84,5 @@ describe("a killed process", () => {
     ]);
     const { code, stdout } = await tryPulumi(["preview", "--expect-no-changes"]);
     expect(code, stdout).toBe(0);
-  });
+  }, 900_000);
 });
