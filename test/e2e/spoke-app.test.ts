@@ -1,0 +1,197 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DescribeTableCommand, ListTagsOfResourceCommand } from "@aws-sdk/client-dynamodb";
+import { GetRoleCommand } from "@aws-sdk/client-iam";
+import { GetQueueUrlCommand, ListQueueTagsCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import {
+  APP,
+  appFolder,
+  applied,
+  fetchNow,
+  info,
+  manifests,
+  ROLLOUT_SECONDS,
+  sharedApp,
+  untilApplied,
+  untilServed,
+} from "./support/apps.ts";
+import { account, eventually } from "./support/fleet.ts";
+import { outcome } from "./support/gateway.ts";
+import type { Checkout } from "./support/repository.ts";
+import { condition, getOnSpoke, onSpoke, sharedSpoke, tryOnSpoke, workloads } from "./support/spokes.ts";
+
+const SPOKE = "blue";
+const own = `fleet-spoke-${SPOKE}_${APP}`;
+const owned = { "fleet.internal/fleet": "fleet", "fleet.internal/cluster": SPOKE };
+
+let team: Checkout;
+beforeAll(async () => {
+  await sharedSpoke(SPOKE, "dev");
+  await sharedApp(SPOKE, "dev");
+  team = await manifests();
+});
+afterAll(async () => {
+  const restored = await team.restore();
+  if (restored === undefined) return;
+  await fetchNow(SPOKE);
+  await untilApplied(SPOKE, restored);
+});
+
+/** Pushes what the team's checkout holds and has the spoke fetch it at once. */
+async function push(message: string): Promise<string> {
+  const commit = await team.push(message);
+  await fetchNow(SPOKE);
+  return commit;
+}
+
+describe("an application on a spoke", () => {
+  test("answers HTTP, and knows where it runs by the facts of the cluster", async () => {
+    expect((await info(SPOKE)).message).toBe(`payments on ${SPOKE} (dev)`);
+  });
+
+  test("has its table and its queue in AWS, under the cluster's and its own name, with the fleet's tags", async () => {
+    const { Table } = await account.dynamodb.send(new DescribeTableCommand({ TableName: `${own}_payments` }));
+    expect(Table).toMatchObject({ TableStatus: "ACTIVE", KeySchema: [{ AttributeName: "payment_id" }] });
+    const { Tags } = await account.dynamodb.send(new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }));
+    expect(Object.fromEntries((Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toMatchObject(owned);
+    const { QueueUrl } = await account.sqs.send(new GetQueueUrlCommand({ QueueName: `${own}_events` }));
+    const { Tags: tags } = await account.sqs.send(new ListQueueTagsCommand({ QueueUrl }));
+    expect(tags).toMatchObject(owned);
+    const queue = await getOnSpoke(SPOKE, ["queue.sqs.aws.m.upbound.io", "events", "--namespace", APP]);
+    expect(queue.status.atProvider.url).toBe(`https://sqs.us-east-1.amazonaws.com/000000000000/${own}_events`);
+  });
+
+  test("has its own IAM role in its pods, under the tenants' boundary", async () => {
+    const { items } = await getOnSpoke(SPOKE, ["pods", "--namespace", APP]);
+    const arn = `arn:aws:iam::000000000000:role/${own}`;
+    for (const { spec } of items) expect(spec.containers[0].env).toContainEqual({ name: "AWS_ROLE_ARN", value: arn });
+    const { Role } = await account.iam.send(new GetRoleCommand({ RoleName: own }));
+    expect(Role).toMatchObject({
+      Arn: arn,
+      PermissionsBoundary: { PermissionsBoundaryArn: "arn:aws:iam::000000000000:policy/fleet-tenant-boundary" },
+    });
+  });
+
+  test("is rolled out by a commit of its team", async () => {
+    const message = `payments, ${Date.now()}`;
+    await team.edit("base/deployment.yaml", (deployment) => {
+      const { env } = deployment.spec.template.spec.containers[0];
+      env.find(({ name }: { name: string }) => name === "PODINFO_UI_MESSAGE").value = message;
+      return deployment;
+    });
+    await untilApplied(SPOKE, await push("Greet otherwise"));
+    await untilServed(SPOKE, message);
+  });
+});
+
+describe("what an application team may do", () => {
+  const deployer = `--as=system:serviceaccount:${APP}:deployer`;
+  const configMap = (namespace: string) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "of-the-team", namespace },
+  });
+  const wide = (apiVersion: string, kind: string, more: object = {}) => ({
+    apiVersion,
+    kind,
+    metadata: { name: "of-the-team" },
+    ...more,
+  });
+  const rbac = "rbac.authorization.k8s.io/v1";
+  const clusterRole = wide(rbac, "ClusterRole", { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] });
+  const create = (object: object) =>
+    tryOnSpoke(SPOKE, ["create", deployer, "--dry-run=server", "--filename", "-"], { input: JSON.stringify(object) });
+
+  test("its service account makes objects in its own namespace, and in no other", async () => {
+    expect(await create(configMap(APP))).toMatchObject({ code: 0 });
+    for (const namespace of ["default", "flux-system", "kube-system"])
+      expect(await create(configMap(namespace)), namespace).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(
+          `cannot create resource "configmaps" in API group "" in the namespace "${namespace}"`,
+        ),
+      });
+  });
+
+  test.for([
+    wide("v1", "Namespace"),
+    clusterRole,
+    wide(rbac, "ClusterRoleBinding", {
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    }),
+    wide("aws.m.upbound.io/v1beta1", "ClusterProviderConfig", { spec: { credentials: { source: "IRSA" } } }),
+  ])("its service account makes nothing cluster-wide: $kind", async (object) => {
+    expect(await create(object)).toMatchObject({ code: 1, stderr: expect.stringContaining("at the cluster scope") });
+    // The twin: nothing but the right is missing.
+    const allowed = ["create", "--dry-run=server", "--filename", "-"];
+    expect(await tryOnSpoke(SPOKE, allowed, { input: JSON.stringify(object) })).toMatchObject({ code: 0 });
+  });
+
+  const overlay = async (objects: readonly object[]) => {
+    await mkdir(join(team.folder, "overlays", "dev"), { recursive: true });
+    await writeFile(
+      join(team.folder, "overlays/dev/team.yaml"),
+      objects.map((object) => stringify(object)).join("---\n"),
+    );
+    await team.edit("overlays/dev/kustomization.yaml", (kustomization) => ({
+      ...kustomization,
+      resources: ["../../base", "team.yaml"],
+    }));
+  };
+
+  test("a commit with a cluster-wide object is refused as a whole, in words, and the application goes on", async () => {
+    await overlay([configMap(APP), clusterRole]);
+    const refused = await push("Give ourselves everything");
+    await eventually(ROLLOUT_SECONDS, async () => {
+      const { ready, message, attempted, commit } = await applied(SPOKE);
+      expect({ ready, attempted }, message).toEqual({ ready: "False", attempted: refused });
+      expect(commit).not.toBe(refused);
+      expect(message).toContain(`"system:serviceaccount:${APP}:deployer" cannot patch resource "clusterroles"`);
+    });
+    expect((await tryOnSpoke(SPOKE, ["get", "clusterrole", "of-the-team"])).stderr).toContain("NotFound");
+    expect((await tryOnSpoke(SPOKE, ["get", "configmap", "of-the-team", "--namespace", APP])).stderr).toContain(
+      "NotFound",
+    );
+    expect(await info(SPOKE)).toHaveProperty("message");
+  });
+
+  test("the commit that mends it is applied; an object for another namespace lands in the application's own", async () => {
+    await overlay([configMap("default")]);
+    await untilApplied(SPOKE, await push("Keep to what is ours"));
+    await onSpoke(SPOKE, ["get", "configmap", "of-the-team", "--namespace", APP]);
+    const elsewhere = await tryOnSpoke(SPOKE, ["get", "configmap", "of-the-team", "--namespace", "default"]);
+    expect(elsewhere.stderr).toContain("NotFound");
+  });
+});
+
+describe("an application whose folder is removed from gitops-workloads", () => {
+  const table = () => outcome(account.dynamodb.send(new DescribeTableCommand({ TableName: `${own}_payments` })));
+  const queue = () => outcome(account.sqs.send(new GetQueueUrlCommand({ QueueName: `${own}_events` })));
+  const role = () => outcome(account.iam.send(new GetRoleCommand({ RoleName: own })));
+  const ordered = async () => ({ table: await table(), queue: await queue(), role: await role() });
+
+  test("goes with all that it ordered in AWS, leaves its spoke Ready, and can be put back", async () => {
+    const governance = await workloads();
+    expect(await ordered()).toEqual({ table: "allowed", queue: "allowed", role: "allowed" });
+    await governance.remove(appFolder(SPOKE));
+    await governance.push(`Remove ${APP} from ${SPOKE}`);
+    await fetchNow(SPOKE, "gitops-workloads", "flux-system");
+    await eventually(ROLLOUT_SECONDS, async () => {
+      expect((await tryOnSpoke(SPOKE, ["get", "namespace", APP])).stderr).toContain("NotFound");
+    });
+    expect(await ordered()).toEqual({
+      table: "ResourceNotFoundException",
+      queue: "QueueDoesNotExist",
+      role: "NoSuchEntityException",
+    });
+    expect(await condition(SPOKE, "Ready")).toMatchObject({ status: "True" });
+
+    await governance.restore();
+    await fetchNow(SPOKE, "gitops-workloads", "flux-system");
+    await eventually(ROLLOUT_SECONDS, async () => expect(await applied(SPOKE)).toMatchObject({ ready: "True" }));
+    expect(await ordered()).toEqual({ table: "allowed", queue: "allowed", role: "allowed" });
+    expect(await info(SPOKE)).toHaveProperty("message");
+  });
+});
