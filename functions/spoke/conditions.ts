@@ -152,7 +152,8 @@ export function deletingCondition(spoke: string, remains: Remains): SpokeConditi
   const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;
   if (found) return yes("Deleting", found.reason, `${progress}; ${found.message}`);
   const way =
-    `; this waits for what runs on the spoke. If its API server is gone for good: ` +
-    `kubectl -n spokes patch kustomization ${spoke}-bootstrap --type merge -p '{"spec":{"deletionPolicy":"Orphan"}}'`;
+    `; this waits for what runs on the spoke. If its API server is gone for good, let go of it: ` +
+    `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${spoke},fleet.internal/target=spoke | ` +
+    `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
   return yes("Deleting", "InProgress", turn.includes("bootstrap") ? progress + way : progress);
 }

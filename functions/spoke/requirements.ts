@@ -30,9 +30,9 @@ function labelled(kinds: Readonly<Record<string, string>>, prefix: string, spoke
   );
 }
 
-/** Kinds that the spoke is composed of; the kubeconfig variant's own only where it is in use, as no other installs it. */
-function composedKinds({ kubeConfig }: Settings, observed: Observed): Record<string, string> {
-  const { ClusterAuth, Usage: _, ...common } = { ...managedKinds, ...otherKinds };
+/** Kinds of all that belongs to a spoke; the kubeconfig variant's own only where it is in use, as no other installs it. */
+function kindsOfSpoke({ kubeConfig }: Settings, observed: Observed): Record<string, string> {
+  const { ClusterAuth, Usage: _, ...common } = { ...managedKinds, ...otherKinds, ...chainKinds };
   return kubeConfig === "secret" || observed.has("cluster-auth") ? { ...common, ClusterAuth } : common;
 }
 
@@ -47,7 +47,7 @@ export function requirements(spoke: Spoke, observed: Observed, settings: Setting
     matchName: hubSecret.name,
     namespace: hubSecret.namespace,
   };
-  if (isDeleting(spoke)) return { hub, ...labelled(composedKinds(settings, observed), remainsPrefix, spoke) };
+  if (isDeleting(spoke)) return { hub, ...labelled(kindsOfSpoke(settings, observed), remainsPrefix, spoke) };
   return {
     hub,
     ...(observed.has("vpc") ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),

@@ -1,6 +1,7 @@
 import { labelKeys } from "../../lib/labels.ts";
 import type { Entry } from "./composer.ts";
 import { type Group, groups, holders } from "./groups.ts";
+import { chainKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import { guardKey } from "./parts/guard.ts";
 
@@ -9,14 +10,15 @@ const resourceName = "crossplane.io/composition-resource-name";
 
 /** What there is still to remove. */
 export interface Remains {
-  /** Composition resource names of everything that exists, the guard aside. */
+  /** Everything that exists, the guard aside: composed resources by composition resource name, the chain's objects by kind and name. */
   readonly present: ReadonlyMap<string, KubeObject>;
   readonly groupOf: (key: string) => Group | undefined;
 }
 
 /**
  * Everything of the Spoke that still exists. Crossplane forgets a composed resource as soon as it is no longer wanted, long before
- * it is gone, so what it observes is not enough: `labelled` are the objects that carry the spoke's label.
+ * it is gone, so what it observes is not enough: `labelled` are the objects that carry the spoke's label. The chain's own objects
+ * are among them: kustomize-controller stops waiting for them at its timeout, and they need their way to the spoke to the last.
  */
 export function remains(
   spoke: string,
@@ -25,12 +27,17 @@ export function remains(
   groupOf: Remains["groupOf"],
 ): Remains {
   const present = new Map(observed);
+  const chain = new Set<string>();
   for (const object of labelled) {
-    const key = object.metadata.annotations?.[resourceName];
-    if (key !== undefined && object.metadata.labels?.[labelKeys.cluster] === spoke) present.set(key, object);
+    if (object.metadata.labels?.[labelKeys.cluster] !== spoke) continue;
+    const composed = object.metadata.annotations?.[resourceName];
+    if (composed === undefined && !(object.kind in chainKinds)) continue;
+    const key = composed ?? `${object.kind} ${object.metadata.name}`;
+    present.set(key, object);
+    if (composed === undefined) chain.add(key);
   }
   present.delete(guardKey);
-  return { present, groupOf };
+  return { present, groupOf: (key) => (chain.has(key) ? "bootstrap" : groupOf(key)) };
 }
 
 /** Groups of which something exists. */

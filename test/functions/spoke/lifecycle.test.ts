@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
+import { labelKeys } from "../../../lib/labels.ts";
 import { example, exampleNames, hub, settings, spoke } from "./support/fixtures.ts";
 import { failing, World } from "./support/world.ts";
 
@@ -201,8 +202,32 @@ describe("a removal", () => {
     }
     expect(world.answer?.status).toMatchObject({ phase: "Deleting" });
     expect(world.condition("Deleting")?.message).toContain("removing bootstrap;");
-    expect(world.condition("Deleting")?.message).toContain("kubectl -n spokes patch kustomization blue-bootstrap");
+    expect(world.condition("Deleting")?.message).toContain(
+      "-l fleet.internal/cluster=blue,fleet.internal/target=spoke",
+    );
     world.stuck.clear();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
+  it("waits for every object of the chain, also when Flux has let go of the bootstrap after its timeout", () => {
+    const world = running(spoke());
+    const labels = { [labelKeys.cluster]: "blue" };
+    const step = { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" };
+    const release = { apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease" };
+    world.chain = [
+      { ...step, metadata: { name: "blue-flux", labels } },
+      { ...release, metadata: { name: "blue-flux", labels } },
+      { ...release, metadata: { name: "green-flux", labels: { [labelKeys.cluster]: "green" } } },
+    ];
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    expect(world.removed).toEqual(["bootstrap"]);
+    expect(world.condition("Deleting")?.message).toContain("removing HelmRelease blue-flux, Kustomization blue-flux;");
+    world.chain = world.chain.slice(1);
+    for (let step = 0; step < 20; step += 1) world.step();
+    expect(world.removed).toEqual(["bootstrap"]);
+    world.chain = world.chain.slice(1);
     world.settle();
     expect(world.gone).toBe(true);
   });

@@ -66,7 +66,7 @@ export class World {
       hub: this.hub,
       others: needed.includes("spokes") ? this.others : [],
       chain: needed.some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
-      labelled: needed.length > 2 ? [...this.live.values()].map(({ object }) => object) : [],
+      labelled: needed.length > 2 ? [...[...this.live.values()].map(({ object }) => object), ...this.chain] : [],
     });
   }
 
