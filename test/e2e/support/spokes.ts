@@ -12,7 +12,7 @@ export const REMOVAL_SECONDS = 600;
 export const fleet = (args: readonly string[], options?: Options) =>
   execute(join(instance.paths.bin, "fleet"), args, options);
 
-/** Adds the folder of a spoke to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
+/** Adds the folder of a spoke with one node to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
 export async function addSpoke(
   system: Checkout,
   name: string,
@@ -22,7 +22,7 @@ export async function addSpoke(
   const { code, stdout, stderr } = await fleet([
     "new-cluster",
     name,
-    ...["--environment", environment, "--tenant", "payments", "--repository", system.folder],
+    ...["--environment", environment, "--tenant", "payments", "--nodes", "1", "--repository", system.folder],
   ]);
   expect(code, stdout + stderr).toBe(0);
   await system.edit(`spokes/${name}/spoke.yaml`, change);
