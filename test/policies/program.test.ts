@@ -1,6 +1,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { policies } from "../../policies/all.ts";
+import {
+  hasWildcard,
+  identityPolicies,
+  identityPolicyTypes,
+  isEverything,
+  statements,
+} from "../../policies/lib/iam-documents.ts";
+import { exceptions, exceptionsFor } from "../../policies/lib/iam-exceptions.ts";
 import { computed, runProgram, stackConfig } from "../support/program.ts";
 import { evaluate, type Resource } from "./support/evaluate.ts";
 
@@ -42,6 +50,20 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
     expect(inputs.length).toBeGreaterThan(80);
   },
 );
+
+test("every exception on the reasoned list stands for a statement of the program, with just these wildcards", async () => {
+  const { resources } = await runProgram("prod", stackConfig("prod"));
+  const held = resources
+    .filter(({ type }) => identityPolicyTypes.includes(type))
+    .flatMap(({ type, inputs }) => identityPolicies(type, inputs).map((read) => read()))
+    .flatMap(({ name, document }) => (statements(document) ?? []).map((statement) => ({ name, statement })));
+  for (const exception of exceptions) {
+    const [holder] = held.filter(({ name, statement }) => exceptionsFor([exception], name, statement).length > 0);
+    const { actions = [], resources: named = [] } = holder?.statement ?? {};
+    expect(actions.filter(hasWildcard).sort(), exception.statement).toEqual([...(exception.actions ?? [])].sort());
+    expect(named.some(isEverything), exception.statement).toBe(exception.allResources ?? false);
+  }
+});
 
 test("the configurations name only policies and parameters that exist", () => {
   const known = new Map(policies.map(({ name, configSchema }) => [name, Object.keys(configSchema?.properties ?? {})]));
