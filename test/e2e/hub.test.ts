@@ -172,7 +172,11 @@ describe("the cluster secret", () => {
       input: JSON.stringify({
         apiVersion: "v1",
         kind: "Secret",
-        metadata: { name: "cluster-test", namespace: "spokes", labels: { "fleet.internal/cluster": "test" } },
+        metadata: {
+          name: "cluster-test",
+          namespace: "spokes",
+          labels: { "fleet.internal/cluster": "test", "fleet.internal/role": "spoke" },
+        },
         stringData: { [key]: "value" },
       }),
     });

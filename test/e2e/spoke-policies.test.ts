@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -10,6 +10,7 @@ import { ensureToolchain, type Toolchain } from "../../local/toolchain/index.ts"
 import { build, files, type Manifest } from "../repos/support/kustomize.ts";
 import { render, repos, withAddons } from "../repos/support/spoke.ts";
 import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
+import { kubectlOf } from "./support/kubectl.ts";
 
 /** What a spoke gets, on a real API server without nodes. */
 
@@ -18,45 +19,28 @@ const own = "fleet-spoke-blue_payment-app";
 
 let toolchain: Toolchain;
 let plane: ControlPlane;
+let client: ReturnType<typeof kubectlOf>;
 
-function kubectl(args: readonly string[], input?: object): { readonly ok: boolean; readonly text: string } {
-  const { status, stdout, stderr } = spawnSync(
-    toolchain.bin("kubectl"),
-    ["--kubeconfig", plane.kubeconfigFile, ...args],
-    { encoding: "utf8", input: input === undefined ? "" : JSON.stringify(input) },
-  );
-  return { ok: status === 0, text: stdout + stderr };
-}
-
-function apply(objects: readonly object[]): void {
-  const { ok, text } = kubectl(["apply", "--server-side", "--filename", "-"], {
-    apiVersion: "v1",
-    kind: "List",
-    items: objects,
-  });
-  if (!ok) throw new Error(text);
-}
-
+const kubectl = (args: readonly string[], input?: object) => client.run(args, input);
 const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 const isPolicy = ({ kind }: Manifest) => kind.startsWith("ValidatingAdmissionPolicy");
 
 beforeAll(async () => {
   toolchain = await ensureToolchain();
   plane = await startControlPlane(toolchain);
+  client = kubectlOf(toolchain, plane);
   const flux = join(toolchain.module("github.com/fluxcd/kustomize-controller"), "config", "crd", "bases");
   const definitions = [
     ...readdirSync(flux).map((file) => parse(readFileSync(join(flux, file), "utf8"))),
     ...[families.dynamodb, families.sqs, families.iam].flatMap((kinds) => kinds.map(definitionOf)),
   ];
-  apply(definitions);
-  for (const { metadata } of definitions)
-    expect(kubectl(["wait", "crd", metadata.name, "--for=condition=Established", "--timeout=60s"]).ok).toBe(true);
-  apply([namespace("spokes"), namespace("flux-system")]);
-  apply([...spoke.by("blue-base"), ...spoke.by("tools")].filter(isPolicy));
-  apply(spoke.steps);
+  client.define(definitions);
+  client.apply([namespace("spokes"), namespace("flux-system")]);
+  client.apply([...spoke.by("blue-base"), ...spoke.by("tools")].filter(isPolicy));
+  client.apply(spoke.steps);
   const tenant = new Set(["Namespace", "ServiceAccount", "RoleBinding"]);
   const roles = spoke.by("workloads").filter(({ apiVersion }) => apiVersion.startsWith("rbac."));
-  apply([...spoke.by("workloads").filter(({ kind }) => tenant.has(kind)), ...roles]);
+  client.apply([...spoke.by("workloads").filter(({ kind }) => tenant.has(kind)), ...roles]);
 });
 afterAll(() => plane?.stop());
 
