@@ -57,6 +57,9 @@ export function check({ repos, definitions = [], build }: CheckOptions): Report 
     const files = new Files();
     checkSecrets(root, files, findings);
     const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
+    const isWhole = fleet.steps.every(({ complete }) => complete);
+    if (!isWhole && findings.sorted().length === 0 && fleet.notes.length === 0)
+      throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
     const unknown = checked(fleet, definitions, findings);
     const notes =
       unknown.length > 0 ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`] : [];

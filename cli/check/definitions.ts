@@ -47,12 +47,20 @@ const objectMeta: Schema = {
   } as Record<string, Schema>,
 };
 
-/** Kinds that need no OpenAPI document: a number where they want text is the commonest fault of a variable. */
+const names = { type: "array", items: text };
+const open = { "x-kubernetes-preserve-unknown-fields": true };
+
+/** Without a definition: that text is text, where a variable that looks like a number or a list is most often put. */
 const always: Readonly<Record<string, Schema>> = {
-  "v1 ConfigMap": { type: "object", properties: { data: labels, binaryData: labels, immutable: { type: "boolean" } } },
+  "v1 ConfigMap": { type: "object", ...open, properties: { data: labels } },
+  "kustomize.toolkit.fluxcd.io/v1 Kustomization": {
+    type: "object",
+    ...open,
+    properties: { spec: { type: "object", ...open, properties: { path: text, components: names } } },
+  },
 };
 
-const ajv = () => new Ajv({ strict: false, allErrors: true, validateFormats: false, logger: false });
+const ajv = () => new Ajv({ strict: false, allErrors: true, verbose: true, validateFormats: false, logger: false });
 
 function filesBelow(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
@@ -157,6 +165,11 @@ export class Definitions {
     return this.#groups.has(group);
   }
 
+  /** Whether the whole of a kind is known. */
+  knows({ apiVersion, kind }: Manifest): boolean {
+    return this.#builtIn.has(`${apiVersion} ${kind}`) || this.#schema(apiVersion, kind) !== undefined;
+  }
+
   /** What is wrong with a manifest; undefined when nothing is known of its kind or version. */
   violations(manifest: Manifest): Violation[] | undefined {
     const key = `${manifest.apiVersion} ${manifest.kind}`;
@@ -174,7 +187,7 @@ export class Definitions {
   #validator({ apiVersion, kind }: Manifest): ValidateFunction | undefined {
     const own = this.#builtIn.get(`${apiVersion} ${kind}`);
     if (own) return this.#builtInValidator(own);
-    const schema = always[`${apiVersion} ${kind}`] ?? this.#schema(apiVersion, kind);
+    const schema = this.#schema(apiVersion, kind) ?? always[`${apiVersion} ${kind}`];
     if (!schema) return undefined;
     return ajv().compile(
       closed({ ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } }),

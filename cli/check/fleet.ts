@@ -28,6 +28,8 @@ export interface Step {
   /** Cluster on which it acts. */
   readonly on: Cluster;
   readonly manifest: Manifest;
+  /** Before the substitution: its words are the same for every cluster. */
+  readonly raw: Manifest;
   /** Where the value at `path` of the Kustomization was written. */
   readonly place: (path: Path) => Place;
   /** The Kustomization that applied it; none for the roots. */
@@ -73,6 +75,9 @@ export interface Fleet {
   /** What could not be looked at, and why. */
   readonly notes: readonly string[];
 }
+
+/** A Kustomization's name as it is written: the same for every cluster. */
+export const nameOf = ({ raw }: Step): string => raw.metadata.name;
 
 export const isFluxKustomization = ({ apiVersion, kind }: Manifest): boolean =>
   kind === "Kustomization" && apiVersion.startsWith("kustomize.toolkit.fluxcd.io/");

@@ -10,7 +10,7 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { hubMetadata, repositoryName, repositoryUrl, spokeData } from "./clusters.ts";
 import { type Files, isFolder, isObject, type Manifest, type Path } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
-import { Cluster, type Fleet, isFluxKustomization, type Rendered, type Step, type Values } from "./fleet.ts";
+import { Cluster, type Fleet, isFluxKustomization, nameOf, type Rendered, type Step, type Values } from "./fleet.ts";
 import { type FluxBuild, scanned } from "./generate.ts";
 import { BuildError } from "./kustomize.ts";
 import { missingPatches } from "./patches.ts";
@@ -31,8 +31,8 @@ export interface FollowOptions {
   readonly bridge?: (metadata: ClusterMetadata) => Values;
   /** What the composition function hands over for a Spoke; undefined when it refuses it. By default what it would for any. */
   readonly handover?: (spoke: string) => Handover | undefined;
-  /** Folder of the checkouts for a GitRepository's specification; by default the workspace's. */
-  readonly root?: (source: Manifest["spec"]) => string;
+  /** Folder of other checkouts for a GitRepository's specification; undefined for those of the workspace. */
+  readonly root?: (source: Manifest["spec"]) => string | undefined;
 }
 
 /** What of a spoke's composed resources Flux on the hub goes on with. */
@@ -50,6 +50,12 @@ export function follow(options: FollowOptions): Fleet {
   return new Follower(options).follow();
 }
 
+/** The folder that a source keeps of its repository: what its list of ignored files lets in last, as in the chain's sources. */
+function keptFolder(source: Manifest["spec"]): string {
+  const last = typeof source?.ignore === "string" ? source.ignore.trim().split("\n").at(-1) : undefined;
+  return last?.startsWith("!/") ? last.slice(2) : ".";
+}
+
 class Follower {
   readonly #workspace: Workspace;
   readonly #build: FluxBuild;
@@ -57,7 +63,7 @@ class Follower {
   readonly #findings: Findings;
   readonly #handover: FollowOptions["handover"];
   readonly #bridge: (metadata: ClusterMetadata) => Values;
-  readonly #root: (source: Manifest["spec"]) => string;
+  readonly #root: NonNullable<FollowOptions["root"]>;
   readonly #trees = new Map<string, Trees>();
   readonly #hub = new Cluster(hubName);
   readonly #clusters = new Map([[hubName, this.#hub]]);
@@ -79,7 +85,7 @@ class Follower {
     this.#metadata = options.hub ?? hubMetadata(workspace.environments[0] ?? "dev");
     this.#bridge = options.bridge ?? bridgeData;
     this.#handover = options.handover;
-    this.#root = options.root ?? (() => workspace.folder);
+    this.#root = options.root ?? (() => undefined);
   }
 
   follow(): Fleet {
@@ -110,15 +116,15 @@ class Follower {
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(hubName) }] },
     };
     const manifest = { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization", metadata, spec };
-    this.#addStep(manifest, this.#hub, place);
+    this.#addStep({ manifest, raw: manifest, place }, this.#hub);
   }
 
-  #addStep(manifest: Manifest, home: Cluster, place: (path: Path) => Place, parent?: Step): void {
+  #addStep({ manifest, raw, place }: Omit<Rendered, "by">, home: Cluster, parent?: Step): void {
     const { name, namespace = "default" } = manifest.metadata;
     const on = this.#target(manifest, namespace, home, place);
     if (!on) return;
     const step: Step = {
-      ...{ name, namespace, home, on, manifest, place },
+      ...{ name, namespace, home, on, manifest, raw, place },
       ...(parent ? { parent } : {}),
       ...{ children: [], objects: [], complete: false },
     };
@@ -156,10 +162,12 @@ class Follower {
       this.#notes.add(`${repository} is not among the repositories: what comes from it was not looked at`);
       return true;
     }
-    const root = this.#root(this.#source(step));
-    const folder = join(root, repository, step.manifest.spec.path ?? ".");
+    const source = this.#source(step);
+    const root = this.#root(source) ?? this.#workspace.folder;
+    const path = join(keptFolder(source), step.manifest.spec.path ?? ".");
+    const folder = join(root, repository, path);
     if (isFolder(folder)) this.#apply(step, folder, root);
-    else this.#missingPath(step, repository);
+    else this.#missingPath(step, repository, path);
     return true;
   }
 
@@ -197,8 +205,8 @@ class Follower {
     return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
   }
 
-  #missingPath(step: Step, repository: string): void {
-    const { path, wait } = step.manifest.spec;
+  #missingPath(step: Step, repository: string, path: string): void {
+    const { wait } = step.manifest.spec;
     // A spoke without applications has no folder in gitops-workloads; nothing waits for one.
     if (wait !== true && path.split("/").includes(step.on.name)) {
       this.#notes.add(`${repository} has no ${path}: ${step.on.name} gets nothing from there`);
@@ -209,7 +217,7 @@ class Follower {
     this.#findings.add(
       "path",
       step.place(["spec", "path"]),
-      `Kustomization ${step.name} applies ${path}, which ${repository} does not have`,
+      `Kustomization ${nameOf(step)} applies ${step.raw.spec.path}, which ${repository} does not have`,
       "name a folder of the repository, from its root",
       step.on.name,
       "path",
@@ -249,19 +257,22 @@ class Follower {
     }
     step.on.objects.push(...step.objects);
     for (const object of step.objects) {
-      if (isFluxKustomization(object.manifest)) this.#addStep(object.manifest, step.on, object.place, step);
+      if (isFluxKustomization(object.manifest)) this.#addStep(object, step.on, step);
       if (isSpoke(object.manifest) && step.on.isHub) this.#spokes.push(object);
     }
   }
 
   #tree(step: Step, folder: string, trees: Trees): Tree {
-    const components = (step.manifest.spec.components ?? []) as string[];
+    const components: unknown = step.manifest.spec.components ?? [];
+    // What is no list, the definition of the kind tells.
+    if (!Array.isArray(components)) return { kustomizations: [], resources: [], patches: [], broken: true };
     const missing = components.filter((name) => !existsSync(join(folder, name)));
-    if (missing.length > 0 && step.manifest.spec.ignoreMissingComponents !== true)
+    const isMissing = missing.length > 0 && step.manifest.spec.ignoreMissingComponents !== true;
+    if (isMissing)
       this.#findings.add(
         "path",
         step.place(["spec", "components"]),
-        `Kustomization ${step.name} takes the components ${missing.join(", ")}, which ${step.manifest.spec.path} does not have`,
+        `Kustomization ${nameOf(step)} takes the components ${missing.join(", ")}, which ${step.manifest.spec.path} does not have`,
         "name folders of kind Component, relative to spec.path",
         step.on.name,
         "components",
@@ -269,14 +280,12 @@ class Follower {
     const own = kustomizationFile(folder)
       ? trees.of(folder)
       : trees.loose(scanned(folder).map((name) => join(folder, name)));
-    const more = trees.loose(
-      components.filter((name) => !missing.includes(name)).map((name) => join(folder, name)),
-    );
+    const more = trees.loose(components.filter((name) => !missing.includes(name)).map((name) => join(folder, name)));
     return {
       kustomizations: [...own.kustomizations, ...more.kustomizations],
       resources: [...own.resources, ...more.resources],
       patches: [...own.patches, ...more.patches],
-      broken: own.broken || more.broken || missing.length > 0,
+      broken: own.broken || more.broken || isMissing,
     };
   }
 
@@ -336,7 +345,8 @@ class Follower {
     this.#kubeConfigs.set(`${namespace}/${kubeConfigName(spoke)}`, cluster);
     this.#hub.emitted.set(`${namespace}/${clusterSecretName(name)}`, handover.data);
     const { bootstrap } = handover;
-    this.#addStep({ ...bootstrap, metadata: { ...bootstrap.metadata, namespace } }, this.#hub, place);
+    const made = { ...bootstrap, metadata: { ...bootstrap.metadata, namespace } };
+    this.#addStep({ manifest: made, raw: made, place }, this.#hub);
   }
 
   /** What nobody can apply: its source or its variables come from nowhere. */
@@ -367,7 +377,7 @@ class Follower {
       this.#findings.add(
         "source",
         step.place(["spec", "sourceRef", "name"]),
-        `Kustomization ${step.name} takes ${wanted}, which nothing makes on ${step.home.name}`,
+        `Kustomization ${nameOf(step)} takes ${wanted}, which nothing makes there`,
         "name a source that is applied on that cluster, in that namespace",
         step.on.name,
         "sourceRef",
@@ -379,7 +389,7 @@ class Follower {
         this.#findings.add(
           "source",
           step.place(["spec", "postBuild", "substituteFrom", index, "name"]),
-          `Kustomization ${step.name} substitutes from ${kind} ${step.namespace}/${name}, which nothing makes on ${step.home.name}`,
+          `Kustomization ${nameOf(step)} substitutes from ${kind} ${step.namespace}/${name}, which nothing makes there`,
           "substituteFrom reads its own namespace only; on the hub name a cluster secret, on a spoke a ConfigMap that is applied there",
           step.on.name,
           "substituteFrom",

@@ -30,8 +30,7 @@ function json({ findings, ...rest }: Report, folder: string): string {
 }
 
 /** The escapes of GitHub's workflow commands: of a message, and of a property. */
-const message = (value: string): string =>
-  value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const message = (value: string): string => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 const property = (value: string): string => message(value).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 function github({ findings, notes }: Report, folder: string): string {

@@ -15,6 +15,7 @@ export interface BuildSpec {
   readonly nameSuffix?: string;
   readonly patches?: readonly unknown[];
   readonly components?: readonly string[];
+  readonly ignoreMissingComponents?: boolean;
   readonly images?: readonly { readonly name: string }[];
 }
 
@@ -43,8 +44,13 @@ function images(own: unknown, more: NonNullable<BuildSpec["images"]>): unknown[]
   return [...known.filter(({ name }) => more.every((image) => image.name !== name)), ...merged];
 }
 
+/** The components of a specification that Flux takes. */
+const componentsOf = (folder: string, { components = [], ignoreMissingComponents }: BuildSpec): readonly string[] =>
+  ignoreMissingComponents ? components.filter((name) => existsSync(join(folder, name))) : components;
+
 /** The kustomization that Flux builds. */
-function generated(own: Record<string, unknown>, spec: BuildSpec): Record<string, unknown> {
+function generated(folder: string, own: Record<string, unknown>, spec: BuildSpec): Record<string, unknown> {
+  const components = componentsOf(folder, spec);
   return {
     ...own,
     ...(list(own["resources"]).length === 0 ? { buildMetadata: ["originAnnotations"] } : {}),
@@ -52,7 +58,7 @@ function generated(own: Record<string, unknown>, spec: BuildSpec): Record<string
     ...(spec.namePrefix ? { namePrefix: spec.namePrefix } : {}),
     ...(spec.nameSuffix ? { nameSuffix: spec.nameSuffix } : {}),
     ...(spec.patches?.length ? { patches: [...list(own["patches"]), ...spec.patches] } : {}),
-    ...(spec.components?.length ? { components: [...list(own["components"]), ...spec.components] } : {}),
+    ...(components.length > 0 ? { components: [...list(own["components"]), ...components] } : {}),
     ...(spec.images?.length ? { images: images(own["images"], spec.images) } : {}),
   };
 }
@@ -91,7 +97,7 @@ export class FluxBuild {
 
   #made(folder: string, spec: BuildSpec): string {
     if (kustomizationFile(folder) === undefined && scanned(folder).length === 0) return "";
-    return this.#changed(folder, (own) => generated(own, spec));
+    return this.#changed(folder, (own) => generated(folder, own, spec));
   }
 
   /** Builds a folder with another kustomization, and puts its own back. */

@@ -1,7 +1,7 @@
 import { contractOf } from "../../lib/bridge-keys.ts";
 import { SubstitutionError, uses } from "./envsubst.ts";
 import type { Findings } from "./findings.ts";
-import { allObjects, type Fleet, type Step, type Values } from "./fleet.ts";
+import { allObjects, type Fleet, nameOf, type Step, type Values } from "./fleet.ts";
 import { texts } from "./render.ts";
 
 /** Variables and the keys that clusters emit for them. */
@@ -26,8 +26,8 @@ function closest(name: string, known: readonly string[]): string | undefined {
 }
 
 /** Where the values of a Kustomization come from, for people. */
-function sources({ manifest, namespace }: Step): string {
-  const { substituteFrom = [], substitute } = manifest.spec.postBuild ?? {};
+function sources({ raw, namespace }: Step): string {
+  const { substituteFrom = [], substitute } = raw.spec.postBuild ?? {};
   const from = (substituteFrom as { kind: string; name: string }[]).map(
     ({ kind, name }) => `${kind} ${namespace}/${name}`,
   );
@@ -39,7 +39,7 @@ export function missingVariable(name: string, step: Step): { problem: string; re
   const similar = closest(name, Object.keys(step.values ?? {}));
   const variable = "${" + name + "}";
   return {
-    problem: `${variable} is not emitted: Kustomization ${step.name} has no ${name} from ${sources(step)}`,
+    problem: `${variable} is not emitted: Kustomization ${nameOf(step)} has no ${name} from ${sources(step)}`,
     remedy: similar
       ? "did you mean ${" + similar + "}? docs/contract.md lists all keys"
       : contractOf(name)
@@ -73,7 +73,7 @@ export function unsubstituted(fleet: Fleet, findings: Findings): void {
             "${" +
               name +
               "} is applied as it stands: Kustomization " +
-              by.name +
+              nameOf(by) +
               " has no spec.postBuild.substituteFrom",
             "add substituteFrom to the Kustomization: the cluster secret on the hub, ConfigMap cluster-info on a spoke",
             by.on.name,

@@ -1,7 +1,7 @@
 import type { Definitions } from "../definitions.ts";
 import { groupOf, type Manifest } from "../files.ts";
 import type { Findings } from "../findings.ts";
-import { allObjects, type Cluster, type Fleet, isHelmRelease, type Rendered, type Step } from "../fleet.ts";
+import { allObjects, type Cluster, type Fleet, isHelmRelease, nameOf, type Rendered, type Step } from "../fleet.ts";
 
 /**
  * Who brings a kind to a cluster, and whether it is there before the kind is used: Flux refuses an object of a kind that the API
@@ -106,7 +106,7 @@ export function checkKinds(fleet: Fleet, definitions: Definitions, findings: Fin
       findings.add(
         "definition-order",
         place(["apiVersion"]),
-        `${what}: nothing that is applied on ${by.on.name} brings the kinds of ${group}`,
+        `${what}: nothing brings the kinds of ${group} to the cluster`,
         "apply the chart, the provider package or the CustomResourceDefinition that does, and depend on it",
         by.on.name,
         group,
@@ -120,11 +120,11 @@ export function checkKinds(fleet: Fleet, definitions: Definitions, findings: Fin
         before.has(source.by) || (source.by === by && source.manifest.kind === "CustomResourceDefinition"),
     );
     if (!isThere) {
-      const names = [...new Set(sources.map(({ object: source }) => source.by.name))].join(" or ");
+      const names = [...new Set(sources.map(({ object: source }) => nameOf(source.by)))].join(" or ");
       findings.add(
         "definition-order",
         by.place(["spec", "dependsOn"]),
-        `Kustomization ${by.name} applies kinds of ${group} (${what}) without waiting for ${names}, which brings them`,
+        `Kustomization ${nameOf(by)} applies kinds of ${group} (${what}) without waiting for ${names}, which brings them`,
         sources.some(({ object: source }) => source.by === by)
           ? `split it: what brings ${group} into a Kustomization with wait: true, and dependsOn on that`
           : `add ${names} to spec.dependsOn, or wait for a Kustomization that waits for it`,
@@ -144,7 +144,7 @@ export function checkKinds(fleet: Fleet, definitions: Definitions, findings: Fin
       findings.add(
         "definition-order",
         place(["kind"]),
-        `${what}: no ManagedResourceActivationPolicy on ${by.on.name} activates ${name}`,
+        `${what}: no ManagedResourceActivationPolicy of the cluster activates ${name}`,
         `add ${name} to spec.activate of a policy that is applied there`,
         by.on.name,
         name,

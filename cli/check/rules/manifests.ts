@@ -69,9 +69,8 @@ export function checkManifests(fleet: Fleet, definitions: Definitions, findings:
   const unknown = new Set<string>();
   for (const object of allObjects(fleet)) {
     if (!isServed(object, definitions, findings)) continue;
-    const violations = definitions.violations(object.manifest);
-    if (!violations) unknown.add(`${object.manifest.apiVersion} ${object.manifest.kind}`);
-    for (const violation of violations ?? []) tell(violation, object, findings);
+    if (!definitions.knows(object.manifest)) unknown.add(`${object.manifest.apiVersion} ${object.manifest.kind}`);
+    for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
   }
   return [...unknown].sort();
 }

@@ -1,4 +1,3 @@
-import type { Path } from "../files.ts";
 import type { Findings, Place } from "../findings.ts";
 import { type Cluster, type Fleet, isHelmRelease, type Rendered } from "../fleet.ts";
 
@@ -7,9 +6,16 @@ import { type Cluster, type Fleet, isHelmRelease, type Rendered } from "../fleet
 interface Node {
   readonly kind: string;
   readonly name: string;
+  /** As it is written: the same for every cluster. */
+  readonly title: string;
   readonly namespace: string;
   readonly cluster: Cluster;
-  readonly dependencies: readonly { readonly name: string; readonly namespace: string; readonly place: Place }[];
+  readonly dependencies: readonly {
+    readonly name: string;
+    readonly title: string;
+    readonly namespace: string;
+    readonly place: Place;
+  }[];
 }
 
 interface Dependency {
@@ -17,17 +23,14 @@ interface Dependency {
   readonly namespace?: string;
 }
 
-function node(
-  kind: string,
-  cluster: Cluster,
-  { manifest, place }: { manifest: Rendered["manifest"]; place: (path: Path) => Place },
-): Node {
+function node(kind: string, cluster: Cluster, { manifest, raw, place }: Omit<Rendered, "by">): Node {
   const { name, namespace = "default" } = manifest.metadata;
   const dependsOn = (manifest.spec?.dependsOn ?? []) as Dependency[];
   return {
-    ...{ kind, name, namespace, cluster },
+    ...{ kind, name, title: raw.metadata.name, namespace, cluster },
     dependencies: dependsOn.map((dependency, index) => ({
       name: dependency.name,
+      title: (raw.spec.dependsOn[index] as Dependency | undefined)?.name ?? dependency.name,
       namespace: dependency.namespace ?? namespace,
       place: place(["spec", "dependsOn", index, "name"]),
     })),
@@ -66,31 +69,40 @@ export function checkOrder(fleet: Fleet, findings: Findings): void {
     dependencies.flatMap(({ namespace, name }) => known.get(keyOf(cluster, kind, namespace, name)) ?? []);
   const told = new Set<Node>();
   for (const each of nodes) {
-    for (const { name, namespace, place } of each.dependencies)
+    for (const { name, title, namespace, place } of each.dependencies)
       if (!known.has(keyOf(each.cluster, each.kind, namespace, name)) && fleet.steps.every(({ complete }) => complete))
         findings.add(
           "dependency",
           place,
-          `${each.kind} ${each.name} depends on ${namespace}/${name}, which does not exist on ${each.cluster.name}`,
+          `${each.kind} ${each.title} depends on ${namespace}/${title}, which does not exist there`,
           `name a ${each.kind} that is applied there: ${neighbours(nodes, each)}`,
           each.cluster.name,
           "dangling",
         );
     if (told.has(each)) continue;
-    const cycle = cycleFrom(each, next);
-    if (!cycle) continue;
-    for (const member of cycle) told.add(member);
-    const last = cycle.at(-1) as Node;
-    const back = last.dependencies.find(({ name, namespace }) => name === each.name && namespace === each.namespace);
+    const found = cycleFrom(each, next);
+    if (!found) continue;
+    for (const member of found) told.add(member);
+    tellCycle(found, findings);
+  }
+}
+
+/** Told at the dependency of the last member on the first; the first is the one whose name comes first. */
+function tellCycle(found: readonly Node[], findings: Findings): void {
+  const start = [...found].sort((a, b) => a.name.localeCompare(b.name))[0] as Node;
+  const cycle = [...found.slice(found.indexOf(start)), ...found.slice(0, found.indexOf(start))];
+  const back = cycle
+    .at(-1)
+    ?.dependencies.find(({ name, namespace }) => name === start.name && namespace === start.namespace);
+  if (back)
     findings.add(
       "dependency",
-      (back ?? (each.dependencies[0] as Node["dependencies"][number])).place,
-      `${each.kind}s wait for each other: ${[...cycle, each].map(({ name }) => name).join(" -> ")}`,
+      back.place,
+      `${start.kind}s wait for each other: ${[...cycle, start].map(({ title }) => title).join(" -> ")}`,
       "remove one of the dependencies: none of them will ever be applied",
-      each.cluster.name,
+      start.cluster.name,
       "cycle",
     );
-  }
 }
 
 const neighbours = (nodes: readonly Node[], { kind, cluster, namespace, name }: Node): string =>
@@ -99,6 +111,6 @@ const neighbours = (nodes: readonly Node[], { kind, cluster, namespace, name }: 
       (other) =>
         other.kind === kind && other.cluster === cluster && other.namespace === namespace && other.name !== name,
     )
-    .map((other) => other.name)
+    .map(({ title }) => title)
     .sort()
     .join(", ") || "there is none";

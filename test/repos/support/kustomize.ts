@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, normalize } from "node:path";
-import { parse, parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { type Build, BuildError } from "../../../cli/check/kustomize.ts";
 
-/** `kustomize build`, as far as the repositories use it; everything else is refused. test/e2e holds it against kubectl's. */
+/** `kustomize build`, as far as the repositories use it (a namespace only over namespaced kinds); everything else is refused. test/e2e holds it against kubectl's. */
 
 export interface Manifest {
   readonly apiVersion: string;
@@ -30,6 +31,7 @@ interface Kustomization {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
   readonly patches?: readonly Patch[];
+  readonly namespace?: string;
 }
 
 interface Operation {
@@ -38,7 +40,7 @@ interface Operation {
   readonly value: unknown;
 }
 
-const known = ["apiVersion", "kind", "resources", "components", "patches"];
+const known = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "buildMetadata"];
 
 export const documents = (file: string): Manifest[] =>
   parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
@@ -121,8 +123,21 @@ export function build(folder: string, components: readonly string[] = []): Manif
   const resources = [...(kustomization.resources ?? []), ...(kustomization.components ?? []), ...components].flatMap(
     (name) => load(join(folder, name)),
   );
-  return (kustomization.patches ?? []).reduce<Manifest[]>((all, patch) => patched(all, patch, folder), resources);
+  const all = (kustomization.patches ?? []).reduce<Manifest[]>((all, patch) => patched(all, patch, folder), resources);
+  const { namespace } = kustomization;
+  return namespace ? all.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace } })) : all;
 }
+
+/** {@link build} for the compiler. */
+export const buildText: Build = (folder) => {
+  try {
+    return build(folder)
+      .map((manifest) => stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }))
+      .join("---\n");
+  } catch (error) {
+    throw new BuildError((error as Error).message);
+  }
+};
 
 /** What Flux makes of a folder: without a kustomization.yaml, of the folders in it that have one. */
 export function generated(folder: string): Manifest[] {

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "vitest";
+import { check } from "../../cli/check/check.ts";
+import { buildText } from "../repos/support/kustomize.ts";
+import { repos } from "../repos/support/spoke.ts";
+import {
+  type Change,
+  expected,
+  type Found,
+  found,
+  kustomizeTells,
+  moreSeeds,
+  seeds,
+  withChanges,
+} from "./support/seeds.ts";
+
+/** Without a cluster and without kustomize: test/e2e/check.test.ts does the same with the real one and with definitions. */
+
+const compiled = (changes: readonly Change[]): Found[] =>
+  withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
+
+const all = [...seeds, ...moreSeeds].filter((seed) => !seed.needsDefinitions && !kustomizeTells(seed));
+const together = all.filter(({ alone }) => !alone);
+
+describe("fleet check", () => {
+  test("finds nothing in the repositories as they are, and every file in them is some cluster's", () => {
+    const report = check({ repos, build: buildText });
+    expect(found(report, repos)).toEqual([]);
+    expect(report.clusters).toEqual(["hub", "check-dev", "check-prod"]);
+    expect(report.notes.filter((note) => !note.startsWith("no definition was given"))).toEqual([]);
+  });
+
+  describe("finds once, whatever else is wrong,", () => {
+    const results = compiled(together.flatMap(({ changes }) => changes));
+
+    test.each(together)("$fault", (seed) => {
+      expect(results.filter(({ problem }) => problem === seed.problem)).toEqual(
+        together.filter(({ problem }) => problem === seed.problem).map(expected),
+      );
+    });
+
+    test("and raises no false alarm beside", () => {
+      const problems = together.map(({ problem }) => problem);
+      expect(results.filter(({ problem }) => !problems.includes(problem))).toEqual([]);
+    });
+  });
+
+  describe("finds, and nothing else,", () => {
+    test.each(all.filter(({ alone }) => alone))("$fault", (seed) => {
+      const results = compiled(seed.changes);
+      expect(results).toEqual([expected(seed)]);
+      expect(results[0]?.clusters).toHaveLength(seed.clusters.length);
+    });
+  });
+});

@@ -1,0 +1,556 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { expect } from "vitest";
+import type { Report } from "../../../cli/check/check.ts";
+import type { Rule } from "../../../cli/check/findings.ts";
+import { repos } from "../../repos/support/spoke.ts";
+
+/** Faults to put into a copy of repos/, each with the one finding that is expected of it. */
+
+export interface Change {
+  readonly file: string;
+  /** What is replaced; the whole file, or a new one, where there is none. */
+  readonly from?: string | RegExp;
+  readonly to: string;
+}
+
+export interface Seed {
+  readonly fault: string;
+  readonly changes: readonly Change[];
+  readonly rule: Rule;
+  readonly file: string;
+  /** A part of the line that the finding names. */
+  readonly on: string;
+  /** What is wrong, exactly. */
+  readonly problem: string;
+  readonly clusters: readonly string[];
+  /** Whether only CustomResourceDefinitions can tell. */
+  readonly needsDefinitions?: true;
+  /** Whether it hides or changes what other faults show: nothing is looked at behind what can't be built. */
+  readonly alone?: true;
+}
+
+const hub = "gitops-system/clusters/hub";
+const everywhere = ["check-dev", "check-prod"];
+const v = (name: string) => "${" + name + "}";
+
+const replaced = (file: string, from: string | RegExp, to: string): Change => ({ file, from, to });
+
+const spoke = (name: string, cidr: string): Change[] => [
+  {
+    file: `gitops-system/spokes/${name}/kustomization.yaml`,
+    to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - spoke.yaml\n",
+  },
+  {
+    file: `gitops-system/spokes/${name}/spoke.yaml`,
+    to: `apiVersion: fleet.internal/v1alpha1
+kind: Spoke
+metadata:
+  name: ${name}
+  namespace: spokes
+spec:
+  region: eu-west-1
+  kubernetesVersion: "1.34"
+  environment: dev
+  network:
+    cidr: ${cidr}
+`,
+  },
+  ...["gitops-system", "gitops-workloads"].map((repository) => ({
+    file: `gitops-system/spokes/${name}/secrets/${repository}.yaml`,
+    to: `apiVersion: bitnami.com/v1alpha1
+kind: SealedSecret
+metadata:
+  name: ${repository}
+  namespace: flux-system
+spec:
+  encryptedData:
+    identity: AgA=
+`,
+  })),
+  {
+    file: `gitops-system/spokes/${name}/secrets/kustomization.yaml`,
+    to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gitops-system.yaml\n  - gitops-workloads.yaml\n",
+  },
+];
+
+const secret = `apiVersion: v1
+kind: Secret
+metadata:
+  name: token
+  namespace: spokes
+stringData:
+  token: hunter2
+`;
+
+const bootstrap = "gitops-system/spoke-bootstrap/kustomization.yaml";
+const patchesEnd = "      labelSelector: fleet.internal/source=stage\n";
+const withPatch = (text: string): Change => replaced(bootstrap, patchesEnd, `${patchesEnd}${text}`);
+
+/** The faults that the issue names. */
+export const seeds: readonly Seed[] = [
+  {
+    fault: "a misspelt variable",
+    changes: [replaced("gitops-system/platform/cluster-info/cluster-info.yaml", v("aws_region"), v("aws_regoin"))],
+    rule: "variable",
+    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+    on: "aws_region:",
+    problem: `${v("aws_regoin")} is not emitted: Kustomization cluster-info has no aws_regoin from Secret flux-system/cluster-${v("cluster_name")}`,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a misspelt variable in the chain, which reaches every spoke",
+    changes: [
+      replaced(
+        "gitops-system/spoke-bootstrap/sync/sources.yaml",
+        v("gitops_system_repo_revision"),
+        v("gitops_system_revision"),
+      ),
+    ],
+    rule: "variable",
+    file: "gitops-system/spoke-bootstrap/sync/sources.yaml",
+    on: "gitops_system_revision",
+    problem: `${v("gitops_system_revision")} is not emitted: Kustomization ${v("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${v("cluster_name")}`,
+    clusters: everywhere,
+  },
+  {
+    fault: "a variable that the tenant's copy of the facts lacks",
+    changes: [replaced("payment-app-manifests/base/queue.yaml", v("fleet"), v("oidc_provider"))],
+    rule: "variable",
+    file: "payment-app-manifests/base/queue.yaml",
+    on: "oidc_provider",
+    problem: `${v("oidc_provider")} is not emitted: Kustomization payment-app has no oidc_provider from ConfigMap payment-app/cluster-info`,
+    clusters: everywhere,
+  },
+  {
+    fault: "a cycle",
+    changes: [replaced(`${hub}/namespaces.yaml`, "spec:\n", "spec:\n  dependsOn:\n    - name: cluster-info\n")],
+    rule: "dependency",
+    file: `${hub}/namespaces.yaml`,
+    on: "- name: cluster-info",
+    problem:
+      "Kustomizations wait for each other: cluster-info -> platform-policies -> platform-namespaces -> cluster-info",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a removed API version",
+    changes: [
+      replaced(`${hub}/policies.yaml`, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2"),
+    ],
+    rule: "api-version",
+    file: `${hub}/policies.yaml`,
+    on: "v1beta2",
+    problem: "kustomize.toolkit.fluxcd.io/v1beta2 Kustomization is removed in Flux 2.8",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a removed API version of Kubernetes",
+    changes: [replaced("payment-app-manifests/overlays/prod/disruption-budget.yaml", "policy/v1", "policy/v1beta1")],
+    rule: "api-version",
+    file: "payment-app-manifests/overlays/prod/disruption-budget.yaml",
+    on: "policy/v1beta1",
+    problem: "policy/v1beta1 PodDisruptionBudget is removed in Kubernetes 1.25",
+    clusters: ["check-prod"],
+  },
+  {
+    fault: "an overlapping CIDR",
+    changes: [...spoke("blue", "10.64.0.0/18"), ...spoke("green", "10.64.32.0/20")],
+    rule: "network",
+    file: "gitops-system/spokes/green/spoke.yaml",
+    on: "cidr: 10.64.32.0/20",
+    problem: "Spoke green: 10.64.32.0/20 overlaps 10.64.0.0/18 of Spoke blue",
+    clusters: ["green"],
+  },
+  {
+    fault: "an unpinned chart",
+    changes: [replaced("gitops-system/spoke-bootstrap/flux/release.yaml", "version: 2.19.0", 'version: ">=2.19.0"')],
+    rule: "pinned",
+    file: "gitops-system/spoke-bootstrap/flux/release.yaml",
+    on: ">=2.19.0",
+    problem: `HelmRelease ${v("cluster_name")}-flux: the chart flux2 is not pinned, got version ">=2.19.0"`,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a plain Secret that a cluster gets",
+    changes: [
+      { file: "gitops-system/platform/namespaces/token.yaml", to: secret },
+      replaced(
+        "gitops-system/platform/namespaces/kustomization.yaml",
+        "  - spokes.yaml",
+        "  - spokes.yaml\n  - token.yaml",
+      ),
+    ],
+    rule: "plain-secret",
+    file: "gitops-system/platform/namespaces/token.yaml",
+    on: "kind: Secret",
+    problem: "Secret token stands here in plain text",
+    clusters: [],
+  },
+  {
+    fault: "a plain Secret that nothing applies",
+    changes: [{ file: "gitops-workloads/notes/token.yaml", to: secret }],
+    rule: "plain-secret",
+    file: "gitops-workloads/notes/token.yaml",
+    on: "kind: Secret",
+    problem: "Secret token stands here in plain text",
+    clusters: [],
+  },
+  {
+    fault: "a missing path of a Kustomization",
+    changes: [replaced(`${hub}/policies.yaml`, "./platform/policies", "./platform/polices")],
+    rule: "path",
+    file: `${hub}/policies.yaml`,
+    on: "./platform/polices",
+    problem: "Kustomization platform-policies applies ./platform/polices, which gitops-system does not have",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a missing file of a kustomization.yaml",
+    changes: [replaced("gitops-system/tools/base/kustomization.yaml", "crossplane.yaml", "crossplan.yaml")],
+    rule: "path",
+    file: "gitops-system/tools/base/kustomization.yaml",
+    on: "crossplan.yaml",
+    problem: "the file crossplan.yaml does not exist",
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a patch file that does not exist",
+    changes: [replaced("gitops-system/tools/prod/kustomization.yaml", "versions.yaml", "version.yaml")],
+    rule: "patch",
+    file: "gitops-system/tools/prod/kustomization.yaml",
+    on: "version.yaml",
+    problem: "the patch version.yaml does not exist",
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a wrong path in a JSON patch, which kustomize refuses",
+    changes: [
+      withPatch("  - path: steps/patches/extra.yaml\n    target:\n      kind: Kustomization\n"),
+      {
+        file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
+        to: "- op: add\n  path: /spec/kubeConfg/name\n  value: x\n",
+      },
+    ],
+    rule: "patch",
+    file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
+    on: "/spec/kubeConfg/name",
+    problem: "the patch finds nothing at /spec/kubeConfg/name",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a wrong path in a JSON patch, which kustomize takes",
+    changes: [
+      withPatch("  - path: steps/patches/extra.yaml\n    target:\n      kind: Kustomization\n"),
+      {
+        file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
+        to: "- op: replace\n  path: /spec/timout\n  value: 1m\n",
+      },
+    ],
+    rule: "patch",
+    file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
+    on: "/spec/timout",
+    problem: `the patch replaces /spec/timout, which Kustomization ${v("cluster_name")}-base does not have: kustomize adds it instead`,
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a patch whose target selects nothing",
+    changes: [
+      replaced(bootstrap, "labelSelector: fleet.internal/source=stage", "labelSelector: fleet.internal/source=stag"),
+    ],
+    rule: "patch",
+    file: bootstrap,
+    on: "target:",
+    problem:
+      'the patch\'s target selects nothing: {"kind":"Kustomization","labelSelector":"fleet.internal/source=stag"}',
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a patch for an object that is not there",
+    changes: [replaced("payment-app-manifests/overlays/prod/deployment.yaml", "name: payment-app", "name: payment-ap")],
+    rule: "patch",
+    file: "payment-app-manifests/overlays/prod/deployment.yaml",
+    on: "name: payment-ap",
+    problem: "the patch is of Deployment payment-ap, which is not there",
+    alone: true,
+    clusters: ["check-prod"],
+  },
+];
+
+/** Everything else that the compiler looks at. */
+export const moreSeeds: readonly Seed[] = [
+  {
+    fault: "a number where text is wanted",
+    changes: [
+      replaced(
+        "gitops-system/platform/cluster-info/cluster-info.yaml",
+        `${v("quote")}${v("aws_account_id")}${v("quote")}`,
+        `"${v("aws_account_id")}"`,
+      ),
+    ],
+    rule: "variable-type",
+    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+    on: "aws_account_id:",
+    problem: `ConfigMap cluster-info: ${v("aws_account_id")} is of the wrong type here: data.aws_account_id must be string; got 12345678901`,
+    clusters: ["hub"],
+  },
+  {
+    fault: "text where a list is wanted",
+    changes: [replaced("gitops-system/spoke-bootstrap/tools/tools.yaml", v("addons"), v("sealing_scope"))],
+    rule: "variable-type",
+    file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
+    on: "components:",
+    problem: `Kustomization tools: ${v("sealing_scope")} is of the wrong type here: spec.components must be array; got "dev"`,
+    clusters: everywhere,
+    alone: true,
+  },
+  {
+    fault: "what Flux can't substitute",
+    changes: [replaced("gitops-system/platform/cluster-info/cluster-info.yaml", v("aws_region"), v("aws-region"))],
+    rule: "variable",
+    file: "gitops-system/platform/cluster-info/cluster-info.yaml",
+    on: "aws_region:",
+    problem: `Flux can't substitute this: "${v("aws-region")}" has no closing brace where Flux expects it`,
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a variable where nothing is substituted",
+    changes: [
+      replaced("gitops-system/platform/namespaces/spokes.yaml", "  labels:\n", `  labels:\n    of: ${v("fleet")}\n`),
+    ],
+    rule: "variable",
+    file: "gitops-system/platform/namespaces/spokes.yaml",
+    on: "of:",
+    problem: `${v("fleet")} is applied as it stands: Kustomization platform-namespaces has no spec.postBuild.substituteFrom`,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a key that nobody uses or documents",
+    changes: [
+      replaced(
+        "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
+        "  tenant: ",
+        `  owner: ${v("tenant")}\n  tenant: `,
+      ),
+    ],
+    rule: "unused-key",
+    file: "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
+    on: "owner:",
+    problem: "the key owner is neither used as a variable nor documented",
+    clusters: everywhere,
+  },
+  {
+    fault: "a version that no tool uses",
+    changes: [
+      replaced(
+        "gitops-system/tools/dev/versions.yaml",
+        "crossplane_version:",
+        "kyverno_version: 3.9.0\n      crossplane_version:",
+      ),
+    ],
+    rule: "unused-key",
+    file: "gitops-system/tools/dev/versions.yaml",
+    on: "kyverno_version",
+    problem: "the key kyverno_version is neither used as a variable nor documented",
+    clusters: ["check-dev"],
+  },
+  {
+    fault: "a dependency on nothing",
+    changes: [replaced(`${hub}/policies.yaml`, "name: platform-namespaces", "name: platform-namespace")],
+    rule: "dependency",
+    file: `${hub}/policies.yaml`,
+    on: "name: platform-namespace",
+    problem: "Kustomization platform-policies depends on flux-system/platform-namespace, which does not exist there",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "kinds that are used before they are there",
+    changes: [replaced(`${hub}/crossplane.yaml`, "  dependsOn:\n    - name: crossplane-packages\n", "")],
+    rule: "definition-order",
+    file: `${hub}/crossplane.yaml`,
+    on: "spec:",
+    problem:
+      "Kustomization crossplane-configs applies kinds of aws.m.upbound.io (ClusterProviderConfig default) without waiting for crossplane-packages, which brings them",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "kinds that nothing brings",
+    changes: [replaced("payment-app-manifests/base/queue.yaml", "sqs.aws.m.upbound.io", "sns.aws.m.upbound.io")],
+    rule: "definition-order",
+    file: "payment-app-manifests/base/queue.yaml",
+    on: "apiVersion:",
+    problem: "Queue events: nothing brings the kinds of sns.aws.m.upbound.io to the cluster",
+    alone: true,
+    clusters: everywhere,
+  },
+  {
+    fault: "a managed resource that is not activated",
+    changes: [
+      replaced(
+        "gitops-system/tools/base/crossplane-packages/activation.yaml",
+        "    - queues.sqs.aws.m.upbound.io\n",
+        "",
+      ),
+    ],
+    rule: "definition-order",
+    file: "payment-app-manifests/base/queue.yaml",
+    on: "kind: Queue",
+    problem: "Queue events: no ManagedResourceActivationPolicy of the cluster activates queues.sqs.aws.m.upbound.io",
+    clusters: everywhere,
+  },
+  {
+    fault: "an image without a version",
+    changes: [replaced("payment-app-manifests/base/deployment.yaml", "podinfo:6.9.2", "podinfo")],
+    rule: "pinned",
+    file: "payment-app-manifests/base/deployment.yaml",
+    on: "image:",
+    problem: "Deployment payment-app: ghcr.io/stefanprodan/podinfo has neither a tag nor a digest",
+    clusters: everywhere,
+  },
+  {
+    fault: "a chart that is not pinned, by way of a variable",
+    changes: [
+      replaced("gitops-system/tools/dev/versions.yaml", "crossplane_version: 2.3.4", "crossplane_version: 2.x"),
+    ],
+    rule: "pinned",
+    file: "gitops-system/tools/base/crossplane/release.yaml",
+    on: v("crossplane_version"),
+    problem: 'HelmRelease crossplane: the chart crossplane is not pinned, got version "2.x"',
+    clusters: ["check-dev"],
+  },
+  {
+    fault: "a source that nothing makes",
+    changes: [replaced(`${hub}/policies.yaml`, "name: gitops-system", "name: gitops-sytem")],
+    rule: "source",
+    file: `${hub}/policies.yaml`,
+    on: "name: gitops-sytem",
+    problem: "Kustomization platform-policies takes GitRepository flux-system/gitops-sytem, which nothing makes there",
+    alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a remote base",
+    changes: [
+      replaced(
+        "gitops-system/platform/namespaces/kustomization.yaml",
+        "  - spokes.yaml",
+        "  - spokes.yaml\n  - https://github.com/org/repo//base?ref=main",
+      ),
+    ],
+    rule: "source",
+    file: "gitops-system/platform/namespaces/kustomization.yaml",
+    on: "https://",
+    problem: "https://github.com/org/repo//base?ref=main is a remote base",
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a private key",
+    changes: [{ file: "gitops-system/spokes/deploy-key", to: "-----BEGIN OPENSSH PRIVATE KEY-----\n" }],
+    rule: "plain-secret",
+    file: "gitops-system/spokes/deploy-key",
+    on: "PRIVATE KEY",
+    problem: "a private key or an access key stands here in plain text",
+    clusters: [],
+  },
+  {
+    fault: "broken YAML",
+    changes: [replaced("gitops-system/platform/namespaces/spokes.yaml", "metadata:", "metadata: [")],
+    rule: "build",
+    file: "gitops-system/platform/namespaces/spokes.yaml",
+    on: "name: spokes",
+    problem: "this is no YAML: Implicit keys need to be on a single line at line 4, column 9:",
+    alone: true,
+    clusters: [],
+  },
+  {
+    fault: "a field that the Spoke API does not have, in the template",
+    changes: [
+      replaced("gitops-system/templates/spoke/spoke.yaml", "  tenant: __tenant__", "  tenant: __tenant__\n  size: big"),
+    ],
+    rule: "schema",
+    file: "gitops-system/templates/spoke/spoke.yaml",
+    on: "size: big",
+    problem: "Spoke check-dev: spec has the field size, which its definition does not know",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a field that a definition does not know",
+    changes: [replaced(`${hub}/namespaces.yaml`, "  prune: true", "  purge: true")],
+    rule: "schema",
+    file: `${hub}/namespaces.yaml`,
+    on: "purge: true",
+    problem: "Kustomization platform-namespaces: spec has the field purge, which its definition does not know",
+    clusters: ["hub"],
+    needsDefinitions: true,
+  },
+  {
+    fault: "an add-on that the environment does not have",
+    changes: [
+      ...spoke("blue", "10.64.0.0/18"),
+      replaced("gitops-system/spokes/blue/spoke.yaml", "  network:", "  addons: [unheard_of]\n  network:"),
+    ],
+    rule: "path",
+    file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
+    on: "components:",
+    problem: "Kustomization tools takes the components unheard_of, which ./tools/dev does not have",
+    alone: true,
+    clusters: ["blue"],
+  },
+];
+
+/** Whether the words are kustomize's own, or follow from them. */
+export const kustomizeTells = ({ fault }: Seed): boolean =>
+  ["a wrong path in a JSON patch, which kustomize refuses", "a patch for an object that is not there"].includes(fault);
+
+/** A finding, with the line that it names. */
+export interface Found {
+  readonly rule: Rule;
+  readonly file: string;
+  readonly line: string;
+  readonly problem: string;
+  readonly clusters: readonly string[];
+}
+
+export const found = ({ findings }: Report, folder: string): Found[] =>
+  findings.map(({ rule, place, problem, clusters }) => ({
+    ...{ rule, problem, clusters },
+    file: relative(folder, place.file),
+    line: readFileSync(place.file, "utf8").split("\n")[place.line - 1] ?? "",
+  }));
+
+/** What is expected of a fault, for toEqual. Other seeds may bring clusters of their own. */
+export const expected = ({ rule, file, on, problem, clusters }: Seed) => ({
+  ...{ rule, file, problem },
+  line: expect.stringContaining(on),
+  clusters: expect.arrayContaining([...clusters]),
+});
+
+/** What `use` makes of a copy of repos/ with changes. */
+export function withChanges<T>(changes: readonly Change[], use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "fleet-seed-"));
+  try {
+    cpSync(repos, folder, { recursive: true });
+    for (const { file, from, to } of changes) {
+      const path = join(folder, file);
+      mkdirSync(dirname(path), { recursive: true });
+      const before = from === undefined ? "" : readFileSync(path, "utf8");
+      const after = from === undefined ? to : before.replace(from, () => to);
+      if (after === before) throw new Error(`${file} has no ${String(from)}: the seed is out of date`);
+      writeFileSync(path, after);
+    }
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { check } from "../../cli/check/check.ts";
+import { kustomize } from "../../cli/check/kustomize.ts";
+import { ensureToolchain } from "../../local/toolchain/index.ts";
+import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
+import { schemaFolder } from "../functions/spoke/support/schemas.ts";
+import { repos } from "../repos/support/spoke.ts";
+
+/** `fleet check` with the real kustomize and the definitions of the pinned versions. */
+
+const root = join(import.meta.dirname, "..", "..");
+
+const modules = {
+  "github.com/fluxcd/kustomize-controller": "config/crd/bases",
+  "github.com/fluxcd/helm-controller": "config/crd/bases",
+  "github.com/fluxcd/source-controller": "config/crd/bases",
+  "github.com/external-secrets/external-secrets": "config/crds/bases",
+  "github.com/bitnami/sealed-secrets": "helm/sealed-secrets/crds",
+  "github.com/crossplane/crossplane/v2": "cluster/crds",
+  "k8s.io/kubernetes": "api/openapi-spec/v3",
+} as const;
+
+let kubectl: string;
+let definitions: readonly string[];
+
+beforeAll(async () => {
+  const toolchain = await ensureToolchain();
+  kubectl = toolchain.bin("kubectl");
+  const folders = Object.entries(modules).map(([path, folder]) => join(toolchain.module(path), folder));
+  definitions = [...folders, ...(schemaFolder === undefined ? [] : [schemaFolder])];
+  for (const folder of definitions) expect(readdirSync(folder), folder).not.toEqual([]);
+});
+
+const report = (folder: string, paths: readonly string[] = []) =>
+  check({ repos: folder, definitions: paths, build: kustomize({ FLEET_KUSTOMIZE: kubectl }) });
+
+/** The command as a person runs it. */
+function fleet(...args: readonly string[]) {
+  const env = { ...process.env, FLEET_KUSTOMIZE: kubectl };
+  return spawnSync(process.execPath, [join(root, "cli", "main.ts"), "check", ...args], {
+    encoding: "utf8",
+    env,
+    cwd: root,
+  });
+}
+
+describe("fleet check with the real kustomize", () => {
+  test("finds nothing in the repositories as they are, and knows the fields of every kind", () => {
+    const { status, stdout, stderr } = fleet(...definitions.flatMap((path) => ["--crds", path]));
+    expect(stderr).toBe("");
+    expect(stdout.split("\n").filter((line) => !line.startsWith("note: no definition was given of"))).toEqual([
+      expect.stringMatching(/^0 findings; \d+ objects on hub, check-dev, check-prod$/),
+      "",
+    ]);
+    // The AWS provider's own definitions are not on every machine.
+    const unknown = stdout.match(/[\w.]+\/v\w+ \w+/g) ?? [];
+    expect(unknown.filter((kind) => schemaFolder !== undefined || !kind.includes("aws.m.upbound.io"))).toEqual([]);
+    expect(status).toBe(0);
+  });
+
+  test.each([...seeds, ...moreSeeds.filter((seed) => kustomizeTells(seed))])(
+    "finds, and nothing else, $fault",
+    (seed) => {
+      withChanges(seed.changes, (folder) => {
+        const results = found(report(folder), folder);
+        expect(results).toEqual([expected(seed)]);
+        expect(results[0]?.clusters).toHaveLength(seed.clusters.length);
+      });
+    },
+  );
+
+  test("finds, and nothing else, fields that the definitions don't know", () => {
+    const told = moreSeeds.filter(({ needsDefinitions }) => needsDefinitions);
+    expect(told.length).toBeGreaterThan(0);
+    withChanges(
+      told.flatMap(({ changes }) => changes),
+      (folder) => expect(found(report(folder, definitions), folder)).toEqual(told.map(expected)),
+    );
+  });
+
+  test("ends with exit code 1 on a finding, in the form of GitHub's annotations if asked to", () => {
+    const [seed] = seeds as [(typeof seeds)[number]];
+    withChanges(seed.changes, (folder) => {
+      const { status, stdout } = fleet("--repos", folder, "--format", "github");
+      expect(status).toBe(1);
+      expect(stdout).toMatch(/^::error file=.*cluster-info\.yaml,line=\d+,title=fleet check%3A variable::/);
+    });
+  });
+});
