@@ -1,5 +1,6 @@
 // `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed; 2: it was called wrongly, and nothing was changed.
 import * as check from "./check.ts";
+import * as diff from "./diff.ts";
 import * as newCluster from "./new-cluster.ts";
 import * as onboard from "./onboard.ts";
 import { UsageError } from "./usage.ts";
@@ -13,6 +14,7 @@ interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   check,
+  diff,
   "new-cluster": newCluster,
   onboard,
 };

@@ -1,3 +1,4 @@
+import { atProvider, reportedStatus } from "../../../../cli/diff/providers.ts";
 import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
 
 type Status = Record<string, unknown>;
@@ -6,7 +7,6 @@ const text = (value: unknown, ...path: (string | number)[]): string => {
   const found = at(value, ...path);
   return typeof found === "string" ? found : "";
 };
-const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
 const account = ({ spec }: KubeObject) =>
   at(spec, "providerConfigRef", "kind") === "ProviderConfig" ? "111111111111" : "000000000000";
 
@@ -41,54 +41,14 @@ function checkReferences(key: string, object: KubeObject, all: ReadonlyMap<strin
   }
 }
 
-/** What AWS reports of a resource that it was asked for. */
-function atProvider(key: string, object: KubeObject): Status {
-  const spec = at(object.spec, "forProvider") as Record<string, unknown>;
-  const name = externalName(object);
-  const role = (id: string) => `arn:aws:iam::${account(object)}:role/${id}`;
-  switch (object.kind) {
-    case "Role":
-      return { id: name, arn: role(name ?? "") };
-    case "Key":
-      return { id: "key-1", keyId: "key-1", arn: `arn:aws:kms:${text(spec, "region")}:${account(object)}:key/key-1` };
-    case "EIP":
-      return { id: `eipalloc-${key}`, allocationId: `eipalloc-${key}`, publicIp: `203.0.113.${key.slice(-1)}` };
-    case "LaunchTemplate":
-      return { id: "lt-1", latestVersion: object.metadata.generation };
-    case "OpenIDConnectProvider":
-      return {
-        id: key,
-        arn: `arn:aws:iam::${account(object)}:oidc-provider/${text(spec, "url").replace("https://", "")}`,
-      };
-    case "NodeGroup":
-      return { id: name, version: spec["version"], status: "ACTIVE" };
-    case "Addon":
-      return { id: key, addonVersion: spec["addonVersion"] ?? "v1.0.0-eksbuild.1" };
-    case "Cluster":
-      return {
-        id: name,
-        arn: `arn:aws:eks:${text(spec, "region")}:${account(object)}:cluster/${name}`,
-        endpoint: "https://100.64.254.2",
-        status: "ACTIVE",
-        version: spec["version"],
-        certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
-        identity: [
-          { oidc: [{ issuer: `https://oidc.eks.${text(spec, "region")}.amazonaws.com/id/${"A".repeat(32)}` }] },
-        ],
-      };
-    default:
-      return { id: `${object.kind.toLowerCase()}-${key}` };
-  }
-}
-
 /** What the controller of an object's kind says of it once it has done its work. */
 export function reported(key: string, object: KubeObject, all: ReadonlyMap<string, KubeObject>): Status {
-  if (object.kind === "ConfigMap" || object.kind === "Secret") return {};
-  const ready = { type: "Ready", status: "True", reason: "Available" };
-  if (object.kind === "Usage") return { conditions: [ready] };
-  if (object.kind === "Kustomization") return { observedGeneration: object.metadata.generation, conditions: [ready] };
-  if (object.status === undefined) checkReferences(key, object, all);
-  return { atProvider: atProvider(key, object), conditions: [{ type: "Synced", status: "True" }, ready] };
+  return {
+    ...reportedStatus(object, () => {
+      if (object.status === undefined) checkReferences(key, object, all);
+      return atProvider(key, object, account(object));
+    }),
+  };
 }
 
 /** Kinds and keys that must be gone before AWS, EKS or Flux let something go: the order that the design asks for. */

@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import { kustomize } from "./check/kustomize.ts";
+import { blastRadius } from "./diff/blast-radius.ts";
+import { helmProgram } from "./diff/charts.ts";
+import { readHubData, readRecorded } from "./diff/facts.ts";
+import { markdown } from "./diff/markdown.ts";
+import { readPreview } from "./diff/preview.ts";
+import { parsed, UsageError } from "./usage.ts";
+
+export const summary = "what a change does to every cluster and stack, after rendering";
+
+const help = `Usage: npx fleet diff <base> <head> [options]
+
+Renders two states of the repositories for the hub, for every spoke and for one made-up spoke of each environment: kustomize,
+Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then tells what
+differs, as one comment for a pull request.
+
+<base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
+functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.
+With origin/main ahead of a branch, take as base $(git merge-base origin/main HEAD).
+
+  --repos DIR           where one repository is compared: folder with the checkouts of the others
+  --preview STACK=FILE  what pulumi preview --json --stack STACK wrote; may be given more than once
+  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: made-up ones)
+  --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
+                        -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
+  --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
+  --format              markdown (default), or json: everything, uncut
+
+kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
+it releases are compared by their values. It runs the composition function of both states: as with tests, only where you
+would run the code of the change.
+Exit code 0: compared, whether or not something changes; 2: it could not run.
+`;
+
+const formats = ["markdown", "json"];
+
+const options = {
+  repos: { type: "string" },
+  preview: { type: "string", multiple: true, default: [] as string[] },
+  bridge: { type: "string" },
+  observed: { type: "string" },
+  charts: { type: "string" },
+  format: { type: "string", default: "markdown" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("diff", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const [base, head, ...rest] = positionals;
+  if (base === undefined || head === undefined || rest.length > 0)
+    throw new UsageError(
+      `fleet diff takes <base> and <head>, got ${positionals.join(" ") || "nothing"}. See npx fleet diff --help`,
+    );
+  if (!formats.includes(values.format))
+    throw new UsageError(`--format must be ${formats.join(" or ")}; got ${values.format}`);
+  const stacks = values.preview.map(readPreview);
+  try {
+    const report = await blastRadius({
+      ...{ base, head, cwd: process.cwd(), build: kustomize(), stacks, recorded: readRecorded(values.observed) },
+      ...(values.repos === undefined ? {} : { others: resolve(values.repos) }),
+      ...(values.bridge === undefined ? {} : { hub: readHubData(values.bridge) }),
+      ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },
+    });
+    process.stdout.write(values.format === "json" ? `${JSON.stringify(report, null, 2)}\n` : markdown(report));
+    return 0;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`fleet diff could not run: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,51 @@
+import { join, relative } from "node:path";
+import { parseAllDocuments } from "yaml";
+import type { Manifest } from "../check/files.ts";
+import type { Rendered } from "../check/fleet.ts";
+import type { Workspace } from "../check/workspace.ts";
+import { fileAt, historyOf } from "./git.ts";
+import type { Side } from "./side.ts";
+
+/** Which revision of the Composition a Spoke takes: a change reaches a channel only when it is promoted to it. */
+
+interface CrossplaneSpec {
+  readonly compositionUpdatePolicy?: string;
+  readonly compositionRevisionSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+}
+
+const crossplaneOf = ({ spec }: Manifest): CrossplaneSpec => (spec?.crossplane ?? {}) as CrossplaneSpec;
+
+/** Whether the Spoke stays at its revision until somebody sets another one by hand. */
+export const isManual = (spoke: Manifest): boolean => crossplaneOf(spoke).compositionUpdatePolicy === "Manual";
+
+/** Whether a revision with the labels of `composition` is one that the Spoke takes. */
+export function takes(spoke: Manifest, composition: Manifest): boolean {
+  const labels = crossplaneOf(spoke).compositionRevisionSelector?.matchLabels ?? {};
+  return Object.entries(labels).every(([name, value]) => composition.metadata.labels?.[name] === value);
+}
+
+/** The path in its Git repository of what was rendered from a workspace. */
+function pathInGit({ systemPath, repos }: Side, workspace: Workspace, { place }: Rendered): string {
+  const inSystem = relative(join(repos, "gitops-system"), workspace.original(place([]).file));
+  return join(systemPath, inSystem);
+}
+
+/** The Composition as it was when a revision was last one that the Spoke takes; undefined when Git does not tell. */
+export function earlier(
+  side: Side,
+  workspace: Workspace,
+  composition: Rendered,
+  spoke: Manifest,
+): Manifest | undefined {
+  const { top, commit } = side;
+  if (top === undefined || commit === undefined) return undefined;
+  const path = pathInGit(side, workspace, composition);
+  for (const revision of historyOf(top, commit, path)) {
+    const text = fileAt(top, revision, path);
+    const found = parseAllDocuments(text ?? "")
+      .map((document) => document.toJS() as Manifest | null)
+      .find((each) => each?.kind === "Composition" && each.metadata?.name === composition.manifest.metadata.name);
+    if (found && takes(spoke, found)) return found;
+  }
+  return undefined;
+}

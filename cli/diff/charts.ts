@@ -1,0 +1,176 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { parse, stringify } from "yaml";
+import { isObject, type Manifest } from "../check/files.ts";
+import { isHelmRelease } from "../check/fleet.ts";
+import { documents } from "../check/render.ts";
+import { type Item, itemId } from "./state.ts";
+
+/** What a HelmRelease installs, by the real `helm template`. */
+
+export interface ChartOptions {
+  /** The helm program; undefined where there is none. */
+  readonly helm?: string;
+  /** Folder with charts as `<name>-<version>.tgz`, instead of where the repositories are. */
+  readonly charts?: string;
+  /** Kubernetes minor of a cluster, for charts that look at it. */
+  readonly kubernetesVersion: (item: Item) => string | undefined;
+}
+
+/** The helm on PATH, if there is one. */
+export function helmProgram(path = process.env["PATH"] ?? ""): Pick<ChartOptions, "helm"> {
+  const candidates = path.split(delimiter).map((folder) => join(folder, "helm"));
+  const helm = candidates.find((file) => existsSync(file));
+  return helm === undefined ? {} : { helm };
+}
+
+/** Everything that a release is made from. */
+interface Release {
+  readonly name: string;
+  readonly namespace: string;
+  readonly chart: string;
+  readonly version: string;
+  readonly repository: string;
+  readonly values: unknown;
+  readonly kubernetesVersion?: string;
+}
+
+/** It is not known what a release would install. */
+class Unrendered extends Error {
+  override name = "Unrendered";
+}
+
+function merged(below: unknown, above: unknown): unknown {
+  if (!isObject(below) || !isObject(above)) return above ?? below;
+  const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
+  return Object.fromEntries([...keys].map((key) => [key, merged(below[key], above[key])]));
+}
+
+class Charts {
+  readonly #items: readonly Item[];
+  readonly #options: ChartOptions;
+
+  constructor(items: readonly Item[], options: ChartOptions) {
+    this.#items = items;
+    this.#options = options;
+  }
+
+  #find(on: string, kind: string, namespace: string | undefined, name: string): Manifest | undefined {
+    return this.#items.find(
+      (item) =>
+        item.on === on &&
+        item.manifest.kind === kind &&
+        item.manifest.metadata.name === name &&
+        item.manifest.metadata.namespace === namespace,
+    )?.manifest;
+  }
+
+  /** @throws Unrendered */
+  release(item: Item): Release {
+    const { metadata, spec } = item.manifest;
+    const chart = spec?.chart?.spec;
+    if (!chart) throw new Unrendered("it takes its chart by chartRef");
+    if (spec.postRenderers) throw new Unrendered("it has postRenderers");
+    const { kind, name, namespace = metadata.namespace } = chart.sourceRef ?? {};
+    const source = kind === "HelmRepository" ? this.#find(item.on, kind, namespace, name) : undefined;
+    if (!source) throw new Unrendered(`its ${kind} ${namespace}/${name} is not among what is rendered`);
+    const kubernetesVersion = this.#options.kubernetesVersion(item);
+    return {
+      name: spec.releaseName ?? [spec.targetNamespace, metadata.name].filter(Boolean).join("-"),
+      namespace: spec.targetNamespace ?? metadata.namespace ?? "default",
+      ...{ chart: chart.chart, version: String(chart.version), repository: source.spec.url },
+      values: this.#values(item),
+      ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
+    };
+  }
+
+  #values({ manifest: { metadata, spec }, on }: Item): unknown {
+    const sources = (spec.valuesFrom ?? []) as Record<string, string>[];
+    return sources.reduceRight<unknown>((above, { kind = "", name = "", valuesKey = "values.yaml", targetPath }) => {
+      const data = this.#find(on, kind, metadata.namespace, name)?.["data"] as Record<string, string> | undefined;
+      if (kind !== "ConfigMap" || targetPath !== undefined || data?.[valuesKey] === undefined)
+        throw new Unrendered(`its values come from ${kind} ${name}, which is not to be seen here`);
+      return merged(parse(data[valuesKey]), above);
+    }, spec.values ?? {});
+  }
+
+  /** @throws Unrendered */
+  template(release: Release): Manifest[] {
+    const { helm, charts } = this.#options;
+    if (helm === undefined) throw new Unrendered("there is no helm on PATH");
+    const local = charts === undefined ? undefined : join(charts, `${release.chart}-${release.version}.tgz`);
+    if (local !== undefined && !existsSync(local))
+      throw new Unrendered(`${release.chart}-${release.version}.tgz is not in ${charts}`);
+    const where = local === undefined ? this.#remote(release) : [local];
+    const folder = mkdtempSync(join(tmpdir(), "fleet-chart-"));
+    try {
+      const values = join(folder, "values.yaml");
+      writeFileSync(values, stringify(release.values));
+      const version = release.kubernetesVersion === undefined ? [] : ["--kube-version", release.kubernetesVersion];
+      const args = ["template", release.name, ...where, "--namespace", release.namespace, "--include-crds", ...version];
+      const run = spawnSync(helm, [...args, "--values", values], {
+        encoding: "utf8",
+        maxBuffer: 2 ** 28,
+        timeout: 120_000,
+      });
+      if (run.status !== 0)
+        throw new Unrendered(`helm says: ${run.error?.message ?? run.stderr.trim().split("\n").at(-1)}`);
+      return documents(run.stdout).map(({ manifest }) => manifest);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  #remote({ repository, chart, version }: Release): string[] {
+    if (repository.startsWith("oci://")) return [`${repository.replace(/\/$/, "")}/${chart}`, "--version", version];
+    return [chart, "--repo", repository, "--version", version];
+  }
+
+  /** What a release installs, as items of the cluster. */
+  items(item: Item, release: Release): Item[] {
+    const by = `HelmRelease ${item.manifest.metadata.namespace}/${item.manifest.metadata.name}`;
+    return this.template(release).map((manifest) => ({
+      ...{ id: itemId(item.on, manifest, by), manifest, on: item.on, by, steps: item.steps },
+    }));
+  }
+}
+
+export interface ChartItems {
+  readonly before: readonly Item[];
+  readonly after: readonly Item[];
+  readonly notes: readonly string[];
+}
+
+/**
+ * What the releases install whose chart or values differ between two states of a cluster; of others the same comes out. Where a
+ * chart can't be rendered there is a note, and only the HelmRelease itself, with its values, is compared.
+ */
+export function chartItems(before: readonly Item[], after: readonly Item[], options: ChartOptions): ChartItems {
+  const sides = [before, after].map((items) => ({
+    charts: new Charts(items, options),
+    releases: new Map(items.filter(({ manifest }) => isHelmRelease(manifest)).map((item) => [item.id, item])),
+  }));
+  const [old, fresh] = sides as [(typeof sides)[0], (typeof sides)[0]];
+  const found: { before: Item[]; after: Item[]; notes: string[] } = { before: [], after: [], notes: [] };
+  for (const id of new Set([...old.releases.keys(), ...fresh.releases.keys()])) {
+    const [was, is] = [old.releases.get(id), fresh.releases.get(id)];
+    try {
+      const [from, to] = [was && old.charts.release(was), is && fresh.charts.release(is)];
+      if (isDeepStrictEqual(from, to)) continue;
+      const [gone, come] = [was && from ? old.charts.items(was, from) : [], is && to ? fresh.charts.items(is, to) : []];
+      found.before.push(...gone);
+      found.after.push(...come);
+    } catch (error) {
+      if (!(error instanceof Unrendered)) throw error;
+      if (isDeepStrictEqual(was?.manifest, is?.manifest)) continue;
+      const { namespace, name } = (is ?? (was as Item)).manifest.metadata;
+      found.notes.push(
+        `HelmRelease ${namespace}/${name} is not rendered, only its own fields are compared: ${error.message}`,
+      );
+    }
+  }
+  return found;
+}

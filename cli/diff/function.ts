@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type FunctionHandler, RunFunctionRequest, Severity, Status } from "@crossplane-org/function-sdk-typescript";
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { hubSecret } from "../../functions/spoke/hub.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { type bridgeData, inBase64 } from "../../lib/bridge.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+
+/** The composition function of a state, called as Crossplane does: only what the protocol says is expected of it. */
+
+export interface Code {
+  readonly handler: FunctionHandler;
+  readonly bridgeData: typeof bridgeData;
+}
+
+/** The function and the bridge of the project in `folder`; without one those that this command came with. */
+export async function codeOf(folder: string = join(import.meta.dirname, "..", "..")): Promise<Code> {
+  const load = (...path: string[]) => import(/* @vite-ignore */ pathToFileURL(join(folder, ...path)).href);
+  const [{ handler }, { bridgeData }] = [
+    await load("functions", "spoke", "handler.ts"),
+    await load("lib", "bridge.ts"),
+  ] as [Pick<Code, "handler">, Pick<Code, "bridgeData">];
+  return { handler, bridgeData };
+}
+
+export interface Call {
+  readonly spoke: Spoke;
+  /** Composed resources as they are, by composition resource name. */
+  readonly observed: ReadonlyMap<string, KubeObject>;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** Data of the hub's cluster secret. */
+  readonly hub: Readonly<Record<string, string>>;
+  readonly others: readonly Spoke[];
+}
+
+export interface Reply {
+  readonly desired: ReadonlyMap<string, KubeObject>;
+  readonly status: Readonly<Record<string, unknown>>;
+  /** Conditions that the function sets. */
+  readonly conditions: readonly { type: string; status: string; reason: string; message: string }[];
+  /** Why it refuses to answer. */
+  readonly fatal?: string;
+}
+
+const conditionStatus: Readonly<Record<number, string>> = {
+  [Status.STATUS_CONDITION_TRUE]: "True",
+  [Status.STATUS_CONDITION_FALSE]: "False",
+};
+const mostRounds = 5;
+
+/** What is in the hub's API server of what the function asks for: its own cluster secret and the other Spokes. */
+function fetched(name: string, wanted: { kind: string; matchName?: string | undefined }, call: Call): object[] {
+  if (wanted.kind === "Secret" && wanted.matchName === hubSecret.name)
+    return [{ apiVersion: "v1", kind: "Secret", metadata: { ...hubSecret }, data: inBase64(call.hub) }];
+  // The chain is ready, and nothing is on its way out.
+  return wanted.kind === spokeApi.kind && name === "spokes" ? call.others.map((spoke) => ({ ...spoke })) : [];
+}
+
+/**
+ * The answer of the function once it has all that it asks for.
+ * @throws Error when it asks for more and more
+ */
+export async function answer(handler: FunctionHandler, call: Call): Promise<Reply> {
+  let required: Record<string, { items: { resource: object }[] }> = {};
+  for (let round = 0; round < mostRounds; round += 1) {
+    const request = RunFunctionRequest.fromPartial({
+      meta: { tag: "fleet diff" },
+      observed: {
+        composite: { resource: { ...call.spoke } },
+        resources: Object.fromEntries([...call.observed].map(([key, object]) => [key, { resource: { ...object } }])),
+      },
+      input: { ...call.input },
+      requiredResources: required,
+    });
+    // Over the wire format, as from Crossplane: the function gets no object of ours.
+    const { requirements, desired, results, conditions } = await handler.RunFunction(
+      RunFunctionRequest.decode(RunFunctionRequest.encode(request).finish()),
+    );
+    const asked = requirements?.resources ?? {};
+    const fatal = results.find(({ severity }) => severity === Severity.SEVERITY_FATAL)?.message;
+    if (Object.keys(asked).every((name) => name in required) || fatal !== undefined) {
+      const resources = Object.entries(desired?.resources ?? {});
+      return {
+        desired: new Map(resources.map(([key, { resource }]) => [key, resource as unknown as KubeObject])),
+        status: (desired?.composite?.resource?.["status"] ?? {}) as Record<string, unknown>,
+        conditions: conditions.map(({ type, status, reason, message }) => ({
+          ...{ type, reason, message: message ?? "" },
+          status: conditionStatus[status] ?? "Unknown",
+        })),
+        ...(fatal === undefined ? {} : { fatal }),
+      };
+    }
+    required = Object.fromEntries(
+      Object.entries(asked).map(([name, wanted]) => [
+        name,
+        { items: fetched(name, wanted, call).map((resource) => ({ resource })) },
+      ]),
+    );
+  }
+  throw new Error(
+    `the composition function asks for more resources each of ${mostRounds} times, for ${call.spoke.metadata.name}`,
+  );
+}

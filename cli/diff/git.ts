@@ -1,0 +1,53 @@
+import { spawnSync } from "node:child_process";
+import { UsageError } from "../usage.ts";
+
+/** Reading a Git repository; nothing here changes it. */
+
+export interface GitResult {
+  readonly ok: boolean;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function git(folder: string, ...args: string[]): GitResult {
+  const { status, stdout, stderr, error } = spawnSync("git", ["-C", folder, ...args], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (error) throw new UsageError(`git can't be run: ${error.message}. Compare two folders, or install git`);
+  return { ok: status === 0, stdout: stdout.trim(), stderr: stderr.trim() };
+}
+
+/** Top folder of the checkout that `folder` is in; undefined when it is in none. */
+export function topOf(folder: string): string | undefined {
+  const { ok, stdout } = git(folder, "rev-parse", "--show-toplevel");
+  return ok ? stdout : undefined;
+}
+
+/** The commit that a revision names; undefined when it names none. */
+export function commitOf(folder: string, revision: string): string | undefined {
+  const { ok, stdout } = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`);
+  return ok ? stdout : undefined;
+}
+
+/** Commits up to `commit` that changed the file, newest first. */
+export function historyOf(top: string, commit: string, file: string): string[] {
+  return git(top, "log", "--max-count=200", "--format=%H", commit, "--", file).stdout.split("\n").filter(Boolean);
+}
+
+/** The file at a commit; undefined when it has none. */
+export function fileAt(top: string, commit: string, file: string): string | undefined {
+  const { ok, stdout } = git(top, "show", `${commit}:${file}`);
+  return ok ? stdout : undefined;
+}
+
+/** Writes the files of a commit into `folder`. */
+export function extract(top: string, commit: string, folder: string): void {
+  const archive = `${folder}.tar`;
+  const made = git(top, "archive", "--format=tar", `--output=${archive}`, commit);
+  if (!made.ok)
+    throw new UsageError(`git can't read ${commit}: ${made.stderr}. In a shallow clone: git fetch --unshallow`);
+  const unpacked = spawnSync("tar", ["-x", "-f", archive, "-C", folder], { encoding: "utf8" });
+  if (unpacked.status !== 0)
+    throw new UsageError(`tar can't unpack ${commit}: ${unpacked.error?.message ?? unpacked.stderr}`);
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import type { FunctionHandler } from "@crossplane-org/function-sdk-typescript";
+import type { Spoke } from "../../functions/spoke/api.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { answer, type Call, type Reply } from "./function.ts";
+import { atProvider, reportedStatus } from "./providers.ts";
+
+/** A Spoke once its cluster runs. */
+export interface Life {
+  readonly spoke: Spoke;
+  /** Composed resources as they are wanted, by composition resource name. */
+  readonly composed: ReadonlyMap<string, KubeObject>;
+  /** Composed resources as Crossplane would show them. */
+  readonly observed: ReadonlyMap<string, KubeObject>;
+  /** Why the Spoke does not get all that it asks for, in the words of the function. */
+  readonly troubles: readonly string[];
+}
+
+export interface LifeOptions extends Omit<Call, "observed"> {
+  readonly handler: FunctionHandler;
+  /** How it was before; nothing for a new Spoke. */
+  readonly before?: ReadonlyMap<string, KubeObject>;
+  /** Objects of the real spoke as they were recorded: AWS reports of them what is in there. */
+  readonly recorded?: ReadonlyMap<string, KubeObject>;
+}
+
+const mostSteps = 60;
+const keyAnnotation = "crossplane.io/composition-resource-name";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A recorded resource keeps its identity; its version follows what is asked for, as after an upgrade. */
+function provided(key: string, object: KubeObject, { spoke, hub, recorded }: LifeOptions): Fields {
+  const reported = atProvider(key, object, spoke.spec.account?.id ?? hub["aws_account_id"] ?? "000000000000");
+  const known = (recorded?.get(key)?.status as { atProvider?: Fields } | undefined)?.atProvider;
+  const { version } = reported;
+  return { ...reported, ...known, ...(version === undefined ? {} : { version }) };
+}
+
+function applied(
+  key: string,
+  manifest: KubeObject,
+  existing: KubeObject | undefined,
+  options: LifeOptions,
+): KubeObject {
+  const same = isDeepStrictEqual(existing?.spec, manifest.spec);
+  const object: KubeObject = {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      namespace: options.spoke.metadata.namespace,
+      annotations: { ...manifest.metadata.annotations, [keyAnnotation]: key },
+      generation: (existing?.metadata.generation ?? 0) + (same ? 0 : 1),
+    },
+  };
+  return { ...object, status: reportedStatus(object, () => provided(key, object, options)) };
+}
+
+const troublesOf = ({ fatal, conditions }: Reply): string[] => [
+  ...(fatal === undefined ? [] : [fatal]),
+  ...conditions.filter(({ status }) => fatal === undefined && status === "False").map(({ message }) => message),
+];
+
+/**
+ * Reconciles a Spoke until nothing changes any more, with an AWS that does at once what it is asked for.
+ * @throws Error when it never comes to rest
+ */
+export async function life(options: LifeOptions): Promise<Life> {
+  const { handler, input, hub, others } = options;
+  let { spoke } = options;
+  let observed = new Map(options.before ?? options.recorded);
+  for (let step = 0; step < mostSteps; step += 1) {
+    const reply = await answer(handler, { spoke, observed, input, hub, others });
+    // Crossplane changes nothing when a function fails.
+    if (reply.fatal !== undefined) return { spoke, composed: observed, observed, troubles: troublesOf(reply) };
+    const next = new Map(
+      [...reply.desired].map(([key, manifest]) => [key, applied(key, manifest, observed.get(key), options)]),
+    );
+    const status = { ...reply.status, conditions: reply.conditions };
+    if (isDeepStrictEqual(next, observed) && isDeepStrictEqual(status, spoke.status))
+      return { spoke, composed: reply.desired, observed, troubles: troublesOf(reply) };
+    observed = next;
+    spoke = { ...spoke, status };
+  }
+  throw new Error(
+    `Spoke ${spoke.metadata.name} does not come to rest after ${mostSteps} reconciliations of the composition function`,
+  );
+}

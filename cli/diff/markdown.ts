@@ -1,0 +1,220 @@
+import { type Change, operations } from "./compare.ts";
+import { fitted, type Section } from "./fit.ts";
+import { type Stack, type StackChange, type StackOperation, stackOperations } from "./preview.ts";
+import type { ClusterReport, Report, SideReport } from "./report.ts";
+
+/** The report as one comment of a pull request. */
+
+/** By this the workflow finds the comment that it wrote before. */
+export const marker = "<!-- eks-gitops-fleet: fleet diff -->";
+
+const most = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;
+
+/** Text inside backticks, whatever is in it. */
+function code(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  const edge = text.startsWith("`") || text.endsWith("`") ? " " : "";
+  return `${fence}${edge}${text.replaceAll("\n", " ")}${edge}${fence}`;
+}
+
+/** Text that is no Markdown and no HTML, on one line. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(/[\\`*_[\]|#~@]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+function fenced(lines: readonly string[]): string {
+  const longest = Math.max(2, ...lines.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}diff\n${lines.join("\n")}\n${fence}\n`;
+}
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  rows.length === 0
+    ? ""
+    : `${[head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")}\n\n`;
+
+const count = (changes: readonly { operation: string }[], operation: string): number =>
+  changes.filter((change) => change.operation === operation).length;
+const cell = (number: number): string => (number === 0 ? "" : String(number));
+const counts = (changes: readonly { operation: string }[], of: readonly string[], words = of): string =>
+  of
+    .flatMap((operation, index) =>
+      count(changes, operation) > 0 ? [`${count(changes, operation)} ${words[index]}`] : [],
+    )
+    .join(", ");
+
+const title = ({ name, environment, template }: ClusterReport): string =>
+  template ? `a new spoke of ${environment}` : environment === undefined ? name : `${name} (${environment})`;
+
+const isTouched = ({ changes, troubles }: ClusterReport): boolean => changes.length > 0 || troubles.length > 0;
+const side = ({ label, commit }: SideReport): string =>
+  `${code(label)}${commit === undefined ? "" : ` (${commit.slice(0, 9)})`}`;
+
+const named = (change: Change): string => [change.namespace, change.name].filter(Boolean).join("/");
+const stackWords: Readonly<Record<StackOperation, string>> = {
+  create: "created",
+  update: "changed",
+  replace: "replaced",
+  delete: "deleted",
+};
+
+/** What may lose data: the first thing to read. */
+function losses({ clusters, stacks }: Report): string {
+  const lines = new Map<string, string[]>();
+  const add = (what: string, where: string) => lines.set(what, [...(lines.get(what) ?? []), where]);
+  for (const operation of ["deleted", "replaced"]) {
+    for (const cluster of clusters)
+      for (const change of cluster.changes)
+        if (change.stateful && change.operation === operation)
+          add(`**${operation}** ${change.kind}`, `${code(named(change))} – ${plain(title(cluster))}`);
+    for (const { name, changes } of stacks)
+      for (const change of changes)
+        if (change.stateful && stackWords[change.operation] === operation)
+          add(`**${operation}** ${plain(change.type)}`, `${code(change.name)} – stack ${plain(name)}`);
+  }
+  if (lines.size === 0) return "";
+  const items = [...lines].map(([what, where]) => `> - ${what}: ${where.join("; ")}`);
+  return `> [!CAUTION]\n> **Stateful resources are deleted or replaced: their data goes with them.**\n${items.join("\n")}\n\n`;
+}
+
+function gaps({ gaps: found }: Report): string {
+  if (found.length === 0) return "";
+  const shown = found.slice(0, 10).map((gap) => `> - ${plain(gap)}`);
+  const more = found.length > shown.length ? [`> - and ${found.length - shown.length} more`] : [];
+  return `> [!WARNING]\n> **Not complete**: what follows from these mistakes is left out. ${code("npx fleet check")} says more.\n${[...shown, ...more].join("\n")}\n\n`;
+}
+
+function byKind(clusters: readonly ClusterReport[]): string {
+  const changes = clusters.flatMap((cluster) => cluster.changes);
+  const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
+  return table(
+    ["Kind", ...operations],
+    kinds.map((kind) => {
+      const own = changes.filter((change) => change.kind === kind);
+      return [plain(kind), ...operations.map((operation) => cell(count(own, operation)))];
+    }),
+  );
+}
+
+const byCluster = (clusters: readonly ClusterReport[]): string =>
+  table(
+    ["Cluster", ...operations],
+    clusters.map((cluster) => [
+      `${plain(title(cluster))}${cluster.troubles.length > 0 ? " ⚠" : ""}`,
+      ...operations.map((operation) => cell(count(cluster.changes, operation))),
+    ]),
+  );
+
+const byStack = (stacks: readonly Stack[]): string =>
+  table(
+    ["Stack", ...stackOperations.map((operation) => stackWords[operation]), "unchanged"],
+    stacks.map(({ name, changes, same, errors }) => [
+      `${plain(name)}${errors.length > 0 ? " ⚠" : ""}`,
+      ...stackOperations.map((operation) => cell(count(changes, operation))),
+      cell(same),
+    ]),
+  );
+
+function headline(report: Report): string {
+  const real = report.clusters.filter(({ template }) => !template);
+  const touched = real.filter(isTouched);
+  const templates = report.clusters.filter((cluster) => cluster.template && isTouched(cluster));
+  const stacks = report.stacks.filter(({ changes, errors }) => changes.length > 0 || errors.length > 0);
+  const of = `of ${most(real.length, "cluster")}`;
+  const nothing =
+    report.gaps.length > 0
+      ? `In what could be compared nothing changes on any ${of}.`
+      : `**Nothing changes** on any ${of}.`;
+  const changes = counts(
+    touched.flatMap((cluster) => cluster.changes),
+    operations,
+  );
+  return [
+    touched.length === 0
+      ? nothing
+      : `**${most(touched.length, "cluster")} touched** ${of}${changes ? `: ${changes}` : ""}.`,
+    ...(templates.length === 0
+      ? []
+      : [
+          `New spokes would come up differently too, in ${templates.map(({ environment }) => environment).join(", ")}.`,
+        ]),
+    ...(report.stacks.length === 0
+      ? []
+      : [
+          stacks.length === 0
+            ? "No stack changes."
+            : `${most(stacks.length, "stack")} of ${report.stacks.length} changed by Pulumi.`,
+        ]),
+  ].join(" ");
+}
+
+function summaryOf(report: Report): string {
+  const touched = report.clusters.filter(isTouched);
+  const untouched = report.clusters.filter((cluster) => !isTouched(cluster)).map(title);
+  const isChanged = touched.length > 0;
+  return [
+    `${marker}\n## What this change does to the fleet\n\n`,
+    `${headline(report)}\n\n`,
+    losses(report),
+    gaps(report),
+    byKind(touched.filter(({ template }) => !template)),
+    byCluster(touched),
+    isChanged && untouched.length > 0 ? `Unchanged: ${untouched.map(plain).join(", ")}.\n\n` : "",
+    byStack(report.stacks),
+    `<sub>${side(report.base)} → ${side(report.head)}, after rendering</sub>\n\n`,
+  ].join("");
+}
+
+function block(change: Change): string {
+  const where = change.by === "the Composition" ? "made by the Composition" : `by ${code(change.by)}`;
+  const because = change.because ? `; can't be changed in place: ${change.because.map(code).join(", ")}` : "";
+  const line = `- **${change.operation}** ${plain(change.kind)} ${code(named(change))} on ${plain(change.on)}, ${where}${because}\n`;
+  if (!change.diff) return line;
+  return `${line}\n${fenced(change.diff)}\n`;
+}
+
+const folded = (name: string, what: string): Pick<Section, "opening" | "closing"> => ({
+  opening: `<details><summary><b>${plain(name)}</b>: ${what}</summary>\n\n`,
+  closing: "\n</details>\n\n",
+});
+
+const clusterSection = (cluster: ClusterReport): Section => ({
+  ...folded(title(cluster), counts(cluster.changes, operations) || "nothing changes, but see"),
+  blocks: [...cluster.troubles.map((trouble) => `- ⚠ ${plain(trouble)}\n`), ...cluster.changes.map(block)],
+  leftOut: (number) =>
+    `\n_${most(number, "more change")} left out: a comment has no room for more. ${code("npx fleet diff … --format json")} lists all._\n`,
+});
+
+function stackBlock({ operation, type, name, properties, because }: StackChange): string {
+  const forced = because.length > 0 ? `; can't be changed in place: ${because.map(code).join(", ")}` : "";
+  const changed = properties.length > 0 ? `: ${properties.map(code).join(", ")}` : "";
+  return `- **${stackWords[operation]}** ${plain(type)} ${code(name)}${changed}${forced}\n`;
+}
+
+const stackSection = ({ name, changes, errors }: Stack): Section => ({
+  ...folded(`stack ${name}`, counts(changes, stackOperations, Object.values(stackWords)) || "its preview fails"),
+  blocks: [...errors.map((error) => `- ⚠ ${plain(error)}\n`), ...changes.map(stackBlock)],
+  leftOut: (number) => `\n_${most(number, "more change")} left out: a comment has no room for more._\n`,
+});
+
+const notesSection = (notes: readonly string[]): Section => ({
+  ...folded("How this was compared", most(notes.length, "remark")),
+  blocks: notes.map((note) => `- ${plain(note)}\n`),
+  leftOut: (number) => `- and ${most(number, "more remark")}\n`,
+});
+
+/** The comment, within the size that GitHub takes: the summary is always whole. */
+export function markdown(report: Report, limit?: number): string {
+  const { clusters, stacks, notes } = report;
+  const sections = [
+    ...clusters.filter(isTouched).map(clusterSection),
+    ...stacks.filter(({ changes, errors }) => changes.length > 0 || errors.length > 0).map(stackSection),
+    ...(notes.length > 0 ? [notesSection(notes)] : []),
+  ];
+  const rest = (number: number) => `_${most(number, "section")} left out: a comment has no room for more._\n`;
+  return fitted(summaryOf(report), sections, rest, limit);
+}

@@ -1,0 +1,58 @@
+import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+
+/** What AWS reports of composed resources: the observed state of a spoke that nobody has recorded. */
+
+type Status = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown, ...path: (string | number)[]): string => {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : "";
+};
+const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
+
+/**
+ * What is reported of the resource `key`, once AWS has done what `object` asks for.
+ * @param account ID of the account that the resource is in
+ */
+export function atProvider(key: string, object: KubeObject, account: string): Status {
+  const spec = at(object.spec, "forProvider") as Record<string, unknown>;
+  const name = externalName(object);
+  const region = text(spec, "region");
+  switch (object.kind) {
+    case "Role":
+      return { id: name, arn: `arn:aws:iam::${account}:role/${name ?? ""}` };
+    case "Key":
+      return { id: "key-1", keyId: "key-1", arn: `arn:aws:kms:${region}:${account}:key/key-1` };
+    case "EIP":
+      return { id: `eipalloc-${key}`, allocationId: `eipalloc-${key}`, publicIp: `203.0.113.${key.slice(-1)}` };
+    case "LaunchTemplate":
+      return { id: "lt-1", latestVersion: object.metadata.generation };
+    case "OpenIDConnectProvider":
+      return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
+    case "NodeGroup":
+      return { id: name, version: spec["version"], status: "ACTIVE" };
+    case "Addon":
+      return { id: key, addonVersion: spec["addonVersion"] ?? "v1.0.0-eksbuild.1" };
+    case "Cluster":
+      return {
+        id: name,
+        arn: `arn:aws:eks:${region}:${account}:cluster/${name}`,
+        endpoint: "https://100.64.254.2",
+        status: "ACTIVE",
+        version: spec["version"],
+        certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
+        identity: [{ oidc: [{ issuer: `https://oidc.eks.${region}.amazonaws.com/id/${"A".repeat(32)}` }] }],
+      };
+    default:
+      return { id: `${object.kind.toLowerCase()}-${key}` };
+  }
+}
+
+/** The status of an object once its controller has done its work: `provided` is what AWS reports of it. */
+export function reportedStatus(object: KubeObject, provided: () => Status): Status {
+  if (object.kind === "ConfigMap" || object.kind === "Secret") return {};
+  const ready = { type: "Ready", status: "True", reason: "Available" };
+  if (object.kind === "Usage") return { conditions: [ready] };
+  if (object.kind === "Kustomization") return { observedGeneration: object.metadata.generation, conditions: [ready] };
+  return { atProvider: provided(), conditions: [{ type: "Synced", status: "True" }, ready] };
+}

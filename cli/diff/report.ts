@@ -1,0 +1,130 @@
+import { hubName } from "../../lib/names.ts";
+import { type ChartOptions, chartItems } from "./charts.ts";
+import { type Change, compare, sorted } from "./compare.ts";
+import type { Stack } from "./preview.ts";
+import { handedOver, type Item, type State, specimenOf, stepId } from "./state.ts";
+
+/** The blast radius of a change: what it does to each cluster and stack. */
+
+export interface ClusterReport {
+  readonly name: string;
+  /** Undefined for the hub. */
+  readonly environment?: string;
+  /** Whether it only stands for a spoke that somebody makes from the template. */
+  readonly template: boolean;
+  /** Replaced or deleted stateful objects first. */
+  readonly changes: readonly Change[];
+  /** What the composition function refuses or can't do, where that is new. */
+  readonly troubles: readonly string[];
+}
+
+export interface SideReport {
+  readonly label: string;
+  readonly commit?: string;
+}
+
+export interface Report {
+  readonly base: SideReport;
+  readonly head: SideReport;
+  /** The hub first, then spokes by name, then those that stand for templates; with those that stay as they are. */
+  readonly clusters: readonly ClusterReport[];
+  readonly stacks: readonly Stack[];
+  /** What could not be compared, and why: the report is not complete. */
+  readonly gaps: readonly string[];
+  /** How things were compared. */
+  readonly notes: readonly string[];
+}
+
+export interface ReportOptions {
+  readonly base: State;
+  readonly head: State;
+  readonly stacks: readonly Stack[];
+  readonly charts: Omit<ChartOptions, "kubernetesVersion">;
+}
+
+const isBroken = ({ fleet, findings }: State) => findings.length > 0 && fleet.steps.some(({ complete }) => !complete);
+
+/** Kustomizations of which it is not known what they apply. */
+const unknownSteps = (state: State): string[] =>
+  isBroken(state) ? state.fleet.steps.filter(({ complete }) => !complete).map(stepId) : [];
+
+function gapsOf(state: State, name: "base" | "head"): string[] {
+  const { findings, spokes, side } = state;
+  const mistakes = findings.map(({ problem, place: { file, line } }) => {
+    const path = state.workspace.original(file).replace(`${side.root}/`, "").replace(`${side.repos}/`, "");
+    return `${name}, ${path}:${line}: ${problem}`;
+  });
+  const failed = [...spokes.failed].map(([spoke, why]) => `${name}, Spoke ${spoke}: ${why}`);
+  const refused = [...spokes.composed].flatMap(([spoke, composed]) =>
+    handedOver(composed)
+      ? []
+      : [`${name}, Spoke ${spoke} gets no cluster: ${composed.life.troubles[0] ?? "it never comes so far"}`],
+  );
+  return [...mistakes, ...failed, ...refused];
+}
+
+class Comparing {
+  readonly #options: ReportOptions;
+  readonly #unknown: ReadonlySet<string>;
+  readonly #notes = new Set<string>();
+
+  constructor(options: ReportOptions) {
+    this.#options = options;
+    this.#unknown = new Set([options.base, options.head].flatMap(unknownSteps));
+  }
+
+  report(): Report {
+    const { base, head, stacks } = this.#options;
+    const names = new Set([...base.clusters.keys(), ...head.clusters.keys()]);
+    const failed = new Set([...base.spokes.failed.keys(), ...head.spokes.failed.keys()]);
+    const rank = (name: string) => `${name === hubName ? 0 : this.#specimen(name) === undefined ? 1 : 2}${name}`;
+    const clusters = [...names]
+      .filter((name) => !failed.has(name))
+      .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
+      .map((name) => this.#cluster(name));
+    const side = ({ side: { label, commit } }: State) => ({ label, ...(commit === undefined ? {} : { commit }) });
+    return {
+      ...{ base: side(base), head: side(head), clusters, stacks },
+      gaps: [...new Set([...gapsOf(base, "base"), ...gapsOf(head, "head")])],
+      notes: [...new Set([...base.notes, ...head.notes, ...this.#notes])].sort(),
+    };
+  }
+
+  #specimen(name: string): string | undefined {
+    return specimenOf(name, this.#options.head) ?? specimenOf(name, this.#options.base);
+  }
+
+  /** The objects of which it is known in both states what becomes of them. */
+  #known(state: State, name: string): Item[] {
+    const items = state.clusters.get(name) ?? [];
+    return items.filter(({ steps }) => !steps.some((step) => this.#unknown.has(step)));
+  }
+
+  #cluster(name: string): ClusterReport {
+    const { base, head, charts } = this.#options;
+    const [before, after] = [this.#known(base, name), this.#known(head, name)];
+    const spoke = (head.spokes.composed.get(name) ?? base.spokes.composed.get(name))?.life.spoke;
+    const releases = chartItems(before, after, { ...charts, kubernetesVersion: () => spoke?.spec.kubernetesVersion });
+    for (const note of releases.notes) this.#notes.add(`${name}: ${note}`);
+    const changes = sorted([...compare(before, after), ...compare(releases.before, releases.after)]);
+    const environment = this.#specimen(name) ?? spoke?.spec.environment;
+    return {
+      name,
+      ...(environment === undefined ? {} : { environment }),
+      ...{ template: this.#specimen(name) !== undefined, changes, troubles: this.#troubles(name) },
+    };
+  }
+
+  #troubles(name: string): string[] {
+    const { base, head } = this.#options;
+    const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)?.life];
+    const known = new Set(was?.troubles);
+    const fresh = (is?.troubles ?? []).filter((trouble) => !known.has(trouble));
+    const isProtected = was?.spoke.spec.deletionProtection === true && !is;
+    return isProtected
+      ? [...fresh, "spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
+      : fresh;
+  }
+}
+
+export const reportOf = (options: ReportOptions): Report => new Comparing(options).report();

@@ -1,0 +1,136 @@
+import type { Spoke } from "../../functions/spoke/api.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { type Schema, withDefaults } from "../../lib/openapi.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import type { Manifest } from "../check/files.ts";
+import type { Fleet, Rendered } from "../check/fleet.ts";
+import { specimenName, type Workspace } from "../check/workspace.ts";
+import { earlier, isManual, takes } from "./channels.ts";
+import type { Code } from "./function.ts";
+import { type Life, life } from "./life.ts";
+import type { Side } from "./side.ts";
+
+/** What the composition function makes of every Spoke of a state. */
+
+/** A Spoke with the Composition that it takes. */
+export interface Composed {
+  readonly manifest: Manifest;
+  readonly composition: Manifest;
+  readonly life: Life;
+}
+
+export interface Spokes {
+  readonly composed: ReadonlyMap<string, Composed>;
+  /** Spokes that could not be rendered, with the reason. */
+  readonly failed: ReadonlyMap<string, string>;
+  readonly notes: readonly string[];
+}
+
+export interface SpokesOptions {
+  readonly side: Side;
+  readonly workspace: Workspace;
+  /** What Flux applies on the hub. */
+  readonly fleet: Fleet;
+  readonly code: Code;
+  /** Data of the hub's cluster secret. */
+  readonly hub: Readonly<Record<string, string>>;
+  /** The state before: what is there already. */
+  readonly before?: Spokes;
+  /** Recorded resources by spoke and composition resource name. */
+  readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
+}
+
+const onHub = ({ hub }: Fleet, is: (manifest: Manifest) => boolean): Rendered[] =>
+  hub.objects.filter(({ manifest }) => is(manifest));
+
+const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>
+  apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
+
+/** A Spoke as the API server stores it. */
+function stored(manifest: Manifest, schema: Schema): Spoke {
+  const filled = withDefaults(schema, manifest) as unknown as Spoke;
+  const { name } = filled.metadata;
+  return {
+    ...filled,
+    metadata: { ...filled.metadata, uid: `uid-${name}`, creationTimestamp: "2026-01-01T00:00:00Z", generation: 1 },
+  };
+}
+
+class Making {
+  readonly #options: SpokesOptions;
+  readonly #composition: Rendered | undefined;
+  readonly #schema: Schema | undefined;
+  readonly #composed = new Map<string, Composed>();
+  readonly #failed = new Map<string, string>();
+  readonly #notes = new Set<string>();
+
+  constructor(options: SpokesOptions) {
+    this.#options = options;
+    const { fleet } = options;
+    [this.#composition] = onHub(
+      fleet,
+      ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
+    );
+    const [definition] = onHub(
+      fleet,
+      ({ kind, spec }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
+    );
+    this.#schema = definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
+  }
+
+  async all(): Promise<Spokes> {
+    const { before, fleet, workspace } = this.#options;
+    const specimens = workspace.environments.map(specimenName);
+    // Those that exist come first, and a real one before one that only stands for the template: they have their networks.
+    const rank = ({ metadata: { name } }: Manifest): string =>
+      `${before?.composed.has(name) ? 0 : 1}${specimens.includes(name) ? 1 : 0}${name}`;
+    const spokes = onHub(fleet, isSpoke)
+      .map(({ manifest }) => manifest)
+      .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
+    for (const manifest of spokes) await this.#make(manifest);
+    return { composed: this.#composed, failed: this.#failed, notes: [...this.#notes].sort() };
+  }
+
+  async #make(manifest: Manifest): Promise<void> {
+    const { name } = manifest.metadata;
+    try {
+      const composition = this.#taken(manifest);
+      const { code, hub, before, recorded } = this.#options;
+      const previous = before?.composed.get(name)?.life;
+      const fresh = stored(manifest, this.#schema ?? {});
+      const own = recorded.get(name);
+      this.#composed.set(name, {
+        manifest,
+        composition,
+        life: await life({
+          ...{ handler: code.handler, hub, input: composition.spec.pipeline[0].input },
+          spoke: previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status },
+          others: [...this.#composed.values()].map((other) => other.life.spoke),
+          ...(previous ? { before: previous.observed } : {}),
+          ...(own ? { recorded: own } : {}),
+        }),
+      });
+    } catch (error) {
+      this.#failed.set(name, (error as Error).message);
+    }
+  }
+
+  /** The revision of the Composition that the Spoke takes. @throws Error when the hub applies none */
+  #taken(spoke: Manifest): Manifest {
+    const composition = this.#composition;
+    const { side, workspace, before } = this.#options;
+    const previous = before?.composed.get(spoke.metadata.name)?.composition;
+    if (!composition || !this.#schema)
+      throw new Error("the hub applies no Composition or no CompositeResourceDefinition for Spokes");
+    if (takes(spoke, composition.manifest) && !(previous && isManual(spoke))) return composition.manifest;
+    const found = previous ?? earlier(side, workspace, composition, spoke);
+    if (found) return found;
+    this.#notes.add(
+      `${spoke.metadata.name} takes an older revision of the Composition, which ${side.label} does not have; it is rendered with the one of ${side.label}`,
+    );
+    return composition.manifest;
+  }
+}
+
+/** Renders every Spoke that Flux applies on the hub. */
+export const composeSpokes = (options: SpokesOptions): Promise<Spokes> => new Making(options).all();

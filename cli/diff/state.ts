@@ -1,0 +1,167 @@
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import type { ClusterMetadata } from "../../lib/bridge.ts";
+import { clusterSecretName, fromBase64 } from "../../lib/bridge.ts";
+import { labelKeys } from "../../lib/labels.ts";
+import { hubName } from "../../lib/names.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import { hubMetadata, repositoryName } from "../check/clusters.ts";
+import { Files, groupOf, type Manifest } from "../check/files.ts";
+import { type Finding, Findings } from "../check/findings.ts";
+import type { Fleet, Rendered, Step } from "../check/fleet.ts";
+import { type FollowOptions, follow, type Handover } from "../check/follow.ts";
+import { FluxBuild } from "../check/generate.ts";
+import type { Build } from "../check/kustomize.ts";
+import { openWorkspace, specimenName, type Workspace } from "../check/workspace.ts";
+import { type Code, codeOf } from "./function.ts";
+import type { Side } from "./side.ts";
+import { type Composed, composeSpokes, type Spokes } from "./spokes.ts";
+
+/** A state of the fleet after rendering: the objects of every cluster. */
+
+/** An object that a cluster gets. */
+export interface Item {
+  /** What makes it the same object in another state. */
+  readonly id: string;
+  readonly manifest: Manifest;
+  /** Cluster in whose API server it is. */
+  readonly on: string;
+  /** What applies it. */
+  readonly by: string;
+  /** Composition resource name. */
+  readonly key?: string;
+  /** The Kustomizations through which it comes, from its own to the first. */
+  readonly steps: readonly string[];
+}
+
+export interface State {
+  readonly side: Side;
+  readonly workspace: Workspace;
+  /** Objects by what they are for: the hub, or a spoke, whose own objects on the hub count as its. */
+  readonly clusters: ReadonlyMap<string, readonly Item[]>;
+  readonly fleet: Fleet;
+  readonly spokes: Spokes;
+  /** Mistakes that `fleet check` would find on the way to the objects. */
+  readonly findings: readonly Finding[];
+  readonly notes: readonly string[];
+}
+
+export interface StateOptions {
+  readonly side: Side;
+  readonly build: Build;
+  /** Facts about the hub; by default made up. */
+  readonly hub?: ClusterMetadata;
+  readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
+  /** The state before this one. */
+  readonly before?: State;
+}
+
+/** What identifies a Kustomization: its cluster, namespace and name. */
+export const stepId = ({ home, namespace, name }: Step): string => `${home.name}/${namespace}/${name}`;
+
+const ancestors = (step: Step): Step[] => [step, ...(step.parent ? ancestors(step.parent) : [])];
+
+export function itemId(on: string, manifest: Manifest, scope = ""): string {
+  const { namespace = "", name } = manifest.metadata;
+  return [on, scope, groupOf(manifest), manifest.kind, namespace, name].join("|");
+}
+
+/** The spoke for which an object on the hub is there: it comes from the spoke's chain, or says so itself. */
+function spokeOf({ manifest, by }: Rendered, spokes: ReadonlyMap<string, unknown>): string | undefined {
+  const first = ancestors(by).at(-1) as Step;
+  const { name, labels } = manifest.metadata;
+  const candidates = [
+    first.name.replace(/-bootstrap$/, ""),
+    manifest.apiVersion === spokeApi.apiVersion && manifest.kind === spokeApi.kind ? name : undefined,
+    labels?.[labelKeys.cluster],
+  ];
+  return candidates.find((candidate) => candidate !== undefined && spokes.has(candidate));
+}
+
+const ofStep = (object: Rendered): Item => ({
+  id: itemId(object.by.on.name, object.manifest),
+  manifest: object.manifest,
+  on: object.by.on.name,
+  by: `Kustomization ${object.by.namespace}/${object.by.name}`,
+  steps: ancestors(object.by).map(stepId),
+});
+
+function ofComposition({ manifest: spoke, life }: Composed): Item[] {
+  const { namespace } = spoke.metadata;
+  return [...life.composed].map(([key, composed]) => {
+    const manifest = { ...composed, metadata: { ...composed.metadata, namespace } } as Manifest;
+    return { id: itemId(hubName, manifest), manifest, on: hubName, by: "the Composition", key, steps: [] };
+  });
+}
+
+/** What Flux goes on with; undefined for a Spoke that is refused before its cluster is made. */
+export function handedOver(composed: Composed | undefined): Handover | undefined {
+  const objects = [...(composed?.life.composed.values() ?? [])];
+  const secret = objects.find(
+    ({ kind, metadata }) =>
+      kind === "Secret" && metadata.name === clusterSecretName(composed?.manifest.metadata.name ?? ""),
+  );
+  const bootstrap = objects.find(({ kind }) => kind === "Kustomization");
+  return secret?.data && bootstrap && { data: fromBase64(secret.data), bootstrap: bootstrap as Manifest };
+}
+
+/** Where a stage of its own comes from: merging changes nothing of what it follows. */
+function followedElsewhere(before: State | undefined, hub: ClusterMetadata, notes: Set<string>): FollowOptions["root"] {
+  if (!before) return undefined;
+  const { gitopsSystem, gitopsWorkloads } = hub.repositories;
+  const followed = new Map([gitopsSystem, gitopsWorkloads].map(({ url, revision }) => [repositoryName(url), revision]));
+  return (source) => {
+    const name = repositoryName(String(source?.url));
+    const reference = Object.entries((source?.ref ?? {}) as Record<string, string>)[0];
+    const revision = followed.get(name);
+    if (!reference || revision === undefined || (reference[0] === "branch" && reference[1] === revision))
+      return undefined;
+    notes.add(
+      `what follows ${name} at ${reference.join(" ")} is shown unchanged: a merge into ${revision} does not reach it`,
+    );
+    return before.workspace.folder;
+  };
+}
+
+function clustersOf(fleet: Fleet, { composed }: Spokes): Map<string, Item[]> {
+  const clusters = new Map<string, Item[]>([hubName, ...composed.keys()].map((name) => [name, []]));
+  for (const step of fleet.steps)
+    for (const object of step.objects) {
+      const name = step.on.isHub ? (spokeOf(object, composed) ?? hubName) : step.on.name;
+      clusters.set(name, [...(clusters.get(name) ?? []), ofStep(object)]);
+    }
+  for (const [name, spoke] of composed) clusters.get(name)?.push(...ofComposition(spoke));
+  return clusters;
+}
+
+/** Renders everything that the clusters get of a state. */
+export async function stateOf({ side, build, before, recorded, ...options }: StateOptions): Promise<State> {
+  const workspace = openWorkspace(side.repos);
+  const code: Code = await codeOf(side.project);
+  // With fixed addresses, without which a spoke can't have a public endpoint.
+  const madeUp = { ...hubMetadata(workspace.environments[0] ?? "dev"), hubEgressCidrs: ["203.0.113.10/32"] };
+  const hub = options.hub ?? madeUp;
+  const notes = new Set<string>();
+  const root = followedElsewhere(before, hub, notes);
+  const common = { workspace, build: new FluxBuild(build), files: new Files(), hub, bridge: code.bridgeData };
+  // First what the hub gets, the Spokes among it; then, with what the function makes of them, what every cluster gets.
+  const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
+  const spokes = await composeSpokes({
+    ...{ side, workspace, fleet: onHub, code, recorded, hub: code.bridgeData(hub) },
+    ...(before ? { before: before.spokes } : {}),
+  });
+  const findings = new Findings();
+  const fleet = follow({
+    ...{ ...common, findings, handover: (name: string) => handedOver(spokes.composed.get(name)) },
+    ...(root ? { root } : {}),
+  });
+  return {
+    ...{ side, workspace, fleet, spokes },
+    clusters: clustersOf(fleet, spokes),
+    findings: findings.sorted(),
+    notes: [...fleet.notes, ...spokes.notes, ...notes],
+  };
+}
+
+/** The environment of which a cluster only stands for the template; undefined for a real one. */
+export const specimenOf = (name: string, { workspace }: Pick<State, "workspace">): string | undefined =>
+  workspace.environments.find((environment) => specimenName(environment) === name);
