@@ -51,6 +51,12 @@ export function unready({ kind, metadata, spec, status }: KubernetesObject, revi
   return undefined;
 }
 
+/** What hinders a Crossplane resource, with its own words; undefined when its last reconciliation was without error. Pure. */
+export function hindrance({ kind, metadata, status }: KubernetesObject): string | undefined {
+  const synced = status?.conditions?.find(({ type }) => type === "Synced");
+  return synced?.status === "False" ? `${kind} ${metadata.name}: ${synced.message ?? "not synced"}` : undefined;
+}
+
 /** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */
 export async function untilReady(
   list: () => Promise<readonly (string | undefined)[]>,

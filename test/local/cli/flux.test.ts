@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type KubernetesObject, unready, untilReady } from "../../../local/cli/flux.ts";
+import { hindrance, type KubernetesObject, unready, untilReady } from "../../../local/cli/flux.ts";
 
 const kustomization = (status: KubernetesObject["status"], spec = {}): KubernetesObject => ({
   kind: "Kustomization",
@@ -59,3 +59,14 @@ test("waiting ends when all is ready, says once what it waits for, and gives up 
     ),
   ).rejects.toThrow("not ready after -1 s: a: broken");
 }, 10_000);
+
+test("what hinders a Crossplane resource is told in its own words, and nothing while it is only being made", () => {
+  const queue = (status: string, message?: string): KubernetesObject => ({
+    kind: "Queue",
+    metadata: { name: "events" },
+    status: { conditions: [{ type: "Synced", status, ...(message === undefined ? {} : { message }) }] },
+  });
+  expect(hindrance(queue("False", "AccessDenied"))).toBe("Queue events: AccessDenied");
+  expect(hindrance(queue("True"))).toBeUndefined();
+  expect(hindrance({ kind: "Queue", metadata: { name: "events" } })).toBeUndefined();
+});
