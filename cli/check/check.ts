@@ -1,6 +1,6 @@
-import { resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { Definitions } from "./definitions.ts";
-import { Files } from "./files.ts";
+import { Files, filesBelow, isFolder, isYaml } from "./files.ts";
 import { type Finding, Findings } from "./findings.ts";
 import { allObjects, type Fleet } from "./fleet.ts";
 import { follow } from "./follow.ts";
@@ -13,7 +13,7 @@ import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkSecrets } from "./rules/secrets.ts";
 import { unsubstituted, unusedKeys } from "./variables.ts";
-import { openWorkspace } from "./workspace.ts";
+import { openWorkspace, type Workspace } from "./workspace.ts";
 
 export interface CheckOptions {
   /** Folder with the repositories side by side. */
@@ -45,6 +45,20 @@ function checked(fleet: Fleet, paths: readonly string[], findings: Findings): st
   return checkManifests(fleet, definitions, findings);
 }
 
+/** Manifests of the platform and governance teams that no cluster gets; an application's repository may hold other YAML too. */
+function unapplied(root: string, fleet: Fleet, { original }: Workspace): string[] {
+  const sources = fleet.steps.flatMap(({ tree }) =>
+    tree ? [...tree.kustomizations, ...tree.resources, ...tree.patches] : [],
+  );
+  const applied = new Set(sources.map(({ file }) => original(file)));
+  return ["gitops-system", "gitops-workloads"]
+    .map((name) => join(root, name))
+    .filter(isFolder)
+    .flatMap(filesBelow)
+    .filter((file) => isYaml(file) && !applied.has(file))
+    .map((file) => relative(root, file));
+}
+
 /**
  * Compiles the repositories: everything that Flux would make of them for the hub and every spoke.
  * @throws WorkspaceError when they are not there, KustomizeMissing
@@ -57,15 +71,20 @@ export function check({ repos, definitions = [], build }: CheckOptions): Report 
     const files = new Files();
     checkSecrets(root, files, findings);
     const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
+    const unknown = checked(fleet, definitions, findings);
     const isWhole = fleet.steps.every(({ complete }) => complete);
+    const notes = [
+      ...fleet.notes,
+      ...(isWhole ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),
+      ...(unknown.length > 0
+        ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]
+        : []),
+    ];
     if (!isWhole && findings.sorted().length === 0 && fleet.notes.length === 0)
       throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
-    const unknown = checked(fleet, definitions, findings);
-    const notes =
-      unknown.length > 0 ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`] : [];
     return {
       findings: findings.sorted(),
-      notes: [...fleet.notes, ...notes],
+      notes,
       clusters: [...fleet.clusters.keys()],
       objects: allObjects(fleet).length,
     };

@@ -24,7 +24,8 @@ export function repositoryName(url: string): string {
   return (url.split("/").at(-1) ?? "").replace(/\.git$/, "");
 }
 
-export function hubMetadata(environment: string): ClusterMetadata {
+/** @param addons those that can be enabled beside what every hub has */
+export function hubMetadata(environment: string, addons: readonly string[] = []): ClusterMetadata {
   const names = fleetNames(fleet);
   const issuer = `oidc.eks.${region}.amazonaws.com/id/HUB`;
   return {
@@ -66,7 +67,7 @@ export function hubMetadata(environment: string): ClusterMetadata {
     spokePrefix: names.spokePrefix,
     spokeCidrPool: "10.64.0.0/10",
     hubEgressCidrs: [],
-    addons: ["crossplane", "external_secrets", "flux"],
+    addons: [...new Set(["crossplane", "external_secrets", "flux", ...addons])].sort(),
   };
 }
 

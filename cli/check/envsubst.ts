@@ -14,6 +14,9 @@ export interface Use {
   readonly hasDefault: boolean;
 }
 
+/** The variable `name` as it is written. */
+export const variable = (name: string): string => `\${${name}}`;
+
 interface Substitution {
   readonly name: string;
   readonly operator: string;

@@ -7,7 +7,7 @@ import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/b
 import { hubName, namespaces } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
-import { hubMetadata, repositoryName, repositoryUrl, spokeData } from "./clusters.ts";
+import { hubMetadata, repositoryName, spokeData } from "./clusters.ts";
 import { type Files, isFolder, isObject, type Manifest, type Path } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import { Cluster, type Fleet, isFluxKustomization, nameOf, type Rendered, type Step, type Values } from "./fleet.ts";
@@ -82,7 +82,7 @@ class Follower {
     this.#build = build;
     this.#files = files;
     this.#findings = findings;
-    this.#metadata = options.hub ?? hubMetadata(workspace.environments[0] ?? "dev");
+    this.#metadata = options.hub ?? hubMetadata(workspace.environments[0] ?? "dev", workspace.hubAddons);
     this.#bridge = options.bridge ?? bridgeData;
     this.#handover = options.handover;
     this.#root = options.root ?? (() => undefined);

@@ -1,5 +1,5 @@
 import { contractOf } from "../../lib/bridge-keys.ts";
-import { SubstitutionError, uses } from "./envsubst.ts";
+import { SubstitutionError, uses, variable } from "./envsubst.ts";
 import type { Findings } from "./findings.ts";
 import { allObjects, type Fleet, nameOf, type Step, type Values } from "./fleet.ts";
 import { texts } from "./render.ts";
@@ -37,16 +37,13 @@ function sources({ raw, namespace }: Step): string {
 /** What to say of `${name}` that `step` can't replace. */
 export function missingVariable(name: string, step: Step): { problem: string; remedy: string } {
   const similar = closest(name, Object.keys(step.values ?? {}));
-  const variable = "${" + name + "}";
   return {
-    problem: `${variable} is not emitted: Kustomization ${nameOf(step)} has no ${name} from ${sources(step)}`,
+    problem: `${variable(name)} is not emitted: Kustomization ${nameOf(step)} has no ${name} from ${sources(step)}`,
     remedy: similar
-      ? "did you mean ${" + similar + "}? docs/contract.md lists all keys"
+      ? `did you mean ${variable(similar)}? docs/contract.md lists all keys`
       : contractOf(name)
         ? `the contract has it, but what this Kustomization substitutes from does not pass it on: add ${name} there`
-        : `use a key of docs/contract.md, add ${name} to lib/bridge-keys.ts and what emits it, or give a default: ` +
-          "${" +
-          `${name}:=…}`,
+        : `use a key of docs/contract.md, add ${name} to lib/bridge-keys.ts and what emits it, or give a default: ${variable(`${name}:=…`)}`,
   };
 }
 
@@ -70,11 +67,7 @@ export function unsubstituted(fleet: Fleet, findings: Findings): void {
           findings.add(
             "variable",
             place(path),
-            "${" +
-              name +
-              "} is applied as it stands: Kustomization " +
-              nameOf(by) +
-              " has no spec.postBuild.substituteFrom",
+            `${variable(name)} is applied as it stands: Kustomization ${nameOf(by)} has no spec.postBuild.substituteFrom`,
             "add substituteFrom to the Kustomization: the cluster secret on the hub, ConfigMap cluster-info on a spoke",
             by.on.name,
             name,

@@ -19,6 +19,8 @@ export interface Workspace {
   /** Names of the repositories. */
   readonly repositories: readonly string[];
   readonly environments: readonly string[];
+  /** Add-ons that the hub can enable: components of its platform's folders. */
+  readonly hubAddons: readonly string[];
   /** The file that a file of the copy comes from. */
   original(file: string): string;
   remove(): void;
@@ -130,7 +132,9 @@ export function openWorkspace(repos: string): Workspace {
   const workloads = join(folder, workloadsName);
   const tools = folders(join(system, "tools"));
   const environments = tools.filter((name) => name !== "base" && kustomizationFile(join(system, "tools", name)));
-  const workspace = { folder, system, workloads, repositories, environments };
+  const platform = join(system, "platform");
+  const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
+  const workspace = { folder, system, workloads, repositories, environments, hubAddons };
   if (isFolder(join(system, "templates", "spoke")))
     for (const environment of environments) addSpoke(system, environment);
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);

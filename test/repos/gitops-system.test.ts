@@ -1,13 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bridgeKeys } from "../../lib/bridge-keys.ts";
-import { spokeIdentities } from "../../lib/spoke.ts";
-import { variables } from "./support/flux.ts";
-import { build, documents, files, reads } from "./support/kustomize.ts";
+import { build, documents } from "./support/kustomize.ts";
 import { system as root } from "./support/spoke.ts";
-
-const used = (folder: string): string[] => reads(folder).flatMap((file) => variables(readFileSync(file, "utf8")));
 
 const steps = build(join(root, "clusters", "hub"));
 /** The spokes come and go with their folders; the other steps are made of what a kustomization.yaml names. */
@@ -28,27 +23,6 @@ describe("clusters/hub, what Flux on the hub applies", () => {
         retryInterval: expect.stringMatching(/^\d+m$/),
         timeout: expect.stringMatching(/^\d+m$/),
       });
-    }
-  });
-
-  test("every path exists, every dependency is a step, and steps have names of their own", () => {
-    const names = steps.map(({ metadata }) => metadata.name);
-    expect(new Set(names).size).toBe(names.length);
-    for (const { metadata, spec } of steps) {
-      const content = metadata.name === "spokes" ? spec.path : join(spec.path, "kustomization.yaml");
-      expect(existsSync(join(root, content)), `${metadata.name}: ${spec.path}`).toBe(true);
-      for (const { name } of spec.dependsOn ?? []) expect(names, metadata.name).toContain(name);
-    }
-  });
-
-  test("a step substitutes from the cluster secret exactly when its manifests use variables", () => {
-    for (const { metadata, spec } of platform) {
-      const substitutes = used(join(root, spec.path)).length > 0;
-      const from = spec.postBuild?.substituteFrom;
-      expect(from, metadata.name).toEqual(
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
-        substitutes ? [{ kind: "Secret", name: "cluster-${cluster_name}" }] : undefined,
-      );
     }
   });
 });
@@ -75,46 +49,7 @@ describe("the spokes", () => {
   });
 });
 
-describe("the repository as a whole", () => {
-  test("uses only variables of the bridge contract, and versions of tools", () => {
-    const identities = Object.keys(spokeIdentities).flatMap((addon) =>
-      ["iam_role_arn", "namespace", "service_account"].map((key) => `${addon}_${key}`),
-    );
-    const versions = build(join(root, "tools", "dev")).flatMap(({ spec }) =>
-      Object.keys(spec.postBuild?.substitute ?? {}),
-    );
-    const known = new Set([...Object.keys(bridgeKeys), ...identities, ...versions]);
-    for (const file of files(root))
-      for (const name of variables(readFileSync(file, "utf8"))) expect(known, relative(root, file)).toContain(name);
-  });
-
-  test("values that look like numbers are quoted in the way that survives the substitution", () => {
-    const looksNumeric = /^\s*\S+: ["']?\$\{(aws_account_id|kubernetes_version)\}/m;
-    for (const file of files(root)) expect(readFileSync(file, "utf8"), relative(root, file)).not.toMatch(looksNumeric);
-  });
-
-  test("every manifest is reached by a kustomization.yaml", () => {
-    const chain = ["spoke-bootstrap", "spoke-bootstrap/sealing-keys/dev", "spoke-bootstrap/sealing-keys/prod"];
-    const content = ["base", "external-secrets", "flux", "sealed-secrets", "sync", "tools", "workloads"];
-    const tools = ["dev", "prod", "dev/metrics_server", "prod/metrics_server", "base/crossplane"];
-    const folders = [
-      ...["clusters/hub", ...chain, ...content.map((name) => `spoke-bootstrap/${name}`)],
-      ...[...tools, "base/crossplane-packages", "base/addons/metrics_server/release"].map((name) => `tools/${name}`),
-      ...platform.map(({ spec }) => spec.path as string),
-    ].map((folder) => join(root, folder));
-    const reached = new Set(folders.flatMap(reads));
-    const manifests = files(root).filter((file) => !relative(root, file).startsWith("templates/"));
-    expect(manifests.filter((file) => !reached.has(file)).map((file) => relative(root, file))).toEqual([]);
-  });
-
-  test("holds no Secret", () => {
-    expect(
-      files(root)
-        .flatMap(documents)
-        .filter(({ kind }) => kind === "Secret"),
-    ).toEqual([]);
-  });
-
+describe("platform/namespaces", () => {
   test("the namespace of the spokes runs no privileged pod and outlives a file removed by mistake", () => {
     const [namespace] = documents(join(root, "platform", "namespaces", "spokes.yaml"));
     expect(namespace?.metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");

@@ -14,18 +14,6 @@ const short = (name: string) => name.replace(`${spoke.metadata.name}-`, "");
 const names = steps.map(({ metadata }) => short(metadata.name));
 const dependencies = ({ spec }: Manifest): { name: string; readyExpr?: string }[] => spec.dependsOn ?? [];
 
-/** Steps in an order in which nothing comes before what it depends on; what is left over is in a cycle. */
-function order(objects: readonly Manifest[]): string[] {
-  const done: string[] = [];
-  for (;;) {
-    const next = objects.find(
-      (object) => !done.includes(object.metadata.name) && dependencies(object).every(({ name }) => done.includes(name)),
-    );
-    if (!next) return done;
-    done.push(next.metadata.name);
-  }
-}
-
 /** Every step that must be gone before `name` may go: the policy deletion-order, applied until nothing changes. */
 function goneBefore(name: string): string[] {
   const direct = steps.filter((step) => dependencies(step).some((dependency) => short(dependency.name) === name));
@@ -33,12 +21,6 @@ function goneBefore(name: string): string[] {
 }
 
 describe("the bootstrap chain", () => {
-  test("has steps whose dependencies exist, without a cycle", () => {
-    for (const step of steps)
-      for (const { name } of dependencies(step)) expect(names, step.metadata.name).toContain(short(name));
-    expect(order(steps)).toHaveLength(steps.length);
-  });
-
   test("is of steps that prune, wait, retry soon, and remove what they made before they go", () => {
     for (const { metadata, spec } of steps)
       expect(spec, metadata.name).toMatchObject({
@@ -155,12 +137,6 @@ describe("the bootstrap chain", () => {
     const trimmed = Object.entries(info).map(([key, value]) => [key, value.trimEnd()]);
     expect(Object.fromEntries(trimmed)).toEqual(chain.bridge);
     expect(Object.keys(info)).toEqual(expect.arrayContaining(Object.keys(bridgeKeys)));
-  });
-
-  test("holds no Secret and no private key, on neither side", () => {
-    const objects = chain.applied.flatMap(({ objects }) => objects);
-    expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
-    expect(JSON.stringify(objects)).not.toMatch(/PRIVATE KEY|password"/);
   });
 
   test("gives the spoke's Flux objects an identity: without one they would have no rights", () => {

@@ -1,5 +1,6 @@
 import { oldVersion } from "../api-versions.ts";
 import type { Definitions, Violation } from "../definitions.ts";
+import { variable } from "../envsubst.ts";
 import { groupOf } from "../files.ts";
 import type { Findings } from "../findings.ts";
 import { allObjects, type Fleet, type Rendered } from "../fleet.ts";
@@ -49,7 +50,7 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
       "variable-type",
       place(lookup(path)),
       `${name}: ${written} is of the wrong type here: ${problem}`,
-      "docs/contract.md says what the values look like; put what looks like a number between two ${quote}",
+      `docs/contract.md says what the values look like; put what looks like a number between two ${variable("quote")}`,
       by.on.name,
       path.join("."),
     );

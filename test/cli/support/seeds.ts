@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { expect } from "vitest";
 import type { Report } from "../../../cli/check/check.ts";
+import { variable } from "../../../cli/check/envsubst.ts";
 import type { Rule } from "../../../cli/check/findings.ts";
 import { repos } from "../../repos/support/spoke.ts";
 
@@ -33,7 +34,6 @@ export interface Seed {
 
 const hub = "gitops-system/clusters/hub";
 const everywhere = ["check-dev", "check-prod"];
-const v = (name: string) => "${" + name + "}";
 
 const replaced = (file: string, from: string | RegExp, to: string): Change => ({ file, from, to });
 
@@ -92,11 +92,13 @@ const withPatch = (text: string): Change => replaced(bootstrap, patchesEnd, `${p
 export const seeds: readonly Seed[] = [
   {
     fault: "a misspelt variable",
-    changes: [replaced("gitops-system/platform/cluster-info/cluster-info.yaml", v("aws_region"), v("aws_regoin"))],
+    changes: [
+      replaced("gitops-system/platform/cluster-info/cluster-info.yaml", variable("aws_region"), variable("aws_regoin")),
+    ],
     rule: "variable",
     file: "gitops-system/platform/cluster-info/cluster-info.yaml",
     on: "aws_region:",
-    problem: `${v("aws_regoin")} is not emitted: Kustomization cluster-info has no aws_regoin from Secret flux-system/cluster-${v("cluster_name")}`,
+    problem: `${variable("aws_regoin")} is not emitted: Kustomization cluster-info has no aws_regoin from Secret flux-system/cluster-${variable("cluster_name")}`,
     clusters: ["hub"],
   },
   {
@@ -104,23 +106,23 @@ export const seeds: readonly Seed[] = [
     changes: [
       replaced(
         "gitops-system/spoke-bootstrap/sync/sources.yaml",
-        v("gitops_system_repo_revision"),
-        v("gitops_system_revision"),
+        variable("gitops_system_repo_revision"),
+        variable("gitops_system_revision"),
       ),
     ],
     rule: "variable",
     file: "gitops-system/spoke-bootstrap/sync/sources.yaml",
     on: "gitops_system_revision",
-    problem: `${v("gitops_system_revision")} is not emitted: Kustomization ${v("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${v("cluster_name")}`,
+    problem: `${variable("gitops_system_revision")} is not emitted: Kustomization ${variable("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${variable("cluster_name")}`,
     clusters: everywhere,
   },
   {
     fault: "a variable that the tenant's copy of the facts lacks",
-    changes: [replaced("payment-app-manifests/base/queue.yaml", v("fleet"), v("oidc_provider"))],
+    changes: [replaced("payment-app-manifests/base/queue.yaml", variable("fleet"), variable("oidc_provider"))],
     rule: "variable",
     file: "payment-app-manifests/base/queue.yaml",
     on: "oidc_provider",
-    problem: `${v("oidc_provider")} is not emitted: Kustomization payment-app has no oidc_provider from ConfigMap payment-app/cluster-info`,
+    problem: `${variable("oidc_provider")} is not emitted: Kustomization payment-app has no oidc_provider from ConfigMap payment-app/cluster-info`,
     clusters: everywhere,
   },
   {
@@ -169,7 +171,7 @@ export const seeds: readonly Seed[] = [
     rule: "pinned",
     file: "gitops-system/spoke-bootstrap/flux/release.yaml",
     on: ">=2.19.0",
-    problem: `HelmRelease ${v("cluster_name")}-flux: the chart flux2 is not pinned, got version ">=2.19.0"`,
+    problem: `HelmRelease ${variable("cluster_name")}-flux: the chart flux2 is not pinned, got version ">=2.19.0"`,
     clusters: ["hub"],
   },
   {
@@ -255,7 +257,7 @@ export const seeds: readonly Seed[] = [
     rule: "patch",
     file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
     on: "/spec/timout",
-    problem: `the patch replaces /spec/timout, which Kustomization ${v("cluster_name")}-base does not have: kustomize adds it instead`,
+    problem: `the patch replaces /spec/timout, which Kustomization ${variable("cluster_name")}-base does not have: kustomize adds it instead`,
     alone: true,
     clusters: [],
   },
@@ -291,45 +293,53 @@ export const moreSeeds: readonly Seed[] = [
     changes: [
       replaced(
         "gitops-system/platform/cluster-info/cluster-info.yaml",
-        `${v("quote")}${v("aws_account_id")}${v("quote")}`,
-        `"${v("aws_account_id")}"`,
+        `${variable("quote")}${variable("aws_account_id")}${variable("quote")}`,
+        `"${variable("aws_account_id")}"`,
       ),
     ],
     rule: "variable-type",
     file: "gitops-system/platform/cluster-info/cluster-info.yaml",
     on: "aws_account_id:",
-    problem: `ConfigMap cluster-info: ${v("aws_account_id")} is of the wrong type here: data.aws_account_id must be string; got 12345678901`,
+    problem: `ConfigMap cluster-info: ${variable("aws_account_id")} is of the wrong type here: data.aws_account_id must be string; got 12345678901`,
     clusters: ["hub"],
   },
   {
     fault: "text where a list is wanted",
-    changes: [replaced("gitops-system/spoke-bootstrap/tools/tools.yaml", v("addons"), v("sealing_scope"))],
+    changes: [
+      replaced("gitops-system/spoke-bootstrap/tools/tools.yaml", variable("addons"), variable("sealing_scope")),
+    ],
     rule: "variable-type",
     file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
     on: "components:",
-    problem: `Kustomization tools: ${v("sealing_scope")} is of the wrong type here: spec.components must be array; got "dev"`,
+    problem: `Kustomization tools: ${variable("sealing_scope")} is of the wrong type here: spec.components must be array; got "dev"`,
     clusters: everywhere,
     alone: true,
   },
   {
     fault: "what Flux can't substitute",
-    changes: [replaced("gitops-system/platform/cluster-info/cluster-info.yaml", v("aws_region"), v("aws-region"))],
+    changes: [
+      replaced("gitops-system/platform/cluster-info/cluster-info.yaml", variable("aws_region"), variable("aws-region")),
+    ],
     rule: "variable",
     file: "gitops-system/platform/cluster-info/cluster-info.yaml",
     on: "aws_region:",
-    problem: `Flux can't substitute this: "${v("aws-region")}" has no closing brace where Flux expects it`,
+    problem: `Flux can't substitute this: "${variable("aws-region")}" has no closing brace where Flux expects it`,
     alone: true,
     clusters: ["hub"],
   },
   {
     fault: "a variable where nothing is substituted",
     changes: [
-      replaced("gitops-system/platform/namespaces/spokes.yaml", "  labels:\n", `  labels:\n    of: ${v("fleet")}\n`),
+      replaced(
+        "gitops-system/platform/namespaces/spokes.yaml",
+        "  labels:\n",
+        `  labels:\n    of: ${variable("fleet")}\n`,
+      ),
     ],
     rule: "variable",
     file: "gitops-system/platform/namespaces/spokes.yaml",
     on: "of:",
-    problem: `${v("fleet")} is applied as it stands: Kustomization platform-namespaces has no spec.postBuild.substituteFrom`,
+    problem: `${variable("fleet")} is applied as it stands: Kustomization platform-namespaces has no spec.postBuild.substituteFrom`,
     clusters: ["hub"],
   },
   {
@@ -338,7 +348,7 @@ export const moreSeeds: readonly Seed[] = [
       replaced(
         "gitops-system/spoke-bootstrap/sync/cluster-info.yaml",
         "  tenant: ",
-        `  owner: ${v("tenant")}\n  tenant: `,
+        `  owner: ${variable("tenant")}\n  tenant: `,
       ),
     ],
     rule: "unused-key",
@@ -424,7 +434,7 @@ export const moreSeeds: readonly Seed[] = [
     ],
     rule: "pinned",
     file: "gitops-system/tools/base/crossplane/release.yaml",
-    on: v("crossplane_version"),
+    on: variable("crossplane_version"),
     problem: 'HelmRelease crossplane: the chart crossplane is not pinned, got version "2.x"',
     clusters: ["check-dev"],
   },

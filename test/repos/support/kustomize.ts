@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join, normalize } from "node:path";
+import { join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { type Build, BuildError } from "../../../cli/check/kustomize.ts";
 
@@ -147,15 +147,4 @@ export function generated(folder: string): Manifest[] {
     if (entry.isDirectory()) return generated(path);
     return entry.name.endsWith(".yaml") ? documents(path) : [];
   });
-}
-
-/** The files that {@link build} reads. */
-export function reads(folder: string): string[] {
-  const { resources = [], components = [], patches = [] } = read(folder);
-  const inner = [...resources, ...components].map((name) => normalize(join(folder, name)));
-  return [
-    join(folder, "kustomization.yaml"),
-    ...inner.flatMap((path) => (statSync(path).isDirectory() ? reads(path) : [path])),
-    ...patches.flatMap(({ path }) => (path === undefined ? [] : [join(folder, path)])),
-  ];
 }

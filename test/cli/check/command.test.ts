@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { kustomize } from "../../../cli/check/kustomize.ts";
+import { run } from "../../../cli/check.ts";
+import { UsageError } from "../../../cli/usage.ts";
+
+let empty: string;
+beforeEach(() => {
+  empty = mkdtempSync(join(tmpdir(), "fleet-empty-"));
+});
+afterEach(() => {
+  rmSync(empty, { recursive: true });
+  vi.unstubAllEnvs();
+});
+
+describe("fleet check could not run (exit code 2)", () => {
+  test.each([
+    [["--format", "xml"], "--format must be text, json, github; got xml"],
+    [["--repos", "/nowhere"], "--repos: there is no /nowhere"],
+    [["--crds", "/nowhere"], "--crds: there is no /nowhere"],
+    [["repos"], "fleet check takes no argument, got repos"],
+    [["--colour"], "Unknown option '--colour'"],
+  ])("with %s", async (argv, message) => {
+    const failed = run(argv);
+    await expect(failed).rejects.toThrow(UsageError);
+    await expect(failed).rejects.toThrow(message);
+  });
+
+  test("on a folder without the repositories, and says what belongs there", async () => {
+    vi.stubEnv("FLEET_KUSTOMIZE", process.execPath);
+    const failed = run(["--repos", empty]);
+    await expect(failed).rejects.toThrow(UsageError);
+    await expect(failed).rejects.toThrow("has no folder gitops-system");
+  });
+
+  test("without kustomize, and says how to get one", () => {
+    expect(() => kustomize({ PATH: empty })).toThrow("neither kustomize nor kubectl is on PATH");
+    expect(() => kustomize({ FLEET_KUSTOMIZE: join(empty, "kustomize") })).toThrow("which is no program");
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { oldVersion } from "../../../cli/check/api-versions.ts";
+import { Definitions } from "../../../cli/check/definitions.ts";
+import { unpinned } from "../../../cli/check/rules/pinned.ts";
+
+describe("an image", () => {
+  test.each([
+    "a:1.2.3",
+    "a:6.9.2-alpine",
+    `a@sha256:${"0".repeat(64)}`,
+    "host:5000/a:v1",
+    `a:latest@sha256:${"0".repeat(64)}`,
+  ])("%s is pinned", (reference) => expect(unpinned(reference)).toBeUndefined());
+
+  test.each([
+    ["a", "has neither a tag nor a digest"],
+    ["host:5000/a", "has neither a tag nor a digest"],
+    ["a:latest", "has the moving tag latest"],
+    ["a:main", "has the moving tag main"],
+  ])("%s is not: it %s", (reference, why) => expect(unpinned(reference)).toBe(why));
+});
+
+describe("an API version", () => {
+  test.each([
+    ["policy/v1beta1", "PodDisruptionBudget", "removed in Kubernetes 1.25", "policy/v1"],
+    ["helm.toolkit.fluxcd.io/v2beta2", "HelmRelease", "removed in Flux 2.8", "helm.toolkit.fluxcd.io/v2"],
+    ["external-secrets.io/v1beta1", "ExternalSecret", "removed in External Secrets 0.17", "external-secrets.io/v1"],
+    ["sqs.aws.upbound.io/v1beta1", "Queue", "deprecated since Crossplane 2.0", "sqs.aws.m.upbound.io/v1beta1"],
+  ])("%s %s is %s: %s", (apiVersion, kind, fate, successor) => {
+    expect(oldVersion(apiVersion, kind)).toMatchObject({ fate, successor });
+  });
+
+  test.each([
+    ["policy/v1", "PodDisruptionBudget"],
+    ["helm.toolkit.fluxcd.io/v2", "HelmRelease"],
+    ["sqs.aws.m.upbound.io/v1beta1", "Queue"],
+    ["apiextensions.crossplane.io/v1", "Composition"],
+  ])("%s %s is in order", (apiVersion, kind) => expect(oldVersion(apiVersion, kind)).toBeUndefined());
+});
+
+describe("a definition", () => {
+  const definitions = new Definitions();
+  definitions.add({
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "things.example.com" },
+    spec: {
+      group: "example.com",
+      names: { kind: "Thing", plural: "things" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          schema: {
+            openAPIV3Schema: {
+              type: "object",
+              properties: {
+                spec: {
+                  type: "object",
+                  required: ["size"],
+                  properties: {
+                    size: { type: "integer" },
+                    free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+                  },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  });
+  const thing = (spec: object, metadata: object = {}) =>
+    definitions.violations({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", ...metadata }, spec });
+
+  test("lets pass what it describes, and what it leaves open", () => {
+    expect(thing({ size: 1, free: { anything: true } }, { labels: { a: "b" } })).toEqual([]);
+  });
+
+  test.each([
+    [{ size: "1" }, {}, 'spec.size must be integer; got "1"'],
+    [{}, {}, "spec lacks size"],
+    [{ size: 1, colour: "red" }, {}, "spec has the field colour, which its definition does not know"],
+    [{ size: 1 }, { labels: { a: 1 } }, "metadata.labels.a must be string; got 1"],
+  ])("refuses %j %j: %s", (spec, metadata, problem) => {
+    expect(thing(spec, metadata)?.map((violation) => violation.problem)).toEqual([problem]);
+  });
+
+  test("says nothing of a kind that it does not know", () => {
+    expect(
+      definitions.violations({ apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" } }),
+    ).toBeUndefined();
+  });
+});
