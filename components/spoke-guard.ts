@@ -3,6 +3,71 @@ import * as pulumi from "@pulumi/pulumi";
 import { group } from "../lib/labels.ts";
 import { spokeApi } from "../lib/spoke.ts";
 
+/** What to do, after the spokes in a refusal. */
+const remedy =
+  `; remove spokes through Git first and wait until they are gone (kubectl get spokes -n ${spokeApi.namespace}),` +
+  " or nobody would delete their clusters";
+
+interface DeletionPolicyArgs {
+  /** Name of policy and binding. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly apiGroup: string;
+  readonly resource: string;
+  readonly resourceName: string;
+  /** Kind of the parameters: the policy judges a deletion once for each. */
+  readonly paramKind: { readonly apiVersion: string; readonly kind: string };
+  readonly paramNamespace: string;
+  /** Whether the deletion is fine, in CEL. */
+  readonly expression: string;
+  /** What is said when it is not, in CEL. */
+  readonly messageExpression: string;
+}
+
+/**
+ * Refuses deletions of one object. While the parameters' API is not installed they can't be read, an error that
+ * `failurePolicy: Ignore` lets pass; a refusal is no error, so it stands. The API server finds a new API within seconds.
+ */
+function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.Resource): pulumi.Resource {
+  const metadata = { name: args.name };
+  const policy = new kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy(
+    `${name}-policy`,
+    {
+      metadata,
+      spec: {
+        failurePolicy: "Ignore",
+        paramKind: args.paramKind,
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": args.namespace } },
+          resourceRules: [
+            {
+              apiGroups: [args.apiGroup],
+              apiVersions: ["*"],
+              operations: ["DELETE"],
+              resources: [args.resource],
+              resourceNames: [args.resourceName],
+            },
+          ],
+        },
+        validations: [{ expression: args.expression, reason: "Forbidden", messageExpression: args.messageExpression }],
+      },
+    },
+    { parent },
+  );
+  return new kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
+    `${name}-binding`,
+    {
+      metadata,
+      spec: {
+        policyName: policy.metadata.name,
+        validationActions: ["Deny"],
+        paramRef: { namespace: args.paramNamespace, selector: {}, parameterNotFoundAction: "Allow" },
+      },
+    },
+    { parent },
+  );
+}
+
 export interface SpokeGuardArgs {
   /** The Kustomization that must stay while a spoke exists. */
   readonly namespace: string;
@@ -11,60 +76,73 @@ export interface SpokeGuardArgs {
 
 /**
  * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nobody would remove the spoke's cluster.
- *
- * The Spokes are the policy's parameters: the API server evaluates it once for each, and each evaluation refuses.
- * No Spoke means no parameter, which is allowed. While the Spoke API is not installed the parameters can't be read, an error
- * that `failurePolicy: Ignore` lets pass; a refusal is no error, so it stands. The API server finds a new API within seconds.
+ * The Spokes are the policy's parameters: each refuses, and no Spoke means no parameter, which is allowed.
  */
 export class SpokeGuard extends pulumi.ComponentResource {
   constructor(name: string, args: SpokeGuardArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SpokeGuard", name, {}, opts);
-    const metadata = { name: `spoke-guard.${group}` };
-    const policy = new kubernetes.admissionregistration.v1.ValidatingAdmissionPolicy(
-      `${name}-policy`,
+    deletionPolicy(
+      name,
       {
-        metadata,
-        spec: {
-          failurePolicy: "Ignore",
-          paramKind: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind },
-          matchConstraints: {
-            namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": args.namespace } },
-            resourceRules: [
-              {
-                apiGroups: ["kustomize.toolkit.fluxcd.io"],
-                apiVersions: ["*"],
-                operations: ["DELETE"],
-                resources: ["kustomizations"],
-                resourceNames: [args.kustomizationName],
-              },
-            ],
-          },
-          validations: [
-            {
-              expression: "false",
-              reason: "Forbidden",
-              messageExpression: [
-                "'the hub still runs spoke ' + params.metadata.name",
-                `'; remove spokes through Git first and wait until they are gone (kubectl get spokes -n ${spokeApi.namespace}),'`,
-                "' or nobody would delete their clusters'",
-              ].join(" + "),
-            },
-          ],
-        },
+        name: `spoke-guard.${group}`,
+        namespace: args.namespace,
+        apiGroup: "kustomize.toolkit.fluxcd.io",
+        resource: "kustomizations",
+        resourceName: args.kustomizationName,
+        paramKind: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind },
+        paramNamespace: spokeApi.namespace,
+        expression: "false",
+        messageExpression: `'the hub still runs spoke ' + params.metadata.name + '${remedy}'`,
       },
-      { parent: this },
+      this,
     );
-    new kubernetes.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
-      `${name}-binding`,
+    this.registerOutputs({});
+  }
+}
+
+export interface SpokeRollArgs {
+  /** Namespace of Flux on the hub. */
+  readonly namespace: string;
+}
+
+/**
+ * Names every spoke when the hub is destroyed. Of the refusals of {@link SpokeGuard} the API server tells one, so one spoke. This
+ * object goes before the root Kustomization, and its refusal lists what Flux has put on the hub and not removed yet. Spokes that
+ * did not come from Git are the guard's alone.
+ */
+export class SpokeRoll extends pulumi.ComponentResource {
+  constructor(name: string, { namespace }: SpokeRollArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:SpokeRoll", name, {}, opts);
+    const resourceName = "spokes-are-gone";
+    const suffix = `_${group}_${spokeApi.kind}`;
+    const entries = "params.status.inventory.entries";
+    const binding = deletionPolicy(
+      name,
       {
-        metadata,
-        spec: {
-          policyName: policy.metadata.name,
-          validationActions: ["Deny"],
-          paramRef: { namespace: spokeApi.namespace, selector: {}, parameterNotFoundAction: "Allow" },
-        },
+        name: `spoke-roll.${group}`,
+        namespace,
+        apiGroup: "",
+        resource: "configmaps",
+        resourceName,
+        // An entry of the inventory is <namespace>_<name>_<group>_<kind>.
+        paramKind: { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" },
+        paramNamespace: namespace,
+        expression:
+          `!has(params.status) || !has(params.status.inventory) || ` +
+          `!${entries}.exists(entry, entry.id.endsWith('${suffix}'))`,
+        messageExpression:
+          `'the hub still runs these spokes: ' + ${entries}.filter(entry, entry.id.endsWith('${suffix}'))` +
+          `.map(entry, entry.id.split('_')[1]).join(', ') + '${remedy}'`,
       },
-      { parent: this },
+      this,
+    );
+    new kubernetes.core.v1.ConfigMap(
+      `${name}-object`,
+      {
+        metadata: { name: resourceName, namespace },
+        data: { purpose: "Can be deleted when no spoke is left: pulumi destroy begins with it." },
+      },
+      { parent: this, dependsOn: [binding] },
     );
     this.registerOutputs({});
   }

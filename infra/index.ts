@@ -10,7 +10,7 @@ import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
-import { SpokeGuard } from "../components/spoke-guard.ts";
+import { SpokeGuard, SpokeRoll } from "../components/spoke-guard.ts";
 import { fleetNames, hubName, repositories } from "../lib/names.ts";
 import * as args from "./arguments.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
@@ -62,14 +62,13 @@ const flux = new Flux("flux", { ...chart, roleArns: args.fluxRoles(identities) }
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 
-// The bridge: what Git may know of the hub.
+// The bridge, what Git may know of the hub; from here on Git is in charge. First to go: while a spoke exists, roll and guard
+// keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
   clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
-
-// From here on Git is in charge. First to go: while a spoke exists, the guard keeps the root Kustomization and everything below.
 const store = new SecretStore(
   "secret-store",
   { subject: subjects["external-secrets"], roleArn: identities["external-secrets"].arn, region: account.region },
@@ -77,10 +76,11 @@ const store = new SecretStore(
 );
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new SpokeGuard("spoke-guard", root, onHub);
-new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
+const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
   dependsOn: [flux, crossplane, externalSecrets, store, bridge, guard],
 });
+new SpokeRoll("spoke-roll", root, { provider: cluster.provider, dependsOn: [sync] });
 
 /** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token`; it holds no credential. */
 export const kubeconfig = cluster.kubeconfig;

@@ -91,6 +91,9 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
         "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding::spoke-guard-binding",
       ]),
     );
+    expect(needs("eks-gitops-fleet:index:SpokeRoll::spoke-roll")).toContain(
+      "kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization::gitops-system-root",
+    );
     for (const component of ["Flux::flux", "Crossplane::crossplane", "ExternalSecrets::external-secrets"]) {
       expect(needs(`eks-gitops-fleet:index:${component}`)).toEqual(
         expect.arrayContaining([
