@@ -77,7 +77,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         sealingScope: settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,
-        addons: ["crossplane", "external_secrets", "flux"],
+        addons: ["crossplane", "external_secrets", "flux", ...(settings.kyverno ? ["kyverno"] : [])],
       }),
     );
   return { metadata, namespace: fluxNamespace, argocd: argocd(settings, cluster) };

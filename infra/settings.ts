@@ -195,6 +195,7 @@ export const keys = {
     "oci://registry.example.com/charts",
   ),
   controllerLogLevel: oneOf("debug", "info", "error"),
+  kyverno: flag,
   argocdClusterSecret: flag,
   argocdNamespace: label("argocd"),
   argocdRoleArn: text(

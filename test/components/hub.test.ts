@@ -174,6 +174,15 @@ describe("alternatives by configuration", () => {
 });
 
 describe("the cluster secret", () => {
+  it("enables the add-on kyverno on the hub when the stack asks for it", async () => {
+    const { resources, outputs } = await runProgram("dev", { ...stackConfig("dev"), [own("kyverno")]: "true" });
+    const secret = resources.find(({ name }) => name === "cluster-secret-bridge");
+    expect(secret?.inputs["metadata"].labels).toMatchObject({ enable_kyverno: "true" });
+    expect(JSON.parse(outputs["bridgeData"].addons)).toContain("kyverno");
+    const { outputs: without } = await runProgram("dev", stackConfig("dev"));
+    expect(JSON.parse(without["bridgeData"].addons)).not.toContain("kyverno");
+  });
+
   it("is written as data, so that a key that is no longer emitted goes", async () => {
     const { resources } = await runProgram("dev", stackConfig("dev"));
     const secret = resources.find(({ name }) => name === "cluster-secret-bridge");
