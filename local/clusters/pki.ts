@@ -86,12 +86,21 @@ export async function ensureServiceAccountKey(dir: string): Promise<{ key: strin
   return files;
 }
 
-async function ensurePair(
-  dir: string,
-  name: string,
-  make: (keys: webcrypto.CryptoKeyPair) => Promise<x509.X509Certificate>,
-): Promise<KeyFiles> {
+type Make = (keys: webcrypto.CryptoKeyPair) => Promise<x509.X509Certificate>;
+
+/** Pairs that are being made, by certificate file: nodes start side by side and share some, and no key fits another's certificate. */
+const making = new Map<string, Promise<KeyFiles>>();
+
+function ensurePair(dir: string, name: string, make: Make): Promise<KeyFiles> {
   const files = keyFiles(dir, name);
+  const begun = making.get(files.certificate);
+  if (begun !== undefined) return begun;
+  const pair = makePair(files, make).finally(() => making.delete(files.certificate));
+  making.set(files.certificate, pair);
+  return pair;
+}
+
+async function makePair(files: KeyFiles, make: Make): Promise<KeyFiles> {
   // The certificate is written last: where it is, the key is whole.
   if ((await readText(files.certificate)) !== undefined) return files;
   const keys = await webcrypto.subtle.generateKey(ELLIPTIC, true, ["sign", "verify"]);

@@ -51,6 +51,15 @@ describe("certificates of a cluster", () => {
     expect(await readFile(after.certificate, "utf8")).toBe(content);
   });
 
+  test("nodes that start side by side and share a certificate get the key that fits it", async () => {
+    for (let round = 0; round < 10; round++) {
+      const asked = Array.from({ length: 4 }, () => authority.issue(`proxy-${round}`, { commonName: "proxy" }));
+      const [files] = await Promise.all(asked);
+      const key = createPrivateKey(await readFile(files?.key ?? ""));
+      expect((await load(files?.certificate ?? "")).checkPrivateKey(key)).toBe(true);
+    }
+  });
+
   test("service account tokens are signed with RSA 2048, as those of EKS", async () => {
     const files = await ensureServiceAccountKey(dir);
     const key = createPrivateKey(await readFile(files.key));
