@@ -28,6 +28,14 @@ describe("the tools of a spoke", () => {
     expect(prod.by("metrics-server").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
   });
 
+  test("contain Kyverno with the policies after it, when the Spoke enables it", () => {
+    const spoke = render(withAddons("minimal", ["kyverno"]));
+    expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual(["Namespace", "HelmRepository", "HelmRelease"]);
+    expect(new Set(spoke.by("kyverno-policies").map(({ kind }) => kind))).toEqual(new Set(["ValidatingPolicy"]));
+    const policies = spoke.by("tools").find(({ metadata }) => metadata.name === "kyverno-policies");
+    expect(policies?.spec.dependsOn).toEqual([{ name: "kyverno" }]);
+  });
+
   test("refuse an add-on that the environment does not have", () => {
     expect(() => render(withAddons("minimal", ["unheard_of"]))).toThrow("unheard_of");
   });
