@@ -4,8 +4,7 @@ import { clusterSecretName } from "../lib/bridge.ts";
 import { labelKeys } from "../lib/labels.ts";
 import { credentialIn, namesCredential } from "./lib/credentials.ts";
 import { each, resourceRule, strings } from "./lib/rule.ts";
-import { parseJson } from "./lib/tags.ts";
-import { isSet, record, text, words } from "./lib/values.ts";
+import { isSet, parseJson, record, text, words } from "./lib/values.ts";
 
 const release = ["kubernetes:helm.sh/v3:Release"];
 const argocdType = "argocd.argoproj.io/secret-type";

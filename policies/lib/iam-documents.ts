@@ -1,6 +1,5 @@
 /** IAM policy documents, as AWS accepts them: a list may be a single value, and every part may be missing. */
-import { parseJson } from "./tags.ts";
-import { glob, list, record, text, texts } from "./values.ts";
+import { glob, list, parseJson, record, text, texts } from "./values.ts";
 
 export interface Statement {
   readonly sid: string;

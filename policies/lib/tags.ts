@@ -1,5 +1,5 @@
 import { type Checked, strings } from "./rule.ts";
-import { isSet, record, text } from "./values.ts";
+import { isSet, parseJson, record, text } from "./values.ts";
 
 /** A parameter that exempts environments. */
 export const exceptEnvironments = (what: string, value: readonly string[]) =>
@@ -20,13 +20,4 @@ export function environmentOf(resource: Pick<Checked, "props" | "provider">): st
 function defaultTags(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "string") return record(record(value)["tags"]);
   return record(record(parseJson(value))["tags"]);
-}
-
-/** The value of a JSON text, undefined when it is none. */
-export function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -42,3 +42,12 @@ export function glob(pattern: string): (candidate: string) => boolean {
   const expression = new RegExp(`^${source}$`, "s");
   return (candidate) => expression.test(candidate);
 }
+
+/** The value of a JSON text, undefined when it is none. */
+export function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}
