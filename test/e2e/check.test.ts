@@ -7,7 +7,6 @@ import { kustomize } from "../../cli/check/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
 import { schemaFolder } from "../functions/spoke/support/schemas.ts";
-import { repos } from "../repos/support/spoke.ts";
 
 /** `fleet check` with the real kustomize and the definitions of the pinned versions. */
 

@@ -363,13 +363,13 @@ export const moreSeeds: readonly Seed[] = [
       replaced(
         "gitops-system/tools/dev/versions.yaml",
         "crossplane_version:",
-        "kyverno_version: 3.9.0\n      crossplane_version:",
+        "gadget_version: 1.0.0\n      crossplane_version:",
       ),
     ],
     rule: "unused-key",
     file: "gitops-system/tools/dev/versions.yaml",
-    on: "kyverno_version",
-    problem: "the key kyverno_version is neither used as a variable nor documented",
+    on: "gadget_version",
+    problem: "the key gadget_version is neither used as a variable nor documented",
     clusters: ["check-dev"],
   },
   {
