@@ -2,12 +2,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { APP, sharedApp } from "./support/apps.ts";
-import { get, git, kubectl } from "./support/fleet.ts";
+import { get, git, instance, kubectl } from "./support/fleet.ts";
 import { histories, history, leaks, type Text, traces, tracesOfStack } from "./support/secrets.ts";
 import { on, onSpoke, sharedSpoke, workloads } from "./support/spokes.ts";
 
 const SPOKE = "blue";
-const hub: string[] = [];
+// Not as a person: each call of kubectl would start `aws eks get-token`.
+const hub = ["--kubeconfig", join(instance.paths.clusters, "fleet-hub", "admin.kubeconfig")];
 const clusters = { hub, [SPOKE]: on(SPOKE) };
 
 let secrets: string[];
