@@ -23,20 +23,34 @@ const asFlux = {
 // biome-ignore lint/suspicious/noExplicitAny: the library's type of customTags does not know its own function form
 const options = asFlux as any;
 
-/** The documents of a stream, each with its text. */
-export function documents(text: string): { readonly text: string; readonly manifest: Manifest }[] {
+/** An object of a build, and the text that Flux substitutes in. */
+export interface BuiltObject {
+  readonly text: string;
+  readonly manifest: Manifest;
+}
+
+/** The objects of a build. */
+export function documents(text: string): BuiltObject[] {
   return text
     .split(/^---$/m)
     .map((part) => ({ text: part, manifest: read(part) }))
-    .filter((each): each is { text: string; manifest: Manifest } => isManifest(each.manifest));
+    .filter((each): each is BuiltObject => isManifest(each.manifest));
 }
 
-/** @throws Error when it is no YAML */
+const known = new Map<string, unknown>();
+
+/**
+ * Each text once: clusters of one environment, and the states of a comparison, are mostly the same.
+ * @throws Error when it is no YAML
+ */
 function read(text: string): unknown {
+  if (known.has(text)) return known.get(text);
   const [document] = parseAllDocuments(text, options) as Document[];
   const [error] = document?.errors ?? [];
   if (error) throw error;
-  return document?.toJS();
+  const content: unknown = document?.toJS();
+  known.set(text, content);
+  return content;
 }
 
 /** Every text in an object, keys too, with its path. */
@@ -61,11 +75,18 @@ export interface Variables {
 }
 
 /** The objects of a build, as the cluster of `step` gets them. */
-export function rendered(text: string, step: Step, tree: Tree, folder: string, variables?: Variables): Rendered[] {
-  return documents(text).flatMap((document) => {
+export function rendered(
+  built: readonly BuiltObject[],
+  step: Step,
+  tree: Tree,
+  folder: string,
+  variables?: Variables,
+): Rendered[] {
+  return built.flatMap((document) => {
     const place = placeIn(tree, document.manifest, folder);
     const object = { raw: document.manifest, by: step, place };
-    if (!variables || isDisabled(document.manifest)) return [{ ...object, manifest: document.manifest }];
+    if (!variables || !document.text.includes("$") || isDisabled(document.manifest))
+      return [{ ...object, manifest: document.manifest }];
     const manifest = substituted(document.text, object, variables);
     return manifest ? [{ ...object, manifest }] : [];
   });

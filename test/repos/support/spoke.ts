@@ -33,7 +33,7 @@ const isKustomization = ({ apiVersion }: Manifest) => apiVersion.startsWith("kus
 export const kustomizations = (objects: readonly Manifest[]): Manifest[] => objects.filter(isKustomization);
 
 /** A SealedSecret as kubeseal writes it; what it holds is none of the tests' business. */
-const sealed = (name: string, namespace: string) => `apiVersion: bitnami.com/v1alpha1
+export const sealed = (name: string, namespace: string) => `apiVersion: bitnami.com/v1alpha1
 kind: SealedSecret
 metadata:
   name: ${name}

@@ -1,0 +1,125 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Manifest } from "../../../cli/check/files.ts";
+import { chartItems } from "../../../cli/diff/charts.ts";
+import { type Item, itemId } from "../../../cli/diff/state.ts";
+
+const folder = { path: "" };
+beforeEach(() => {
+  folder.path = mkdtempSync(join(tmpdir(), "fleet-charts-"));
+});
+afterEach(() => rmSync(folder.path, { recursive: true }));
+
+/** A program in the place of helm: makes a ConfigMap of its values, and notes how it is called. */
+function helm(script = ""): { program: string; calls: () => string[][] } {
+  const program = join(folder.path, "helm");
+  const log = join(folder.path, "calls");
+  writeFileSync(
+    program,
+    `#!${process.execPath}
+const { appendFileSync, readFileSync } = require("node:fs");
+const argv = process.argv.slice(2);
+appendFileSync(${JSON.stringify(log)}, JSON.stringify(argv) + "\\n");
+${script}
+const values = readFileSync(argv.at(-1), "utf8");
+console.log("---\\napiVersion: v1\\nkind: ConfigMap\\nmetadata: { name: chart }\\ndata:\\n  values: " + JSON.stringify(values));
+`,
+  );
+  chmodSync(program, 0o755);
+  const calls = () =>
+    existsSync(log)
+      ? readFileSync(log, "utf8")
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+      : [];
+  return { program, calls };
+}
+
+const item = (manifest: Manifest): Item => ({
+  id: itemId("hub", manifest),
+  manifest,
+  on: "hub",
+  by: "Kustomization a/b",
+  steps: [],
+});
+const metadata = (name: string) => ({ name, namespace: "spokes" });
+const repository = (url = "https://charts.example.com") =>
+  item({
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind: "HelmRepository",
+    metadata: metadata("upstream"),
+    spec: { url },
+  });
+const release = (values: object, more: object = {}) =>
+  item({
+    ...{ apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease", metadata: metadata("blue-flux") },
+    spec: {
+      ...{ releaseName: "flux", targetNamespace: "flux-system", values },
+      chart: { spec: { chart: "flux2", version: "2.19.0", sourceRef: { kind: "HelmRepository", name: "upstream" } } },
+      ...more,
+    },
+  });
+const options = (program?: string) => ({ ...(program ? { helm: program } : {}), kubernetesVersion: () => "1.34" });
+const shown = (items: readonly Item[]) => items.map(({ manifest, by }) => [by, manifest["data"]]);
+
+describe("what a HelmRelease installs", () => {
+  test("is rendered by helm template with the release's own name, namespace, chart, version, repository and values", () => {
+    const { program, calls } = helm();
+    const found = chartItems([repository(), release({ a: 1 })], [repository(), release({ a: 2 })], options(program));
+    expect(found.notes).toEqual([]);
+    expect(shown(found.before)).toEqual([["HelmRelease spokes/blue-flux", { values: "a: 1\n" }]]);
+    expect(shown(found.after)).toEqual([["HelmRelease spokes/blue-flux", { values: "a: 2\n" }]]);
+    expect(calls()[1]?.slice(0, -1)).toEqual([
+      ...["template", "flux", "flux2", "--repo", "https://charts.example.com", "--version", "2.19.0"],
+      ...["--namespace", "flux-system", "--include-crds", "--kube-version", "1.34", "--values"],
+    ]);
+  });
+
+  test("is not rendered where nothing that it is made from differs", () => {
+    const { program, calls } = helm();
+    const [before, after] = [release({ a: 1 }, { interval: "1h" }), release({ a: 1 }, { interval: "2h" })];
+    expect(chartItems([repository(), before], [repository(), after], options(program))).toEqual({
+      before: [],
+      after: [],
+      notes: [],
+    });
+    expect(calls()).toEqual([]);
+  });
+
+  test("takes values of ConfigMaps below its own, as Flux does", () => {
+    const { program } = helm();
+    const map = item({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: metadata("values"),
+      data: { "values.yaml": "a: 1\nb: 1\n" },
+    });
+    const withMap = release({ b: 2 }, { valuesFrom: [{ kind: "ConfigMap", name: "values" }] });
+    expect(shown(chartItems([], [repository(), map, withMap], options(program)).after)).toEqual([
+      ["HelmRelease spokes/blue-flux", { values: "a: 1\nb: 2\n" }],
+    ]);
+  });
+
+  test.each([
+    ["there is no helm", () => options(), "there is no helm on PATH"],
+    [
+      "helm fails",
+      () => options(helm('console.error("Error: chart not found"); process.exit(1);').program),
+      "helm says: Error: chart not found",
+    ],
+    [
+      "the chart is not in the folder of charts",
+      () => ({ ...options(helm().program), charts: folder.path }),
+      "flux2-2.19.0.tgz is not in ",
+    ],
+  ])("is compared by its values where %s, and that is said", (_name, made, why) => {
+    const found = chartItems([repository(), release({ a: 1 })], [repository(), release({ a: 2 })], made());
+    expect(found).toMatchObject({ before: [], after: [] });
+    expect(found.notes).toEqual([
+      expect.stringContaining(`HelmRelease spokes/blue-flux is not rendered, only its own fields are compared: ${why}`),
+    ]);
+  });
+});
