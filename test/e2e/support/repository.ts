@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { git, instance } from "./fleet.ts";
 
@@ -13,6 +13,8 @@ export interface Checkout {
   push(message: string): Promise<string>;
   /** Removes files or folders; paths from the root of the repository. */
   remove(...paths: string[]): Promise<void>;
+  /** Writes a YAML file with these documents, and the folders above it. */
+  write(path: string, ...objects: readonly object[]): Promise<void>;
   /** Rewrites one YAML file with a single document. */
   edit(path: string, change: (object: Editable) => Editable): Promise<void>;
   /** Brings the content back to what it was when it was checked out and pushes that; the commit's hash, undefined when nothing differed. */
@@ -45,6 +47,11 @@ export async function checkout(repository: string): Promise<Checkout> {
     },
     async remove(...paths) {
       for (const path of paths) await rm(join(folder, path), { recursive: true });
+    },
+    async write(path, ...objects) {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, objects.map((object) => stringify(object)).join("---\n"));
     },
     async edit(path, change) {
       const file = join(folder, path);
