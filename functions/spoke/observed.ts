@@ -55,7 +55,8 @@ export function failure(object: KubeObject): string | undefined {
   });
   if (failed[0] !== undefined) return failed[0];
   const ready = condition(object, "Ready");
-  const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady"];
+  // HealthCheckCanceled: a new commit came while Flux waited for the last one; it begins anew at once.
+  const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady", "HealthCheckCanceled"];
   return ready?.status === "False" && ready.message && !expected.includes(ready.reason ?? "")
     ? ready.message
     : undefined;

@@ -372,6 +372,17 @@ describe("trouble", () => {
     expect(world.condition("Bootstrapped")?.message).not.toContain("blue-flux");
   });
 
+  it("is not seen in a commit that comes while Flux still works on the last one", () => {
+    const world = new World(spoke());
+    const message = "New reconciliation triggered by GitRepository/flux-system/gitops-system";
+    world.reports.set("bootstrap", () => ({
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "False", reason: "HealthCheckCanceled", message }],
+    }));
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
+  });
+
   it("of many resources is told in a few words that stay the same at every attempt", () => {
     const world = new World(spoke());
     const keys = ["vpc", "key", "logs", "role-cluster", "role-node", "launch-template"];
