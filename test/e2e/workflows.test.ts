@@ -1,0 +1,46 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+/** The workflows under actionlint, which Go builds from the module that actionlint/go.mod pins. */
+
+const folder = join(import.meta.dirname, "..", "..", ".github", "workflows");
+
+/** shellcheck and pyflakes are not everywhere: a result must not depend on them. */
+function actionlint(files: readonly string[]): { readonly code: number | null; readonly text: string } {
+  const { status, stdout, stderr } = spawnSync(
+    "go",
+    ["tool", "actionlint", "-no-color", "-shellcheck=", "-pyflakes=", ...files],
+    {
+      cwd: join(import.meta.dirname, "actionlint"),
+      encoding: "utf8",
+      env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" },
+    },
+  );
+  return { code: status, text: stdout + stderr };
+}
+
+test("actionlint finds nothing in the workflows", () => {
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  expect(files.length).toBeGreaterThan(3);
+  expect(actionlint(files)).toEqual({ code: 0, text: "" });
+});
+
+test("actionlint finds what a text of others could put into a script", () => {
+  const dir = mkdtempSync(join(tmpdir(), "workflow-"));
+  try {
+    const file = join(dir, "bad.yml");
+    const title = "$" + "{{ github.event.pull_request.title }}";
+    writeFileSync(
+      file,
+      `on: pull_request\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: echo ${title}\n`,
+    );
+    const { code, text } = actionlint([file]);
+    expect(code).toBe(1);
+    expect(text).toContain('"github.event.pull_request.title" is potentially untrusted');
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+});

@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { marker } from "../../cli/diff/markdown.ts";
+import { FUNCTION_REPOSITORY, packages } from "../../local/crossplane/packages/index.ts";
+import { documents } from "../repos/support/kustomize.ts";
+import { system } from "../repos/support/spoke.ts";
+import { type Job, type Step, violations, type Workflow } from "./rules.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const folder = join(root, ".github", "workflows");
+const textOf = (name: string) => readFileSync(join(folder, `${name}.yml`), "utf8");
+const workflow = (name: string) => parse(textOf(name)) as Workflow;
+const names = readdirSync(folder).map((file) => file.replace(/\.yml$/, ""));
+const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+/** The stacks on AWS: every one but the embedded cloud's. */
+const stacks = readdirSync(join(root, "stacks"))
+  .flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? [])
+  .filter((stack) => stack !== "local");
+
+const scripts = (job: Job | undefined) => (job?.steps ?? []).flatMap(({ run }) => run ?? []).join("\n");
+const steps = Object.fromEntries(
+  names.map((name) => [name, Object.values(workflow(name).jobs).flatMap(({ steps = [] }) => steps)]),
+) as Record<string, readonly Step[]>;
+const allSteps = Object.values(steps).flat();
+
+describe("the workflows", () => {
+  test.for(names)("%s keeps to the rules: pinned actions, least rights, no keys, no injection", (name) => {
+    expect(violations(workflow(name), textOf(name))).toEqual([]);
+  });
+
+  test("use each action in one version", () => {
+    const versions = new Map<string, Set<string>>();
+    for (const { uses = "" } of allSteps) {
+      const [action = "", version = ""] = uses.split("@");
+      versions.set(action, (versions.get(action) ?? new Set()).add(version));
+    }
+    for (const [action, used] of versions) expect([...used], action).toHaveLength(1);
+  });
+
+  test("run scripts that package.json has, and the Pulumi CLI of the program's SDK", () => {
+    const called = allSteps.flatMap(({ run = "" }) =>
+      [...run.matchAll(/npm run ([\w:]+)/g)].map(([, script]) => script),
+    );
+    expect(called.length).toBeGreaterThan(0);
+    for (const script of called) expect(Object.keys(packageJson.scripts)).toContain(script);
+    const installed = allSteps.filter(({ uses }) => uses?.startsWith("pulumi/actions@"));
+    expect(installed.map((step) => step.with)).toEqual(
+      installed.map(() => ({ "pulumi-version": packageJson.dependencies["@pulumi/pulumi"] })),
+    );
+  });
+});
+
+describe("a pull request", () => {
+  const { jobs } = workflow("pull-request");
+
+  test("is tested, and its repositories are checked", () => {
+    expect(scripts(jobs["tests"])).toContain("npm run check\nnpm run test:unit");
+    expect(scripts(jobs["repositories"])).toContain("npx fleet check --repos repos --format github");
+  });
+
+  test("gets a preview of every stack with the policy pack, by a role of that stack's own", () => {
+    const job = jobs["preview"];
+    expect(job?.strategy?.matrix["stack"]).toEqual(stacks);
+    expect(scripts(job)).toContain('pulumi preview --stack "$STACK" --diff --non-interactive --policy-pack policies');
+    expect(job?.environment).toBe("$" + "{{ matrix.stack }}-preview");
+    expect(job?.permissions).toEqual({ contents: "read", "id-token": "write" });
+  });
+
+  test("gets its blast radius as one comment, which is found again by its first line", () => {
+    expect(jobs["diff"]?.needs).toBe("preview");
+    expect(scripts(jobs["diff"])).toContain('npx fleet diff "$(git merge-base "$BASE" HEAD)" HEAD');
+    const comment = jobs["comment"];
+    expect((comment as unknown as Step).env?.["MARKER"]).toBe(marker);
+    expect(scripts(comment)).toContain("startswith(env.MARKER)");
+    expect(comment?.permissions).toEqual({ "pull-requests": "write" });
+  });
+});
+
+describe("a merge", () => {
+  test("updates every stack behind the environment of its name, one after the other", () => {
+    const { on, jobs, concurrency } = workflow("deploy");
+    expect(on).toEqual({ push: { branches: ["main"] } });
+    expect(concurrency).toMatchObject({ "cancel-in-progress": false });
+    expect(Object.values(jobs).map((job) => [job.uses, job.with?.["stack"], job.needs])).toEqual(
+      stacks.map((stack, index) => ["./.github/workflows/up.yml", stack, stacks[index - 1]]),
+    );
+    const { up } = workflow("up").jobs;
+    expect(up?.environment).toBe("$" + "{{ inputs.stack }}");
+    expect(scripts(up)).toContain('pulumi up --stack "$STACK" --yes --non-interactive --policy-pack policies');
+  });
+});
+
+describe("a release", () => {
+  test("publishes the function under the name and version that Git installs, and never a version twice", () => {
+    const published = packages.find(({ repository }) => repository === FUNCTION_REPOSITORY);
+    const [installed] = documents(join(system, "platform", "crossplane", "packages", "function.yaml"));
+    expect(installed?.spec.package).toBe(`${published?.repository}:${published?.version}`);
+    const script = scripts(workflow("release").jobs["function"]);
+    expect(script).toContain("local/crossplane/packages/main.ts function-spoke");
+    expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
+    expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('crane" push'));
+  });
+});
+
+describe("the rules find", () => {
+  const good = `on:
+  pull_request:
+permissions: {}
+concurrency: pull
+jobs:
+  a:
+    timeout-minutes: 5
+    permissions:
+      contents: read
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with:
+          persist-credentials: false
+      - run: npm test
+`;
+  const found = (text: string) => violations(parse(text) as Workflow, text);
+  const rights = (right: string, more = "") => good.replace("contents: read", right).replace("  a:\n", `  a:\n${more}`);
+
+  test("nothing in a good one", () => {
+    expect(found(good)).toEqual([]);
+  });
+
+  test.for<[string, string, string]>([
+    ["a tag in place of a SHA", good.replace(/@\w{40} # v7.0.1/, "@v7"), "is pinned by the full SHA"],
+    ["a short SHA", good.replace(/@\w{40}/, "@3d3c42e5"), "is pinned by the full SHA"],
+    ["a SHA without its version", good.replace(" # v7.0.1", ""), "a comment says which version that is"],
+    [
+      "untrusted text in a script",
+      good.replace("npm test", "echo $" + "{{ github.head_ref }}"),
+      "a script takes values",
+    ],
+    ["a token that stays", good.replace("false", "true"), "persist-credentials: false"],
+    [
+      "a foreign event",
+      good.replace("pull_request:", "pull_request_target:"),
+      "pull_request_target runs with the rights",
+    ],
+    ["rights of the whole workflow", good.replace("permissions: {}", "permissions: write-all"), "permissions: {}"],
+    [
+      "no word about rights",
+      good.replace("    permissions:\n      contents: read\n", ""),
+      "a job names its permissions",
+    ],
+    ["no limit", good.replace("    timeout-minutes: 5\n", ""), "a job has a time limit"],
+    ["no concurrency", good.replace("concurrency: pull\n", ""), "a workflow says what runs at once"],
+    ["a right to push", rights("contents: write"), "no job writes to the repository"],
+    ["a right to write for forks", rights("pull-requests: write"), "runs for branches of this repository only"],
+    ["a right to write beside foreign code", rights("pull-requests: write"), "runs no code of the pull request"],
+    ["a role without an environment", rights("id-token: write"), "is behind an environment"],
+    [
+      "a stored secret",
+      good.replace("npm test", "npm test\n        env:\n          T: $" + "{{ secrets.T }}"),
+      "no secret is stored",
+    ],
+    [
+      "keys of AWS",
+      good.replace("npm test", "npm test\n        env:\n          AWS_ACCESS_KEY_ID: AKIA"),
+      "not by keys",
+    ],
+  ])("%s", ([, text, message]) => {
+    expect(found(text).join("\n")).toContain(message);
+  });
+});
