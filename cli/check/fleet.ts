@@ -50,6 +50,8 @@ export class Cluster {
   readonly steps: Step[] = [];
   /** Secrets that are not in Git: what the program and the composition function emit, by `namespace/name`. */
   readonly emitted = new Map<string, Values>();
+  /** Specifications of Flux's sources that are not in Git: the program's own, by `Kind namespace/name`. */
+  readonly sources = new Map<string, Manifest["spec"]>();
 
   constructor(name: string) {
     this.name = name;

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { bootstrapKustomization, kubeConfigName } from "../../functions/spoke/parts/handover.ts";
@@ -7,16 +6,18 @@ import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/b
 import { hubName, namespaces } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
-import { hubMetadata, repositoryName, spokeData } from "./clusters.ts";
+import { hubMetadata, spokeData } from "./clusters.ts";
 import { type Files, isFolder, isObject, type Manifest, type Path } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import { Cluster, type Fleet, isFluxKustomization, nameOf, type Rendered, type Step, type Values } from "./fleet.ts";
-import { type FluxBuild, scanned } from "./generate.ts";
+import type { FluxBuild } from "./generate.ts";
 import { BuildError } from "./kustomize.ts";
 import { missingPatches } from "./patches.ts";
 import { buildProblem } from "./problems.ts";
 import { rendered } from "./render.ts";
-import { kustomizationFile, type Tree, Trees } from "./tree.ts";
+import { keptFolder, repositoryOf, sourceKey, sourceOf, tellUnresolved, valuesOf } from "./sources.ts";
+import { stepTree } from "./step-tree.ts";
+import { Trees } from "./tree.ts";
 import { missingVariable } from "./variables.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -48,12 +49,6 @@ const isSpoke = ({ apiVersion, kind }: Manifest) => apiVersion === spokeApi.apiV
 /** Follows Flux from the hub's root Kustomization to the applications on every spoke. */
 export function follow(options: FollowOptions): Fleet {
   return new Follower(options).follow();
-}
-
-/** The folder that a source keeps of its repository: what its list of ignored files lets in last, as in the chain's sources. */
-function keptFolder(source: Manifest["spec"]): string {
-  const last = typeof source?.ignore === "string" ? source.ignore.trim().split("\n").at(-1) : undefined;
-  return last?.startsWith("!/") ? last.slice(2) : ".";
 }
 
 class Follower {
@@ -90,6 +85,11 @@ class Follower {
 
   follow(): Fleet {
     this.#hub.emitted.set(`${namespaces.flux}/${clusterSecretName(hubName)}`, this.#bridge(this.#metadata));
+    const { url, revision } = this.#metadata.repositories.gitopsSystem;
+    this.#hub.sources.set(sourceKey("GitRepository", namespaces.flux, "gitops-system"), {
+      url,
+      ref: { branch: revision },
+    });
     this.#addRoot();
     for (const isLast of [false, true])
       while (this.#waiting.some((step) => this.#take(step, isLast)) || this.#addSpokes());
@@ -152,9 +152,9 @@ class Follower {
 
   /** Whether the step could be taken. On the last round optional sources are no longer waited for. */
   #take(step: Step, isLast: boolean): boolean {
-    const repository = this.#repository(step);
+    const repository = repositoryOf(step);
     if (repository === undefined) return false;
-    const values = this.#values(step, isLast);
+    const values = valuesOf(step, isLast);
     if (values === "unknown") return false;
     this.#waiting = this.#waiting.filter((other) => other !== step);
     if (values) step.values = values;
@@ -162,47 +162,13 @@ class Follower {
       this.#notes.add(`${repository} is not among the repositories: what comes from it was not looked at`);
       return true;
     }
-    const source = this.#source(step);
+    const source = sourceOf(step);
     const root = this.#root(source) ?? this.#workspace.folder;
     const path = join(keptFolder(source), step.manifest.spec.path ?? ".");
     const folder = join(root, repository, path);
     if (isFolder(folder)) this.#apply(step, folder, root);
     else this.#missingPath(step, repository, path);
     return true;
-  }
-
-  #repository(step: Step): string | undefined {
-    const source = this.#source(step);
-    return typeof source?.url === "string" ? repositoryName(source.url) : undefined;
-  }
-
-  /** Specification of the source that a step is built from; undefined while there is none. */
-  #source({ manifest, namespace, home }: Step): Manifest["spec"] {
-    const { kind, name, namespace: other } = manifest.spec.sourceRef ?? {};
-    const at = other ?? namespace;
-    const { url, revision } = this.#metadata.repositories.gitopsSystem;
-    if (home.isHub && kind === "GitRepository" && at === namespaces.flux && name === "gitops-system")
-      return { url, ref: { branch: revision } };
-    return home.find(kind, at, name)?.manifest.spec;
-  }
-
-  /** The variables of a step; undefined when it substitutes nothing, "unknown" while a source of them is not there. */
-  #values({ manifest, namespace, home }: Step, isLast: boolean): Values | undefined | "unknown" {
-    const { postBuild } = manifest.spec;
-    if (!isObject(postBuild)) return undefined;
-    const all: Record<string, string> = {};
-    for (const { kind, name, optional } of (postBuild["substituteFrom"] ?? []) as Record<string, string>[]) {
-      const values = this.#data(home, kind as string, namespace, name as string);
-      if (!values && !(optional && isLast)) return "unknown";
-      Object.assign(all, values);
-    }
-    return { ...all, ...(postBuild["substitute"] as Values | undefined) };
-  }
-
-  #data(home: Cluster, kind: string, namespace: string, name: string): Values | undefined {
-    if (kind === "Secret") return home.emitted.get(`${namespace}/${name}`);
-    const data = home.find(kind, namespace, name)?.manifest["data"] as Record<string, unknown> | undefined;
-    return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
   }
 
   #missingPath(step: Step, repository: string, path: string): void {
@@ -231,7 +197,7 @@ class Follower {
   }
 
   #apply(step: Step, folder: string, root: string): void {
-    const tree = this.#tree(step, folder, this.#treesOf(root));
+    const tree = stepTree(step, folder, this.#treesOf(root), this.#findings);
     step.tree = tree;
     if (tree.broken) {
       this.#broken = true;
@@ -242,13 +208,13 @@ class Follower {
         this.#broken = true;
         return;
       }
-      const text = this.#build.build(folder, step.manifest.spec);
+      const built = this.#build.build(folder, step.manifest.spec);
       const variables = step.values && {
         values: step.values,
         findings: this.#findings,
         missing: (name: string) => missingVariable(name, step),
       };
-      step.objects.push(...rendered(text, step, tree, folder, variables));
+      step.objects.push(...rendered(built, step, tree, folder, variables));
       step.complete = true;
     } catch (error) {
       if (!(error instanceof BuildError)) throw error;
@@ -260,33 +226,6 @@ class Follower {
       if (isFluxKustomization(object.manifest)) this.#addStep(object, step.on, step);
       if (isSpoke(object.manifest) && step.on.isHub) this.#spokes.push(object);
     }
-  }
-
-  #tree(step: Step, folder: string, trees: Trees): Tree {
-    const components: unknown = step.manifest.spec.components ?? [];
-    // What is no list, the definition of the kind tells.
-    if (!Array.isArray(components)) return { kustomizations: [], resources: [], patches: [], broken: true };
-    const missing = components.filter((name) => !existsSync(join(folder, name)));
-    const isMissing = missing.length > 0 && step.manifest.spec.ignoreMissingComponents !== true;
-    if (isMissing)
-      this.#findings.add(
-        "path",
-        step.place(["spec", "components"]),
-        `Kustomization ${nameOf(step)} takes the components ${missing.join(", ")}, which ${step.manifest.spec.path} does not have`,
-        "name folders of kind Component, relative to spec.path",
-        step.on.name,
-        "components",
-      );
-    const own = kustomizationFile(folder)
-      ? trees.of(folder)
-      : trees.loose(scanned(folder).map((name) => join(folder, name)));
-    const more = trees.loose(components.filter((name) => !missing.includes(name)).map((name) => join(folder, name)));
-    return {
-      kustomizations: [...own.kustomizations, ...more.kustomizations],
-      resources: [...own.resources, ...more.resources],
-      patches: [...own.patches, ...more.patches],
-      broken: own.broken || more.broken || isMissing,
-    };
   }
 
   /** What the composition function makes of the Spokes, once the API and its Composition are known. Whether there were any. */
@@ -358,7 +297,7 @@ class Follower {
         );
       return;
     }
-    for (const step of this.#waiting) this.#unresolved(step);
+    for (const step of this.#waiting) tellUnresolved(step, this.#findings);
     for (const { place, manifest } of this.#spokes)
       this.#findings.add(
         "source",
@@ -368,31 +307,5 @@ class Follower {
         hubName,
         "composition",
       );
-  }
-
-  #unresolved(step: Step): void {
-    const { sourceRef, postBuild } = step.manifest.spec;
-    if (this.#repository(step) === undefined) {
-      const wanted = `${sourceRef?.kind} ${sourceRef?.namespace ?? step.namespace}/${sourceRef?.name}`;
-      this.#findings.add(
-        "source",
-        step.place(["spec", "sourceRef", "name"]),
-        `Kustomization ${nameOf(step)} takes ${wanted}, which nothing makes there`,
-        "name a source that is applied on that cluster, in that namespace",
-        step.on.name,
-        "sourceRef",
-      );
-      return;
-    }
-    for (const [index, { kind, name }] of (postBuild?.substituteFrom ?? []).entries())
-      if (!this.#data(step.home, kind, step.namespace, name))
-        this.#findings.add(
-          "source",
-          step.place(["spec", "postBuild", "substituteFrom", index, "name"]),
-          `Kustomization ${nameOf(step)} substitutes from ${kind} ${step.namespace}/${name}, which nothing makes there`,
-          "substituteFrom reads its own namespace only; on the hub name a cluster secret, on a spoke a ConfigMap that is applied there",
-          step.on.name,
-          "substituteFrom",
-        );
   }
 }

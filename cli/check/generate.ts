@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
 import { isFolder, isObject } from "./files.ts";
 import type { Build } from "./kustomize.ts";
+import { type BuiltObject, documents } from "./render.ts";
 import { kustomizationFile } from "./tree.ts";
 
 /** What Flux does to a folder before it builds it (github.com/fluxcd/pkg/kustomize, the generator). */
@@ -68,31 +69,29 @@ const header = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomiza
 /** Builds folders as Flux does; the same folder with the same specification once. Folders may be changed meanwhile. */
 export class FluxBuild {
   readonly #build: Build;
-  readonly #known = new Map<string, string>();
+  readonly #known = new Map<string, readonly BuiltObject[]>();
 
   constructor(build: Build) {
     this.#build = build;
   }
 
   /** @throws BuildError */
-  build(folder: string, spec: BuildSpec): string {
+  build(folder: string, spec: BuildSpec): readonly BuiltObject[] {
     const { targetNamespace, namePrefix, nameSuffix, patches, components, images: replaced } = spec;
     const key = JSON.stringify([folder, targetNamespace, namePrefix, nameSuffix, patches, components, replaced]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const text = this.#made(folder, spec);
-    this.#known.set(key, text);
-    return text;
+    return this.#once(key, () => this.#made(folder, spec));
   }
 
   /** The build of a kustomization with only the first `count` of its patches. @throws BuildError */
-  before(folder: string, count: number): string {
-    const key = JSON.stringify([folder, count]);
-    const text =
-      this.#known.get(key) ??
-      this.#changed(folder, (own) => ({ ...own, patches: list(own["patches"]).slice(0, count) }));
-    this.#known.set(key, text);
-    return text;
+  before(folder: string, count: number): readonly BuiltObject[] {
+    const first = (own: Record<string, unknown>) => ({ ...own, patches: list(own["patches"]).slice(0, count) });
+    return this.#once(JSON.stringify([folder, count]), () => this.#changed(folder, first));
+  }
+
+  #once(key: string, make: () => string): readonly BuiltObject[] {
+    const objects = this.#known.get(key) ?? documents(make());
+    this.#known.set(key, objects);
+    return objects;
   }
 
   #made(folder: string, spec: BuildSpec): string {

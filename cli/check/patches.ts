@@ -3,7 +3,6 @@ import { parse } from "yaml";
 import { type Files, groupOf, isObject, type Manifest, type Source } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import type { FluxBuild } from "./generate.ts";
-import { documents } from "./render.ts";
 import { patchFile, type Tree } from "./tree.ts";
 
 /** Patches that kustomize takes without a word though they miss: a target that selects nothing, a `replace` of what isn't there. */
@@ -104,7 +103,8 @@ const targeted = (files: Files, source: Source): Patch[] => {
 export function missingPatches(tree: Tree, build: FluxBuild, files: Files, findings: Findings): boolean {
   let misses = false;
   for (const { source, index, target, operations } of tree.kustomizations.flatMap((each) => targeted(files, each))) {
-    const objects = documents(build.before(dirname(source.file), index))
+    const objects = build
+      .before(dirname(source.file), index)
       .map(({ manifest }) => manifest)
       .filter((manifest) => matches(manifest, target));
     if (objects.length === 0) {

@@ -1,0 +1,76 @@
+import { repositoryName } from "./clusters.ts";
+import { isObject, type Manifest } from "./files.ts";
+import type { Findings } from "./findings.ts";
+import { type Cluster, nameOf, type Step, type Values } from "./fleet.ts";
+
+/** Where a Flux Kustomization takes its manifests and its variables from. */
+
+export const sourceKey = (kind: string, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
+
+/** Specification of the source that a step is built from; undefined while there is none. */
+export function sourceOf({ manifest, namespace, home }: Step): Manifest["spec"] {
+  const { kind, name, namespace: other } = manifest.spec.sourceRef ?? {};
+  const at: string = other ?? namespace;
+  return home.sources.get(sourceKey(kind, at, name)) ?? home.find(kind, at, name)?.manifest.spec;
+}
+
+/** Name of the repository that a step is built from; undefined while its source is not there. */
+export function repositoryOf(step: Step): string | undefined {
+  const source = sourceOf(step);
+  return typeof source?.url === "string" ? repositoryName(source.url) : undefined;
+}
+
+/** The folder that a source keeps of its repository: what its list of ignored files lets in last, as in the chain's sources. */
+export function keptFolder(source: Manifest["spec"]): string {
+  const last = typeof source?.ignore === "string" ? source.ignore.trim().split("\n").at(-1) : undefined;
+  return last?.startsWith("!/") ? last.slice(2) : ".";
+}
+
+function dataOf(home: Cluster, kind: string, namespace: string, name: string): Values | undefined {
+  if (kind === "Secret") return home.emitted.get(`${namespace}/${name}`);
+  const data = home.find(kind, namespace, name)?.manifest["data"] as Record<string, unknown> | undefined;
+  return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
+}
+
+/**
+ * The variables of a step; undefined when it substitutes nothing, "unknown" while a source of them is not there.
+ * @param isLast whether optional sources are no longer waited for
+ */
+export function valuesOf({ manifest, namespace, home }: Step, isLast: boolean): Values | undefined | "unknown" {
+  const { postBuild } = manifest.spec;
+  if (!isObject(postBuild)) return undefined;
+  const all: Record<string, string> = {};
+  for (const { kind, name, optional } of (postBuild["substituteFrom"] ?? []) as Record<string, string>[]) {
+    const values = dataOf(home, kind as string, namespace, name as string);
+    if (!values && !(optional && isLast)) return "unknown";
+    Object.assign(all, values);
+  }
+  return { ...all, ...(postBuild["substitute"] as Values | undefined) };
+}
+
+/** Tells what a step waits for in vain. */
+export function tellUnresolved(step: Step, findings: Findings): void {
+  const { sourceRef, postBuild } = step.manifest.spec;
+  if (repositoryOf(step) === undefined) {
+    const wanted = sourceKey(sourceRef?.kind, sourceRef?.namespace ?? step.namespace, sourceRef?.name);
+    findings.add(
+      "source",
+      step.place(["spec", "sourceRef", "name"]),
+      `Kustomization ${nameOf(step)} takes ${wanted}, which nothing makes there`,
+      "name a source that is applied on that cluster, in that namespace",
+      step.on.name,
+      "sourceRef",
+    );
+    return;
+  }
+  for (const [index, { kind, name }] of (postBuild?.substituteFrom ?? []).entries())
+    if (!dataOf(step.home, kind, step.namespace, name))
+      findings.add(
+        "source",
+        step.place(["spec", "postBuild", "substituteFrom", index, "name"]),
+        `Kustomization ${nameOf(step)} substitutes from ${sourceKey(kind, step.namespace, name)}, which nothing makes there`,
+        "substituteFrom reads its own namespace only; on the hub name a cluster secret, on a spoke a ConfigMap that is applied there",
+        step.on.name,
+        "substituteFrom",
+      );
+}
