@@ -1,7 +1,10 @@
 import { execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inject } from "vitest";
+import { parse, stringify } from "yaml";
 import { rootAws } from "../../../local/cli/aws.ts";
 import { findInstance } from "../../../local/instance/index.ts";
 
@@ -64,9 +67,36 @@ const tool = (name: string) => join(instance.paths.bin, name);
 export const tryPulumi = (args: readonly string[]) => execute(tool("pulumi"), [...args, "--non-interactive"]);
 export const pulumi = (args: readonly string[]) => succeed(tool("pulumi"), [...args, "--non-interactive"]);
 
+/** Milliseconds that a token is used; EKS takes it for 15 minutes. */
+const TOKEN_MS = 600_000;
+const kept = { file: join(mkdtempSync(join(tmpdir(), "fleet-kubectl-")), "kubeconfig"), of: "", until: 0 };
+
+/**
+ * Arguments that let kubectl act as the person of the instance's kubeconfig with a token that is kept for a while: the AWS CLI, which
+ * would be asked for one at every call, takes ten times as long as kubectl itself.
+ */
+async function withToken(args: readonly string[]): Promise<readonly string[]> {
+  const { kubeconfig } = instance.paths;
+  if (args.some((arg) => /^--(kubeconfig|context)\b/.test(arg)) || !existsSync(kubeconfig)) return args;
+  const text = readFileSync(kubeconfig, "utf8");
+  if (kept.of !== text || Date.now() > kept.until) {
+    const config = parse(text);
+    const context = config.contexts.find(({ name }: { name: string }) => name === config["current-context"]);
+    const found = config.users.find(({ name }: { name: string }) => name === context?.context.user);
+    if (found === undefined) return args;
+    const { command, args: options } = found.user.exec;
+    found.user = { token: JSON.parse(await succeed(command, options)).status.token };
+    writeFileSync(kept.file, stringify(config), { mode: 0o600 });
+    Object.assign(kept, { of: text, until: Date.now() + TOKEN_MS });
+  }
+  return ["--kubeconfig", kept.file, ...args];
+}
+
 /** `kubectl` on the hub; whatever its exit code. */
-export const tryKubectl = (args: readonly string[], options?: Options) => execute(tool("kubectl"), args, options);
-export const kubectl = (args: readonly string[], options?: Options) => succeed(tool("kubectl"), args, options);
+export const tryKubectl = async (args: readonly string[], options?: Options) =>
+  execute(tool("kubectl"), await withToken(args), options);
+export const kubectl = async (args: readonly string[], options?: Options) =>
+  succeed(tool("kubectl"), await withToken(args), options);
 export const get = async (args: readonly string[]) => JSON.parse(await kubectl(["get", ...args, "--output", "json"]));
 
 export const aws = (args: readonly string[], options?: Options) => succeed(tool("aws"), args, options);
