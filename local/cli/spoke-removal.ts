@@ -47,43 +47,43 @@ export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
 /**
  * The way that docs/runbooks/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
  * second one, wait until the Spokes are gone with everything that they had. Resumes wherever it was interrupted.
+ * @param bare the repository gitops-system.
  */
+export async function removeThroughGit(bare: string, kubectl: Kubectl, report: Report): Promise<void> {
+  const folders = listFolder(bare, FOLDER, "tree");
+  if (folders.length === 0 && (await spokesOf(kubectl)).length === 0) return report("the hub has no spokes");
+
+  const allow = "Take deletion protection off the spokes, to remove them";
+  if ((await commitTo(bare, allow, (checkout) => unprotect(checkout, folders))) !== undefined)
+    report(`pushed: ${allow}`);
+  await reconcileNow(kubectl);
+  const stillProtected = async () => {
+    const guarded = (await spokesOf(kubectl)).filter(({ spec }) => spec.deletionProtection === true);
+    return [undefined, ...guarded.map(({ metadata }) => `${metadata.name}: protected`)];
+  };
+  await untilReady(stillProtected, ARRIVAL_SECONDS, report);
+
+  const remove = `Remove ${folders.join(", ")}`;
+  const commit = await commitTo(bare, remove, async (checkout) => {
+    for (const name of folders) await rm(join(checkout, FOLDER, name), { recursive: true });
+  });
+  if (commit !== undefined) report(`pushed: ${remove}`);
+  await reconcileNow(kubectl);
+  for (const { metadata } of withoutFolder(await spokesOf(kubectl))) {
+    report(`${metadata.name} did not come from Git: deleting it`);
+    await kubectl(["delete", "spoke", metadata.name, "--namespace", "spokes", "--wait=false"]);
+  }
+  const left = async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)];
+  await untilReady(left, REMOVAL_SECONDS, report).catch((error: Error) => {
+    throw new Error(`${error.message}\ndocs/runbooks/remove-a-hub.md says what to do with a spoke that does not go`);
+  });
+}
+
 export const removeSpokesStep: Step<Fleet> = {
   name: "remove the spokes through Git",
   run: async (fleet, report) => {
     const kubectl = await runningHub(fleet, report);
     if (kubectl === undefined) return report("no hub runs: nothing to remove");
-    if ((await spokesOf(kubectl)).length === 0) return report("the hub has no spokes");
-    const bare = join(gitPaths(fleet.instance()).root, "gitops-system.git");
-    const folders = listFolder(bare, FOLDER, "tree");
-
-    const allow = "Take deletion protection off the spokes, to remove them";
-    if ((await commitTo(bare, allow, (checkout) => unprotect(checkout, folders))) !== undefined)
-      report(`pushed: ${allow}`);
-    await reconcileNow(kubectl);
-    const protectedOf = async () => (await spokesOf(kubectl)).filter(({ spec }) => spec.deletionProtection === true);
-    const stillProtected = async () => [
-      undefined,
-      ...(await protectedOf()).map(({ metadata }) => `${metadata.name}: protected`),
-    ];
-    await untilReady(stillProtected, ARRIVAL_SECONDS, report);
-
-    const remove = `Remove ${folders.join(", ")}`;
-    const commit = await commitTo(bare, remove, async (checkout) => {
-      for (const name of folders) await rm(join(checkout, FOLDER, name), { recursive: true });
-    });
-    if (commit !== undefined) report(`pushed: ${remove}`);
-    await reconcileNow(kubectl);
-    for (const { metadata } of withoutFolder(await spokesOf(kubectl))) {
-      report(`${metadata.name} did not come from Git: deleting it`);
-      await kubectl(["delete", "spoke", metadata.name, "--namespace", "spokes", "--wait=false"]);
-    }
-    await untilReady(
-      async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)],
-      REMOVAL_SECONDS,
-      report,
-    ).catch((error: Error) => {
-      throw new Error(`${error.message}\ndocs/runbooks/remove-a-hub.md says what to do with a spoke that does not go`);
-    });
+    await removeThroughGit(join(gitPaths(fleet.instance()).root, "gitops-system.git"), kubectl, report);
   },
 };

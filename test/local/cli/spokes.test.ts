@@ -2,9 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { alone, underWay } from "../../../local/cli/command.ts";
-import { unprotect, withoutFolder } from "../../../local/cli/spoke-removal.ts";
+import { removeThroughGit, unprotect, withoutFolder } from "../../../local/cli/spoke-removal.ts";
 import { chainLine, isSpokeReady, type Spoke, spokeLine, spokesOf } from "../../../local/cli/spokes.ts";
+import { listFolder } from "../../../local/git/index.ts";
+import { git, publish } from "../../../local/git/repositories.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-spokes-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -66,6 +69,60 @@ describe("removing spokes", () => {
     const labels = { "kustomize.toolkit.fluxcd.io/name": "spokes" };
     const fromGit: Spoke = { metadata: { name: "blue", labels }, spec: {} };
     expect(withoutFolder([fromGit, spoke("by-hand")])).toEqual([spoke("by-hand")]);
+  });
+});
+
+describe("removing all spokes through Git", () => {
+  /** kubectl on a hub whose Flux applies at once what is on the branch, and whose Spokes go at once. */
+  function hub(bare: string, byHand: Spoke[] = []) {
+    const spokes = () =>
+      listFolder(bare, "spokes", "tree").map((name) => ({
+        metadata: { name, labels: { "kustomize.toolkit.fluxcd.io/name": "spokes" } },
+        spec: parse(git(bare, ["show", `main:spokes/${name}/spoke.yaml`])).spec,
+      }));
+    const deleted: string[] = [];
+    const kubectl = async ([verb, ...args]: readonly string[]) => {
+      if (verb === "api-resources") return "spokes.fleet.internal\n";
+      if (verb === "delete") deleted.push(...byHand.splice(0).map(({ metadata }) => metadata.name));
+      return verb === "get" && args[0] === "spokes" ? JSON.stringify({ items: [...spokes(), ...byHand] }) : "";
+    };
+    return { kubectl, deleted };
+  }
+
+  function repository(spokes: Readonly<Record<string, string>>): string {
+    const content = mkdtempSync(join(base, "content-"));
+    mkdirSync(join(content, "spokes"));
+    writeFileSync(join(content, "spokes", "README.md"), "spokes\n");
+    for (const [name, text] of Object.entries(spokes)) {
+      mkdirSync(join(content, "spokes", name));
+      writeFileSync(join(content, "spokes", name, "spoke.yaml"), text);
+    }
+    publish(`${content}.git`, content, "first");
+    return `${content}.git`;
+  }
+  const log = (bare: string) => git(bare, ["log", "--reverse", "--format=%s", "main"]).split("\n").slice(1);
+
+  test("takes the protection off in a commit of its own before it removes the folders, and nothing else", async () => {
+    const bare = repository({ blue: "spec: { deletionProtection: true }\n", green: "spec: {}\n" });
+    await removeThroughGit(bare, hub(bare).kubectl, () => {});
+    expect(log(bare)).toEqual(["Take deletion protection off the spokes, to remove them", "Remove blue, green"]);
+    expect(git(bare, ["show", "main~1:spokes/blue/spoke.yaml"])).toContain("deletionProtection: false");
+    expect(listFolder(bare, "spokes", "blob")).toEqual(["README.md"]);
+  });
+
+  test("deletes a Spoke that did not come from Git", async () => {
+    const bare = repository({});
+    const { kubectl, deleted } = hub(bare, [spoke("by-hand")]);
+    await removeThroughGit(bare, kubectl, () => {});
+    expect(deleted).toEqual(["by-hand"]);
+    expect(log(bare)).toEqual([]);
+  });
+
+  test("commits nothing when there is no spoke", async () => {
+    const bare = repository({});
+    const said: string[] = [];
+    await removeThroughGit(bare, hub(bare).kubectl, (line) => said.push(line));
+    expect(said).toEqual(["the hub has no spokes"]);
   });
 });
 
