@@ -1,15 +1,12 @@
 import { join } from "node:path";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { onboardApp } from "../../cli/app-folder.ts";
-import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../../cli/sources.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
 import { commitTo, gitPaths, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
 import type { Instance } from "../instance/index.ts";
-import { deployerCredentials } from "./aws.ts";
 import { appProxy, demo, deployerArn, sshUrlOf } from "./demo.ts";
+import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
-import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
-import { outputsOf } from "./pulumi.ts";
+import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
 import type { Report, Step } from "./steps.ts";
@@ -18,17 +15,6 @@ const SPOKE_SECONDS = 1200;
 const APP_SECONDS = 600;
 
 const bareOf = (instance: Instance, repository: string) => join(gitPaths(instance).root, `${repository}.git`);
-
-/** The fleet as `fleet new-cluster` and `fleet onboard` read it, with the deployer's credentials. */
-async function factsOf({ instance, stack, toolchain }: Fleet): Promise<FleetFacts> {
-  const facts = fromOutputs(await outputsOf(instance(), stack));
-  const client = new SecretsManagerClient({
-    ...(facts.region === undefined ? {} : { region: facts.region }),
-    endpoint: instance().awsEndpoint,
-    credentials: await deployerCredentials(instance()),
-  });
-  return { ...facts, kubeseal: toolchain().bin("kubeseal"), credential: credentialReader(facts.name, client) };
-}
 
 /** Adds something to a repository once: what a person has removed since stays removed. */
 async function once(bare: string, path: string, add: () => Promise<unknown>, report: Report): Promise<void> {
@@ -98,6 +84,12 @@ const readyStep: Step<Fleet> = {
   },
 };
 
+/** What hinders what the application ordered in AWS. */
+async function hindrances(kubectl: Kubectl): Promise<string[]> {
+  const kinds = ["tables.dynamodb.aws.m.upbound.io", "queues.sqs.aws.m.upbound.io", "roles.iam.aws.m.upbound.io"];
+  return (await objects(kubectl, kinds)).flatMap((object) => hindrance(object) ?? []);
+}
+
 const answerStep: Step<Fleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,
   run: async (fleet, report) => {
@@ -112,9 +104,10 @@ const answerStep: Step<Fleet> = {
     await untilReady(
       async () => {
         const states = (await fluxStates(kubectl)).filter((state) => state !== undefined);
-        if (states.length > 0) return states;
+        if (states.length > 0) return [...states, ...(await hindrances(kubectl))];
+        const answer = kubectl(["get", "--raw", appProxy]);
         return [
-          await kubectl(["get", "--raw", appProxy]).then(
+          await answer.then(
             () => undefined,
             (error: Error) => error.message,
           ),

@@ -1,0 +1,16 @@
+import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../../cli/sources.ts";
+import { deployerCredentials } from "./aws.ts";
+import type { Fleet } from "./fleet.ts";
+import { outputsOf } from "./pulumi.ts";
+
+/** The fleet as `fleet new-cluster` and `fleet onboard` read it, with the deployer's credentials. */
+export async function factsOf({ instance, stack, toolchain }: Fleet): Promise<FleetFacts> {
+  const facts = fromOutputs(await outputsOf(instance(), stack));
+  const client = new SecretsManagerClient({
+    ...(facts.region === undefined ? {} : { region: facts.region }),
+    endpoint: instance().awsEndpoint,
+    credentials: await deployerCredentials(instance()),
+  });
+  return { ...facts, kubeseal: toolchain().bin("kubeseal"), credential: credentialReader(facts.name, client) };
+}
