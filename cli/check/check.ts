@@ -7,7 +7,7 @@ import { follow } from "./follow.ts";
 import { FluxBuild } from "./generate.ts";
 import type { Build } from "./kustomize.ts";
 import { checkKinds } from "./rules/kinds.ts";
-import { checkManifests } from "./rules/manifests.ts";
+import { checkManifests, unknownKinds } from "./rules/manifests.ts";
 import { checkNetworks } from "./rules/networks.ts";
 import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
@@ -21,6 +21,8 @@ export interface CheckOptions {
   /** Folders and files with CustomResourceDefinitions and OpenAPI documents. */
   readonly definitions?: readonly string[];
   readonly build: Build;
+  /** A rule that is left out; all hold by default. */
+  readonly without?: keyof typeof rules;
 }
 
 export interface Report {
@@ -32,18 +34,28 @@ export interface Report {
   readonly objects: number;
 }
 
-function checked(fleet: Fleet, paths: readonly string[], findings: Findings): string[] {
-  const definitions = new Definitions(paths);
-  for (const { manifest } of allObjects(fleet)) definitions.add(manifest);
-  checkOrder(fleet, findings);
-  checkKinds(fleet, definitions, findings);
-  checkPinned(fleet, findings);
-  checkNetworks(fleet, findings);
-  unsubstituted(fleet, findings);
-  // A key may be used in what could not be built.
-  if (fleet.steps.every(({ complete }) => complete)) unusedKeys(fleet, findings);
-  return checkManifests(fleet, definitions, findings);
+interface Compiled {
+  readonly root: string;
+  readonly files: Files;
+  readonly fleet: Fleet;
+  readonly definitions: Definitions;
+  readonly findings: Findings;
 }
+
+const isWhole = ({ steps }: Fleet): boolean => steps.every(({ complete }) => complete);
+
+/** What is looked at in the repositories and in what Flux makes of them; following Flux has findings of its own. */
+export const rules = {
+  secrets: ({ root, files, findings }: Compiled) => checkSecrets(root, files, findings),
+  order: ({ fleet, findings }: Compiled) => checkOrder(fleet, findings),
+  kinds: ({ fleet, definitions, findings }: Compiled) => checkKinds(fleet, definitions, findings),
+  pinned: ({ fleet, findings }: Compiled) => checkPinned(fleet, findings),
+  networks: ({ fleet, findings }: Compiled) => checkNetworks(fleet, findings),
+  unsubstituted: ({ fleet, findings }: Compiled) => unsubstituted(fleet, findings),
+  // A key may be used in what could not be built.
+  unusedKeys: ({ fleet, findings }: Compiled) => isWhole(fleet) && unusedKeys(fleet, findings),
+  manifests: ({ fleet, definitions, findings }: Compiled) => checkManifests(fleet, definitions, findings),
+} as const;
 
 /** Manifests of the platform and governance teams that no cluster gets; an application's repository may hold other YAML too. */
 function unapplied(root: string, fleet: Fleet, { original }: Workspace): string[] {
@@ -63,28 +75,30 @@ function unapplied(root: string, fleet: Fleet, { original }: Workspace): string[
  * Compiles the repositories: everything that Flux would make of them for the hub and every spoke.
  * @throws WorkspaceError when they are not there, KustomizeMissing
  */
-export function check({ repos, definitions = [], build }: CheckOptions): Report {
+export function check({ repos, definitions: paths = [], build, without }: CheckOptions): Report {
   const root = resolve(repos);
   const workspace = openWorkspace(root);
   try {
     const findings = new Findings(workspace.original);
     const files = new Files();
-    checkSecrets(root, files, findings);
     const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
-    const unknown = checked(fleet, definitions, findings);
-    const isWhole = fleet.steps.every(({ complete }) => complete);
-    const notes = [
-      ...fleet.notes,
-      ...(isWhole ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),
-      ...(unknown.length > 0
-        ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]
-        : []),
-    ];
-    if (!isWhole && findings.sorted().length === 0 && fleet.notes.length === 0)
+    const definitions = new Definitions(paths);
+    for (const { manifest } of allObjects(fleet)) definitions.add(manifest);
+    for (const [name, rule] of Object.entries(rules))
+      if (name !== without) rule({ root, files, fleet, definitions, findings });
+    const found = findings.sorted();
+    if (!isWhole(fleet) && found.length === 0 && fleet.notes.length === 0)
       throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
+    const unknown = unknownKinds(fleet, definitions);
     return {
-      findings: findings.sorted(),
-      notes,
+      findings: found,
+      notes: [
+        ...fleet.notes,
+        ...(isWhole(fleet) ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),
+        ...(unknown.length > 0
+          ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]
+          : []),
+      ],
       clusters: [...fleet.clusters.keys()],
       objects: allObjects(fleet).length,
     };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { check } from "../../cli/check/check.ts";
+import { check, rules } from "../../cli/check/check.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { repos } from "../repos/support/spoke.ts";
 import {
@@ -42,6 +42,14 @@ describe("fleet check", () => {
       const problems = together.map(({ problem }) => problem);
       expect(results.filter(({ problem }) => !problems.includes(problem))).toEqual([]);
     });
+  });
+
+  test.each(Object.keys(rules) as (keyof typeof rules)[])("misses a fault without its rule %s", (without) => {
+    const problems = withChanges(
+      together.flatMap(({ changes }) => changes),
+      (folder) => found(check({ repos: folder, build: buildText, without }), folder).map(({ problem }) => problem),
+    );
+    expect(together.filter(({ problem }) => !problems.includes(problem))).not.toEqual([]);
   });
 
   describe("finds, and nothing else,", () => {

@@ -65,13 +65,14 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
     );
 }
 
-/** Kinds that nothing is known of: no rule here has looked at them. */
-export function checkManifests(fleet: Fleet, definitions: Definitions, findings: Findings): string[] {
-  const unknown = new Set<string>();
-  for (const object of allObjects(fleet)) {
-    if (!isServed(object, definitions, findings)) continue;
-    if (!definitions.knows(object.manifest)) unknown.add(`${object.manifest.apiVersion} ${object.manifest.kind}`);
-    for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
-  }
-  return [...unknown].sort();
+export function checkManifests(fleet: Fleet, definitions: Definitions, findings: Findings): void {
+  for (const object of allObjects(fleet))
+    if (isServed(object, definitions, findings))
+      for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
+}
+
+/** Kinds that no definition was given of: nobody has looked at their fields. */
+export function unknownKinds(fleet: Fleet, definitions: Definitions): string[] {
+  const unknown = allObjects(fleet).filter(({ manifest }) => !definitions.knows(manifest));
+  return [...new Set(unknown.map(({ manifest }) => `${manifest.apiVersion} ${manifest.kind}`))].sort();
 }

@@ -133,7 +133,6 @@ export const seeds: readonly Seed[] = [
     on: "- name: cluster-info",
     problem:
       "Kustomizations wait for each other: cluster-info -> platform-policies -> platform-namespaces -> cluster-info",
-    alone: true,
     clusters: ["hub"],
   },
   {
