@@ -12,6 +12,7 @@ import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
 export interface SpokeCondition {
+  /** None of Crossplane's own (Ready, Synced, Healthy, UpToDate, Responsive): those it does not take from a function. */
   readonly type: string;
   readonly status: "True" | "False";
   readonly reason: string;
@@ -110,7 +111,7 @@ export function partCondition(
 
 /** Whether control plane, add-ons and nodes run the version that the Spoke asks for. */
 export function versionCondition(context: Context): SpokeCondition {
-  const type = "UpToDate";
+  const type = "VersionCurrent";
   const { observed, spoke } = context;
   const wanted = spoke.spec.kubernetesVersion;
   const running = runningVersion(observed);

@@ -49,7 +49,7 @@ const working: Readonly<Record<string, Phase>> = {
   AddonsReady: "Nodes",
   IdentitiesReady: "Identities",
   Bootstrapped: "Bootstrap",
-  UpToDate: "Upgrading",
+  VersionCurrent: "Upgrading",
 };
 
 const patient = ["InProgress", "Waiting", "NotRunning", "Throttled"];
@@ -61,7 +61,7 @@ export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStat
   const open = conditions.filter(({ status, type }) => status === "False" && type !== "Deleting");
   const refused = open.find(({ type }) => type === "SpecAccepted");
   if (refused) return { phase: "Refused", message: refused.message };
-  const failing = open.find(({ type, reason }) => type !== "UpToDate" && !patient.includes(reason));
+  const failing = open.find(({ type, reason }) => type !== "VersionCurrent" && !patient.includes(reason));
   if (failing) return { phase: "Failing", message: failing.message };
   const [next] = open;
   if (!next) return { phase: "Ready", message: "the spoke runs" };

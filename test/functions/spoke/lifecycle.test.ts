@@ -52,6 +52,18 @@ describe("a new Spoke", () => {
     expect(phases.at(-1)).toBe("Ready");
   });
 
+  it("names no condition as Crossplane names its own, which it would drop without a word", () => {
+    const world = new World(spoke());
+    const types = new Set<string>();
+    for (let step = 0; step < 25; step += 1) for (const { type } of world.step().conditions) types.add(type);
+    world.delete();
+    for (const { type } of world.step().conditions) types.add(type);
+    expect([...types]).toEqual(expect.arrayContaining(["SpecAccepted", "VersionCurrent", "Deleting"]));
+    // IsSystemConditionType in crossplane/apis v2.3.4, core/v2/condition.go and apiextensions/v1/conditions.go.
+    for (const reserved of ["Ready", "Synced", "Healthy", "UpToDate", "Responsive"])
+      expect(types).not.toContain(reserved);
+  });
+
   it("says what it waits for in words, not in the names of variables", () => {
     const world = new World(spoke());
     for (let step = 0; step < 25; step += 1) {
@@ -98,19 +110,19 @@ describe("an upgrade", () => {
     expect(world.forProvider("cluster")).toMatchObject({ version: "1.35" });
     expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.0-eksbuild.2" });
-    expect(world.condition("UpToDate")).toMatchObject({ status: "False", reason: "UpgradingControlPlane" });
+    expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "UpgradingControlPlane" });
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Upgrading", kubernetesVersion: "1.34" } });
 
     world.reports.delete("cluster");
     world.settle();
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.2" });
     expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
-    expect(world.condition("UpToDate")).toMatchObject({ reason: "UpgradingAddons" });
+    expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingAddons" });
 
     world.reports.delete("addon-coredns");
     world.settle();
     expect(world.forProvider("node-group")).toMatchObject({ version: "1.35" });
-    expect(world.condition("UpToDate")).toMatchObject({ reason: "UpgradingNodes" });
+    expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingNodes" });
 
     world.reports.delete("node-group");
     expect(world.settle()).toMatchObject({ ready: true, status: { nodesKubernetesVersion: "1.35" } });
@@ -137,8 +149,8 @@ describe("an upgrade", () => {
     }));
     world.settle();
     expect(world.forProvider("cluster")["version"]).toBe("1.35");
-    expect(world.condition("UpToDate")).toMatchObject({ status: "False", reason: "AheadOfSpec" });
-    expect(world.condition("UpToDate")?.message).toContain("set spec.kubernetesVersion to 1.35");
+    expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "AheadOfSpec" });
+    expect(world.condition("VersionCurrent")?.message).toContain("set spec.kubernetesVersion to 1.35");
   });
 
   it("stays where it is when the next version is not supported", () => {
