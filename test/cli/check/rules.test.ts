@@ -1,4 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { oldVersion } from "../../../cli/check/api-versions.ts";
 import { Definitions } from "../../../cli/check/definitions.ts";
 import { unpinned } from "../../../cli/check/rules/pinned.ts";
@@ -38,38 +42,40 @@ describe("an API version", () => {
   ])("%s %s is in order", (apiVersion, kind) => expect(oldVersion(apiVersion, kind)).toBeUndefined());
 });
 
-describe("a definition", () => {
-  const definitions = new Definitions();
-  definitions.add({
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "things.example.com" },
-    spec: {
-      group: "example.com",
-      names: { kind: "Thing", plural: "things" },
-      versions: [
-        {
-          name: "v1",
-          served: true,
-          schema: {
-            openAPIV3Schema: {
-              type: "object",
-              properties: {
-                spec: {
-                  type: "object",
-                  required: ["size"],
-                  properties: {
-                    size: { type: "integer" },
-                    free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-                  },
+const things = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "things.example.com" },
+  spec: {
+    group: "example.com",
+    names: { kind: "Thing", plural: "things" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                required: ["size"],
+                properties: {
+                  size: { type: "integer" },
+                  free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
                 },
               },
             },
           },
         },
-      ],
-    },
-  });
+      },
+    ],
+  },
+};
+
+describe("a definition", () => {
+  const definitions = new Definitions();
+  definitions.add(things);
   const thing = (spec: object, metadata: object = {}) =>
     definitions.violations({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", ...metadata }, spec });
 
@@ -90,5 +96,47 @@ describe("a definition", () => {
     expect(
       definitions.violations({ apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" } }),
     ).toBeUndefined();
+  });
+});
+
+describe("definitions in files", () => {
+  const folder = mkdtempSync(join(tmpdir(), "fleet-definitions-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const read = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return new Definitions([join(folder, name)]);
+  };
+  const wrong = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, spec: {} };
+
+  test.each([
+    ["one of a controller's source", stringify(things)],
+    ["what kubectl get crds -o yaml prints", stringify({ apiVersion: "v1", kind: "List", items: [things] })],
+  ])("are read: %s", (_, text) => {
+    expect(
+      read("things.yaml", text)
+        .violations(wrong)
+        ?.map(({ problem }) => problem),
+    ).toEqual(["spec lacks size"]);
+  });
+
+  test("are read: what kubectl get --raw /openapi/v3/apis/… prints", () => {
+    const schemas = {
+      Size: { type: "object", properties: { min: { type: "integer" } } },
+      Thing: {
+        type: "object",
+        properties: {
+          apiVersion: { type: "string" },
+          kind: { type: "string" },
+          metadata: { type: "object" },
+          spec: { allOf: [{ $ref: "#/components/schemas/Size" }], default: {} },
+        },
+        "x-kubernetes-group-version-kind": [{ group: "example.com", version: "v1", kind: "Thing" }],
+      },
+    };
+    const definitions = read("things.json", JSON.stringify({ openapi: "3.0.0", components: { schemas } }));
+    expect(definitions.violations({ ...wrong, spec: { min: 1 } })).toEqual([]);
+    expect(definitions.violations({ ...wrong, spec: { min: 1, max: 2 } })).toEqual([
+      { path: ["spec", "max"], problem: "spec has the field max, which its definition does not know" },
+    ]);
   });
 });
