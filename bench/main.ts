@@ -1,40 +1,48 @@
-// `npm run bench`: on an instance of its own, how long each phase of `npm start` takes with a cached toolchain, and the
-// program against the same program on Pulumi's default TypeScript runner. Shares and ratios of one run: machines differ.
+// `npm run bench`: measures on an instance of its own, with a cached toolchain. `-- start|program|spoke|fleet` measures only
+// these. Machines differ: ratios and shares of one run say more than seconds.
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { main } from "../local/cli/command.ts";
-import type { Timings } from "../local/cli/steps.ts";
 import { tearDown } from "../local/cli/teardown.ts";
 import { bringUp } from "../local/cli/up.ts";
+import { RECORDED_CLUSTERS } from "../local/gateway/eks/recorded-runtime.ts";
 import { ensureToolchain } from "../local/toolchain/index.ts";
-import { compareRunners, type RunnerTimes } from "./program.ts";
+import type { Bench } from "./bench.ts";
+import { fleet, RECORDED } from "./fleet.ts";
+import { program } from "./program.ts";
+import { table } from "./report.ts";
+import { spoke } from "./spoke.ts";
+import { start } from "./start.ts";
 
-const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
+const benches: Readonly<Record<string, Bench>> = { start, program, spoke, fleet };
 
-function phases(timings: Timings): string[] {
-  const all = [...timings.values()].reduce((sum, time) => sum + time, 0);
-  const line = (name: string, time: number) =>
-    `${name.padEnd(60)} ${seconds(time).padStart(8)} ${((100 * time) / all).toFixed(0).padStart(4)} %`;
-  return [...[...timings].map(([name, time]) => line(name, time)), line("together", all)];
+/** The benches that are asked for, all without an argument, in the order in which they don't disturb each other. */
+function chosen(args: readonly string[]): Bench[] {
+  const unknown = args.filter((name) => !Object.hasOwn(benches, name));
+  if (unknown.length > 0)
+    throw new Error(`unknown benchmark ${unknown.join(", ")}: choose of ${Object.keys(benches).join(", ")}`);
+  return Object.entries(benches).flatMap(([name, bench]) => (args.length === 0 || args.includes(name) ? [bench] : []));
 }
 
-const ratio = (what: string, { own, default: standard }: RunnerTimes) =>
-  `${what.padEnd(60)} ${(own / standard).toFixed(2).padStart(6)}   (${seconds(own)} against ${seconds(standard)})`;
-
 await main(async () => {
-  await ensureToolchain((line) => console.log(line));
+  const wanted = chosen(process.argv.slice(2));
+  const report = (line: string) => console.log(line);
+  await ensureToolchain(report);
   const dir = await mkdtemp(join(tmpdir(), "fleet-bench-"));
+  const [load = 0] = loadavg();
+  console.log(`${availableParallelism()} processors (${cpus()[0]?.model}), load ${load.toFixed(1)} before the start`);
+  process.env[RECORDED_CLUSTERS] = RECORDED;
   try {
     const { fleet, timings } = await bringUp(dir, "local", { hubOnly: true });
-    const { start, preview } = await compareRunners(fleet.instance());
-    console.log("\nFrom npm start to all pods Ready, toolchain cached:");
-    for (const line of phases(timings)) console.log(line);
-    console.log("\nThis program against the same program on Pulumi's default TypeScript runner (time ratio, medians):");
-    console.log(ratio("program start", start));
-    console.log(ratio("preview without changes", preview));
+    for (const { title, run } of wanted) {
+      const rows = await run({ fleet, timings, report });
+      console.log(`\n${title}:`);
+      for (const line of table(rows)) console.log(line);
+    }
     return 0;
   } finally {
-    await tearDown(dir, "local", { force: false });
+    // Nobody waits for what was made here to end in order: that is a test's business.
+    await tearDown(dir, "local", { force: true });
   }
 });

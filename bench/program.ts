@@ -5,14 +5,16 @@ import { cloudEnvironment } from "../local/cli/pulumi.ts";
 import type { Instance } from "../local/instance/index.ts";
 import { prepareStack, runPulumi } from "../local/pulumi/cli/index.ts";
 import { CHECKOUT } from "../local/pulumi/cli/paths.ts";
+import type { Bench } from "./bench.ts";
 import { defaultRunnerCopy } from "./default-runner.ts";
+import { seconds } from "./report.ts";
 import { interleaved, median } from "./statistics.ts";
 
 const ROUNDS = 5;
 const STACK = "local";
 
 /** Medians in milliseconds, of the checkout and of its copy for Pulumi's default TypeScript runner. */
-export interface RunnerTimes {
+interface RunnerTimes {
   readonly own: number;
   readonly default: number;
 }
@@ -25,7 +27,7 @@ interface Run {
 }
 
 /** Starts and previews the deployed program on both runners, in turn. Rejects when a run does not end as it must. */
-export async function compareRunners(instance: Instance): Promise<{ start: RunnerTimes; preview: RunnerTimes }> {
+async function compareRunners(instance: Instance): Promise<{ start: RunnerTimes; preview: RunnerTimes }> {
   const config = await prepareStack(instance.dir, STACK);
   const copy = await defaultRunnerCopy();
   const preview =
@@ -65,3 +67,18 @@ async function refusedConfig(config: string, folder: string): Promise<string> {
   await writeFile(file, stringify({ ...stack, config: { ...stack.config, "eks-gitops-fleet:zones": 9 } }));
   return file;
 }
+
+const row = (what: string, { own, default: standard }: RunnerTimes) => [
+  what,
+  (own / standard).toFixed(2),
+  `${seconds(own)} against ${seconds(standard)}`,
+];
+
+/** This program against the same program on Pulumi's default TypeScript runner. */
+export const program: Bench = {
+  title: "This program against the same program on Pulumi's default TypeScript runner (time ratio, medians)",
+  run: async ({ fleet }) => {
+    const { start, preview } = await compareRunners(fleet.instance());
+    return [row("program start", start), row("preview without changes", preview)];
+  },
+};

@@ -45,7 +45,7 @@ export function ensureRepository(bare: string): void {
 }
 
 /** Writes a folder as a Git tree into the repository; what the folder's .gitignore names stays out. */
-function writeTree(bare: string, folder: string): string {
+export function writeTree(bare: string, folder: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "fleet-publish-"));
   try {
     const index = { GIT_INDEX_FILE: join(scratch, "index") };
