@@ -175,12 +175,17 @@ describe("alternatives by configuration", () => {
 
 describe("the cluster secret", () => {
   it("enables the add-on kyverno on the hub when the stack asks for it", async () => {
-    const { resources, outputs } = await runProgram("dev", { ...stackConfig("dev"), [own("kyverno")]: "true" });
-    const secret = resources.find(({ name }) => name === "cluster-secret-bridge");
-    expect(secret?.inputs["metadata"].labels).toMatchObject({ enable_kyverno: "true" });
-    expect(JSON.parse(outputs["bridgeData"].addons)).toContain("kyverno");
-    const { outputs: without } = await runProgram("dev", stackConfig("dev"));
-    expect(JSON.parse(without["bridgeData"].addons)).not.toContain("kyverno");
+    const bridge = async (config: Record<string, string>) => {
+      const { resources } = await runProgram("dev", { ...stackConfig("dev"), ...config });
+      return resources.find(({ name }) => name === "cluster-secret-bridge")?.inputs;
+    };
+    const addons = (data: { addons: string }) => JSON.parse(Buffer.from(data.addons, "base64").toString());
+    const enabled = await bridge({ [own("kyverno")]: "true" });
+    expect(enabled?.["metadata"].labels).toMatchObject({ enable_kyverno: "true" });
+    expect(addons(enabled?.["data"])).toContain("kyverno");
+    const plain = await bridge({});
+    expect(plain?.["metadata"].labels).not.toHaveProperty("enable_kyverno");
+    expect(addons(plain?.["data"])).not.toContain("kyverno");
   });
 
   it("is written as data, so that a key that is no longer emitted goes", async () => {

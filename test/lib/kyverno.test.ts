@@ -45,7 +45,8 @@ describe("the admission policies", () => {
 
   test("let a cluster secret have exactly the keys of the bridge contract", () => {
     const policy = policies.find(({ metadata }) => metadata.name === "cluster-secret.fleet.internal");
-    const contract = policy?.spec.variables?.find(({ name }) => name === "contract")?.expression ?? "";
+    const variables: AdmissionPolicy["spec"]["variables"] = policy?.spec.variables;
+    const contract = variables?.find(({ name }) => name === "contract")?.expression ?? "";
     expect(literals(contract)).toEqual(Object.keys(bridgeKeys).sort());
   });
 
