@@ -124,19 +124,16 @@ function headline(report: Report): string {
   const touched = real.filter(isTouched);
   const templates = report.clusters.filter((cluster) => cluster.template && isTouched(cluster));
   const stacks = report.stacks.filter(({ changes, errors }) => changes.length > 0 || errors.length > 0);
-  const of = `of ${most(real.length, "cluster")}`;
-  const nothing =
-    report.gaps.length > 0
-      ? `In what could be compared nothing changes on any ${of}.`
-      : `**Nothing changes** on any ${of}.`;
+  const rendered = `${most(real.length, "cluster")} compared`;
+  const nothing = report.gaps.length > 0 ? "Nothing changes in what could be compared" : "**Nothing changes**";
   const changes = counts(
     touched.flatMap((cluster) => cluster.changes),
     operations,
   );
   return [
     touched.length === 0
-      ? nothing
-      : `**${most(touched.length, "cluster")} touched** ${of}${changes ? `: ${changes}` : ""}.`,
+      ? `${nothing}: ${rendered}.`
+      : `**${touched.length} of ${most(real.length, "cluster")} touched**${changes ? `: ${changes}` : ""}.`,
     ...(templates.length === 0
       ? []
       : [
@@ -147,7 +144,7 @@ function headline(report: Report): string {
       : [
           stacks.length === 0
             ? "No stack changes."
-            : `${most(stacks.length, "stack")} of ${report.stacks.length} changed by Pulumi.`,
+            : `${stacks.length} of ${most(report.stacks.length, "stack")} changed by Pulumi.`,
         ]),
   ].join(" ");
 }

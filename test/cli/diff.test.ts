@@ -60,7 +60,7 @@ describe("a change of the Composition", () => {
       expect.arrayContaining(["-    addonVersion: v1.20.4-eksbuild.2", "+    addonVersion: v1.20.5-eksbuild.1"]),
     );
     expect(markdown(report)).toContain(
-      "**2 clusters touched** of 4 clusters: 2 changed. New spokes would come up differently too, in dev.",
+      "**2 of 4 clusters touched**: 2 changed. New spokes would come up differently too, in dev.",
     );
   });
 
@@ -93,7 +93,7 @@ describe("a refactoring of the manifests", () => {
     const report = await diff(fleet, "HEAD~1", "HEAD");
     expect(changes(report)).toEqual({});
     expect(report.gaps).toEqual([]);
-    expect(markdown(report)).toContain("**Nothing changes** on any of 4 clusters.");
+    expect(markdown(report)).toContain("**Nothing changes**: 4 clusters compared.");
   });
 });
 
