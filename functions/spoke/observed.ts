@@ -43,6 +43,9 @@ export class Observed {
   }
 }
 
+/** What Flux says of a release whose chart it has not looked at yet. */
+const notBegun = /latest generation of object has not been reconciled/;
+
 /** What went wrong with a resource in its controller's words; undefined when nothing did. */
 export function failure(object: KubeObject): string | undefined {
   const failed = [
@@ -57,7 +60,10 @@ export function failure(object: KubeObject): string | undefined {
   const ready = condition(object, "Ready");
   // HealthCheckCanceled: a new commit came while Flux waited for the last one; it begins anew at once.
   const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady", "HealthCheckCanceled"];
-  return ready?.status === "False" && ready.message && !expected.includes(ready.reason ?? "")
+  return ready?.status === "False" &&
+    ready.message &&
+    !expected.includes(ready.reason ?? "") &&
+    !notBegun.test(ready.message)
     ? ready.message
     : undefined;
 }

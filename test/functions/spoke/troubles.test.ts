@@ -25,3 +25,18 @@ test.for([
 ] as const)("a step of the chain that fails says what to do: %s", ([message, reason, todo]) => {
   expect(step(message)).toMatchObject({ reason, todo: expect.stringContaining(todo) });
 });
+
+test("a release whose chart Flux has not looked at yet is no trouble; one whose chart can't be had is", () => {
+  const release = (message: string) =>
+    trouble({
+      apiVersion: "helm.toolkit.fluxcd.io/v2",
+      kind: "HelmRelease",
+      metadata: { name: "blue-flux" },
+      status: { conditions: [{ type: "Ready", status: "False", reason: "SourceNotReady", message }] },
+    });
+  const chart = "HelmChart 'spokes/spokes-blue-flux' is not ready: ";
+  expect(release(`${chart}latest generation of object has not been reconciled`)).toBeUndefined();
+  expect(release(`${chart}no 'flux2' chart with version matching '9.9.9' found`)?.message).toContain(
+    "matching '9.9.9'",
+  );
+});
