@@ -10,7 +10,8 @@ import { hub } from "../functions/spoke/support/fixtures.ts";
 import { substituted } from "../repos/support/flux.ts";
 import { build } from "../repos/support/kustomize.ts";
 import { render, system, withAddons } from "../repos/support/spoke.ts";
-import { admissionCases, type Requested, tenantNamespace } from "./support/admission-cases.ts";
+import { admissionCases } from "./support/admission-cases.ts";
+import { type Requested, tenantNamespace } from "./support/admission-request.ts";
 import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
 import { kubectlOf } from "./support/kubectl.ts";
 

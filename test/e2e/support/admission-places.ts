@@ -1,0 +1,158 @@
+import { example } from "../../functions/spoke/support/fixtures.ts";
+import { type Cases, type Requested, tenantNamespace } from "./admission-request.ts";
+
+const own = "000000000000";
+const host = "ssh://git@git.fleet.internal:2222";
+
+function source(kind: string, place: string, spec: Record<string, unknown>): Requested {
+  const [namespace = "", name = ""] = place.split("/");
+  return {
+    apiVersion: "source.toolkit.fluxcd.io/v1",
+    kind,
+    metadata: { name, namespace },
+    spec: { interval: "1m", ...spec },
+  };
+}
+const git = (place: string, url: string, more: Record<string, unknown> = {}) =>
+  source("GitRepository", place, { url, ref: { branch: "main" }, ...more });
+
+/** What policies/git-source.yaml judges. */
+export const gitSources: Cases = [
+  { title: "the fleet's own", object: git("flux-system/it", `${host}/gitops-system.git`, ref("gitops-system")) },
+  {
+    title: "another repository of the host, as another user",
+    object: git("flux-system/it", host.replace("git@", "me@")),
+  },
+  {
+    title: "another host",
+    object: git("flux-system/it", "ssh://git@evil.example/gitops-system.git"),
+    refused: `Git is read only from the hosts of ${host}/gitops-system.git, ${host}/gitops-workloads.git (platform/policies/parameters.yaml, git_hosts); got ssh://evil.example`,
+  },
+  {
+    title: "a host that begins like the fleet's",
+    object: git("flux-system/it", `${host.replace(":2222", ".evil.example:2222")}/gitops-system.git`),
+    refused: "got ssh://git.fleet.internal.evil.example:2222",
+  },
+  {
+    title: "a host behind the fleet's as a user",
+    object: git("flux-system/it", "ssh://git.fleet.internal:2222@evil.example/gitops-system.git"),
+    refused: "got ssh://evil.example",
+  },
+  {
+    title: "the host over another protocol",
+    object: git("flux-system/it", "https://git.fleet.internal:2222/gitops-system.git"),
+    refused: "got https://git.fleet.internal:2222",
+  },
+  {
+    title: "a password in the URL",
+    object: git("flux-system/it", "ssh://git:secret@git.fleet.internal:2222/gitops-system.git"),
+    refused: "spec.url holds a password",
+  },
+  {
+    title: "a Secret that nobody judges",
+    object: git("flux-system/it", `${host}/gitops-system.git`, ref("innocent")),
+    refused: "spec.secretRef names a Git credential: a Secret whose name ends with -git",
+  },
+  {
+    title: "the rights of the cloud in place of the credential",
+    object: git("flux-system/it", `${host}/gitops-system.git`, { provider: "azure" }),
+    refused: "spec.provider must be generic, or github for a GitHub App over https://; got azure",
+  },
+];
+
+function ref(name: string) {
+  return { secretRef: { name } };
+}
+
+function spoke(change: Record<string, unknown>): Requested {
+  const { apiVersion, kind, metadata, spec } = example("minimal") as unknown as Requested & { spec: object };
+  return {
+    apiVersion,
+    kind,
+    metadata: { name: "trial", namespace: metadata.namespace ?? "spokes" },
+    spec: { ...spec, ...change },
+  };
+}
+const account = (id: string) => ({ id, providerConfigRef: { kind: "ProviderConfig", name: "aws" } });
+const config = (spec: Record<string, unknown>): Requested => ({
+  apiVersion: "aws.m.upbound.io/v1beta1",
+  kind: "ProviderConfig",
+  metadata: { name: "trial", namespace: "spokes" },
+  spec,
+});
+const role = (id: string) => `arn:aws:iam::${id}:role/fleet-crossplane`;
+
+/** What policies/spoke-placement.yaml judges. */
+export const placements: Cases = [
+  { title: "a Spoke in the hub's region and account", object: spoke({ region: "us-east-1" }) },
+  { title: "a Spoke that names an allowed account", object: spoke({ account: account(own) }) },
+  {
+    title: "a Spoke in another region",
+    object: spoke({ region: "eu-central-1" }),
+    refused: "a Spoke may be in us-east-1 (platform/policies/parameters.yaml, spoke_regions); got eu-central-1",
+  },
+  {
+    title: "a Spoke in another account",
+    object: spoke({ account: account("999999999999") }),
+    refused:
+      "Spoke trial may be for the accounts 000000000000 (platform/policies/parameters.yaml, spoke_accounts); got 999999999999",
+  },
+  { title: "a ProviderConfig with the pod's role", object: config({ credentials: { source: "IRSA" } }) },
+  {
+    title: "a ProviderConfig with a role of an allowed account",
+    object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role(own) }] }),
+  },
+  {
+    title: "a ProviderConfig with a role of another account",
+    object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role("999999999999") }] }),
+    refused: "ProviderConfig trial may be for the accounts 000000000000",
+  },
+  {
+    title: "a ProviderConfig with a stored key",
+    object: config({
+      credentials: { source: "Secret", secretRef: { namespace: "spokes", name: "aws", key: "credentials" } },
+    }),
+    refused:
+      "ProviderConfig trial must take an IAM role: spec.credentials.source IRSA, PodIdentity or WebIdentity; got Secret",
+  },
+];
+
+const charts = "https://charts.fleet.internal";
+const place = `${tenantNamespace}/it`;
+
+/** What policies/tenant-source.yaml judges. */
+export const tenantSources: Cases = [
+  { title: "a repository beside gitops-workloads", object: git(place, `${host}/payment-app-manifests.git`) },
+  { title: "the fleet's charts", object: source("HelmRepository", place, { url: charts }) },
+  { title: "charts below the fleet's", object: source("HelmRepository", place, { url: `${charts}/payments/` }) },
+  {
+    title: "anything in a namespace of the platform",
+    object: source("HelmRepository", "flux-system/it", { url: "https://charts.example" }),
+  },
+  {
+    title: "other charts",
+    object: source("HelmRepository", place, { url: "https://charts.example" }),
+    refused:
+      "HelmRepositorys of a tenant are below https://charts.fleet.internal/ (platform/policies/parameters.yaml, tenant_sources); got https://charts.example",
+  },
+  {
+    title: "charts of a host that begins alike",
+    object: source("HelmRepository", place, { url: `${charts}.evil.example` }),
+    refused: "got https://charts.fleet.internal.evil.example",
+  },
+  {
+    title: "an OCI artifact",
+    object: source("OCIRepository", place, { url: "oci://ghcr.io/somebody/manifests" }),
+    refused: "got oci://ghcr.io/somebody/manifests",
+  },
+  {
+    title: "a bucket",
+    object: source("Bucket", place, { bucketName: "manifests", endpoint: "s3.amazonaws.com" }),
+    refused: "got s3://s3.amazonaws.com/manifests",
+  },
+  {
+    title: "a repository that only begins below an allowed place",
+    object: git(place, `${host}/a/../../b.git`),
+    refused: "GitRepositorys of a tenant are below",
+  },
+];
