@@ -9,7 +9,7 @@ import { on, onSpoke, sharedSpoke, workloads } from "./support/spokes.ts";
 const SPOKE = "blue";
 // Not as a person: each call of kubectl would start `aws eks get-token`.
 const hub = ["--kubeconfig", join(instance.paths.clusters, "fleet-hub", "admin.kubeconfig")];
-const clusters = { hub, [SPOKE]: on(SPOKE) };
+const clusters: Readonly<Record<string, readonly string[]>> = { hub, [SPOKE]: on(SPOKE) };
 
 let secrets: string[];
 beforeAll(async () => {
