@@ -64,7 +64,6 @@ test("killing controllers, the AWS API or the Git server while a spoke comes up 
   await killPods("helm-controller");
   await soon("the keys are there", async () => (await chain()).get("Kustomization sealing-keys") === "True");
   await killSupervised("git");
-  await killPods("kustomize-controller");
   await untilReady(SPOKE);
 }, 1_200_000);
 
