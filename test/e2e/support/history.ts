@@ -50,13 +50,15 @@ export async function record(
         watch.once("error", reject);
         watch.once("response", (response) => {
           if (response.statusCode !== 200) return reject(new Error(`${url}: HTTP ${response.statusCode}`));
-          createInterface({ input: response }).on("line", (line) => {
+          const lines = createInterface({ input: response });
+          lines.on("line", (line) => {
             const { type, object } = JSON.parse(line);
             const { name, resourceVersion } = object.metadata;
             if (type === "ERROR") failures.push(new Error(`${url}: ${line}`));
             else changes.push({ type, kind, name, revision: Number(resourceVersion), object });
           });
-          response.on("error", ended).on("end", ended);
+          // Errors of the response are the interface's too.
+          lines.on("error", ended).on("close", ended);
           resolve();
         });
       });
