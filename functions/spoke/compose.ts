@@ -120,7 +120,9 @@ export function compose(question: Question): Answer {
   const chain = question.chain.filter(({ metadata }) => metadata.name !== composer.objectName("bootstrap"));
   const conditions = [
     accepted(decided.problems),
-    ...(Object.keys(parts) as Part[]).map((part) => partCondition(part, composer, observed, chain)),
+    ...(Object.keys(parts) as Part[]).map((part) =>
+      partCondition(part, composer, observed, chain, spoke.status?.conditions),
+    ),
     versionCondition(context),
     ...heldDeletion(spoke),
   ];

@@ -1,13 +1,13 @@
 import type { Entry, Waiting } from "./composer.ts";
 import type { Context } from "./context.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
-import { isReady, type KubeObject } from "./kube.ts";
+import { isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { failure, type Observed } from "./observed.ts";
 import { nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import type { Problem } from "./problems.ts";
 import { type Remains, removable } from "./teardown.ts";
-import { summary, trouble } from "./troubles.ts";
+import { isStillTrouble, summary, trouble } from "./troubles.ts";
 import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
@@ -84,12 +84,13 @@ const ofPart =
   ([, { group }]: readonly [string, { readonly group: Group }]) =>
     groups[group].part === part;
 
-/** How one part of the spoke is: works, is being made, waits for another part, or fails. */
+/** How one part of the spoke is: works, is being made, waits for another part, or fails. `said` is what the Spoke says so far. */
 export function partCondition(
   part: Part,
   { entries, waiting }: Composed,
   observed: Observed,
   chain: readonly KubeObject[],
+  said: readonly KubeCondition[] = [],
 ): SpokeCondition {
   const { condition: type, name } = parts[part];
   const keys = [...entries].filter(ofPart(part)).map(([key]) => key);
@@ -99,6 +100,9 @@ export function partCondition(
   const troubles = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => trouble(object) ?? []);
   const found = summary(troubles);
   if (found) return no(type, found.reason, found.message);
+  const before = said.find((condition) => condition.type === type && condition.status === "False");
+  if (before && part === "bootstrap" && chain.some((step) => isStillTrouble(step, before.message ?? "")))
+    return no(type, before.reason ?? "Failed", before.message ?? "");
   const unready = keys.filter((key) => !isHealthy(observed.get(key)));
   if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
   if (waits.length > 0) {

@@ -1,4 +1,4 @@
-import type { KubeObject } from "./kube.ts";
+import { at, condition, type KubeObject } from "./kube.ts";
 import { failure } from "./observed.ts";
 
 /** What hinders a part of the spoke. */
@@ -125,6 +125,20 @@ export function trouble(object: KubeObject): Trouble | undefined {
   if (said === undefined) return undefined;
   const { reason, todo } = advices.find(({ pattern }) => pattern.test(said)) ?? fallback;
   return { reason, todo, message: `${object.kind} ${object.metadata.name}: ${tidy(said)}` };
+}
+
+/**
+ * Whether a step of the chain that `message` named is just being tried again, with the commit that failed: until Flux says how that
+ * went, nothing has changed.
+ */
+export function isStillTrouble(step: KubeObject, message: string): boolean {
+  const last = at(step.status, "history", 0);
+  return (
+    condition(step, "Ready")?.status === "Unknown" &&
+    at(last, "lastReconciledStatus") !== "ReconciliationSucceeded" &&
+    at(last, "metadata", "revision") === at(step.status, "lastAttemptedRevision") &&
+    message.includes(`${step.kind} ${step.metadata.name}:`)
+  );
 }
 
 const most = 3;

@@ -384,6 +384,34 @@ describe("trouble", () => {
     expect(world.condition("Bootstrapped")?.message).not.toContain("blue-flux");
   });
 
+  it("of the chain stands while Flux tries the same commit again, and goes with the next one", () => {
+    const world = new World(spoke());
+    world.reports.set("bootstrap", () => ({
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
+    }));
+    const step = (ready: object, attempted: string) => ({
+      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+      kind: "Kustomization",
+      metadata: { name: "blue-secrets" },
+      status: {
+        conditions: [{ type: "Ready", ...ready }],
+        lastAttemptedRevision: attempted,
+        history: [{ lastReconciledStatus: "HealthCheckFailed", metadata: { revision: "main@sha1:a" } }],
+      },
+    });
+    const again = { status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" };
+    const message = "SealedSecret: no key could decrypt secret (flux-system)";
+    world.chain = [step({ status: "False", reason: "HealthCheckFailed", message }, "main@sha1:a")];
+    world.settle();
+    world.chain = [step(again, "main@sha1:a")];
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
+    world.chain = [step(again, "main@sha1:b")];
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
+  });
+
   it("is not seen in a commit that comes while Flux still works on the last one", () => {
     const world = new World(spoke());
     const message = "New reconciliation triggered by GitRepository/flux-system/gitops-system";
