@@ -14,8 +14,6 @@ import { seconds } from "./report.ts";
 import { median } from "./statistics.ts";
 import { type Usage, usageOf } from "./usage.ts";
 
-/** Spokes in the fleet, one measurement after another; what is there already stays. */
-const SIZES = [1, 10, 50];
 /** EKS clusters that the gateway records and does not run (local/README.md). */
 export const RECORDED = "^fleet-spoke-many-";
 const nameOf = (number: number) => `many-${number}`;
@@ -181,8 +179,8 @@ function costs({ size, added, ready, before, after, idle }: Measured) {
   };
 }
 
-/** What a fleet of 1, 10 and 50 spokes costs the hub, and whether a spoke costs more the more there are. */
-export const fleet: Bench = {
+/** What a fleet costs the hub that grows through `sizes`, and whether a spoke costs more the more there are. */
+export const fleetOf = (sizes: readonly number[]): Bench => ({
   title:
     "The hub's cost by the number of spokes. The EKS clusters are recorded only, and the bootstrap chain is left out:\n" +
     "Spoke to Ready is network, control plane, nodes, add-ons, identities and handover. Processor time of the hub alone",
@@ -191,14 +189,15 @@ export const fleet: Bench = {
     await leaveOutTheChain(fleet, kubectl);
     const results: ReturnType<typeof costs>[] = [];
     let from = 0;
-    for (const size of SIZES) {
+    for (const size of sizes) {
       results.push(costs(await grow(fleet, kubectl, from, size, report)));
       from = size;
     }
     const row = (name: string, cell: (result: (typeof results)[number]) => string) => [name, ...results.map(cell)];
-    const [, few, many] = results;
+    const [few, many] = results.slice(-2);
     const growth = (of: (result: (typeof results)[number]) => number) =>
-      few && many ? `${(of(many) / of(few)).toFixed(2)}` : "-";
+      few && many ? (of(many) / of(few)).toFixed(2) : "-";
+    const compared = `one more spoke among ${many?.size} against among ${few?.size}`;
     return [
       row("spokes", ({ size }) => String(size)),
       row("time to Ready, first", ({ ready }) => seconds(ready[0] ?? Number.NaN)),
@@ -210,8 +209,10 @@ export const fleet: Bench = {
       row("memory for one more spoke", ({ memoryEach }) => mebibytes(memoryEach)),
       row("processor per spoke at rest", ({ idleCpu }) => `${(1000 * idleCpu).toFixed(1)} m`),
       row("API requests per spoke and second at rest", ({ idleRequests }) => idleRequests.toFixed(2)),
-      ["one more spoke among 50 against among 10: processor time", growth(({ cpu }) => cpu)],
-      ["one more spoke among 50 against among 10: API requests", growth(({ requests }) => requests)],
+      [`${compared}: processor time`, growth(({ cpu }) => cpu)],
+      [`${compared}: API requests`, growth(({ requests }) => requests)],
     ];
   },
-};
+});
+
+export const fleet = fleetOf([1, 10, 50]);

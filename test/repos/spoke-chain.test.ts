@@ -89,7 +89,7 @@ describe("the bootstrap chain", () => {
     const variant = render(spoke, { settings: settings({ kubeConfig: "secret" }) });
     const found = JSON.stringify(variant.applied);
     expect(found).not.toContain("configMapRef");
-    expect(found.match(/"secretRef":\{"name":"blue-kubeconfig"\}/g)).toHaveLength(
+    expect(found.match(/"secretRef":\{"name":"blue-kubeconfig","key":"kubeconfig"\}/g)).toHaveLength(
       JSON.stringify(chain.applied).match(/"configMapRef"/g)?.length ?? 0,
     );
   });

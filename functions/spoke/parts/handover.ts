@@ -146,7 +146,8 @@ function patchOf(label: Readonly<Record<string, string>>, operation: object): ob
 
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
 function secretPatches(spoke: Spoke): object[] {
-  const value = { secretRef: { name: kubeConfigName(spoke) } };
+  // The key under which the AWS provider's ClusterAuth puts it; Flux's own default is another.
+  const value = { secretRef: { name: kubeConfigName(spoke), key: "kubeconfig" } };
   const useSecret = { op: "replace", path: "/spec/kubeConfig", value };
   const releases = { target: { kind: "HelmRelease" }, patch: JSON.stringify([useSecret]) };
   return [

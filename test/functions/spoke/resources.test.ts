@@ -194,7 +194,7 @@ describe("access to the spoke", () => {
     const [patch] = at(world.object("bootstrap").spec, "patches") as { target: object; patch: string }[];
     expect(patch?.target).toEqual({ labelSelector: "fleet.internal/target=spoke" });
     expect(JSON.parse(patch?.patch ?? "")).toEqual([
-      { op: "replace", path: "/spec/kubeConfig", value: { secretRef: { name: "blue-kubeconfig" } } },
+      { op: "replace", path: "/spec/kubeConfig", value: { secretRef: { name: "blue-kubeconfig", key: "kubeconfig" } } },
     ]);
   });
 
