@@ -22,8 +22,11 @@ const schema = z.strictObject({
   kubeConfig: z.enum(["configMap", "secret"]),
   /** Supported Kubernetes minors, each with the versions of its EKS add-ons; an add-on without one gets EKS's default once. */
   kubernetesVersions: z.record(minor, addonVersions),
-  /** Environments that follow other Git revisions than the hub. */
-  stages: z.record(z.string(), stage).default({}),
+  /** Environments that follow other Git revisions than the hub. The API server keeps null when Flux takes the last one away. */
+  stages: z
+    .record(z.string(), stage)
+    .nullish()
+    .transform((stages) => stages ?? {}),
 });
 
 /** The input of the Composition's pipeline step: what the platform team decides for all spokes. */
