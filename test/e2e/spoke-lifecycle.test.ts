@@ -360,8 +360,8 @@ describe("removing a spoke", () => {
       for (const [earlier, later] of order) {
         const last = gone.findLastIndex((each) => earlier.test(each));
         const first = gone.findIndex((each) => later.test(each));
-        expect(last, `${earlier} in ${gone}`).toBeGreaterThan(-1);
-        expect(first, `${earlier} before ${later}: ${gone}`).toBeGreaterThan(last);
+        expect(last, `${earlier} in ${gone.join(", ")}`).toBeGreaterThan(-1);
+        expect(first, `${earlier} before ${later}: ${gone.join(", ")}`).toBeGreaterThan(last);
       }
       for (const { kind, name, object } of history.changes()) {
         for (const dependency of (kind === "Kustomization" && object.spec.dependsOn) || [])

@@ -15,17 +15,18 @@ export function checkNetworks(fleet: Fleet, findings: Findings): void {
   const networks: Network[] = [];
   for (const { manifest, by, place } of allObjects(fleet)) {
     if (manifest.kind !== spokeApi.kind || manifest.apiVersion !== spokeApi.apiVersion || !by.on.isHub) continue;
-    const text: unknown = manifest.spec?.network?.cidr;
-    if (text === undefined) continue;
+    const value: unknown = manifest.spec?.network?.cidr;
+    if (value === undefined) continue;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
     const at = place(["spec", "network", "cidr"]);
     const spoke = manifest.metadata.name;
-    const cidr = parseCidr(String(text));
+    const cidr = parseCidr(text);
     if (cidr) networks.push({ spoke, cidr, place: at });
     else
       findings.add(
         "network",
         at,
-        `Spoke ${spoke}: ${String(text)} is no IPv4 network`,
+        `Spoke ${spoke}: ${text} is no IPv4 network`,
         "use a.b.c.d/n without bits set behind the prefix, such as 10.64.0.0/18",
         spoke,
       );

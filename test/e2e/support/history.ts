@@ -43,18 +43,18 @@ export async function record(
       );
       url.search = new URLSearchParams({ watch: "true", timeoutSeconds: "7200", ...selector }).toString();
       const ended = (error?: Error) => {
-        if (!stopped) failures.push(error ?? new Error(`the API server ended the watch of ${url}`));
+        if (!stopped) failures.push(error ?? new Error(`the API server ended the watch of ${url.href}`));
       };
       const watch = request(url, options);
       const begun = new Promise<void>((resolve, reject) => {
         watch.once("error", reject);
         watch.once("response", (response) => {
-          if (response.statusCode !== 200) return reject(new Error(`${url}: HTTP ${response.statusCode}`));
+          if (response.statusCode !== 200) return reject(new Error(`${url.href}: HTTP ${response.statusCode}`));
           const lines = createInterface({ input: response });
           lines.on("line", (line) => {
             const { type, object } = JSON.parse(line);
             const { name, resourceVersion } = object.metadata;
-            if (type === "ERROR") failures.push(new Error(`${url}: ${line}`));
+            if (type === "ERROR") failures.push(new Error(`${url.href}: ${line}`));
             else changes.push({ type, kind, name, revision: Number(resourceVersion), object });
           });
           // Errors of the response are the interface's too.
