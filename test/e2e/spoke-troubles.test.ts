@@ -1,0 +1,185 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { DescribeVpcsCommand } from "@aws-sdk/client-ec2";
+import { DeleteRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
+import sshpk from "sshpk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seal } from "../../cli/seal.ts";
+import { certificateFor, fromOutputs } from "../../cli/sources.ts";
+import { clusterTag } from "../../lib/labels.ts";
+import { spokeNames } from "../../lib/spoke.ts";
+import { account, eventually, get, instance, outputs, secretData } from "./support/fleet.ts";
+import type { Checkout, Editable } from "./support/repository.ts";
+import { addSpoke, condition, sharedSpoke, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+
+/** The spoke that has every trouble, one after another, and the one that must not notice. */
+const stuck = "stuck";
+const healthy = "blue";
+
+let repository: Checkout;
+const { bridgeData, ...sealing } = await outputs();
+const names = (name: string) => spokeNames(bridgeData.spoke_prefix, name);
+
+/** Changes the Spoke as a person does: by a commit. */
+async function change(message: string, spec: (spec: Editable) => Editable, name = stuck): Promise<void> {
+  await repository.edit(`spokes/${name}/spoke.yaml`, (manifest) => ({ ...manifest, spec: spec(manifest.spec) }));
+  await repository.push(message);
+}
+
+/** Waits until a condition is False for a reason, and gives its message; it must also be what people see first. */
+const untilSays = (type: string, reason: string): Promise<string> =>
+  eventually(240, async () => {
+    const found = await condition(stuck, type);
+    expect(found, `${type}: ${found?.["message"]}`).toMatchObject({ status: "False", reason });
+    expect((await spoke(stuck)).status.message).toBe(found?.["message"]);
+    return found?.["message"] ?? "";
+  });
+
+const untilTrue = (type: string) =>
+  eventually(240, async () => {
+    const found = await condition(stuck, type);
+    expect(found?.["status"], `${type}: ${found?.["message"]}`).toBe("True");
+  });
+
+/** Days that AWS keeps the control plane's log of the healthy spoke. */
+async function retention(): Promise<number | undefined> {
+  const logGroupNamePrefix = names(healthy).logGroup;
+  const { logGroups } = await account.cloudwatchlogs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix }));
+  return logGroups?.[0]?.retentionInDays;
+}
+
+/** The role of Crossplane's AWS provider on the hub, and the policy that takes a right away from it. */
+const denial = {
+  RoleName: (bridgeData.crossplane_iam_role_arn as string).split("/").at(-1),
+  PolicyName: "test-no-control-plane",
+};
+const { aws_partition, aws_region, aws_account_id } = bridgeData;
+const arn = `arn:${aws_partition}:eks:${aws_region}:${aws_account_id}:cluster/${names(stuck).cluster}`;
+const deny = () =>
+  account.iam.send(
+    new PutRolePolicyCommand({
+      ...denial,
+      PolicyDocument: JSON.stringify({
+        Version: "2012-10-17",
+        Statement: [{ Effect: "Deny", Action: "eks:CreateCluster", Resource: arn }],
+      }),
+    }),
+  );
+const allow = () => account.iam.send(new DeleteRolePolicyCommand(denial));
+
+const credentialFile = () => join(repository.folder, "spokes", stuck, "secrets", "gitops-system.yaml");
+
+/** Commits the deploy key sealed with the certificate of `environment`, with changed members. */
+async function sealCredential(message: string, environment: string, over: Record<string, string> = {}): Promise<void> {
+  const {
+    identity = "",
+    "identity.pub": publicKey = "",
+    known_hosts = "",
+  } = await secretData("flux-system", "gitops-system");
+  const { certificates } = fromOutputs({ bridgeData, ...sealing });
+  const certificate = certificateFor({ certificates } as never, environment);
+  const data = { identity, "identity.pub": publicKey, known_hosts, ...over };
+  const secret = { namespace: "flux-system", name: "gitops-system", data };
+  writeFileSync(credentialFile(), await seal(join(instance.paths.bin, "kubeseal"), certificate, secret));
+  await repository.push(message);
+}
+
+describe("a spoke that cannot come up says why in its conditions, and comes up when that is mended", () => {
+  let days = 0;
+  let credential = "";
+
+  beforeAll(async () => {
+    await sharedSpoke(healthy, "dev");
+    days = (await retention()) ?? 0;
+    repository = await system();
+  });
+  afterAll(async () => {
+    await allow().catch(() => {});
+    await repository.remove(join("spokes", stuck));
+    await change("Remove the spoke in trouble", (spec) => ({ ...spec, logRetentionDays: days }), healthy);
+    await untilGone(stuck);
+    await eventually(120, async () => expect(await retention()).toBe(days));
+  });
+
+  test("a network that overlaps the hub's: nothing is made, and the message names both and the way out", async () => {
+    const cidr = bridgeData.aws_vpc_cidr;
+    await addSpoke(repository, stuck, "dev", (manifest) => ({
+      ...manifest,
+      spec: { ...manifest.spec, network: { cidr } },
+    }));
+    await repository.push("Add a spoke in the hub's network");
+    const message = await untilSays("SpecAccepted", "NetworkOverlap");
+    expect(message).toContain(`spec.network.cidr ${cidr} overlaps ${cidr} of the hub`);
+    expect(message).toContain("remove this Spoke and add it again with a free network");
+    expect((await spoke(stuck)).status.phase).toBe("Refused");
+    const Filters = [{ Name: `tag:${clusterTag}`, Values: [stuck] }];
+    expect((await account.ec2.send(new DescribeVpcsCommand({ Filters }))).Vpcs).toEqual([]);
+    await repository.remove(join("spokes", stuck));
+    await repository.push("Remove it");
+    await untilGone(stuck);
+  });
+
+  test("an error of AWS: the condition has AWS's words and whose permission is missing", async () => {
+    await deny();
+    await addSpoke(repository, stuck, "dev", (manifest) => ({
+      ...manifest,
+      spec: { ...manifest.spec, nodes: { instanceTypes: ["m7g.gigantic"], min: 1, desired: 1, max: 5 } },
+    }));
+    credential = readFileSync(credentialFile(), "utf8");
+    await repository.push("Add it with a free network");
+    const message = await untilSays("ControlPlaneReady", "AccessDenied");
+    expect(message).toMatch(/^Cluster stuck-cluster: create failed: AccessDenied\w*: .*eks:CreateCluster/);
+    expect(message).toContain("the role of Crossplane's AWS provider lacks the permission");
+  });
+
+  test("nobody else waits for it: another spoke takes a commit meanwhile", async () => {
+    await change("Keep the log longer", (spec) => ({ ...spec, logRetentionDays: days === 7 ? 14 : 7 }), healthy);
+    await eventually(120, async () => expect(await retention()).toBe(days === 7 ? 14 : 7));
+    expect((await spoke(stuck)).status.phase).toBe("Failing");
+    const spokes = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
+    expect(spokes.status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+  });
+
+  test("a bad instance type: the condition names it and the fields to correct", async () => {
+    await allow();
+    await untilTrue("ControlPlaneReady");
+    const message = await untilSays("NodesReady", "InvalidNodes");
+    expect(message).toContain("The following supplied instance types do not exist: [m7g.gigantic]");
+    expect(message).toContain("correct spec.nodes.instanceTypes and spec.nodes.amiType");
+  });
+
+  test("a quota of AWS: the condition says which limit is met", async () => {
+    await change("Take nodes that exist, too many", (spec) => ({ ...spec, nodes: { min: 1, desired: 5, max: 5 } }));
+    const message = await untilSays("NodesReady", "QuotaExceeded");
+    expect(message).toContain("would have 5 nodes");
+    expect(message).toContain("raise the quota in Service Quotas, or remove what is not used");
+  });
+
+  test("a secret sealed for another environment: the condition says which one, and with what to seal", async () => {
+    await sealCredential("Seal the deploy key with another certificate", "prod");
+    await change("Take one node", (spec) => ({ ...spec, nodes: { min: 1, desired: 1, max: 2 } }));
+    const message = await untilSays("Bootstrapped", "WrongSealingKey");
+    expect(message).toContain("SealedSecret/flux-system/gitops-system status: 'Failed'");
+    expect(message).toContain("seal the secret again with the certificate of the spoke's environment");
+    for (const type of ["NetworkReady", "ControlPlaneReady", "NodesReady", "AddonsReady", "IdentitiesReady"])
+      await untilTrue(type);
+  });
+
+  test("a Git server that the spoke does not trust: the condition names the source and what to look at", async () => {
+    const { known_hosts = "" } = await secretData("flux-system", "gitops-system");
+    const foreign = sshpk.generatePrivateKey("ed25519").toPublic().toString("ssh");
+    const host = known_hosts.split(" ")[0];
+    await sealCredential("Expect another host key", "dev", { known_hosts: `${host} ${foreign}\n` });
+    const message = await untilSays("Bootstrapped", "GitUnreachable");
+    expect(message).toContain("GitRepository/flux-system/gitops-system status: 'Failed'");
+    expect(message).toContain("look at the GitRepository: its URL, its credential, the host's known_hosts");
+  });
+
+  test("it is Ready when the last mistake is mended, without anything else being done", async () => {
+    writeFileSync(credentialFile(), credential);
+    await repository.push("Seal the deploy key as it is");
+    await untilReady(stuck);
+    await untilTrue("SpecAccepted");
+  });
+});
