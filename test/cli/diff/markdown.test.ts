@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Change } from "../../../cli/diff/compare.ts";
 import { commentLimit } from "../../../cli/diff/fit.ts";
 import { markdown, marker } from "../../../cli/diff/markdown.ts";
+import type { Stack } from "../../../cli/diff/preview.ts";
 import type { ClusterReport, Report } from "../../../cli/diff/report.ts";
 
 const change = (more: Partial<Change> = {}): Change => ({
@@ -39,7 +40,7 @@ const report = (clusters: readonly ClusterReport[], more: Partial<Report> = {}):
   ...more,
 });
 
-const stack = {
+const stack: Stack = {
   ...{ name: "prod", same: 41, errors: [] },
   changes: [
     {
@@ -51,7 +52,7 @@ const stack = {
       ...{ properties: ["vpcConfig.publicAccessCidrs[0]"], because: [] },
     },
   ],
-} as const;
+};
 
 const golden = (name: string) => join(import.meta.dirname, "golden", `${name}.md`);
 
