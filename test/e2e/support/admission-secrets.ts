@@ -73,6 +73,15 @@ export const clusterSecrets: Cases = [
     object: { ...info("flux-system"), data: bridge({ token: "value" }) },
     refused: "got the keys token",
   },
+  {
+    title: "a cluster-info with a fact of the team's own",
+    object: { ...info("flux-system"), data: bridge({ greeting: "hello" }) },
+  },
+  {
+    title: "a cluster-info with a token under an innocent name",
+    object: { ...info("flux-system"), data: bridge({ greeting: "k8s-aws-v1.aHR0cHM6Ly9zdHM" }) },
+    refused: "got the keys greeting",
+  },
   { title: "a cluster-info of somebody else", object: { ...info("default"), data: { kubeconfig: "value" } } },
 ];
 
