@@ -51,11 +51,20 @@ describe("what runs on the hub", () => {
   test("every controller is there and every pod is Ready", async () => {
     const deployments = (await get(["deployments", "--all-namespaces"])).items;
     const names = deployments.map(
-      ({ metadata }: { metadata: { namespace: string; name: string } }) => `${metadata.namespace}/${metadata.name}`,
+      // A package's deployment ends with the hash of its revision.
+      ({ metadata }: { metadata: { namespace: string; name: string } }) =>
+        `${metadata.namespace}/${metadata.name.replace(/-[0-9a-f]{12}$/, "")}`,
     );
     expect(names.sort()).toEqual([
       "crossplane-system/crossplane",
       "crossplane-system/crossplane-rbac-manager",
+      "crossplane-system/function-spoke",
+      "crossplane-system/provider-aws-cloudwatchlogs",
+      "crossplane-system/provider-aws-ec2",
+      "crossplane-system/provider-aws-eks",
+      "crossplane-system/provider-aws-iam",
+      "crossplane-system/provider-aws-kms",
+      "crossplane-system/provider-family-aws",
       "external-secrets/external-secrets",
       "external-secrets/external-secrets-cert-controller",
       "external-secrets/external-secrets-webhook",
