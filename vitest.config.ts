@@ -1,7 +1,19 @@
 import { defineConfig } from "vitest/config";
 import InOrder from "./test/e2e/support/order.ts";
 
-/** `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. */
+const long = "test/e2e/**/*.long.test.ts";
+
+const onAnInstance = {
+  globalSetup: ["test/e2e/support/cloud.ts"],
+  fileParallelism: false,
+  testTimeout: 300_000,
+  hookTimeout: 1_800_000,
+};
+
+/**
+ * `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. `long` is what takes
+ * longer than a pull request may wait: `npm test -- --project long`.
+ */
 export default defineConfig({
   test: {
     sequence: { sequencer: InOrder },
@@ -21,14 +33,20 @@ export default defineConfig({
       },
       {
         test: {
+          ...onAnInstance,
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
-          globalSetup: ["test/e2e/support/cloud.ts"],
-          fileParallelism: false,
+          exclude: [long],
           // After the unit tests: both at once would make each other slow on a small machine.
           sequence: { groupOrder: 2 },
-          testTimeout: 300_000,
-          hookTimeout: 1_800_000,
+        },
+      },
+      {
+        test: {
+          ...onAnInstance,
+          name: "long",
+          include: [long],
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -10,11 +10,15 @@ import { runSteps } from "./steps.ts";
 import { temporaryInstance } from "./temporary.ts";
 import { closingLines, type TestResults } from "./test-results.ts";
 
+/** The projects of vitest.config.ts that a run without a choice is made of. */
+const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
+
 /** Runs vitest to its end and gives its exit code; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
-    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...reporters, ...args];
+    const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
+    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...reporters, ...projects, ...args];
     const child = spawn(process.execPath, argv, {
       cwd: CHECKOUT,
       stdio: "inherit",
