@@ -79,11 +79,21 @@ export async function removeThroughGit(bare: string, kubectl: Kubectl, report: R
   });
 }
 
+/** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (SpokeRoll). */
+async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
+  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", FOLDER, "--namespace", "flux-system"];
+  const text = await kubectl(["get", ...found, "--ignore-not-found", "--output", "json"]);
+  if (text.trim() === "") return [];
+  const { status } = JSON.parse(text) as { status?: { inventory?: { entries?: { id: string }[] } } };
+  return (status?.inventory?.entries ?? []).map(({ id }) => `${id}: Flux to note that it is gone`);
+}
+
 export const removeSpokesStep: Step<Fleet> = {
   name: "remove the spokes through Git",
   run: async (fleet, report) => {
     const kubectl = await runningHub(fleet, report);
     if (kubectl === undefined) return report("no hub runs: nothing to remove");
     await removeThroughGit(join(gitPaths(fleet.instance()).root, "gitops-system.git"), kubectl, report);
+    await untilReady(async () => [undefined, ...(await inventoryOf(kubectl))], ARRIVAL_SECONDS, report);
   },
 };

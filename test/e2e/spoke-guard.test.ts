@@ -39,6 +39,11 @@ describe("the hub, while spokes exist,", () => {
     await repository.remove(...NAMES.map((name) => `spokes/${name}`));
     await repository.push("Remove the spokes of a version that is not offered");
     for (const name of NAMES) await untilGone(name);
+    // Flux notes it a little later, and the hub's destruction goes by what Flux has noted.
+    await eventually(BOOTSTRAP_SECONDS, async () => {
+      const { status } = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
+      expect(status.inventory?.entries ?? []).toEqual([]);
+    });
   });
 
   test("makes nothing of a Spoke that it can't accept, and says why", async () => {
