@@ -1,9 +1,7 @@
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fleet } from "../local/cli/fleet.ts";
 import type { Kubectl } from "../local/cli/flux.ts";
 import { adminKubeconfig } from "../local/clusters/index.ts";
-import { gitPaths } from "../local/git/index.ts";
 import { run } from "../local/instance/index.ts";
 
 /** EKS name of the hub of the local stack. */
@@ -16,10 +14,6 @@ export const kubectlOn =
   ({ instance, toolchain }: Fleet, cluster: string): Kubectl =>
   (args) =>
     run([toolchain().bin("kubectl"), "--kubeconfig", adminKubeconfig(instance(), cluster), ...args], {});
-
-/** A repository of the instance's Git server. */
-export const bareRepository = ({ instance }: Fleet, name: string): string =>
-  join(gitPaths(instance()).root, `${name}.git`);
 
 interface Condition {
   readonly type: string;

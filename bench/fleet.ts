@@ -6,10 +6,10 @@ import { parse, stringify } from "yaml";
 import { fillTemplate } from "../lib/template.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
 import type { Kubectl } from "../local/cli/flux.ts";
-import { commitTo } from "../local/git/index.ts";
+import { bareRepository, commitTo } from "../local/git/index.ts";
 import { git, writeTree } from "../local/git/repositories.ts";
 import type { Bench } from "./bench.ts";
-import { bareRepository, holding, hub, kubectlOn, listed, until } from "./cluster.ts";
+import { holding, hub, kubectlOn, listed, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
 import { median } from "./statistics.ts";
 import { type Usage, usageOf } from "./usage.ts";
@@ -56,7 +56,7 @@ async function edit(file: string, change: (content: Record<string, unknown>) => 
 
 /** Gives the environment the empty chain, by Git as the platform team does, and waits until it is in force. */
 async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
-  const bare = bareRepository(fleet, "gitops-system");
+  const bare = bareRepository(fleet.instance(), "gitops-system");
   await pushEmptyChain(bare);
   await commitTo(bare, "Leave the chain out for the benchmark", async (checkout) => {
     const source = {
@@ -92,22 +92,26 @@ async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
 
 /** Adds spokes by one commit: from the template, without secrets, which only the chain would read. */
 async function add(fleet: Fleet, numbers: readonly number[]): Promise<void> {
-  await commitTo(bareRepository(fleet, "gitops-system"), `Add ${numbers.length} spokes`, async (checkout) => {
-    const template = join(checkout, "templates", "spoke");
-    for (const number of numbers) {
-      const values = {
-        name: nameOf(number),
-        environment,
-        region: "us-east-1",
-        kubernetesVersion: "1.34",
-        tenant: "bench",
-      };
-      const folder = join(checkout, "spokes", nameOf(number));
-      await mkdir(folder);
-      for (const file of ["kustomization.yaml", "spoke.yaml"])
-        await writeFile(join(folder, file), fillTemplate(await readFile(join(template, file), "utf8"), values));
-    }
-  });
+  await commitTo(
+    bareRepository(fleet.instance(), "gitops-system"),
+    `Add ${numbers.length} spokes`,
+    async (checkout) => {
+      const template = join(checkout, "templates", "spoke");
+      for (const number of numbers) {
+        const values = {
+          name: nameOf(number),
+          environment,
+          region: "us-east-1",
+          kubernetesVersion: "1.34",
+          tenant: "bench",
+        };
+        const folder = join(checkout, "spokes", nameOf(number));
+        await mkdir(folder);
+        for (const file of ["kustomization.yaml", "spoke.yaml"])
+          await writeFile(join(folder, file), fillTemplate(await readFile(join(template, file), "utf8"), values));
+      }
+    },
+  );
 }
 
 interface Measured {

@@ -3,9 +3,9 @@ import { newSpoke } from "../cli/spoke-folder.ts";
 import { appProxy, demo, sshUrlOf } from "../local/cli/demo.ts";
 import { factsOf } from "../local/cli/facts.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
-import { commitTo, registerDeployKeys } from "../local/git/index.ts";
+import { bareRepository, commitTo, registerDeployKeys } from "../local/git/index.ts";
 import type { Bench } from "./bench.ts";
-import { bareRepository, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
+import { holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
 
 const name = "bench";
@@ -31,17 +31,21 @@ async function onboard(fleet: Fleet): Promise<void> {
     ...{ app, cluster: name, environment, tenant, repositoryUrl: sshUrlOf(appRepository) },
     ...{ revision: "main", path: `./overlays/${environment}` },
   };
-  await commitTo(bareRepository(fleet, "gitops-workloads"), `Onboard ${app} on ${name}`, async (checkout) => {
-    const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet));
-    await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
-  });
+  await commitTo(
+    bareRepository(fleet.instance(), "gitops-workloads"),
+    `Onboard ${app} on ${name}`,
+    async (checkout) => {
+      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet));
+      await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
+    },
+  );
 }
 
 /** Pushes the spoke's folder; gives the time just before. */
 async function push(fleet: Fleet): Promise<number> {
   const { environment, kubernetesVersion, nodes } = demo;
   let pushed = 0;
-  await commitTo(bareRepository(fleet, "gitops-system"), `Add spoke ${name}`, async (checkout) => {
+  await commitTo(bareRepository(fleet.instance(), "gitops-system"), `Add spoke ${name}`, async (checkout) => {
     await newSpoke(checkout, { name, environment, tenant: "platform", kubernetesVersion, nodes }, () => factsOf(fleet));
     pushed = performance.now();
   });

@@ -6,7 +6,7 @@ import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
-import { GIT_SSH_PORT, gitKnownHosts, gitPaths, publish } from "../git/index.ts";
+import { bareRepository, GIT_SSH_PORT, gitKnownHosts, publish } from "../git/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";
@@ -53,8 +53,9 @@ const gitStep: Step<Fleet> = {
     const instance = fleet.instance();
     gitKnownHosts(instance); // makes the host key before the server needs it
     for (const name of await repositories()) {
-      const bare = join(gitPaths(instance).root, `${name}.git`);
-      report(`${name}: ${publish(bare, join(CHECKOUT, "repos", name), `Publish repos/${name}`)}`);
+      report(
+        `${name}: ${publish(bareRepository(instance, name), join(CHECKOUT, "repos", name), `Publish repos/${name}`)}`,
+      );
     }
     await supervisorOf(instance).start({
       id: "git",

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { onboardApp } from "../../cli/app-folder.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
-import { commitTo, gitPaths, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
-import type { Instance } from "../instance/index.ts";
+import { bareRepository, commitTo, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
 import { appProxy, demo, deployerArn, sshUrlOf } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
@@ -13,8 +12,6 @@ import type { Report, Step } from "./steps.ts";
 
 const SPOKE_SECONDS = 1200;
 const APP_SECONDS = 600;
-
-const bareOf = (instance: Instance, repository: string) => join(gitPaths(instance).root, `${repository}.git`);
 
 /** Adds something to a repository once: what a person has removed since stays removed. */
 async function once(bare: string, path: string, add: () => Promise<unknown>, report: Report): Promise<void> {
@@ -35,7 +32,7 @@ const spokeStep: Step<Fleet> = {
   name: `add spoke ${demo.spoke}: fleet new-cluster, commit and push to gitops-system`,
   run: async (fleet, report) => {
     const { spoke: name, environment, kubernetesVersion, nodes } = demo;
-    const bare = bareOf(fleet.instance(), "gitops-system");
+    const bare = bareRepository(fleet.instance(), "gitops-system");
     const request = { name, environment, tenant: "platform", kubernetesVersion, nodes, admins: [deployerArn] };
     const change = (checkout: string) => newSpoke(checkout, request, () => factsOf(fleet));
     await once(
@@ -52,7 +49,7 @@ const appStep: Step<Fleet> = {
   name: `onboard ${demo.app}: fleet onboard, register its deploy key, commit and push to gitops-workloads`,
   run: async (fleet, report) => {
     const { app, appRepository, environment, spoke: cluster, tenant } = demo;
-    const bare = bareOf(fleet.instance(), "gitops-workloads");
+    const bare = bareRepository(fleet.instance(), "gitops-workloads");
     const request = {
       ...{ app, cluster, environment, tenant, repositoryUrl: sshUrlOf(appRepository) },
       ...{ revision: "main", path: `./overlays/${environment}` },
@@ -78,7 +75,8 @@ const readyStep: Step<Fleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    if (!hasPath(bareOf(instance, "gitops-system"), spokePath)) return report(`there is no spoke ${demo.spoke}`);
+    if (!hasPath(bareRepository(instance, "gitops-system"), spokePath))
+      return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
     await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
   },
@@ -95,8 +93,8 @@ const answerStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const instance = fleet.instance();
     const there = [
-      hasPath(bareOf(instance, "gitops-system"), spokePath),
-      hasPath(bareOf(instance, "gitops-workloads"), appPath),
+      hasPath(bareRepository(instance, "gitops-system"), spokePath),
+      hasPath(bareRepository(instance, "gitops-workloads"), appPath),
     ];
     if (there.includes(false)) return report(`there is no ${demo.app} on ${demo.spoke}`);
     const kubectl = kubectlFor(join(instance.paths.bin, "kubectl"), await contextOf(fleet), process.env);

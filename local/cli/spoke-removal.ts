@@ -2,8 +2,9 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
-import { fleetNames } from "../../lib/names.ts";
-import { commitTo, gitPaths, listFolder } from "../git/index.ts";
+import { fleetNames, namespaces } from "../../lib/names.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import { bareRepository, commitTo, listFolder } from "../git/index.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
 import { PROJECT, readStack } from "./pulumi.ts";
@@ -71,7 +72,7 @@ export async function removeThroughGit(bare: string, kubectl: Kubectl, report: R
   await reconcileNow(kubectl);
   for (const { metadata } of withoutFolder(await spokesOf(kubectl))) {
     report(`${metadata.name} did not come from Git: deleting it`);
-    await kubectl(["delete", "spoke", metadata.name, "--namespace", "spokes", "--wait=false"]);
+    await kubectl(["delete", "spoke", metadata.name, "--namespace", spokeApi.namespace, "--wait=false"]);
   }
   const left = async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)];
   await untilReady(left, REMOVAL_SECONDS, report).catch((error: Error) => {
@@ -81,19 +82,20 @@ export async function removeThroughGit(bare: string, kubectl: Kubectl, report: R
 
 /** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (SpokeRoll). */
 async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
-  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", FOLDER, "--namespace", "flux-system"];
+  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", FOLDER, "--namespace", namespaces.flux];
   const text = await kubectl(["get", ...found, "--ignore-not-found", "--output", "json"]);
   if (text.trim() === "") return [];
   const { status } = JSON.parse(text) as { status?: { inventory?: { entries?: { id: string }[] } } };
   return (status?.inventory?.entries ?? []).map(({ id }) => `${id}: Flux to note that it is gone`);
 }
 
+/** Removes every spoke of a hub that runs, and waits until the hub may be destroyed. */
 export const removeSpokesStep: Step<Fleet> = {
   name: "remove the spokes through Git",
   run: async (fleet, report) => {
     const kubectl = await runningHub(fleet, report);
     if (kubectl === undefined) return report("no hub runs: nothing to remove");
-    await removeThroughGit(join(gitPaths(fleet.instance()).root, "gitops-system.git"), kubectl, report);
+    await removeThroughGit(bareRepository(fleet.instance(), "gitops-system"), kubectl, report);
     await untilReady(async () => [undefined, ...(await inventoryOf(kubectl))], ARRIVAL_SECONDS, report);
   },
 };

@@ -1,11 +1,8 @@
-import type { Kubectl } from "./flux.ts";
+import { labelKeys } from "../../lib/labels.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import type { Kubectl, KubernetesObject } from "./flux.ts";
 
-/** A condition of a Kubernetes object. */
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly message?: string;
-}
+type Conditions = NonNullable<KubernetesObject["status"]>["conditions"];
 
 /** What is read of a Spoke. */
 export interface Spoke {
@@ -14,30 +11,21 @@ export interface Spoke {
   readonly status?: {
     readonly phase?: string;
     readonly message?: string;
-    readonly conditions?: readonly Condition[];
+    readonly conditions?: Conditions;
     readonly cluster?: { readonly name?: string };
   };
 }
-
-/** What is read of a step of a spoke's bootstrap chain: a Flux Kustomization or HelmRelease. */
-export interface ChainStep {
-  readonly kind: string;
-  readonly metadata: { readonly name: string };
-  readonly status?: { readonly conditions?: readonly Condition[] };
-}
-
-const NAMESPACE = "spokes";
 
 /** All Spokes; none where the hub has no Spoke API (yet). */
 export async function spokesOf(kubectl: Kubectl): Promise<Spoke[]> {
   const kinds = await kubectl(["api-resources", "--api-group", "fleet.internal", "--output", "name"]);
   if (!kinds.split("\n").includes("spokes.fleet.internal")) return [];
-  return JSON.parse(await kubectl(["get", "spokes", "--namespace", NAMESPACE, "--output", "json"])).items;
+  return JSON.parse(await kubectl(["get", "spokes", "--namespace", spokeApi.namespace, "--output", "json"])).items;
 }
 
-/** The chain's steps of a spoke on the hub. */
-export async function chainOf(kubectl: Kubectl, spoke: string): Promise<ChainStep[]> {
-  const selector = ["--namespace", NAMESPACE, "--selector", `fleet.internal/cluster=${spoke}`];
+/** The steps of a spoke's bootstrap chain on the hub: Flux Kustomizations and HelmReleases. */
+export async function chainOf(kubectl: Kubectl, spoke: string): Promise<KubernetesObject[]> {
+  const selector = ["--namespace", spokeApi.namespace, "--selector", `${labelKeys.cluster}=${spoke}`];
   return JSON.parse(
     await kubectl([
       "get",
@@ -49,7 +37,7 @@ export async function chainOf(kubectl: Kubectl, spoke: string): Promise<ChainSte
   ).items;
 }
 
-const holds = (conditions: readonly Condition[] | undefined, type: string) =>
+const holds = (conditions: Conditions, type: string) =>
   conditions?.some((condition) => condition.type === type && condition.status === "True") === true;
 
 /** Whether a Spoke is Ready. Pure. */
@@ -61,7 +49,7 @@ export function spokeLine({ metadata, status }: Spoke): string {
 }
 
 /** How far a spoke's chain is: the steps that are Ready of those that are there. Pure. */
-export function chainLine(spoke: string, steps: readonly ChainStep[]): string {
+export function chainLine(spoke: string, steps: readonly KubernetesObject[]): string {
   const kustomizations = steps.filter(({ kind }) => kind === "Kustomization");
   const ready = kustomizations.filter(({ status }) => holds(status?.conditions, "Ready"));
   const names = ready.map(({ metadata }) => metadata.name.replace(`${spoke}-`, "")).sort();

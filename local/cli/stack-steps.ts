@@ -3,7 +3,7 @@ import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
-import { BRANCH, type DeployKey, GIT_HOST, gitKnownHosts, gitPaths, registerDeployKeys } from "../git/index.ts";
+import { BRANCH, bareRepository, type DeployKey, GIT_HOST, gitKnownHosts, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
@@ -113,7 +113,7 @@ export async function hubKubectl(instance: Instance, stack: string): Promise<Kub
 
 /** The revision that Flux has to reach: the head of the repository on the Git server, as Flux names it. */
 export async function headRevision(instance: Instance, repository: string): Promise<string> {
-  const bare = join(gitPaths(instance).root, `${repository}.git`);
+  const bare = bareRepository(instance, repository);
   return `${BRANCH}@sha1:${(await run(["git", "--git-dir", bare, "rev-parse", BRANCH])).trim()}`;
 }
 

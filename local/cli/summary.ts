@@ -48,7 +48,7 @@ And the application on it:
 export function summary(instance: Instance, { hubOnly }: { readonly hubOnly: boolean }): string {
   return `${onTheHub(instance)}${hubOnly ? "" : onSpokes(instance)}
 npm run status    what runs, restarts, what is not Ready
-npm test          all tests, on an instance of their own
+npm test          the tests, on an instance of their own
 npm run down      removes everything
 Logs: ${join(instance.dir, "logs")}
 `;

@@ -1,8 +1,7 @@
 // `deploy-key <repository> <public key>`: registers a read-only deploy key at the instance's Git server, as one does at a Git host.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { findInstance } from "../instance/index.ts";
-import { gitPaths, registerDeployKeys } from "./index.ts";
+import { bareRepository, gitPaths, registerDeployKeys } from "./index.ts";
 
 const [repository = "", ...words] = process.argv.slice(2);
 const publicKey = words.join(" ").trim();
@@ -10,7 +9,7 @@ const instance = await findInstance();
 const problem =
   instance === undefined
     ? "there is no instance in this folder (FLEET_LOCAL_DIR): run npm start first"
-    : !existsSync(join(gitPaths(instance).root, `${repository}.git`))
+    : !existsSync(bareRepository(instance, repository))
       ? `there is no repository '${repository}' in ${gitPaths(instance).root}`
       : !/^ssh-ed25519 [A-Za-z0-9+/]+=* \S/.test(publicKey)
         ? `no public key with a comment in OpenSSH form: '${publicKey}'`

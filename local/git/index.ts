@@ -20,6 +20,10 @@ export function gitPaths(instance: Instance) {
   return { root, keys: join(root, "keys.json"), hostKey: join(root, "host_key") };
 }
 
+/** A bare repository of the Git server. */
+export const bareRepository = (instance: Instance, repository: string): string =>
+  join(gitPaths(instance).root, `${repository}.git`);
+
 /** The known_hosts line of the instance's Git server; makes its host key when there is none yet. */
 export function gitKnownHosts(instance: Instance): string {
   const { root, hostKey } = gitPaths(instance);

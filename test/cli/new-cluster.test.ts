@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { UsageError } from "../../cli/usage.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
 import { definition } from "../functions/spoke/support/definition.ts";
-import { certificate, fakeKubeseal, fleetWith, privateHalf, root } from "./support/fleet.ts";
+import { certificate, type fakeKubeseal, newCase, privateHalf } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-new-cluster-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -19,11 +19,7 @@ let checkout: string;
 let kubeseal: ReturnType<typeof fakeKubeseal>;
 let fleet: Fleet;
 beforeEach(() => {
-  const folder = mkdtempSync(join(base, "case-"));
-  kubeseal = fakeKubeseal(folder);
-  fleet = fleetWith({ dev }, kubeseal.program);
-  checkout = join(folder, "gitops-system");
-  cpSync(join(root, "repos", "gitops-system"), checkout, { recursive: true });
+  ({ checkout, kubeseal, fleet } = newCase(base, "gitops-system", { dev }));
 });
 
 const request: SpokeRequest = { name: "blue", environment: "dev", tenant: "payments" };

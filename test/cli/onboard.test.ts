@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2 from "ssh2";
@@ -8,7 +8,7 @@ import { onboardApp } from "../../cli/app-folder.ts";
 import type { AppRequest } from "../../cli/app-rules.ts";
 import type { Fleet } from "../../cli/sources.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { certificate, fakeKubeseal, fleetWith, knownHosts, privateHalf, root } from "./support/fleet.ts";
+import { certificate, type fakeKubeseal, knownHosts, newCase, privateHalf } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-onboard-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -18,11 +18,7 @@ let checkout: string;
 let kubeseal: ReturnType<typeof fakeKubeseal>;
 let fleet: Fleet;
 beforeEach(() => {
-  const folder = mkdtempSync(join(base, "case-"));
-  kubeseal = fakeKubeseal(folder);
-  fleet = fleetWith({ dev }, kubeseal.program);
-  checkout = join(folder, "gitops-workloads");
-  cpSync(join(root, "repos", "gitops-workloads"), checkout, { recursive: true });
+  ({ checkout, kubeseal, fleet } = newCase(base, "gitops-workloads", { dev }));
 });
 
 const request: AppRequest = {

@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
 import type { Fleet } from "../../../cli/sources.ts";
@@ -48,6 +48,15 @@ process.stdout.write(\`kind: SealedSecret\\nmetadata: { name: \${name}, namespac
   chmodSync(program, 0o755);
   const lines = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
   return { program, calls: () => lines().map((line) => JSON.parse(line)) };
+}
+
+/** A checkout of one of the repositories in a new folder below `base`, and a fleet to seal for. */
+export function newCase(base: string, repository: string, certificates: Fleet["certificates"]) {
+  const folder = mkdtempSync(join(base, "case-"));
+  const kubeseal = fakeKubeseal(folder);
+  const checkout = join(folder, repository);
+  cpSync(join(root, "repos", repository), checkout, { recursive: true });
+  return { checkout, kubeseal, fleet: fleetWith(certificates, kubeseal.program) };
 }
 
 /** A fleet with one repository credential for all repositories. */

@@ -1,24 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
+import type { Manifest } from "../../../cli/check/files.ts";
 import { type Build, BuildError } from "../../../cli/check/kustomize.ts";
 
 /** `kustomize build`, as far as the repositories use it (a namespace only over namespaced kinds); everything else is refused. test/e2e holds it against kubectl's. */
 
-export interface Manifest {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  // biome-ignore lint/suspicious/noExplicitAny: tests read specifications of any kind by path
-  readonly spec?: any;
-  // biome-ignore lint/suspicious/noExplicitAny: RBAC, ConfigMaps and the like have members of their own
-  readonly [member: string]: any;
-}
+export type { Manifest };
 
 /** A patch as in a kustomization.yaml or in a Flux Kustomization's spec.patches. */
 export interface Patch {
