@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
 import { kustomize } from "../../cli/check/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
@@ -12,26 +13,22 @@ import { schemaFolder } from "../functions/spoke/support/schemas.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-const modules = {
-  "github.com/fluxcd/kustomize-controller": "config/crd/bases",
-  "github.com/fluxcd/helm-controller": "config/crd/bases",
-  "github.com/fluxcd/source-controller": "config/crd/bases",
-  "github.com/external-secrets/external-secrets": "config/crds/bases",
-  "github.com/bitnami/sealed-secrets": "helm/sealed-secrets/crds",
-  "github.com/crossplane/crossplane/v2": "cluster/crds",
-  "k8s.io/kubernetes": "api/openapi-spec/v3",
-} as const;
-
 let kubectl: string;
+/** What `npm run crds` copies. */
+let folder: string;
 let definitions: readonly string[];
 
 beforeAll(async () => {
   const toolchain = await ensureToolchain();
   kubectl = toolchain.bin("kubectl");
-  const folders = Object.entries(modules).map(([path, folder]) => join(toolchain.module(path), folder));
-  definitions = [...folders, ...(schemaFolder === undefined ? [] : [schemaFolder])];
-  for (const folder of definitions) expect(readdirSync(folder), folder).not.toEqual([]);
+  folder = mkdtempSync(join(tmpdir(), "crds-"));
+  const { status, stderr } = spawnSync(process.execPath, [join(root, "local/cli/crds.ts"), folder], {
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  definitions = [folder, ...(schemaFolder === undefined ? [] : [schemaFolder])];
 });
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const report = (folder: string, paths: readonly string[] = []) =>
   check({ repos: folder, definitions: paths, build: kustomize({ FLEET_KUSTOMIZE: kubectl }) });

@@ -1,0 +1,17 @@
+import { join } from "node:path";
+import { moduleDir } from "./go.ts";
+
+/** Where the Go modules of the pinned versions keep what API servers know of their kinds: CustomResourceDefinitions, and Kubernetes' OpenAPI. */
+const folders = {
+  "github.com/fluxcd/kustomize-controller": "config/crd/bases",
+  "github.com/fluxcd/helm-controller": "config/crd/bases",
+  "github.com/fluxcd/source-controller": "config/crd/bases",
+  "github.com/external-secrets/external-secrets": "config/crds/bases",
+  "github.com/bitnami/sealed-secrets": "helm/sealed-secrets/crds",
+  "github.com/crossplane/crossplane/v2": "cluster/crds",
+  "k8s.io/kubernetes": "api/openapi-spec/v3",
+} as const;
+
+/** The folders with the definitions of the pinned versions, by module; a module that is not there yet is downloaded. */
+export const definitionFolders = (): ReadonlyMap<string, string> =>
+  new Map(Object.entries(folders).map(([module, folder]) => [module, join(moduleDir(module), folder)]));
