@@ -12,7 +12,8 @@ import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke
  */
 
 const account = "012345678901";
-const region = "eu-west-1";
+/** Where the hub is, as far as nobody says. */
+export const region = "eu-west-1";
 const fleet = "fleet";
 const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:${account}:${resource}`;
 

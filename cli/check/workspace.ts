@@ -1,9 +1,10 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
-import { parseDocument, stringify } from "yaml";
+import { parseAllDocuments, parseDocument, stringify } from "yaml";
+import { compareVersions } from "../../functions/spoke/versions.ts";
 import { fillTemplate } from "../../lib/template.ts";
-import { repositoryUrl } from "./clusters.ts";
+import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { filesBelow, isFolder, isYaml } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { kustomizationFile } from "./tree.ts";
@@ -59,13 +60,23 @@ function instantiate(template: string, to: string, values: Readonly<Record<strin
   }
 }
 
-function addSpoke(system: string, environment: string): void {
+/** The newest Kubernetes version that the Composition supports; any where none can be read, which the compiler says elsewhere. */
+function newestVersion(system: string): string {
+  const versions = filesBelow(join(system, "platform"))
+    .filter(isYaml)
+    .flatMap((file) => parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS()))
+    .filter((object) => object?.kind === "Composition")
+    .flatMap(({ spec }) => Object.keys(spec?.pipeline?.[0]?.input?.kubernetesVersions ?? {}));
+  return versions.sort(compareVersions).at(-1) ?? "1.34";
+}
+
+function addSpoke(system: string, environment: string, region: string): void {
   const folder = join(system, "spokes", specimenName(environment));
   instantiate(join(system, "templates", "spoke"), folder, {
     name: specimenName(environment),
     environment,
-    region: "eu-west-1",
-    kubernetesVersion: "1.34",
+    region,
+    kubernetesVersion: newestVersion(system),
     tenant: "platform",
   });
   const file = join(folder, "spoke.yaml");
@@ -114,9 +125,10 @@ function written(path: string): string {
 
 /**
  * Copies the repositories that are folders of `repos`.
+ * @param region of the hub and of the added spokes
  * @throws WorkspaceError
  */
-export function openWorkspace(repos: string): Workspace {
+export function openWorkspace(repos: string, region: string = anyRegion): Workspace {
   const repositories = folders(repos);
   if (!repositories.includes(systemName))
     throw new WorkspaceError(
@@ -136,7 +148,7 @@ export function openWorkspace(repos: string): Workspace {
   const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
   const workspace = { folder, system, workloads, repositories, environments, hubAddons };
   if (isFolder(join(system, "templates", "spoke")))
-    for (const environment of environments) addSpoke(system, environment);
+    for (const environment of environments) addSpoke(system, environment, region);
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
   if (isFolder(join(workloads, "templates", "app")))
     for (const environment of environments)

@@ -135,7 +135,7 @@ function clustersOf(fleet: Fleet, { composed }: Spokes): Map<string, Item[]> {
 
 /** Renders everything that the clusters get of a state. */
 export async function stateOf({ side, build, before, recorded, ...options }: StateOptions): Promise<State> {
-  const workspace = openWorkspace(side.repos);
+  const workspace = openWorkspace(side.repos, options.hub?.aws.region);
   const code: Code = await codeOf(side.project);
   // With fixed addresses, without which a spoke can't have a public endpoint.
   const madeUp = { ...hubMetadata(workspace.environments[0] ?? "dev"), hubEgressCidrs: ["203.0.113.10/32"] };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { blastRadius } from "../../cli/diff/blast-radius.ts";
+import { hubMetadata } from "../../cli/check/clusters.ts";
+import { type BlastRadiusOptions, blastRadius } from "../../cli/diff/blast-radius.ts";
 import { markdown } from "../../cli/diff/markdown.ts";
 import type { Report } from "../../cli/diff/report.ts";
 import { buildText } from "../repos/support/kustomize.ts";
@@ -7,8 +8,9 @@ import { composition, GitFleet } from "./support/git-fleet.ts";
 
 /** Without kustomize and helm: test/e2e/diff.test.ts does the same with the real ones. */
 
-const diff = (fleet: GitFleet, base: string, head: string): Promise<Report> =>
-  blastRadius({ base, head, cwd: fleet.folder, build: buildText, recorded: new Map(), stacks: [], charts: {} });
+const options = { build: buildText, recorded: new Map(), stacks: [], charts: {} };
+const diff = (fleet: GitFleet, base: string, head: string, more: Partial<BlastRadiusOptions> = {}): Promise<Report> =>
+  blastRadius({ base, head, cwd: fleet.folder, ...options, ...more });
 
 /** What happens to each cluster, those aside that stay as they are. */
 const changes = ({ clusters }: Report): Record<string, string[]> =>
@@ -31,7 +33,7 @@ describe("a change of the Composition", () => {
     fleet = new GitFleet();
     commits.push(fleet.git("rev-parse", "HEAD"));
     // As the Composition asks for it: first dev alone, then promoted.
-    fleet.edit(composition, ["v1.20.4-eksbuild.2", "v1.20.5-eksbuild.1"], ['prod: "true"', 'prod: "false"']);
+    fleet.edit(composition, ["v1.21.1-eksbuild.3", "v1.21.2-eksbuild.1"], ['prod: "true"', 'prod: "false"']);
     commits.push(fleet.commit());
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     commits.push(fleet.commit());
@@ -57,7 +59,7 @@ describe("a change of the Composition", () => {
     expect(report.head.commit).toBe(commits[1]);
     const [change] = report.clusters[1]?.changes ?? [];
     expect(change?.diff).toEqual(
-      expect.arrayContaining(["-    addonVersion: v1.20.4-eksbuild.2", "+    addonVersion: v1.20.5-eksbuild.1"]),
+      expect.arrayContaining(["-    addonVersion: v1.21.1-eksbuild.3", "+    addonVersion: v1.21.2-eksbuild.1"]),
     );
     expect(markdown(report)).toContain(
       "**2 of 4 clusters touched**: 2 changed. New spokes would come up differently too, in dev.",
@@ -71,6 +73,24 @@ describe("a change of the Composition", () => {
       green: [addon("green")],
       "check-prod": [addon("check-prod")],
     });
+  });
+});
+
+describe("the facts of a hub", () => {
+  let fleet: GitFleet;
+  beforeAll(() => {
+    fleet = new GitFleet();
+  });
+  afterAll(() => fleet.remove());
+
+  test("are taken as they are: what stands for new spokes is in the hub's region", async () => {
+    const hub = hubMetadata("prod");
+    const elsewhere = { ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] };
+    const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: elsewhere });
+    expect(gaps.filter((gap) => gap.includes("check-"))).toEqual([]);
+    expect(gaps).toContainEqual(
+      expect.stringContaining("spec.region eu-west-1 is not the hub's region ap-southeast-2"),
+    );
   });
 });
 

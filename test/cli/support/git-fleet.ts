@@ -21,11 +21,11 @@ export interface SpokeOfTest {
   readonly more?: string;
 }
 
-/** Two in dev and one in prod; one of them a Kubernetes version ahead. */
+/** Two in dev and one in prod; one of them a Kubernetes version behind. */
 export const spokesOfTest: readonly SpokeOfTest[] = [
-  { name: "blue", environment: "dev", kubernetesVersion: "1.34" },
-  { name: "teal", environment: "dev", kubernetesVersion: "1.35" },
-  { name: "green", environment: "prod", kubernetesVersion: "1.34", more: "  deletionProtection: true\n" },
+  { name: "blue", environment: "dev", kubernetesVersion: "1.35" },
+  { name: "teal", environment: "dev", kubernetesVersion: "1.34" },
+  { name: "green", environment: "prod", kubernetesVersion: "1.35", more: "  deletionProtection: true\n" },
 ];
 
 export class GitFleet {
