@@ -8,20 +8,28 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** Fills in defaults as the API server does: where a property is absent, from the outside in. */
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/**
+ * Fills in defaults as the API server does: where a property is absent, from the outside in. A null that the schema does not
+ * allow is as good as absent.
+ */
 export function withDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withDefaults(schema.items ?? {}, item));
   if (typeof value !== "object" || value === null) return value;
+  const { properties = {}, additionalProperties } = schema;
   const filled: Record<string, unknown> = { ...value };
-  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+  for (const [name, property] of Object.entries(properties)) {
+    if (filled[name] === null && property["nullable"] !== true) delete filled[name];
     if (filled[name] === undefined && property.default !== undefined) filled[name] = structuredClone(property.default);
     if (filled[name] !== undefined) filled[name] = withDefaults(property, filled[name]);
   }
+  if (isSchema(additionalProperties))
+    for (const name of Object.keys(filled).filter((key) => !Object.hasOwn(properties, key)))
+      filled[name] = withDefaults(additionalProperties, filled[name]);
   return filled;
 }
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const mapped = (schemas: Readonly<Record<string, Schema>>): Record<string, Schema> =>
   Object.fromEntries(Object.entries(schemas).map(([name, inner]) => [name, closed(inner)]));

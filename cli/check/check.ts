@@ -12,6 +12,7 @@ import { checkNetworks } from "./rules/networks.ts";
 import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkSecrets } from "./rules/secrets.ts";
+import { checkValidations } from "./rules/validations.ts";
 import { unsubstituted, unusedKeys } from "./variables.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
@@ -40,6 +41,8 @@ interface Compiled {
   readonly fleet: Fleet;
   readonly definitions: Definitions;
   readonly findings: Findings;
+  /** What the rules could not look at. */
+  readonly notes: Set<string>;
 }
 
 const isWhole = ({ steps }: Fleet): boolean => steps.every(({ complete }) => complete);
@@ -55,6 +58,8 @@ export const rules = {
   // A key may be used in what could not be built.
   unusedKeys: ({ fleet, findings }: Compiled) => isWhole(fleet) && unusedKeys(fleet, findings),
   manifests: ({ fleet, definitions, findings }: Compiled) => checkManifests(fleet, definitions, findings),
+  validations: ({ fleet, definitions, findings, notes }: Compiled) =>
+    checkValidations(fleet, definitions, findings, notes),
 } as const;
 
 /** Manifests of the platform and governance teams that no cluster gets; an application's repository may hold other YAML too. */
@@ -84,8 +89,9 @@ export function check({ repos, definitions: paths = [], build, without }: CheckO
     const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
     const definitions = new Definitions(paths);
     for (const { manifest } of allObjects(fleet)) definitions.add(manifest);
+    const notes = new Set<string>();
     for (const [name, rule] of Object.entries(rules))
-      if (name !== without) rule({ root, files, fleet, definitions, findings });
+      if (name !== without) rule({ root, files, fleet, definitions, findings, notes });
     const found = findings.sorted();
     if (!isWhole(fleet) && found.length === 0 && fleet.notes.length === 0)
       throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
@@ -94,6 +100,7 @@ export function check({ repos, definitions: paths = [], build, without }: CheckO
       findings: found,
       notes: [
         ...fleet.notes,
+        ...notes,
         ...(isWhole(fleet) ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),
         ...(unknown.length > 0
           ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]

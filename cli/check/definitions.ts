@@ -82,7 +82,12 @@ function definition(object: Manifest): Definition | undefined {
 export interface Violation {
   readonly path: readonly string[];
   readonly problem: string;
+  /** Whether the API server looks no further: the rules of the definition say nothing of such a value. */
+  readonly isBlocking: boolean;
 }
+
+/** Kubernetes, apiextensions-apiserver, `hasBlockingErr`. */
+const blocking: ReadonlySet<string> = new Set(["type", "required", "enum", "maxLength", "maxItems", "maxProperties"]);
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
@@ -92,13 +97,16 @@ function violation({ instancePath, keyword, message = "is wrong", params, data }
     .slice(1)
     .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
   const where = path.join(".") || "the object";
+  const isBlocking = blocking.has(keyword);
   if (keyword === "additionalProperties") {
     const field = String(params["additionalProperty"]);
-    return { path: [...path, field], problem: `${where} has the field ${field}, which its definition does not know` };
+    const problem = `${where} has the field ${field}, which its definition does not know`;
+    return { path: [...path, field], problem, isBlocking };
   }
-  if (keyword === "required") return { path, problem: `${where} lacks ${String(params["missingProperty"])}` };
+  if (keyword === "required")
+    return { path, problem: `${where} lacks ${String(params["missingProperty"])}`, isBlocking };
   const allowed = keyword === "enum" ? `: ${shown(params["allowedValues"])}` : "";
-  return { path, problem: `${where} ${message}${allowed}; got ${shown(data)}` };
+  return { path, problem: `${where} ${message}${allowed}; got ${shown(data)}`, isBlocking };
 }
 
 export class Definitions {
@@ -107,6 +115,7 @@ export class Definitions {
   readonly #unread = new Map<string, string>();
   readonly #groups = new Set<string>();
   readonly #builtIn = new Map<string, { readonly document: OpenApi; readonly name: string }>();
+  readonly #schemas = new Map<string, Schema>();
   readonly #validators = new Map<string, ValidateFunction | undefined>();
 
   /** @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON) */
@@ -167,7 +176,7 @@ export class Definitions {
 
   /** Whether the whole of a kind is known. */
   knows({ apiVersion, kind }: Manifest): boolean {
-    return this.#builtIn.has(`${apiVersion} ${kind}`) || this.#schema(apiVersion, kind) !== undefined;
+    return this.#builtIn.has(`${apiVersion} ${kind}`) || this.schemaOf({ apiVersion, kind }) !== undefined;
   }
 
   /** What is wrong with a manifest; undefined when nothing is known of its kind or version. */
@@ -187,11 +196,19 @@ export class Definitions {
   #validator({ apiVersion, kind }: Manifest): ValidateFunction | undefined {
     const own = this.#builtIn.get(`${apiVersion} ${kind}`);
     if (own) return this.#builtInValidator(own);
-    const schema = this.#schema(apiVersion, kind) ?? always[`${apiVersion} ${kind}`];
+    const schema = this.schemaOf({ apiVersion, kind }) ?? always[`${apiVersion} ${kind}`];
     if (!schema) return undefined;
     return ajv().compile(
       closed({ ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } }),
     );
+  }
+
+  /** The schema of a kind that has a definition; undefined of Kubernetes' own, and where the version is not served. */
+  schemaOf({ apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): Schema | undefined {
+    const key = `${apiVersion} ${kind}`;
+    const schema = this.#schemas.get(key) ?? this.#schema(apiVersion, kind);
+    if (schema) this.#schemas.set(key, schema);
+    return schema;
   }
 
   #schema(apiVersion: string, kind: string): Schema | undefined {

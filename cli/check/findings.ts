@@ -12,6 +12,7 @@ export type Rule =
   | "patch"
   | "api-version"
   | "schema"
+  | "validation"
   | "pinned"
   | "plain-secret"
   | "network";

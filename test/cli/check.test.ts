@@ -12,13 +12,16 @@ import {
   seeds,
   withChanges,
 } from "./support/seeds.ts";
+import { validationSeeds } from "./support/validation-seeds.ts";
 
 /** Without a cluster and without kustomize: test/e2e/check.test.ts does the same with the real one and with definitions. */
 
 const compiled = (changes: readonly Change[]): Found[] =>
   withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
 
-const all = [...seeds, ...moreSeeds].filter((seed) => !seed.needsDefinitions && !kustomizeTells(seed));
+const all = [...seeds, ...moreSeeds, ...validationSeeds].filter(
+  (seed) => !seed.needsDefinitions && !kustomizeTells(seed),
+);
 const together = all.filter(({ alone }) => !alone);
 
 describe("fleet check", () => {

@@ -7,6 +7,7 @@ import { check } from "../../cli/check/check.ts";
 import { kustomize } from "../../cli/check/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
+import { validationSeeds } from "../cli/support/validation-seeds.ts";
 import { schemaFolder } from "../functions/spoke/support/schemas.ts";
 
 /** `fleet check` with the real kustomize and the definitions of the pinned versions. */
@@ -68,8 +69,8 @@ describe("fleet check with the real kustomize", () => {
     },
   );
 
-  test("finds, and nothing else, fields that the definitions don't know", () => {
-    const told = moreSeeds.filter(({ needsDefinitions }) => needsDefinitions);
+  test("finds, and nothing else, fields that the definitions don't know, and values that their rules refuse", () => {
+    const told = [...moreSeeds, ...validationSeeds].filter(({ needsDefinitions }) => needsDefinitions);
     expect(told.length).toBeGreaterThan(0);
     withChanges(
       told.flatMap(({ changes }) => changes),

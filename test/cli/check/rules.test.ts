@@ -136,7 +136,11 @@ describe("definitions in files", () => {
     const definitions = read("things.json", JSON.stringify({ openapi: "3.0.0", components: { schemas } }));
     expect(definitions.violations({ ...wrong, spec: { min: 1 } })).toEqual([]);
     expect(definitions.violations({ ...wrong, spec: { min: 1, max: 2 } })).toEqual([
-      { path: ["spec", "max"], problem: "spec has the field max, which its definition does not know" },
+      {
+        path: ["spec", "max"],
+        problem: "spec has the field max, which its definition does not know",
+        isBlocking: false,
+      },
     ]);
   });
 });

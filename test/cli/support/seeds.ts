@@ -35,9 +35,10 @@ export interface Seed {
 const hub = "gitops-system/clusters/hub";
 const everywhere = ["check-dev", "check-prod"];
 
-const replaced = (file: string, from: string | RegExp, to: string): Change => ({ file, from, to });
+export const replaced = (file: string, from: string | RegExp, to: string): Change => ({ file, from, to });
 
-const spoke = (name: string, cidr: string): Change[] => [
+/** A Spoke of its own. */
+export const spoke = (name: string, cidr: string): Change[] => [
   {
     file: `gitops-system/spokes/${name}/kustomization.yaml`,
     to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - spoke.yaml\n",

@@ -1,0 +1,117 @@
+import { Environment, EvaluationError, Optional, type ParseResult } from "@marcbachmann/cel-js";
+import { withNetworks } from "./networks.ts";
+
+/** CEL expressions of definitions, compiled as the API server does. */
+
+/** What came of an expression. */
+export type Outcome =
+  | { readonly value: unknown }
+  /** The API server can't evaluate it either, for this value. */
+  | { readonly failed: string }
+  /** Nobody knows what the API server makes of it. */
+  | { readonly unknown: string };
+
+export interface Variables {
+  readonly self: unknown;
+  /** Undefined where nothing was before. */
+  readonly oldSelf?: unknown;
+}
+
+export interface Expression {
+  /** Whether it is about a change. */
+  readonly readsOld: boolean;
+  evaluate(variables: Variables): Outcome;
+}
+
+/** Errors of CEL's own semantics: of the value, not of what this library knows. */
+const ofValues: ReadonlySet<string> = new Set([
+  "no_such_key",
+  "index_out_of_bounds",
+  "index_out_of_range",
+  "division_by_zero",
+  "modulo_by_zero",
+  "numeric_overflow",
+  "bool_conversion_error",
+  "int_conversion_error",
+  "uint_conversion_error",
+  "double_conversion_error",
+  "invalid_timestamp",
+  "invalid_duration",
+  "invalid_cidr",
+  "optional_value_missing",
+]);
+
+/** Regular expressions of RE2 that JavaScript takes for something else; what it refuses is told as an error. */
+const onlyRe2 = /\[:\^?[a-z]+:\]|\\[AzCQEpP]/;
+
+const environment = () =>
+  withNetworks(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })).registerVariable(
+    "self",
+    "dyn",
+  );
+const creation = environment();
+const change = environment().registerVariable("oldSelf", "dyn");
+const optional = environment().registerVariable("oldSelf", "optional<dyn>");
+
+/** The literal of a duration as a value of CEL, whose class the library keeps to itself. */
+export const duration = (text: string): unknown => creation.evaluate(`duration(${JSON.stringify(text)})`);
+
+const summaryOf = (error: unknown): string =>
+  (error as Partial<EvaluationError>).summary ?? (error as Error).message.split("\n")[0] ?? "";
+
+function outcome(parsed: ParseResult, variables: Readonly<Record<string, unknown>>): Outcome {
+  try {
+    return { value: parsed(variables) };
+  } catch (error) {
+    const isOfValue = error instanceof EvaluationError && ofValues.has(error.code);
+    return isOfValue ? { failed: summaryOf(error) } : { unknown: summaryOf(error) };
+  }
+}
+
+/** The expression with its types checked. @throws Error */
+function parsedIn(environment: Environment, text: string): ParseResult {
+  const parsed = environment.parse(text);
+  const { error } = parsed.check();
+  if (error) throw error;
+  const [pattern] = (/\bmatches\(/.test(text) && onlyRe2.exec(text)) || [];
+  if (pattern !== undefined) throw new Error(`${pattern} is another regular expression in JavaScript than in RE2`);
+  return parsed;
+}
+
+function readsOld(text: string): boolean {
+  try {
+    creation.parse(text);
+    const { error } = creation.check(text);
+    return error?.code === "unknown_variable" && error.summary.endsWith(": oldSelf");
+  } catch {
+    return false;
+  }
+}
+
+function compile(text: string, isOptional: boolean): Expression {
+  const isChange = readsOld(text);
+  try {
+    const parsed = parsedIn(isChange ? (isOptional ? optional : change) : creation, text);
+    return {
+      readsOld: isChange,
+      evaluate: ({ self, oldSelf }) => {
+        if (!isChange) return outcome(parsed, { self });
+        const old = oldSelf === undefined ? Optional.none() : Optional.of(oldSelf);
+        return outcome(parsed, { self, oldSelf: isOptional ? old : oldSelf });
+      },
+    };
+  } catch (error) {
+    const unknown = summaryOf(error);
+    return { readsOld: isChange, evaluate: () => ({ unknown }) };
+  }
+}
+
+const known = new Map<string, Expression>();
+
+/** @param isOptional whether `oldSelf` is an optional value (`optionalOldSelf`) */
+export function expression(text: string, isOptional = false): Expression {
+  const key = `${isOptional} ${text}`;
+  const found = known.get(key) ?? compile(text, isOptional);
+  known.set(key, found);
+  return found;
+}

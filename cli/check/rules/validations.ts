@@ -1,0 +1,30 @@
+import { hasRules, validate } from "../cel/validations.ts";
+import type { Definitions } from "../definitions.ts";
+import type { Findings } from "../findings.ts";
+import { allObjects, type Fleet, nameOf } from "../fleet.ts";
+
+/** Each object against the CEL rules of its definition: one that is refused holds up everything that is applied with it. */
+
+/** @param notes gets what could not be evaluated */
+export function checkValidations(fleet: Fleet, definitions: Definitions, findings: Findings, notes: Set<string>): void {
+  for (const { manifest, raw, by, place } of allObjects(fleet)) {
+    const schema = definitions.schemaOf(manifest);
+    // The API server comes to the rules only when the object has the right shape.
+    if (!schema || !hasRules(schema) || definitions.violations(manifest)?.some(({ isBlocking }) => isBlocking))
+      continue;
+    const { broken, unknown } = validate(schema, manifest);
+    for (const { path, rule, message } of broken) {
+      const where = path.join(".");
+      findings.add(
+        "validation",
+        place(path),
+        `${manifest.kind} ${raw.metadata.name}: ${where || "the object"} is refused: ${message}`,
+        `mend it before the merge: the API server refuses it, and Kustomization ${nameOf(by)} fails as a whole`,
+        by.on.name,
+        `${where} ${rule}`,
+      );
+    }
+    for (const { rule, why } of unknown)
+      notes.add(`${manifest.apiVersion} ${manifest.kind}: the rule ${rule} was not evaluated: ${why}`);
+  }
+}

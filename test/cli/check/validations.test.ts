@@ -1,0 +1,193 @@
+import { describe, expect, test } from "vitest";
+import { expression } from "../../../cli/check/cel/expressions.ts";
+import { hasRules, validate } from "../../../cli/check/cel/validations.ts";
+import { Definitions } from "../../../cli/check/definitions.ts";
+import type { Manifest } from "../../../cli/check/files.ts";
+import type { Schema } from "../../../lib/openapi.ts";
+import { definition, spokeSchema } from "../../functions/spoke/support/definition.ts";
+import { ruleCases, spokeWith } from "../../functions/spoke/support/rule-cases.ts";
+
+describe("a Spoke's rules, for which test/e2e/spoke-api.test.ts asks a real API server,", () => {
+  const definitions = new Definitions();
+  definitions.add(definition as Manifest);
+
+  test.each(ruleCases)("judge $name as it does", ({ change, before, status, refused }) => {
+    const base = before ?? {};
+    const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };
+    const stored = before && { ...spokeWith(base), status };
+    const spoke = { ...spokeWith(patch), ...(before ? { status } : {}) };
+    const shape = definitions.violations(spoke as unknown as Manifest) ?? [];
+    const { broken, unknown } = validate(spokeSchema, spoke, stored);
+    expect(unknown).toEqual([]);
+    if (refused === undefined) expect([...shape, ...broken]).toEqual([]);
+    else if (shape.length === 0) expect(broken.map(({ message }) => message).join()).toContain(refused);
+  });
+});
+
+/** The messages of what `spec`, of a schema, breaks. */
+function messages(schema: object, spec: unknown, old?: unknown): string[] {
+  const whole = { type: "object", properties: { spec: schema as Schema } };
+  const { broken, unknown } = validate(whole, { spec }, old === undefined ? undefined : { spec: old });
+  expect(unknown).toEqual([]);
+  return broken.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+const object = (properties: object, ...rules: object[]) => ({
+  ...{ type: "object", properties, "x-kubernetes-validations": rules },
+});
+const text = { type: "string" };
+const integer = { type: "integer" };
+
+describe("an expression of Kubernetes", () => {
+  test.each([
+    ["isCIDR('10.0.0.0/8') && isCIDR('10.1.2.3/8') && isCIDR('fd00::/16')", true],
+    ["isCIDR('10.0.0.0') || isCIDR('10.0.0.0/33') || isCIDR('010.0.0.0/8') || isCIDR('10.0.0.0/08')", false],
+    ["isCIDR('10/8') || isCIDR('::ffff:1.2.3.4/96') || isCIDR('fd00::%eth0/16') || isCIDR('')", false],
+    ["cidr('10.0.0.0/8').prefixLength()", 8n],
+    ["[cidr('10.0.0.0/8').ip().family(), cidr('fd00::/16').ip().family()]", [4n, 6n]],
+    ["cidr('10.0.0.0/8') == cidr('10.0.0.0/8').masked()", true],
+    ["cidr('10.1.0.0/8') == cidr('10.1.0.0/8').masked()", false],
+    ["cidr('fd00:1::/16').masked() == cidr('fd00::/16')", true],
+    ["cidr('10.0.0.0/8') == cidr('10.0.0.0/9')", false],
+    ["cidr('10.0.0.0/8').containsCIDR('10.64.0.0/18') && cidr('10.0.0.0/8').containsCIDR(cidr('10.0.0.0/8'))", true],
+    ["cidr('10.64.0.0/18').containsCIDR('10.0.0.0/8') || cidr('10.0.0.0/8').containsCIDR('11.0.0.0/18')", false],
+    ["cidr('0.0.0.0/0').containsCIDR('fd00::/16')", false],
+    ["'1.35'.split('.')", ["1", "35"]],
+    ["int('35') - 1 in [34]", true],
+    ["'aB'.lowerAscii()", "ab"],
+    ["size('abc') + [1].size()", 4n],
+    ["'a-b'.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')", true],
+    ["duration('1m30s') >= duration('60s')", true],
+  ])("%s has the value that it has in Kubernetes", (rule, value) => {
+    expect(expression(rule).evaluate({ self: null })).toEqual({ value });
+  });
+
+  test.each([
+    ["quantity(self)", "found no matching overload for 'quantity(dyn)'"],
+    ["self ==", "Unexpected token: EOF"],
+    ["1 == 1.0", "no such overload: int == double"],
+    ["self.matches('^[[:alpha:]]$')", "[:alpha:] is another regular expression in JavaScript than in RE2"],
+    ["self.matches('(?i')", "Invalid regular expression: (?i"],
+  ])("%s is not known, and why is said", (rule, unknown) => {
+    expect(expression(rule).evaluate({ self: "a" })).toEqual({ unknown });
+  });
+
+  test.each([
+    ["self.a.b == 1", "No such key: a"],
+    ["cidr('a') == cidr('a')", "a is no network"],
+    ["int('a') == 1", "int() type error: cannot convert to int"],
+  ])("%s fails, as on the API server", (rule, failed) => {
+    expect(expression(rule).evaluate({ self: new Map() })).toEqual({ failed });
+  });
+});
+
+describe("a rule", () => {
+  test("sees the defaults of the schema", () => {
+    const schema = object(
+      { min: { ...integer, default: 2 }, max: { ...integer, default: 4 } },
+      { rule: "self.min <= self.max", message: "min <= max" },
+    );
+    expect([messages(schema, {}), messages(schema, { min: 5 }), messages(schema, { min: 5, max: null })]).toEqual([
+      [],
+      ["spec: min <= max"],
+      ["spec: min <= max"],
+    ]);
+  });
+
+  test("holds at every level: items, and members of any name", () => {
+    const positive = { ...integer, "x-kubernetes-validations": [{ rule: "self > 0" }] };
+    const schema = object({
+      list: { type: "array", items: object({ size: positive }) },
+      map: { type: "object", additionalProperties: positive },
+    });
+    expect(messages(schema, { list: [{ size: 1 }, { size: 0 }], map: { a: 0, "b.c": 1 } })).toEqual([
+      "spec.list.1.size: failed rule: self > 0",
+      "spec.map.a: failed rule: self > 0",
+    ]);
+    expect([hasRules(schema as Schema), hasRules({ type: "array", items: { type: "string" } })]).toEqual([true, false]);
+  });
+
+  test("says what is computed, or else what is written, or else itself", () => {
+    const said = (more: object) =>
+      messages({ ...text, "x-kubernetes-validations": [{ rule: "self == 'b'", ...more }] }, "a");
+    const message = "it must be b";
+    expect(said({ message, messageExpression: "' b, not ' + self" })).toEqual(["spec: b, not a"]);
+    for (const messageExpression of ["' '", "'a\\nb'", "self.none", "unheard(self)"])
+      expect(said({ message, messageExpression })).toEqual(["spec: it must be b"]);
+    expect(said({})).toEqual(["spec: failed rule: self == 'b'"]);
+  });
+
+  test("is about the narrowest value that it reads, or what fieldPath names", () => {
+    const network = { type: "object", properties: { a: integer, "b-c": integer } };
+    const broken = (rule: string, fieldPath?: string) =>
+      messages(object({ network, name: text }, { rule, message: "no", ...(fieldPath ? { fieldPath } : {}) }), {
+        network: { a: 1, "b-c": 2 },
+        name: "x",
+      });
+    expect(broken("self.network.a > self.network.b__dash__c")).toEqual(["spec.network: no"]);
+    expect(broken("self.name.size() > self.network.a")).toEqual(["spec: no"]);
+    expect(broken("self.name.startsWith('y')")).toEqual(["spec.name: no"]);
+    expect(broken("self.network.a > 1", ".network['b-c']")).toEqual(["spec.network.b-c: no"]);
+  });
+
+  test("knows a property by Kubernetes' escapes, and absent ones by has()", () => {
+    const properties = { namespace: text, "a.b": text, __x: text, absent: { ...text, nullable: true } };
+    const rule = "has(self.__namespace__) && has(self.a__dot__b) && has(self.__underscores__x) && !has(self.absent)";
+    expect(messages(object(properties, { rule }), { namespace: "a", "a.b": "b", __x: "c", absent: null })).toEqual([]);
+  });
+
+  test("knows the name of the object, integers from numbers, and what may be both", () => {
+    const schema = {
+      ...object({ spec: object({ ratio: { type: "number" }, port: { "x-kubernetes-int-or-string": true } }) }),
+      "x-kubernetes-validations": [
+        { rule: "self.metadata.name == 'a' && self.kind == 'Thing' && !has(self.metadata.labels)" },
+        { rule: "self.spec.ratio / 2.0 == 0.5 && type(self.spec.port) == int" },
+      ],
+    } as unknown as Schema;
+    const thing = { kind: "Thing", metadata: { name: "a", labels: {} }, spec: { ratio: 1, port: 80 } };
+    expect(validate(schema, thing)).toEqual({ broken: [], unknown: [] });
+    expect(validate(schema, { ...thing, spec: { ratio: 1, port: "http" } }).broken).toHaveLength(1);
+  });
+
+  test("about a change says nothing of what is new, unless it asks for that", () => {
+    const same = { rule: "self == oldSelf", message: "never changes" };
+    const once = { rule: "oldSelf.hasValue() || self != 'b'", optionalOldSelf: true, message: "not at first" };
+    const spec = { ...text, "x-kubernetes-validations": [same, once] };
+    expect([messages(spec, "a"), messages(spec, "b"), messages(spec, "b", "b"), messages(spec, "b", "a")]).toEqual([
+      [],
+      ["spec: not at first"],
+      [],
+      ["spec: never changes"],
+    ]);
+  });
+
+  test("about a change finds an item of a list by its keys, and knows no order in sets", () => {
+    const same = [{ rule: "self == oldSelf", message: "never changes" }];
+    const item = { type: "object", properties: { name: text, size: { ...integer, "x-kubernetes-validations": same } } };
+    const map = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
+    const [a, b] = [
+      { name: "a", size: 1 },
+      { name: "b", size: 2 },
+    ];
+    const list = { type: "array", items: item };
+    expect(messages({ ...list, ...map }, [b, { ...a, size: 3 }], [a, b])).toEqual(["spec.1.size: never changes"]);
+    expect(messages(list, [b, { ...a, size: 3 }], [a, b])).toEqual([]);
+    const set = (type: string) => ({ type: "array", items: text, "x-kubernetes-list-type": type });
+    const changed = (type: string) =>
+      messages({ ...set(type), "x-kubernetes-validations": same }, ["a", "b"], ["b", "a"]);
+    expect([changed("set"), changed("atomic")]).toEqual([[], ["spec: never changes"]]);
+  });
+
+  test("that can't be evaluated for a value is broken, one that is not known is told", () => {
+    const schema = object({ a: integer }, { rule: "self.b == 1" }, { rule: "quantity(self.a) == 1", message: "no" });
+    expect(validate({ type: "object", properties: { spec: schema as Schema } }, { spec: { a: 1 } })).toEqual({
+      broken: [
+        {
+          ...{ path: ["spec", "b"], rule: "self.b == 1", isTransition: false },
+          message: "the rule self.b == 1 can't be evaluated: No such key: b",
+        },
+      ],
+      unknown: [{ rule: "quantity(self.a) == 1", why: "found no matching overload for 'quantity(dyn)'" }],
+    });
+  });
+});
