@@ -11,13 +11,14 @@ export const summary = "check the repositories as the clusters would get them, b
 const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub, every spoke and one made-up spoke for each
-environment, and tells what is wrong, with file and line.
+environment, and tells what is wrong, with file and line; also what the API server would refuse by the definitions' rules (CEL).
 
   --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side
                  (default: repos)
   --crds PATH    a folder or a file with CustomResourceDefinitions (kubectl get crds -o yaml > crds.yaml) and, for Kubernetes'
                  own kinds, OpenAPI documents (kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json); may be given more than
-                 once. Without it the fields of objects are not checked.
+                 once. Without it the fields of objects are not checked, nor the rules; those of the repositories' own
+                 kinds always are.
   --format       text (default), json, or github: annotations of a pull request
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH.

@@ -13,7 +13,7 @@ const help = `Usage: npx fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one made-up spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then tells what
-differs, as one comment for a pull request.
+differs, as one comment for a pull request, with the changes of Spokes that the API server would refuse.
 
 <base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
 functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.

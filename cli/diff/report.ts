@@ -14,7 +14,7 @@ export interface ClusterReport {
   readonly template: boolean;
   /** Replaced or deleted stateful objects first. */
   readonly changes: readonly Change[];
-  /** What the composition function refuses or can't do, where that is new. */
+  /** What the API server or the composition function refuses or can't do, where that is new. */
   readonly troubles: readonly string[];
 }
 
@@ -119,9 +119,12 @@ class Comparing {
 
   #troubles(name: string): string[] {
     const { base, head } = this.#options;
-    const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)?.life];
+    const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)];
     const known = new Set(was?.troubles);
-    const fresh = (is?.troubles ?? []).filter((trouble) => !known.has(trouble));
+    const fresh = [
+      ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
+      ...(is?.life.troubles ?? []).filter((trouble) => !known.has(trouble)),
+    ];
     const isProtected = was?.spoke.spec.deletionProtection === true && !is;
     return isProtected
       ? [...fresh, "spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]

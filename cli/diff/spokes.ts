@@ -2,6 +2,7 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
+import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../check/files.ts";
 import type { Fleet, Rendered } from "../check/fleet.ts";
 import { specimenName, type Workspace } from "../check/workspace.ts";
@@ -17,6 +18,8 @@ export interface Composed {
   readonly manifest: Manifest;
   readonly composition: Manifest;
   readonly life: Life;
+  /** Why the API server refuses the change from the state before, by the definition's rules about changes. */
+  readonly refusals: readonly string[];
 }
 
 export interface Spokes {
@@ -60,13 +63,16 @@ class Making {
   readonly #options: SpokesOptions;
   readonly #composition: Rendered | undefined;
   readonly #schema: Schema | undefined;
+  /** Names of Spokes that only stand for templates: nobody changes them. */
+  readonly #specimens: readonly string[];
   readonly #composed = new Map<string, Composed>();
   readonly #failed = new Map<string, string>();
   readonly #notes = new Set<string>();
 
   constructor(options: SpokesOptions) {
     this.#options = options;
-    const { fleet } = options;
+    const { fleet, workspace } = options;
+    this.#specimens = workspace.environments.map(specimenName);
     [this.#composition] = onHub(
       fleet,
       ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
@@ -79,11 +85,10 @@ class Making {
   }
 
   async all(): Promise<Spokes> {
-    const { before, fleet, workspace } = this.#options;
-    const specimens = workspace.environments.map(specimenName);
+    const { before, fleet } = this.#options;
     // Those that exist come first, and a real one before one that only stands for the template: they have their networks.
     const rank = ({ metadata: { name } }: Manifest): string =>
-      `${before?.composed.has(name) ? 0 : 1}${specimens.includes(name) ? 1 : 0}${name}`;
+      `${before?.composed.has(name) ? 0 : 1}${this.#specimens.includes(name) ? 1 : 0}${name}`;
     const spokes = onHub(fleet, isSpoke)
       .map(({ manifest }) => manifest)
       .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
@@ -98,13 +103,15 @@ class Making {
       const { code, hub, before, recorded } = this.#options;
       const previous = before?.composed.get(name)?.life;
       const fresh = stored(manifest, this.#schema ?? {});
+      const spoke = previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status };
       const own = recorded.get(name);
       this.#composed.set(name, {
         manifest,
         composition,
+        refusals: previous && !this.#specimens.includes(name) ? this.#refusals(spoke, previous.spoke) : [],
         life: await life({
           ...{ handler: code.handler, hub, input: composition.spec.pipeline[0].input },
-          spoke: previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status },
+          spoke,
           others: [...this.#composed.values()].map((other) => other.life.spoke),
           ...(previous ? { before: previous.observed } : {}),
           ...(own ? { recorded: own } : {}),
@@ -113,6 +120,13 @@ class Making {
     } catch (error) {
       this.#failed.set(name, (error as Error).message);
     }
+  }
+
+  #refusals(spoke: Spoke, before: Spoke): string[] {
+    const { broken, unknown } = validate(this.#schema ?? {}, spoke, before);
+    for (const { rule, why } of unknown)
+      this.#notes.add(`${spoke.metadata.name}: the rule ${rule} of the definition was not evaluated: ${why}`);
+    return broken.filter(({ isTransition }) => isTransition).map(({ message }) => message);
   }
 
   /** The revision of the Composition that the Spoke takes. @throws Error when the hub applies none */

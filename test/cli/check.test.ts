@@ -55,6 +55,20 @@ describe("fleet check", () => {
     expect(together.filter(({ problem }) => !problems.includes(problem))).not.toEqual([]);
   });
 
+  test("says once of a kind which of its rules it can't evaluate", () => {
+    const definition = "gitops-system/platform/api/definition.yaml";
+    const changes = [{ file: definition, from: "self != '0.0.0.0/0'", to: "isPublic(self)" }];
+    const endpoint = "  tenant: __tenant__\n  endpoint: { publicAccessCidrs: [203.0.113.0/24] }";
+    const template = { file: "gitops-system/templates/spoke/spoke.yaml", from: "  tenant: __tenant__", to: endpoint };
+    withChanges([...changes, template], (folder) => {
+      const { findings, notes } = check({ repos: folder, build: buildText });
+      expect(findings).toEqual([]);
+      expect(notes.filter((note) => note.includes("isPublic"))).toEqual([
+        "fleet.internal/v1alpha1 Spoke: the rule isPublic(self) was not evaluated: found no matching overload for 'isPublic(dyn)'",
+      ]);
+    });
+  });
+
   describe("finds, and nothing else,", () => {
     test.each(all.filter(({ alone }) => alone))("$fault", (seed) => {
       const results = compiled(seed.changes);

@@ -29,7 +29,7 @@ class Cidr {
   }
 
   masked(): Cidr {
-    const text = `${this.address}/${this.prefix}`;
+    const text = `${this.address.toString()}/${this.prefix}`;
     const isV4 = this.address.kind() === "ipv4";
     const network = isV4 ? ipaddr.IPv4.networkAddressFromCIDR(text) : ipaddr.IPv6.networkAddressFromCIDR(text);
     return new Cidr(network, this.prefix);

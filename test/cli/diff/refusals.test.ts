@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blastRadius } from "../../../cli/diff/blast-radius.ts";
+import { markdown } from "../../../cli/diff/markdown.ts";
+import type { Report } from "../../../cli/diff/report.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { composition, GitFleet } from "../support/git-fleet.ts";
+
+const definition = "repos/gitops-system/platform/api/definition.yaml";
+const file = (spoke: string) => `repos/gitops-system/spokes/${spoke}/spoke.yaml`;
+const version = (spoke: string, from: string, to: string) =>
+  [file(spoke), [`kubernetesVersion: "${from}"`, `kubernetesVersion: "${to}"`]] as const;
+
+describe("a change of a Spoke that the API server refuses", () => {
+  let fleet: GitFleet;
+  beforeAll(() => {
+    fleet = new GitFleet();
+  });
+  afterAll(() => fleet.remove());
+
+  /** What an edit makes of every spoke with troubles; nothing of it stays. */
+  async function afterEdits(...edits: readonly (readonly [file: string, edit: readonly [string, string]])[]) {
+    const before = fleet.git("rev-parse", "HEAD");
+    for (const [path, edit] of edits) fleet.edit(path, edit);
+    const head = fleet.commit();
+    const options = { build: buildText, recorded: new Map(), stacks: [], charts: {} };
+    const report = await blastRadius({ base: before, head, cwd: fleet.folder, ...options });
+    fleet.git("reset", "--quiet", "--hard", before);
+    return report;
+  }
+  const refusals = ({ clusters }: Report) =>
+    Object.fromEntries(
+      clusters
+        .map(
+          ({ name, troubles }) => [name, troubles.filter((trouble) => trouble.startsWith("will be refused"))] as const,
+        )
+        .filter(([, troubles]) => troubles.length > 0),
+    );
+
+  test("is named: two minors at once, against the version that runs", async () => {
+    const report = await afterEdits(version("teal", "1.34", "1.36"), version("blue", "1.35", "1.36"));
+    const message =
+      "will be refused: kubernetesVersion goes up one minor at a time and never down: the control plane runs 1.34, got 1.36";
+    expect(refusals(report)).toEqual({ teal: [message] });
+    expect(markdown(report)).toContain(`- ⚠ ${message}`);
+  });
+
+  test("is named: another region, and another network", async () => {
+    const report = await afterEdits(
+      [file("blue"), ["region: eu-west-1", "region: eu-west-2"]],
+      [file("green"), ["  deletionProtection: true\n", "  deletionProtection: true\n  network:\n    zones: 3\n"]],
+    );
+    expect(refusals(report)).toEqual({
+      blue: ["will be refused: region can't be changed, a cluster does not move: remove the Spoke and add it again"],
+      green: [
+        "will be refused: network can't be changed while the cluster lives in it: remove the Spoke and add it again",
+      ],
+    });
+  });
+
+  test("is not what it takes: one minor, other nodes, and what stands for a new spoke", async () => {
+    const report = await afterEdits(
+      version("teal", "1.34", "1.35"),
+      [file("blue"), ["  tenant: payments", "  tenant: payments\n  nodes:\n    max: 6"]],
+      // Whatever a template becomes, nobody changes a spoke by it.
+      ["repos/gitops-system/templates/spoke/spoke.yaml", ["region: __region__", "region: eu-west-2 # not __region__"]],
+    );
+    expect(report.clusters.find(({ name }) => name === "teal")?.changes).not.toEqual([]);
+    expect(refusals(report)).toEqual({});
+  });
+
+  test("is said not to be known where the rule can't be evaluated", async () => {
+    const report = await afterEdits([definition, ["rule: self == oldSelf", "rule: unheardOf(self) == oldSelf"]]);
+    expect(refusals(report)).toEqual({});
+    expect(report.notes).toContain(
+      "blue: the rule unheardOf(self) == oldSelf of the definition was not evaluated: found no matching overload for 'unheardOf(dyn)'",
+    );
+  });
+
+  test("is looked for in Spokes alone: another Composition changes none", async () => {
+    expect(refusals(await afterEdits([composition, ["v1.21.1-eksbuild.3", "v1.21.2-eksbuild.1"]]))).toEqual({});
+  });
+});
