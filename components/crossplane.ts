@@ -42,9 +42,9 @@ export class Crossplane extends pulumi.ComponentResource {
         // Pods of packages meet baseline only.
         podSecurity: "baseline",
         values: {
-          // A spoke composes some seventy resources: with the defaults (100, 1 a second) their first events would make
-          // Crossplane ignore the spoke for five minutes.
-          args: [...debug, "--circuit-breaker-burst=1000", "--circuit-breaker-refill-rate=10"],
+          // A spoke composes some seventy resources, whose first events are up to 2000: with the defaults (100, 1 a second)
+          // they would make Crossplane ignore the spoke for five minutes.
+          args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10"],
           rbacManager: { args: debug },
           // Git activates the few kinds that it uses: every active kind costs memory in the API server.
           provider: { defaultActivations: [] },

@@ -82,7 +82,7 @@ const advices: readonly Advice[] = [
   },
   {
     pattern:
-      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact|GitRepository\/\S+ status: 'Failed'/i,
+      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact|GitRepository\/\S+ status: '(Failed|InProgress)'/i,
     reason: "GitUnreachable",
     todo: "look at the GitRepository: its URL, its credential, the host's known_hosts",
   },

@@ -17,6 +17,12 @@ test.for([
   [failed("SecretStore/sealed-secrets/aws-secrets-manager"), "SealingKeyUnreadable", "activeSealingKeys"],
   [failed("SealedSecret/flux-system/gitops-system"), "WrongSealingKey", "kubeseal --cert"],
   [failed("GitRepository/flux-system/gitops-workloads"), "GitUnreachable", "known_hosts"],
+  // Flux never calls a source failed that could not be fetched once.
+  [
+    "health check failed after 2m0s: timeout waiting for: [GitRepository/flux-system/gitops-system status: 'InProgress']",
+    "GitUnreachable",
+    "known_hosts",
+  ],
   [
     "kustomization path not found: stat /tmp/x/spokes/blue/secrets: no such file or directory",
     "MissingInGit",
