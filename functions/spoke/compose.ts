@@ -132,6 +132,7 @@ export function compose(question: Question): Answer {
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready,
-    ttl: ready ? ttl.ready : ttl.working,
+    // While Flux works on a commit, the chain's objects have to be looked at.
+    ttl: ready && observed.ready("bootstrap") ? ttl.ready : ttl.working,
   };
 }

@@ -1,7 +1,7 @@
 import type { Entry, Waiting } from "./composer.ts";
 import type { Context } from "./context.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
-import { isReady, type KubeCondition, type KubeObject } from "./kube.ts";
+import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { failure, type Observed } from "./observed.ts";
 import { nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
@@ -47,7 +47,7 @@ export function accepted(problems: readonly Problem[]): SpokeCondition {
 
 /** Whether a composed resource is as it should be: it works, and nothing hinders its newest specification. */
 export function isHealthy(object: KubeObject | undefined): boolean {
-  return object !== undefined && isReady(object) && failure(object) === undefined;
+  return object !== undefined && (isReady(object) || goesOn(object)) && failure(object) === undefined;
 }
 
 /** What the facts that a resource waits for are called in a message. */

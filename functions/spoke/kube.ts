@@ -51,3 +51,11 @@ export function isReady(object: KubeObject | undefined): boolean {
   if (object.kind === "ConfigMap" || object.kind === "Secret") return true;
   return condition(object, "Ready")?.status === "True" && observedNewest(object);
 }
+
+/** Whether Flux is at a new commit and ended the one before well: what that brought up goes on working meanwhile. */
+export function goesOn(object: KubeObject): boolean {
+  const last = at(object.status, "history", 0, "lastReconciledStatus");
+  return (
+    condition(object, "Ready")?.status === "Unknown" && last === "ReconciliationSucceeded" && observedNewest(object)
+  );
+}

@@ -423,6 +423,33 @@ describe("trouble", () => {
     expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
   });
 
+  it("is none while Flux applies the next commit to a chain that worked: the Spoke stays Ready until a step fails", () => {
+    const world = new World(spoke());
+    const during = (lastReconciledStatus: string) => () => ({
+      observedGeneration: 1,
+      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" }],
+      history: [{ lastReconciledStatus, metadata: { revision: "main@sha1:a" } }],
+    });
+    world.reports.set("bootstrap", during("HealthCheckFailed"));
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
+    world.reports.set("bootstrap", during("ReconciliationSucceeded"));
+    world.settle();
+    expect(world.answer).toMatchObject({ ready: true, ttl: 15 });
+    const message = "SealedSecret: no key could decrypt secret (flux-system)";
+    world.chain = [
+      {
+        apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+        kind: "Kustomization",
+        metadata: { name: "blue-secrets" },
+        status: { conditions: [{ type: "Ready", status: "False", reason: "HealthCheckFailed", message }] },
+      },
+    ];
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
+    expect(world.answer?.ready).toBe(false);
+  });
+
   it("of many resources is told in a few words that stay the same at every attempt", () => {
     const world = new World(spoke());
     const keys = ["vpc", "key", "logs", "role-cluster", "role-node", "launch-template"];
