@@ -58,7 +58,9 @@ describe("a pull request", () => {
 
   test("is tested, and its repositories are checked", () => {
     expect(scripts(jobs["tests"])).toContain("npm run check\nnpm run test:unit");
-    expect(scripts(jobs["repositories"])).toContain("npx fleet check --repos repos --format github");
+    expect(scripts(jobs["repositories"])).toContain(
+      'npm run crds -- "$RUNNER_TEMP/crds"\nnpx fleet check --repos repos --crds "$RUNNER_TEMP/crds" --format github',
+    );
   });
 
   test("gets a preview of every stack with the policy pack, by a role of that stack's own", () => {
