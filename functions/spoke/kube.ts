@@ -54,8 +54,9 @@ export function isReady(object: KubeObject | undefined): boolean {
 
 /** Whether Flux is at a new commit and ended the one before well: what that brought up goes on working meanwhile. */
 export function goesOn(object: KubeObject): boolean {
+  const ready = condition(object, "Ready");
   const last = at(object.status, "history", 0, "lastReconciledStatus");
-  return (
-    condition(object, "Ready")?.status === "Unknown" && last === "ReconciliationSucceeded" && observedNewest(object)
-  );
+  // Canceled: one more commit came meanwhile.
+  const underWay = ready?.status === "Unknown" || ready?.reason === "HealthCheckCanceled";
+  return underWay && last === "ReconciliationSucceeded" && observedNewest(object);
 }

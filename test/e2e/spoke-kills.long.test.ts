@@ -12,6 +12,8 @@ import { addSpoke, BOOTSTRAP_SECONDS, REMOVAL_SECONDS, system, untilGone, untilR
 
 const SPOKE = "t2a";
 const FLEET = "fleet";
+/** EKS name of the spoke. */
+const CLUSTER = `fleet-spoke-${SPOKE}`;
 
 let repository: Checkout;
 beforeAll(async () => {
@@ -46,7 +48,7 @@ const until = (seconds: number, what: string, check: () => Promise<boolean>) =>
 
 const CLUSTERS = "clusters.eks.aws.m.upbound.io";
 
-test("killing controllers, the AWS API or the Git server while a spoke comes up only delays it", async () => {
+test("killing controllers of hub and spoke, the AWS API or the Git server while a spoke comes up only delays it", async () => {
   await addSpoke(repository, SPOKE, "dev");
   await repository.push(`Add spoke ${SPOKE}`);
   const soon = (what: string, check: () => Promise<boolean>) => until(BOOTSTRAP_SECONDS, what, check);
@@ -54,6 +56,8 @@ test("killing controllers, the AWS API or the Git server while a spoke comes up 
   await soon("there is a network", async () => (await composed("vpcs.ec2.aws.m.upbound.io")).length > 0);
   await killPods("function-spoke");
   await killPods("crossplane-");
+  await killPods("notification-controller");
+  await killPods("external-secrets");
   await soon("there is a cluster", async () => (await composed(CLUSTERS)).length > 0);
   await killPods("provider-aws");
   await killSupervised("gateway");
@@ -64,6 +68,14 @@ test("killing controllers, the AWS API or the Git server while a spoke comes up 
   await killPods("helm-controller");
   await soon("the keys are there", async () => (await chain()).get("Kustomization sealing-keys") === "True");
   await killSupervised("git");
+  await killPods("external-secrets", CLUSTER);
+  await soon("secrets are unsealed", async () => (await chain()).get("Kustomization sealed-secrets") === "True");
+  await killPods("sealed-secrets", CLUSTER);
+  await soon("the spoke's Flux has its sources", async () => (await chain()).get("Kustomization sync") === "True");
+  await killPods("source-controller", CLUSTER);
+  await killPods("kustomize-controller", CLUSTER);
+  await killPods("crossplane-", CLUSTER);
+  await killPods("provider-aws", CLUSTER);
   await untilReady(SPOKE);
 }, 1_200_000);
 

@@ -12,23 +12,23 @@ const ORDER = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "c
 
 const supervisor = supervisorOf(instance);
 
-/** The processes of the hub that the supervisor keeps: its control plane and its nodes. */
-const processes = async (): Promise<ProcessSpec[]> =>
+/** The processes of a cluster that the supervisor keeps: its control plane and its nodes. */
+const processes = async (cluster: string): Promise<ProcessSpec[]> =>
   (await loadRecord(instance))
     .map(({ spec }) => spec)
-    .filter(({ id }) => id.startsWith(`${HUB}.`))
+    .filter(({ id }) => id.startsWith(`${cluster}.`))
     .sort((a, b) => rank(a) - rank(b));
 
 const rank = ({ id }: ProcessSpec) => ORDER.findIndex((program) => id.endsWith(`.${program}`));
 
-/** The cgroups of the hub's nodes: everything that runs on them is in there. */
+/** The cgroups of a cluster's nodes: everything that runs on them is in there. */
 const nodes = (specs: readonly ProcessSpec[]): string[] => [
   ...new Set(specs.flatMap(({ cgroup }) => (cgroup === undefined ? [] : [dirname(cgroup)]))),
 ];
 
 /** Switches the hub off, control plane and nodes with all their pods at once; AWS goes on. Gives what switches it on again. */
 export async function switchHubOff(): Promise<() => Promise<void>> {
-  const specs = await processes();
+  const specs = await processes(HUB);
   expect(specs.map(rank)).not.toContain(-1);
   await Promise.all(specs.map(({ id }) => supervisor.stop(id)));
   for (const cgroup of nodes(specs)) await removeCgroup(cgroup);
@@ -38,13 +38,13 @@ export async function switchHubOff(): Promise<() => Promise<void>> {
   };
 }
 
-/** Kills, hard, what runs in the hub's pods whose names begin so; there must be one. */
-export async function killPods(name: string): Promise<void> {
+/** Kills, hard, what runs in a cluster's pods whose names begin so; there must be one. */
+export async function killPods(name: string, cluster: string = HUB): Promise<void> {
   // A pod that was killed just before may still be starting again.
   await eventually(120, async () => {
-    const all = (await Promise.all(nodes(await processes()).map(cgroupProcesses))).flat();
+    const all = (await Promise.all(nodes(await processes(cluster)).map(cgroupProcesses))).flat();
     const found = all.filter((pid) => environment(pid).some((line) => line.startsWith(`HOSTNAME=${name}`)));
-    expect(found.length, `processes of pods ${name}* on the hub`).toBeGreaterThan(0);
+    expect(found.length, `processes of pods ${name}* on ${cluster}`).toBeGreaterThan(0);
     for (const pid of found) process.kill(pid, "SIGKILL");
   });
 }

@@ -425,17 +425,21 @@ describe("trouble", () => {
 
   it("is none while Flux applies the next commit to a chain that worked: the Spoke stays Ready until a step fails", () => {
     const world = new World(spoke());
-    const during = (lastReconciledStatus: string) => () => ({
+    const progressing = { status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" };
+    const canceled = { status: "False", reason: "HealthCheckCanceled", message: "New reconciliation triggered" };
+    const during = (lastReconciledStatus: string, ready: object) => () => ({
       observedGeneration: 1,
-      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" }],
+      conditions: [{ type: "Ready", ...ready }],
       history: [{ lastReconciledStatus, metadata: { revision: "main@sha1:a" } }],
     });
-    world.reports.set("bootstrap", during("HealthCheckFailed"));
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
-    world.reports.set("bootstrap", during("ReconciliationSucceeded"));
-    world.settle();
-    expect(world.answer).toMatchObject({ ready: true, ttl: 15 });
+    for (const ready of [progressing, canceled]) {
+      world.reports.set("bootstrap", during("HealthCheckFailed", ready));
+      world.settle();
+      expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
+      world.reports.set("bootstrap", during("ReconciliationSucceeded", ready));
+      world.settle();
+      expect(world.answer).toMatchObject({ ready: true, ttl: 15 });
+    }
     const message = "SealedSecret: no key could decrypt secret (flux-system)";
     world.chain = [
       {
