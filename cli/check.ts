@@ -2,8 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { check } from "./check/check.ts";
 import { type Format, formats, formatted } from "./check/format.ts";
-import { KustomizeMissing, kustomize } from "./check/kustomize.ts";
-import { WorkspaceError } from "./check/workspace.ts";
+import { kustomize } from "./check/kustomize.ts";
 import { parsed, UsageError } from "./usage.ts";
 
 export const summary = "check the repositories as the clusters would get them, before anything is merged";
@@ -58,7 +57,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(formatted(report, format, process.cwd()));
     return report.findings.length > 0 ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof KustomizeMissing || error instanceof WorkspaceError)) throw error;
-    throw new UsageError(`fleet check could not run: ${error.message}`, { cause: error });
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`fleet check could not run: ${(error as Error).message}`, { cause: error });
   }
 }

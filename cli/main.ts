@@ -1,4 +1,5 @@
-// `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed; 2: it was called wrongly, and nothing was changed.
+// `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed, or a comparison or check has something to say;
+// 2: it was called wrongly or could not run, and nothing was changed.
 import * as check from "./check.ts";
 import * as diff from "./diff.ts";
 import * as newCluster from "./new-cluster.ts";

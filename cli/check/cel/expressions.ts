@@ -53,8 +53,14 @@ const creation = environment();
 const change = environment().registerVariable("oldSelf", "dyn");
 const optional = environment().registerVariable("oldSelf", "optional<dyn>");
 
-/** The literal of a duration as a value of CEL, whose class the library keeps to itself. */
-export const duration = (text: string): unknown => creation.evaluate(`duration(${JSON.stringify(text)})`);
+/**
+ * A duration as a value of CEL, whose class the library keeps to itself; undefined for what it can't read: the API server also
+ * takes units such as `1 day`.
+ */
+export function duration(text: string): unknown {
+  const read = outcome(creation.parse("duration(self)"), { self: text });
+  return "value" in read ? read.value : undefined;
+}
 
 const summaryOf = (error: unknown): string =>
   (error as Partial<EvaluationError>).summary ?? (error as Error).message.split("\n")[0] ?? "";

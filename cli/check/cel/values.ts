@@ -44,10 +44,19 @@ function natural(value: unknown): unknown {
   return isObject(value) ? new Map(Object.entries(value).map(([key, inner]) => [key, natural(inner)])) : value;
 }
 
+/** Text that is not of its format, as far as is known here: CEL knows no such type, so a rule that reads it is not evaluated. */
+class UnreadableText {}
+const unreadable = new UnreadableText();
+
+function timestamp(value: string): unknown {
+  const date = new Date(value);
+  return /^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(date.getTime()) ? date : unreadable;
+}
+
 function textual(format: unknown, value: string): unknown {
   if (format === "byte") return new Uint8Array(Buffer.from(value, "base64"));
-  if (format === "date" || format === "date-time") return new Date(value);
-  return format === "duration" ? duration(value) : value;
+  if (format === "date" || format === "date-time") return timestamp(value);
+  return format === "duration" ? (duration(value) ?? unreadable) : value;
 }
 
 const sortKey = (schema: Schema, item: unknown): string => {

@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { kustomize } from "../../../cli/check/kustomize.ts";
 import { run } from "../../../cli/check.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { repos } from "../../repos/support/spoke.ts";
 
 let empty: string;
 beforeEach(() => {
@@ -33,6 +34,15 @@ describe("fleet check could not run (exit code 2)", () => {
     const failed = run(["--repos", empty]);
     await expect(failed).rejects.toThrow(UsageError);
     await expect(failed).rejects.toThrow("has no folder gitops-system");
+  });
+
+  test("when it fails where nobody thought of it: that is no finding", async () => {
+    vi.stubEnv("FLEET_KUSTOMIZE", process.execPath);
+    const crds = join(empty, "crds.json");
+    writeFileSync(crds, "{");
+    const failed = run(["--repos", repos, "--crds", crds]);
+    await expect(failed).rejects.toThrow(UsageError);
+    await expect(failed).rejects.toThrow("fleet check could not run: ");
   });
 
   test("without kustomize, and says how to get one", () => {

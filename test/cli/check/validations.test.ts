@@ -149,6 +149,29 @@ describe("a rule", () => {
     expect(validate(schema, { ...thing, spec: { ratio: 1, port: "http" } }).broken).toHaveLength(1);
   });
 
+  test("reads durations and dates as such; with one that can't be read, other rules are evaluated as before", () => {
+    const properties = {
+      after: { ...text, format: "duration" },
+      since: { ...text, format: "date-time" },
+      day: { ...text, format: "date" },
+      size: integer,
+    };
+    const [size, after] = ["self.size > 1", "self.after >= duration('1m')"];
+    const [since, day] = ["self.since < timestamp('2030-01-01T00:00:00Z')", "self.day.getFullYear() > 2000"];
+    const schema = object(properties, ...[size, after, since, day].map((rule) => ({ rule, message: rule })));
+    const whole = { type: "object", properties: { spec: schema as Schema } };
+    const readable = { after: "1h30m", since: "2020-01-01T00:00:00Z", day: "2020-01-01", size: 1 };
+    expect(messages(schema, readable)).toEqual([`spec.size: ${size}`]);
+    for (const spec of [
+      { after: "1 day", since: "yesterday", day: "2020-99-01", size: 1 },
+      { after: "", since: "2020", day: "", size: 1 },
+    ]) {
+      const { broken, unknown } = validate(whole, { spec }, { spec });
+      expect(broken.map(({ message }) => message)).toEqual([size]);
+      expect(unknown.map(({ rule }) => rule)).toEqual([after, since, day]);
+    }
+  });
+
   test("about a change says nothing of what is new, unless it asks for that", () => {
     const same = { rule: "self == oldSelf", message: "never changes" };
     const once = { rule: "oldSelf.hasValue() || self != 'b'", optionalOldSelf: true, message: "not at first" };
