@@ -1,7 +1,7 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { eventually, get, git, kubectl } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { getOnSpoke, sharedSpoke, system, untilReady } from "./support/spokes.ts";
@@ -105,6 +105,19 @@ afterAll(async () => {
   await repository.remove("clusters/hub/stages.yaml");
   await repository.push("Remove the stage of prod");
   await git(["push", "--quiet", "origin", `:refs/heads/${BRANCH}`], repository.folder);
+});
+
+test("each environment has the tools in the versions that its folder says: prod's AWS provider is older", async () => {
+  const installed = async (name: string): Promise<string[]> => {
+    const { items } = await getOnSpoke(name, ["providers.pkg.crossplane.io"]);
+    const versions: string[] = items.map(({ spec }: Editable) => spec.package.split(":").at(-1));
+    return [...new Set(versions)];
+  };
+  const wanted = (environment: string): string =>
+    parse(readFileSync(join(repository.folder, "tools", environment, "versions.yaml"), "utf8")).spec.postBuild
+      .substitute.provider_aws_version;
+  expect(wanted("dev")).not.toBe(wanted("prod"));
+  expect([await installed(dev), await installed(prod)]).toEqual([[wanted("dev")], [wanted("prod")]]);
 });
 
 describe("with a branch for prod, as the Composition's stages say", () => {
