@@ -13,6 +13,13 @@ export interface Subject {
 /** Something to measure. */
 export interface Bench {
   readonly title: string;
-  /** Measures, and gives rows of cells. Rejects when what is measured does not do what it must. */
-  readonly run: (subject: Subject) => Promise<readonly (readonly string[])[]>;
+  /** Rejects when what is measured does not do what it must. */
+  readonly run: (subject: Subject) => Promise<Result>;
+}
+
+export interface Result {
+  /** Rows of cells. */
+  readonly rows: readonly (readonly string[])[];
+  /** Limits that were exceeded, each with what was measured; only ratios of one run have limits. */
+  readonly exceeded?: readonly string[];
 }

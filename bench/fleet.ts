@@ -167,6 +167,10 @@ async function grow(
   return { size, added: numbers.length, ready, before, after, idle: await usageOf(instance, kubectl) };
 }
 
+/** Most that a spoke may cost in the largest fleet, as a multiple of its cost in the one before. */
+const GROWTH_LIMIT = 1.5;
+const costNames = { cpu: "processor time", requests: "API requests" } as const;
+
 const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** What one more spoke costs, in a fleet of this size. */
@@ -199,23 +203,29 @@ export const fleetOf = (sizes: readonly number[]): Bench => ({
     }
     const row = (name: string, cell: (result: (typeof results)[number]) => string) => [name, ...results.map(cell)];
     const [few, many] = results.slice(-2);
-    const growth = (of: (result: (typeof results)[number]) => number) =>
-      few && many ? (of(many) / of(few)).toFixed(2) : "-";
-    const compared = `one more spoke among ${many?.size} against among ${few?.size}`;
-    return [
-      row("spokes", ({ size }) => String(size)),
-      row("time to Ready, first", ({ ready }) => seconds(ready[0] ?? Number.NaN)),
-      row("time to Ready, median", ({ ready }) => seconds(ready[1] ?? Number.NaN)),
-      row("time to Ready, last", ({ ready }) => seconds(ready[2] ?? Number.NaN)),
-      row("processor time for one more spoke", ({ cpu }) => `${cpu.toFixed(1)} s`),
-      row("API requests for one more spoke", ({ requests }) => requests.toFixed(0)),
-      row("memory of the hub", ({ memory }) => mebibytes(memory)),
-      row("memory for one more spoke", ({ memoryEach }) => mebibytes(memoryEach)),
-      row("processor per spoke at rest", ({ idleCpu }) => `${(1000 * idleCpu).toFixed(1)} m`),
-      row("API requests per spoke and second at rest", ({ idleRequests }) => idleRequests.toFixed(2)),
-      [`${compared}: processor time`, growth(({ cpu }) => cpu)],
-      [`${compared}: API requests`, growth(({ requests }) => requests)],
-    ];
+    if (few === undefined || many === undefined) throw new Error("two sizes of the fleet are the least to compare");
+    const compared = `one more spoke among ${many.size} against among ${few.size}`;
+    const growth = (["cpu", "requests"] as const).map((cost) => ({ cost, ratio: many[cost] / few[cost] }));
+    return {
+      rows: [
+        row("spokes", ({ size }) => String(size)),
+        row("time to Ready, first", ({ ready }) => seconds(ready[0] ?? Number.NaN)),
+        row("time to Ready, median", ({ ready }) => seconds(ready[1] ?? Number.NaN)),
+        row("time to Ready, last", ({ ready }) => seconds(ready[2] ?? Number.NaN)),
+        row("processor time for one more spoke", ({ cpu }) => `${cpu.toFixed(1)} s`),
+        row("API requests for one more spoke", ({ requests }) => requests.toFixed(0)),
+        row("memory of the hub", ({ memory }) => mebibytes(memory)),
+        row("memory for one more spoke", ({ memoryEach }) => mebibytes(memoryEach)),
+        row("processor per spoke at rest", ({ idleCpu }) => `${(1000 * idleCpu).toFixed(1)} m`),
+        row("API requests per spoke and second at rest", ({ idleRequests }) => idleRequests.toFixed(2)),
+        ...growth.map(({ cost, ratio }) => [`${compared}: ${costNames[cost]}`, ratio.toFixed(2)]),
+      ],
+      exceeded: growth
+        .filter(({ ratio }) => ratio > GROWTH_LIMIT)
+        .map(
+          ({ cost, ratio }) => `${compared}: ${costNames[cost]} is ${ratio.toFixed(2)} times, limit ${GROWTH_LIMIT}`,
+        ),
+    };
   },
 });
 

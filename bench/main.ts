@@ -35,12 +35,14 @@ await main(async () => {
   process.env[RECORDED_CLUSTERS] = RECORDED;
   try {
     const { fleet, timings } = await bringUp(dir, "local", { hubOnly: true });
+    let code = 0;
     for (const { title, run } of wanted) {
-      const rows = await run({ fleet, timings, report });
+      const { rows, exceeded = [] } = await run({ fleet, timings, report });
       console.log(`\n${title}:`);
-      for (const line of table(rows)) console.log(line);
+      for (const line of [...table(rows), ...exceeded]) console.log(line);
+      if (exceeded.length > 0) code = 1;
     }
-    return 0;
+    return code;
   } finally {
     // Nobody waits for what was made here to end in order: that is a test's business.
     await tearDown(dir, "local", { force: true });

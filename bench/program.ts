@@ -79,6 +79,6 @@ export const program: Bench = {
   title: "This program against the same program on Pulumi's default TypeScript runner (time ratio, medians)",
   run: async ({ fleet }) => {
     const { start, preview } = await compareRunners(fleet.instance());
-    return [row("program start", start), row("preview without changes", preview)];
+    return { rows: [row("program start", start), row("preview without changes", preview)] };
   },
 };

@@ -94,6 +94,6 @@ export const spoke: Bench = {
       },
       { pause: POLL, limit: LIMIT, state: () => said },
     );
-    return [...reached].sort(([, a], [, b]) => a - b).map(([what, at]) => [what, seconds(at)]);
+    return { rows: [...reached].sort(([, a], [, b]) => a - b).map(([what, at]) => [what, seconds(at)]) };
   },
 };

@@ -7,6 +7,6 @@ export const start: Bench = {
   run: async ({ timings }) => {
     const all = [...timings.values()].reduce((sum, time) => sum + time, 0);
     const row = (name: string, time: number) => [name, seconds(time), `${((100 * time) / all).toFixed(0)} %`];
-    return [...[...timings].map(([name, time]) => row(name, time)), row("together", all)];
+    return { rows: [...[...timings].map(([name, time]) => row(name, time)), row("together", all)] };
   },
 };
