@@ -26,11 +26,13 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
   --format              markdown (default), or json: everything, uncut
+  --fail-on-refused     exit code 1 when the API server will refuse the change of a Spoke, or that it goes; the comment is
+                        written all the same
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
 it releases are compared by their values. It runs the composition function of both states: as with tests, only where you
 would run the code of the change.
-Exit code 0: compared, whether or not something changes; 2: it could not run.
+Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
 `;
 
 const formats = ["markdown", "json"];
@@ -42,6 +44,7 @@ const options = {
   observed: { type: "string" },
   charts: { type: "string" },
   format: { type: "string", default: "markdown" },
+  "fail-on-refused": { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
@@ -67,7 +70,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },
     });
     process.stdout.write(values.format === "json" ? `${JSON.stringify(report, null, 2)}\n` : markdown(report));
-    return 0;
+    return values["fail-on-refused"] && report.clusters.some(({ refused }) => refused) ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`fleet diff could not run: ${(error as Error).message}`, { cause: error });

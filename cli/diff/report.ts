@@ -16,6 +16,8 @@ export interface ClusterReport {
   readonly changes: readonly Change[];
   /** What the API server or the composition function refuses or can't do, where that is new. */
   readonly troubles: readonly string[];
+  /** Whether the API server refuses the change of the Spoke itself, or that it goes. */
+  readonly refused: boolean;
 }
 
 export interface SideReport {
@@ -113,22 +115,23 @@ class Comparing {
     return {
       name,
       ...(environment === undefined ? {} : { environment }),
-      ...{ template: this.#specimen(name) !== undefined, changes, troubles: this.#troubles(name) },
+      ...{ template: this.#specimen(name) !== undefined, changes, ...this.#troubles(name) },
     };
   }
 
-  #troubles(name: string): string[] {
+  #troubles(name: string): Pick<ClusterReport, "troubles" | "refused"> {
     const { base, head } = this.#options;
     const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)];
     const known = new Set(was?.troubles);
-    const fresh = [
-      ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
-      ...(is?.life.troubles ?? []).filter((trouble) => !known.has(trouble)),
-    ];
     const isProtected = was?.spoke.spec.deletionProtection === true && !is;
-    return isProtected
-      ? [...fresh, "spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
-      : fresh;
+    const refusals = [
+      ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
+      ...(isProtected
+        ? ["spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
+        : []),
+    ];
+    const others = (is?.life.troubles ?? []).filter((trouble) => !known.has(trouble));
+    return { troubles: [...refusals, ...others], refused: refusals.length > 0 };
   }
 }
 

@@ -23,7 +23,7 @@ const lost = (operation: "deleted" | "replaced", spoke: string, kind: string): C
 };
 
 const cluster = (name: string, changes: readonly Change[], more: Partial<ClusterReport> = {}): ClusterReport => ({
-  ...{ name, environment: "dev", template: false, changes, troubles: [] },
+  ...{ name, environment: "dev", template: false, changes, troubles: [], refused: false },
   ...more,
 });
 
@@ -32,6 +32,7 @@ const hub = (changes: readonly Change[] = []): ClusterReport => ({
   template: false,
   changes,
   troubles: [],
+  refused: false,
 });
 
 const report = (clusters: readonly ClusterReport[], more: Partial<Report> = {}): Report => ({
