@@ -5,7 +5,7 @@ import { parseAllDocuments, parseDocument, stringify } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
-import { filesBelow, isFolder, isYaml } from "./files.ts";
+import { filesBelow, isFolder, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { kustomizationFile } from "./tree.ts";
 
@@ -24,6 +24,8 @@ export interface Workspace {
   readonly hubAddons: readonly string[];
   /** The file that a file of the copy comes from. */
   original(file: string): string;
+  /** Makes the spoke of an environment anew, with another Kubernetes version than the newest that the files name. */
+  remake(environment: string, kubernetesVersion: string): void;
   remove(): void;
 }
 
@@ -60,23 +62,28 @@ function instantiate(template: string, to: string, values: Readonly<Record<strin
   }
 }
 
-/** The newest Kubernetes version that the Composition supports; any where none can be read, which the compiler says elsewhere. */
-function newestVersion(system: string): string {
-  const versions = filesBelow(join(system, "platform"))
+/** The newest Kubernetes version that Compositions support. */
+export const newestVersion = (...compositions: readonly Manifest[]): string | undefined =>
+  compositions
+    .flatMap(({ spec }) => Object.keys(spec?.pipeline?.[0]?.input?.kubernetesVersions ?? {}))
+    .sort(compareVersions)
+    .at(-1);
+
+/** The newest Kubernetes version that the files name; any where none can be read, which the compiler says elsewhere. */
+function versionIn(system: string): string {
+  const objects = filesBelow(join(system, "platform"))
     .filter(isYaml)
-    .flatMap((file) => parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS()))
-    .filter((object) => object?.kind === "Composition")
-    .flatMap(({ spec }) => Object.keys(spec?.pipeline?.[0]?.input?.kubernetesVersions ?? {}));
-  return versions.sort(compareVersions).at(-1) ?? "1.34";
+    .flatMap((file) => parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS()));
+  return newestVersion(...objects.filter((object) => object?.kind === "Composition")) ?? "1.34";
 }
 
-function addSpoke(system: string, environment: string, region: string): void {
+function addSpoke(system: string, environment: string, region: string, kubernetesVersion: string): void {
   const folder = join(system, "spokes", specimenName(environment));
   instantiate(join(system, "templates", "spoke"), folder, {
     name: specimenName(environment),
     environment,
     region,
-    kubernetesVersion: newestVersion(system),
+    kubernetesVersion,
     tenant: "platform",
   });
   const file = join(folder, "spoke.yaml");
@@ -91,7 +98,11 @@ function addSpoke(system: string, environment: string, region: string): void {
 }
 
 /** An application whose manifests are in the repository `name`. */
-function addApplication(workspace: Omit<Workspace, "original" | "remove">, name: string, environment: string): void {
+function addApplication(
+  workspace: Omit<Workspace, "original" | "remake" | "remove">,
+  name: string,
+  environment: string,
+): void {
   const app = name.replace(/-manifests$/, "");
   const folder = join(workspace.workloads, "clusters", specimenName(environment), app);
   const overlay = join("overlays", environment);
@@ -148,7 +159,7 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
   const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
   const workspace = { folder, system, workloads, repositories, environments, hubAddons };
   if (isFolder(join(system, "templates", "spoke")))
-    for (const environment of environments) addSpoke(system, environment, region);
+    for (const environment of environments) addSpoke(system, environment, region, versionIn(system));
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
   if (isFolder(join(workloads, "templates", "app")))
     for (const environment of environments)
@@ -156,6 +167,7 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
   return {
     ...workspace,
     original: (file) => (relative(folder, file).startsWith("..") ? file : join(repos, written(relative(folder, file)))),
+    remake: (environment, kubernetesVersion) => addSpoke(system, environment, region, kubernetesVersion),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

@@ -5,7 +5,7 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../check/files.ts";
 import type { Fleet, Rendered } from "../check/fleet.ts";
-import { specimenName, type Workspace } from "../check/workspace.ts";
+import { newestVersion, specimenName, type Workspace } from "../check/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
 import type { Code } from "./function.ts";
 import { type Life, life } from "./life.ts";
@@ -59,26 +59,79 @@ function stored(manifest: Manifest, schema: Schema): Spoke {
   };
 }
 
+type TakingOptions = Pick<SpokesOptions, "side" | "workspace" | "fleet" | "before">;
+
+/** Which revision of the Composition each Spoke takes. */
+class Taking {
+  readonly #options: TakingOptions;
+  readonly #composition: Rendered | undefined;
+  readonly #specimens: readonly string[];
+
+  constructor(options: TakingOptions) {
+    this.#options = options;
+    this.#specimens = options.workspace.environments.map(specimenName);
+    [this.#composition] = onHub(
+      options.fleet,
+      ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
+    );
+  }
+
+  /** Whether a Spoke only stands for a template: nobody changes it, it is new in every state. */
+  isSpecimen({ metadata: { name } }: Manifest): boolean {
+    return this.#specimens.includes(name);
+  }
+
+  /**
+   * The revision; undefined when the hub applies no Composition.
+   * @param unknown is called when the state does not have the revision
+   */
+  of(spoke: Manifest, unknown: () => void = () => {}): Manifest | undefined {
+    const composition = this.#composition;
+    const { side, workspace, before } = this.#options;
+    if (!composition) return undefined;
+    const previous = before?.composed.get(spoke.metadata.name)?.composition;
+    const stays = previous !== undefined && isManual(spoke) && !this.isSpecimen(spoke);
+    if (takes(spoke, composition.manifest) && !stays) return composition.manifest;
+    const found = previous ?? earlier(side, workspace, composition, spoke);
+    if (!found) unknown();
+    return found ?? composition.manifest;
+  }
+}
+
+/**
+ * Gives the spokes that stand for templates the newest Kubernetes version that their environments' revision of the Composition has.
+ * @returns whether a file was changed
+ */
+export function versionSpecimens(options: TakingOptions): boolean {
+  const taking = new Taking(options);
+  const { fleet, workspace } = options;
+  const outdated = onHub(fleet, (manifest) => isSpoke(manifest) && taking.isSpecimen(manifest)).flatMap(
+    ({ manifest }) => {
+      const environment = workspace.environments.find(
+        (each) => specimenName(each) === manifest.metadata.name,
+      ) as string;
+      const composition = taking.of(manifest);
+      const version = composition && newestVersion(composition);
+      return version === undefined || version === manifest.spec?.kubernetesVersion ? [] : [{ environment, version }];
+    },
+  );
+  for (const { environment, version } of outdated) workspace.remake(environment, version);
+  return outdated.length > 0;
+}
+
 class Making {
   readonly #options: SpokesOptions;
-  readonly #composition: Rendered | undefined;
+  readonly #taking: Taking;
   readonly #schema: Schema | undefined;
-  /** Names of Spokes that only stand for templates: nobody changes them. */
-  readonly #specimens: readonly string[];
   readonly #composed = new Map<string, Composed>();
   readonly #failed = new Map<string, string>();
   readonly #notes = new Set<string>();
 
   constructor(options: SpokesOptions) {
     this.#options = options;
-    const { fleet, workspace } = options;
-    this.#specimens = workspace.environments.map(specimenName);
-    [this.#composition] = onHub(
-      fleet,
-      ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
-    );
+    this.#taking = new Taking(options);
     const [definition] = onHub(
-      fleet,
+      options.fleet,
       ({ kind, spec }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
     );
     this.#schema = definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
@@ -86,9 +139,8 @@ class Making {
 
   async all(): Promise<Spokes> {
     const { before, fleet } = this.#options;
-    // Those that exist come first, and a real one before one that only stands for the template: they have their networks.
-    const rank = ({ metadata: { name } }: Manifest): string =>
-      `${before?.composed.has(name) ? 0 : 1}${this.#specimens.includes(name) ? 1 : 0}${name}`;
+    // Those that exist come first: they have their networks.
+    const rank = ({ metadata: { name } }: Manifest): string => `${before?.composed.has(name) ? 0 : 1}${name}`;
     const spokes = onHub(fleet, isSpoke)
       .map(({ manifest }) => manifest)
       .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
@@ -101,18 +153,23 @@ class Making {
     try {
       const composition = this.#taken(manifest);
       const { code, hub, before, recorded } = this.#options;
-      const previous = before?.composed.get(name)?.life;
+      const isSpecimen = this.#taking.isSpecimen(manifest);
+      const previous = isSpecimen ? undefined : before?.composed.get(name)?.life;
       const fresh = stored(manifest, this.#schema ?? {});
       const spoke = previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status };
       const own = recorded.get(name);
+      // What is made up takes no network from a real spoke, and gets the same whatever spokes come and go.
+      const others = [...this.#composed.values()].filter(
+        (other) => this.#taking.isSpecimen(other.manifest) === isSpecimen,
+      );
       this.#composed.set(name, {
         manifest,
         composition,
-        refusals: previous && !this.#specimens.includes(name) ? this.#refusals(spoke, previous.spoke) : [],
+        refusals: previous ? this.#refusals(spoke, previous.spoke) : [],
         life: await life({
           ...{ handler: code.handler, hub, input: composition.spec.pipeline[0].input },
           spoke,
-          others: [...this.#composed.values()].map((other) => other.life.spoke),
+          others: others.map((other) => other.life.spoke),
           ...(previous ? { before: previous.observed } : {}),
           ...(own ? { recorded: own } : {}),
         }),
@@ -131,18 +188,14 @@ class Making {
 
   /** The revision of the Composition that the Spoke takes. @throws Error when the hub applies none */
   #taken(spoke: Manifest): Manifest {
-    const composition = this.#composition;
-    const { side, workspace, before } = this.#options;
-    const previous = before?.composed.get(spoke.metadata.name)?.composition;
-    if (!composition || !this.#schema)
-      throw new Error("the hub applies no Composition or no CompositeResourceDefinition for Spokes");
-    if (takes(spoke, composition.manifest) && !(previous && isManual(spoke))) return composition.manifest;
-    const found = previous ?? earlier(side, workspace, composition, spoke);
-    if (found) return found;
-    this.#notes.add(
-      `${spoke.metadata.name} takes an older revision of the Composition, which ${side.label} does not have; it is rendered with the one of ${side.label}`,
+    const { label } = this.#options.side;
+    const composition = this.#taking.of(spoke, () =>
+      this.#notes.add(
+        `${spoke.metadata.name} takes an older revision of the Composition, which ${label} does not have; it is rendered with the one of ${label}`,
+      ),
     );
-    return composition.manifest;
+    if (composition && this.#schema) return composition;
+    throw new Error("the hub applies no Composition or no CompositeResourceDefinition for Spokes");
   }
 }
 

@@ -14,7 +14,7 @@ import type { Build } from "../check/kustomize.ts";
 import { openWorkspace, specimenName, type Workspace } from "../check/workspace.ts";
 import { type Code, codeOf } from "./function.ts";
 import type { Side } from "./side.ts";
-import { type Composed, composeSpokes, type Spokes } from "./spokes.ts";
+import { type Composed, composeSpokes, type Spokes, versionSpecimens } from "./spokes.ts";
 
 /** A state of the fleet after rendering: the objects of every cluster. */
 
@@ -142,13 +142,15 @@ export async function stateOf({ side, build, before, recorded, ...options }: Sta
   const hub = options.hub ?? madeUp;
   const notes = new Set<string>();
   const root = followedElsewhere(before, hub, notes);
-  const common = { workspace, build: new FluxBuild(build), files: new Files(), hub, bridge: code.bridgeData };
+  const rendering = () => {
+    const common = { workspace, build: new FluxBuild(build), files: new Files(), hub, bridge: code.bridgeData };
+    const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
+    return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
+  };
   // First what the hub gets, the Spokes among it; then, with what the function makes of them, what every cluster gets.
-  const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
-  const spokes = await composeSpokes({
-    ...{ side, workspace, fleet: onHub, code, recorded, hub: code.bridgeData(hub) },
-    ...(before ? { before: before.spokes } : {}),
-  });
+  const first = rendering();
+  const { common, existing } = versionSpecimens(first.existing) ? rendering() : first;
+  const spokes = await composeSpokes({ ...existing, code, recorded, hub: code.bridgeData(hub) });
   const findings = new Findings();
   const fleet = follow({
     ...{ ...common, findings, handover: (name: string) => handedOver(spokes.composed.get(name)) },

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { blastRadius } from "../../../cli/diff/blast-radius.ts";
+import type { Report } from "../../../cli/diff/report.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { composition, GitFleet } from "../support/git-fleet.ts";
+
+describe("a new Kubernetes version of the Composition", () => {
+  let fleet: GitFleet;
+  beforeAll(() => {
+    fleet = new GitFleet();
+    const newest = '          "1.35":\n';
+    fleet.edit(composition, [newest, `          "1.36": {}\n${newest}`], ['prod: "true"', 'prod: "false"']);
+    fleet.commit();
+    fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
+    fleet.commit();
+  });
+  afterAll(() => fleet.remove());
+
+  const between = (base: string, head: string) =>
+    blastRadius({ base, head, cwd: fleet.folder, build: buildText, recorded: new Map(), stacks: [], charts: {} });
+
+  /** Of those that stand for new spokes. */
+  const versions = ({ clusters }: Report) =>
+    clusters
+      .filter(({ template }) => template)
+      .map(({ name, changes: all, troubles }) => {
+        const lines = all.find(({ kind }) => kind === "Spoke")?.diff ?? [];
+        return { name, troubles, version: lines.filter((line) => /^[-+]/.test(line)).map((line) => line.trim()) };
+      });
+  const raised = ['-  kubernetesVersion: "1.35"', '+  kubernetesVersion: "1.36"'];
+  const ofSpoke = ({ clusters }: Report, name: string) => clusters.find((cluster) => cluster.name === name)?.changes;
+
+  test("that a channel holds back is what new spokes of the other stage get, as new ones and not by an upgrade", async () => {
+    const report = await between("HEAD~2", "HEAD~1");
+    expect(versions(report)).toEqual([
+      { name: "check-dev", troubles: [], version: raised },
+      { name: "check-prod", troubles: [], version: [] },
+    ]);
+    expect(ofSpoke(report, "check-prod")).toEqual([]);
+    const cluster = ofSpoke(report, "check-dev")?.find(({ kind, on }) => kind === "Cluster" && on === "hub");
+    expect(cluster?.diff).toEqual(expect.arrayContaining(['+    version: "1.36"']));
+    expect(report.gaps).toEqual([]);
+  });
+
+  test("is what new spokes of that stage get with the commit that promotes it", async () => {
+    const report = await between("HEAD~1", "HEAD");
+    expect(versions(report)).toEqual([
+      { name: "check-dev", troubles: [], version: [] },
+      { name: "check-prod", troubles: [], version: raised },
+    ]);
+    expect(ofSpoke(report, "check-dev")).toEqual([]);
+  });
+});
