@@ -1,6 +1,8 @@
 /** Our own rules for .github/workflows: what actionlint does not look at. Pure. */
 
 export interface Step {
+  readonly id?: string;
+  readonly if?: string;
   readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
@@ -13,7 +15,10 @@ export interface Job {
   readonly uses?: string;
   readonly with?: Readonly<Record<string, string>>;
   readonly needs?: string | readonly string[];
+  readonly "runs-on"?: string;
+  readonly outputs?: Readonly<Record<string, string>>;
   readonly environment?: string;
+  readonly env?: Readonly<Record<string, string>>;
   readonly permissions?: Readonly<Record<string, string>>;
   readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
   readonly steps?: readonly Step[];
@@ -28,9 +33,17 @@ export interface Workflow {
 }
 
 const sameRepository = "github.event.pull_request.head.repo.full_name == github.repository";
+/** A runner that reaches the hubs: environment variables are not known yet where a runner is chosen, so it is the repository's. */
+const ownRunner = "$" + "{{ vars.RUNNER || 'ubuntu-latest' }}";
 const forbiddenEvents = ["pull_request_target", "workflow_run", "issue_comment"];
 const actionsOf = ({ steps = [] }: Job) => steps.flatMap(({ uses }) => uses ?? []);
 const checksOut = (job: Job) => actionsOf(job).some((action) => action.startsWith("actions/checkout@"));
+
+/** setup-go caches unless it is told not to; the other actions are told with a word of their own. */
+const caches = ({ uses = "", with: inputs = {} }: Step) =>
+  (uses.startsWith("actions/setup-go@") && inputs["cache"] !== false) ||
+  (uses.startsWith("actions/setup-node@") && (inputs["package-manager-cache"] !== false || "cache" in inputs)) ||
+  uses.startsWith("actions/cache@");
 
 function ofStep(step: Step): string[] {
   const found: string[] = [];
@@ -52,7 +65,13 @@ function ofJob(job: Job, events: readonly string[]): string[] {
   if (!job.uses && !job["timeout-minutes"]) found.push("a job has a time limit");
   if (rights.some(([name, level]) => name === "contents" && level !== "read"))
     found.push("no job writes to the repository");
+  if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== ownRunner)
+    found.push(`a job that talks to a hub runs on ${ownRunner}: not every runner reaches its endpoint`);
+  if (rights.some(([, level]) => level === "write") && (job.steps ?? []).some(caches))
+    found.push("a job with more than the right to read takes nothing from a cache, which other jobs have filled");
   if (events.includes("pull_request")) {
+    if (job["runs-on"]?.includes("vars.") && !job.if?.includes(sameRepository))
+      found.push("a runner of our own runs no code of forks");
     if (rights.some(([, level]) => level === "write") && !job.if?.includes(sameRepository))
       found.push("a job with more than the right to read runs for branches of this repository only");
     if (rights.some(([name, level]) => name !== "id-token" && level === "write") && checksOut(job))

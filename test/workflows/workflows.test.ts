@@ -73,11 +73,56 @@ describe("a pull request", () => {
 
   test("gets its blast radius as one comment, which is found again by its first line", () => {
     expect(jobs["diff"]?.needs).toBe("preview");
-    expect(scripts(jobs["diff"])).toContain('npx fleet diff "$(git merge-base "$BASE" HEAD)" HEAD');
     const comment = jobs["comment"];
-    expect((comment as unknown as Step).env?.["MARKER"]).toBe(marker);
+    expect(comment?.env?.["MARKER"]).toBe(marker);
     expect(scripts(comment)).toContain("startswith(env.MARKER)");
     expect(comment?.permissions).toEqual({ "pull-requests": "write" });
+  });
+
+  test("gets the comment also when the diff job fails at the end, because a change will be refused", () => {
+    const all = jobs["diff"]?.steps ?? [];
+    const upload = all.findIndex(({ with: inputs }) => inputs?.["name"] === "comment");
+    expect(all[upload]).toMatchObject({ id: "comment", uses: expect.stringContaining("actions/upload-artifact@") });
+    expect(all.slice(upload + 1)).toEqual([
+      expect.objectContaining({ if: "steps.compare.outputs.code == '1'", run: expect.stringContaining("exit 1") }),
+    ]);
+    expect(jobs["diff"]?.outputs).toEqual({ comment: "$" + "{{ steps.comment.outputs.artifact-id }}" });
+    expect(jobs["comment"]?.needs).toBe("diff");
+    expect(jobs["comment"]?.if).toContain("!cancelled() && needs.diff.outputs.comment != ''");
+    expect(jobs["comment"]?.if).not.toContain("result");
+  });
+
+  test("is compared with the facts that the preview of the hub's stack has read", () => {
+    const [uploaded] = (jobs["preview"]?.steps ?? []).filter(({ uses }) =>
+      uses?.startsWith("actions/upload-artifact@"),
+    );
+    const stack = "$" + "{{ matrix.stack }}";
+    expect(uploaded?.with).toMatchObject({
+      name: `preview-${stack}`,
+      path: `preview-${stack}.json\nbridge-${stack}.json\n`,
+    });
+    const [, hub] = /^\$\{\{ vars\.HUB_STACK \|\| '(\w+)' \}\}$/.exec(jobs["diff"]?.env?.["HUB_STACK"] ?? "") ?? [];
+    expect(stacks).toContain(hub);
+  });
+});
+
+describe("every night", () => {
+  const { on, jobs } = workflow("nightly");
+
+  test("all tests run, the long ones too, as root on Debian or not at all", () => {
+    expect(on).toEqual({ schedule: [{ cron: expect.any(String) }], workflow_dispatch: null });
+    const job = jobs["tests"];
+    expect(job?.strategy?.matrix).toEqual({ command: ["npm test", "npm test -- --project long"] });
+    expect(scripts(job)).toMatch(/^if \[ -z "\$TEST_RUNNER" ].*exit 1.*apt-get install.*\n\$COMMAND$/s);
+    expect(job?.["runs-on"]).toBe("$" + "{{ vars.TEST_RUNNER || 'ubuntu-latest' }}");
+    expect(job?.permissions).toEqual({ contents: "read" });
+  });
+
+  test("git is there before the checkout", () => {
+    const all = jobs["tests"]?.steps ?? [];
+    expect(all.findIndex(({ run }) => /apt-get install .*\bgit\b/.test(run ?? ""))).toBeLessThan(
+      all.findIndex(({ uses }) => uses?.startsWith("actions/checkout@")),
+    );
   });
 });
 
@@ -156,6 +201,21 @@ jobs:
     ["a right to push", rights("contents: write"), "no job writes to the repository"],
     ["a right to write for forks", rights("pull-requests: write"), "runs for branches of this repository only"],
     ["a right to write beside foreign code", rights("pull-requests: write"), "runs no code of the pull request"],
+    [
+      "a hub from a runner that it does not let in",
+      good.replace("actions/checkout", "pulumi/actions"),
+      "a job that talks to a hub runs on",
+    ],
+    [
+      "a fork's code on a runner of our own",
+      good.replace("    permissions", "    runs-on: $" + "{{ vars.RUNNER || 'ubuntu-latest' }}\n    permissions"),
+      "a runner of our own runs no code of forks",
+    ],
+    [
+      "a cache beside a right",
+      rights("packages: write").replace("actions/checkout", "actions/setup-go"),
+      "takes nothing from a cache",
+    ],
     ["a role without an environment", rights("id-token: write"), "is behind an environment"],
     [
       "a stored secret",
