@@ -42,7 +42,13 @@ const ofValues: ReadonlySet<string> = new Set([
 ]);
 
 /** Regular expressions of RE2 that JavaScript takes for something else; what it refuses is told as an error. */
-const onlyRe2 = /\[:\^?[a-z]+:\]|\\[AzCQEpP]/;
+const onlyRe2 = /\[:\^?[a-z]+:\]|\\[AzCQEpP]|\\x\{|(?<!\\)\[\^?\]/;
+
+/** Texts and comments of an expression. */
+const literals = /\/\/.*|\b[bB]?[rR](?:"[^"]*"|'[^']*')|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g;
+
+/** An expression without what is in its texts and comments. */
+export const withoutLiterals = (text: string): string => text.replaceAll(literals, "''");
 
 const environment = () =>
   withNetworks(new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })).registerVariable(
@@ -79,20 +85,14 @@ function parsedIn(environment: Environment, text: string): ParseResult {
   const parsed = environment.parse(text);
   const { error } = parsed.check();
   if (error) throw error;
-  const [pattern] = (/\bmatches\(/.test(text) && onlyRe2.exec(text)) || [];
+  const texts = /\bmatches\(/.test(text) ? (text.match(literals) ?? []) : [];
+  const [pattern] = texts.flatMap((literal) => onlyRe2.exec(literal) ?? []);
   if (pattern !== undefined) throw new Error(`${pattern} is another regular expression in JavaScript than in RE2`);
   return parsed;
 }
 
-function readsOld(text: string): boolean {
-  try {
-    creation.parse(text);
-    const { error } = creation.check(text);
-    return error?.code === "unknown_variable" && error.summary.endsWith(": oldSelf");
-  } catch {
-    return false;
-  }
-}
+/** As the API server tells it: by the variable, whatever else the expression is. */
+const readsOld = (text: string): boolean => /(?<!\.\s*)\boldSelf\b/.test(withoutLiterals(text));
 
 function compile(text: string, isOptional: boolean): Expression {
   const isChange = readsOld(text);

@@ -57,6 +57,7 @@ describe("an expression of Kubernetes", () => {
     ["'aB'.lowerAscii()", "ab"],
     ["size('abc') + [1].size()", 4n],
     ["'a-b'.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')", true],
+    ["'[]'.matches('^\\\\[]$') && [] == []", true],
     ["duration('1m30s') >= duration('60s')", true],
   ])("%s has the value that it has in Kubernetes", (rule, value) => {
     expect(expression(rule).evaluate({ self: null })).toEqual({ value });
@@ -67,9 +68,24 @@ describe("an expression of Kubernetes", () => {
     ["self ==", "Unexpected token: EOF"],
     ["1 == 1.0", "no such overload: int == double"],
     ["self.matches('^[[:alpha:]]$')", "[:alpha:] is another regular expression in JavaScript than in RE2"],
+    ["self.matches('^\\\\x{41}$')", "\\x{ is another regular expression in JavaScript than in RE2"],
+    ["self.matches(r'^[]a]$')", "[] is another regular expression in JavaScript than in RE2"],
+    ["self.matches('[^]a]')", "[^] is another regular expression in JavaScript than in RE2"],
     ["self.matches('(?i')", "Invalid regular expression: (?i"],
   ])("%s is not known, and why is said", (rule, unknown) => {
     expect(expression(rule).evaluate({ self: "a" })).toEqual({ unknown });
+  });
+
+  test("is about a change when it reads oldSelf, whatever else is not known of it", () => {
+    const about = ["unheard(self) || oldSelf == 1", "self ==\noldSelf", "[1].all(x, x == oldSelf.size)", "(oldSelf"];
+    const not = [
+      "self == 'oldSelf'",
+      `self == "a'" || self == 'b' || 'oldSelf' == r'\\'`,
+      "self.oldSelf",
+      "self // oldSelf",
+    ];
+    expect(about.filter((rule) => !expression(rule).readsOld)).toEqual([]);
+    expect(not.filter((rule) => expression(rule).readsOld)).toEqual([]);
   });
 
   test.each([
