@@ -16,8 +16,9 @@ environment, and tells what is wrong, with file and line; also what the API serv
                  (default: repos)
   --crds PATH    a folder or a file with CustomResourceDefinitions (kubectl get crds -o yaml > crds.yaml) and, for Kubernetes'
                  own kinds, OpenAPI documents (kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json); may be given more than
-                 once. Without it the fields of objects are not checked, nor the rules; those of the repositories' own
-                 kinds always are.
+                 once: of a kind that several define, the last --crds wins, and in a folder a list as kubectl prints it.
+                 Without it the fields of objects are not checked, nor the rules; those of the repositories' own kinds
+                 always are.
   --format       text (default), json, or github: annotations of a pull request
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH.

@@ -31,6 +31,9 @@ interface OpenApi {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
+/** What a file may hold. */
+type Document = OpenApi & Partial<Manifest> & { readonly items?: readonly Manifest[] };
+
 const text = { type: "string" };
 const labels = { type: "object", additionalProperties: text };
 
@@ -65,6 +68,7 @@ const ajv = () => new Ajv({ strict: false, allErrors: true, verbose: true, valid
 function filesBelow(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path, { recursive: true, encoding: "utf8" })
+    .sort()
     .map((name) => join(path, name))
     .filter((file) => /\.(ya?ml|json)$/.test(file));
 }
@@ -110,39 +114,44 @@ function violation({ instancePath, keyword, message = "is wrong", params, data }
 }
 
 export class Definitions {
-  readonly #custom = new Map<string, Definition>();
-  /** Texts of definitions in files, not parsed yet, by group and kind: parsing all of them would take seconds. */
-  readonly #unread = new Map<string, string>();
+  /** By group and kind; those of single files as text until they are asked for: parsing all of them would take seconds. */
+  readonly #custom = new Map<string, Definition | string>();
   readonly #groups = new Set<string>();
   readonly #builtIn = new Map<string, { readonly document: OpenApi; readonly name: string }>();
   readonly #schemas = new Map<string, Schema>();
   readonly #validators = new Map<string, ValidateFunction | undefined>();
 
-  /** @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON) */
+  /**
+   * @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON). A later path wins over
+   * an earlier one; in a folder what is in a list, which a cluster printed, over single definitions, and then the later file
+   */
   constructor(paths: readonly string[] = []) {
-    for (const file of paths.flatMap(filesBelow)) this.#addFile(file);
+    for (const path of paths) {
+      const lists = filesBelow(path).flatMap((file) => this.#addFile(file));
+      for (const each of lists.flat()) this.add(each);
+    }
   }
 
-  #addFile(file: string): void {
+  /** @returns the lists of the file, which are not added yet. */
+  #addFile(file: string): Manifest[][] {
     const content = readFileSync(file, "utf8");
-    if (file.endsWith(".json")) {
-      this.#addOpenApi(JSON.parse(content) as OpenApi);
-      return;
-    }
-    for (const part of content.split(/^---$/m)) {
+    if (file.endsWith(".json")) return this.#addDocument(JSON.parse(content) as Document);
+    return content.split(/^---$/m).flatMap((part) => {
       const group = /^ {2}group: (\S+)$/m.exec(part)?.[1];
       const kind = /^ {4}kind: (\S+)$/m.exec(part)?.[1];
       if (/^kind: CustomResourceDefinition$/m.test(part) && group && kind) {
-        this.#unread.set(`${group} ${kind}`, part);
+        this.#custom.set(`${group} ${kind}`, part);
         this.#groups.add(group);
-      } else if (part.includes("CustomResourceDefinition")) {
-        const object = parse(part) as Manifest & { items?: Manifest[] };
-        for (const each of object?.items ?? [object]) if (each) this.add(each);
+        return [];
       }
-    }
+      return part.includes("CustomResourceDefinition") ? this.#addDocument(parse(part) as Document) : [];
+    });
   }
 
-  #addOpenApi(document: OpenApi & Partial<Manifest>): void {
+  /** @returns the list that the document is, if it is one. */
+  #addDocument(document: Document | null): Manifest[][] {
+    if (!document) return [];
+    if (document.items) return [document.items.filter(isObject)];
     if (document.kind) this.add(document as Manifest);
     for (const [name, schema] of Object.entries(document.components?.schemas ?? {}))
       for (const { group, version, kind } of (schema["x-kubernetes-group-version-kind"] ?? []) as Record<
@@ -150,9 +159,10 @@ export class Definitions {
         string
       >[])
         this.#builtIn.set(`${group ? `${group}/` : ""}${version} ${kind}`, { document, name });
+    return [];
   }
 
-  /** Takes an object that may be a definition. */
+  /** Takes an object that may be a definition; it wins over one that is known. */
   add(object: Manifest): void {
     const found = definition(object);
     if (!found) return;
@@ -162,12 +172,12 @@ export class Definitions {
 
   find(group: string, kind: string): Definition | undefined {
     const key = `${group} ${kind}`;
-    const unread = this.#unread.get(key);
-    if (unread !== undefined) {
-      this.#unread.delete(key);
-      this.add(parse(unread) as Manifest);
-    }
-    return this.#custom.get(key);
+    const known = this.#custom.get(key);
+    if (typeof known !== "string") return known;
+    const read = definition(parse(known) as Manifest);
+    if (read) this.#custom.set(key, read);
+    else this.#custom.delete(key);
+    return read;
   }
 
   knowsGroup(group: string): boolean {

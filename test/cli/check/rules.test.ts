@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { oldVersion } from "../../../cli/check/api-versions.ts";
 import { Definitions } from "../../../cli/check/definitions.ts";
 import { unpinned } from "../../../cli/check/rules/pinned.ts";
@@ -117,6 +117,29 @@ describe("definitions in files", () => {
         .violations(wrong)
         ?.map(({ problem }) => problem),
     ).toEqual(["spec lacks size"]);
+  });
+
+  test("are the cluster's where several are given: the last path wins, and a list over single ones in a folder", () => {
+    const named = (field: string) => stringify(things).replaceAll("size", field);
+    const list = (field: string) => stringify({ apiVersion: "v1", kind: "List", items: [parse(named(field))] });
+    const write = (path: string, content: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    };
+    write("pinned/a.yaml", named("old"));
+    write("pinned/b.yaml", named("pinned"));
+    write("cluster.yaml", list("cluster"));
+    write("both/a-cluster.yaml", list("cluster"));
+    write("both/b.yaml", named("pinned"));
+    const lacks = (...paths: string[]) =>
+      new Definitions(paths.map((path) => join(folder, path))).violations(wrong)?.map(({ problem }) => problem);
+    expect(lacks("pinned")).toEqual(["spec lacks pinned"]);
+    expect(lacks("pinned", "cluster.yaml")).toEqual(["spec lacks cluster"]);
+    expect(lacks("cluster.yaml", "pinned")).toEqual(["spec lacks pinned"]);
+    expect(lacks("both")).toEqual(["spec lacks cluster"]);
+    const own = new Definitions([join(folder, "pinned")]);
+    own.add(parse(named("own")));
+    expect(own.violations(wrong)?.map(({ problem }) => problem)).toEqual(["spec lacks own"]);
   });
 
   test("are read: what kubectl get --raw /openapi/v3/apis/… prints", () => {
