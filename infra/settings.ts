@@ -117,9 +117,10 @@ const retentionDays = [
 const label = (example: string) =>
   text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
 const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
+// Without a password: these URLs go into the cluster secret and the stack's outputs.
 const gitUrl = text(
-  /^((ssh|https):\/\/\S+)?$/,
-  "ssh://user@host/path.git or https://host/path.git",
+  /^(ssh:\/\/([^\s:@/]+@)?[^\s@/]+(\/\S*)?|https:\/\/[^\s@/]+(\/\S*)?)?$/,
+  "ssh://user@host/path.git or https://host/path.git, without a password",
   "ssh://git@github.com/<org>/<repository>.git",
 );
 const optionalId = text(/^\d*$/, "a number", "123456");
@@ -190,8 +191,8 @@ export const keys = {
   gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
 
   chartsRegistry: text(
-    /^((https|oci):\/\/[^\s/]+(\/[^\s/]+)*)?$/,
-    "https://host/path or oci://host/path without a slash at the end, or empty",
+    /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,
+    "https://host/path or oci://host/path without a user, a password or a slash at the end, or empty",
     "oci://registry.example.com/charts",
   ),
   controllerLogLevel: oneOf("debug", "info", "error"),

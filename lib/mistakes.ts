@@ -22,10 +22,10 @@ export function describeMistakes(where: string, mistakes: readonly Mistake[]): s
   return [`${count} in ${where}, nothing was changed:`, ...blocks].join("\n");
 }
 
-/** A value as it is shown in a mistake: short, on one line. */
+/** A value as it is shown in a mistake: short, on one line, without what may be a credential in a URL. */
 export function shown(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text === undefined || text === "") return "(empty)";
-  const line = text.replaceAll("\n", "\\n");
+  const line = text.replaceAll("\n", "\\n").replaceAll(/:\/\/[^\s/@]*:[^\s/]*@/g, "://***@");
   return line.length > 120 ? `${line.slice(0, 117)}...` : line;
 }

@@ -170,6 +170,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "ssh://user@host/path.git",
   ],
   [
+    "a Git URL with a password, which would stand in the cluster secret",
+    { gitAuthentication: "token", gitopsSystemRepoUrl: "https://ci:pass@github.com/a/b.git" },
+    "gitopsSystemRepoUrl",
+    "https://***@github.com/a/b.git",
+  ],
+  [
+    "a chart mirror with a password",
+    { chartsRegistry: "https://ci:pass@registry.example.com" },
+    "chartsRegistry",
+    "https://***@registry.example.com",
+  ],
+  [
     "an HTTPS URL with deploy keys",
     { gitopsSystemRepoUrl: "https://github.com/a/b.git" },
     "gitopsSystemRepoUrl",
