@@ -1,7 +1,7 @@
 import { isSchema, type Schema, withDefaults } from "../../../lib/openapi.ts";
 import { isObject, type Path } from "../files.ts";
-import { type Expression, expression, type Outcome, type Variables } from "./expressions.ts";
-import { asWhole, celValue } from "./values.ts";
+import { type Expression, expression, type Outcome, type Variables, withoutLiterals } from "./expressions.ts";
+import { asWhole, celValue, unescaped } from "./values.ts";
 
 /** `x-kubernetes-validations` of a definition, evaluated on an object as the API server does. */
 
@@ -77,8 +77,12 @@ function* inside(place: Place): Generator<Place> {
 
 /** Members in which everything is that a rule reads of `self`. */
 function subject(rule: string): string[] {
-  const read = [...rule.matchAll(/\bself\b((?:\.\w+)*)(\()?/g)].map(([, members = "", call]) =>
-    members.split(".").slice(1, call ? -1 : undefined),
+  const read = [...withoutLiterals(rule).matchAll(/(?<!\.\s*)\bself\b((?:\.\w+)*)(\()?/g)].map(
+    ([, members = "", call]) =>
+      members
+        .split(".")
+        .slice(1, call ? -1 : undefined)
+        .map(unescaped),
   );
   const [first = [], ...others] = read;
   const end = first.findIndex((name, index) => others.some((other) => other[index] !== name));
@@ -92,9 +96,10 @@ const members = (fieldPath: string): string[] =>
   );
 
 /** The message as the API server chooses it: what was computed, if it is one line of text. */
-function messageOf({ rule, message, messageExpression }: Validation, variables: Variables): string {
+function messageOf(validation: Validation, variables: Variables): string {
+  const { rule, message, messageExpression, optionalOldSelf } = validation;
   const computed: Outcome = messageExpression
-    ? expression(messageExpression).evaluate(variables)
+    ? expression(messageExpression, optionalOldSelf).evaluate(variables)
     : { value: undefined };
   const text = "value" in computed && typeof computed.value === "string" ? computed.value.trim() : "";
   return (text.includes("\n") ? "" : text) || message?.trim() || `failed rule: ${rule}`;

@@ -23,6 +23,13 @@ export function escaped(name: string): string {
   return name.replaceAll(/__|[./-]/g, (part) => escapes.find(([from]) => from === part)?.[1] as string);
 }
 
+/** The property that a name in an expression stands for. */
+export function unescaped(name: string): string {
+  const [, word = ""] = /^__(\w+)__$/.exec(name) ?? [];
+  if (reserved.has(word)) return word;
+  return name.replaceAll(/__[a-z]+?__/g, (part) => escapes.find(([, to]) => to === part)?.[0] ?? part);
+}
+
 const text: Schema = { type: "string" };
 
 /** What rules see of every object beside what its definition says. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { expression } from "../../../cli/check/cel/expressions.ts";
 import { hasRules, validate } from "../../../cli/check/cel/validations.ts";
+import { escaped, unescaped } from "../../../cli/check/cel/values.ts";
 import { Definitions } from "../../../cli/check/definitions.ts";
 import type { Manifest } from "../../../cli/check/files.ts";
 import type { Schema } from "../../../lib/openapi.ts";
@@ -11,7 +12,7 @@ describe("a Spoke's rules, for which test/e2e/spoke-api.test.ts asks a real API 
   const definitions = new Definitions();
   definitions.add(definition as Manifest);
 
-  test.each(ruleCases)("judge $name as it does", ({ change, before, status, refused }) => {
+  test.each(ruleCases)("judge $name as it does", ({ change, before, status, refused, at }) => {
     const base = before ?? {};
     const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };
     const stored = before && { ...spokeWith(base), status };
@@ -19,8 +20,9 @@ describe("a Spoke's rules, for which test/e2e/spoke-api.test.ts asks a real API 
     const shape = definitions.violations(spoke as unknown as Manifest) ?? [];
     const { broken, unknown } = validate(spokeSchema, spoke, stored);
     expect(unknown).toEqual([]);
-    if (refused === undefined) expect([...shape, ...broken]).toEqual([]);
-    else if (shape.length === 0) expect(broken.map(({ message }) => message).join()).toContain(refused);
+    expect(new Set(shape.map(({ path }) => path.join(".")))).toEqual(new Set(at === undefined ? [] : [at]));
+    if (refused === undefined) expect(broken).toEqual([]);
+    else if (at === undefined) expect(broken.map(({ message }) => message).join()).toContain(refused);
   });
 });
 
@@ -142,12 +144,17 @@ describe("a rule", () => {
       });
     expect(broken("self.network.a > self.network.b__dash__c")).toEqual(["spec.network: no"]);
     expect(broken("self.name.size() > self.network.a")).toEqual(["spec: no"]);
+    expect(broken("self.network.b__dash__c > 2 && self.name != 'self.none'")).toEqual(["spec: no"]);
+    expect(broken("self.network.b__dash__c > 2")).toEqual(["spec.network.b-c: no"]);
+    expect(broken("self.network.a > 1 || self.network.a == 'self.none'.size()")).toEqual(["spec.network.a: no"]);
     expect(broken("self.name.startsWith('y')")).toEqual(["spec.name: no"]);
     expect(broken("self.network.a > 1", ".network['b-c']")).toEqual(["spec.network.b-c: no"]);
   });
 
   test("knows a property by Kubernetes' escapes, and absent ones by has()", () => {
     const properties = { namespace: text, "a.b": text, __x: text, absent: { ...text, nullable: true } };
+    for (const name of [...Object.keys(properties), "a-b/c", "__dash__", "in", "a__b", "__a__"])
+      expect(unescaped(escaped(name))).toBe(name);
     const rule = "has(self.__namespace__) && has(self.a__dot__b) && has(self.__underscores__x) && !has(self.absent)";
     expect(messages(object(properties, { rule }), { namespace: "a", "a.b": "b", __x: "c", absent: null })).toEqual([]);
   });
@@ -198,6 +205,13 @@ describe("a rule", () => {
       [],
       ["spec: never changes"],
     ]);
+  });
+
+  test("about what may be new says what was before in its computed message", () => {
+    const messageExpression = "oldSelf.hasValue() ? self + ', was ' + oldSelf.value() : self + ' is new'";
+    const once = { rule: "oldSelf.hasValue() && self != 'b'", optionalOldSelf: true, messageExpression };
+    const spec = { ...text, "x-kubernetes-validations": [once] };
+    expect([messages(spec, "a"), messages(spec, "b", "a")]).toEqual([["spec: a is new"], ["spec: b, was a"]]);
   });
 
   test("about a change finds an item of a list by its keys, and knows no order in sets", () => {

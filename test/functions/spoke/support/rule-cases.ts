@@ -1,6 +1,6 @@
 /**
- * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, which alone evaluates the
- * rules. Each case changes the valid Spoke {@link validSpoke}; `before` is what is stored first when the case is an update.
+ * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, and for one that `fleet check`
+ * evaluates the rules as it does. Each case changes the valid Spoke {@link validSpoke}; `before` is what is stored first when the case is an update.
  */
 export interface RuleCase {
   readonly name: string;
@@ -12,6 +12,8 @@ export interface RuleCase {
   readonly status?: Readonly<Record<string, unknown>>;
   /** Part of the API server's message; absent when the Spoke is taken. */
   readonly refused?: string;
+  /** Path of the value that the schema refuses; absent when a rule does, or nothing. */
+  readonly at?: string;
 }
 
 export interface Patch {
@@ -61,8 +63,18 @@ export const ruleCases: readonly RuleCase[] = [
       },
     },
   },
-  { name: "a field that does not exist", change: { spec: { nodePools: 3 } }, refused: "unknown field" },
-  { name: "no version", change: { spec: { kubernetesVersion: null } }, refused: "spec.kubernetesVersion: Required" },
+  {
+    name: "a field that does not exist",
+    change: { spec: { nodePools: 3 } },
+    refused: "unknown field",
+    at: "spec.nodePools",
+  },
+  {
+    name: "no version",
+    change: { spec: { kubernetesVersion: null } },
+    refused: "spec.kubernetesVersion: Required",
+    at: "spec",
+  },
   { name: "a name of 40 characters", change: { metadata: { name: "a".repeat(40) } } },
   { name: "a name of 41 characters", change: { metadata: { name: "a".repeat(41) } }, refused: "at most 40 lower-case" },
   {
@@ -81,7 +93,12 @@ export const ruleCases: readonly RuleCase[] = [
     change: { metadata: { name: "blue.green" } },
     refused: "lower-case letters, digits and",
   },
-  { name: "a patch version", change: { spec: onVersion("1.34.2") }, refused: "spec.kubernetesVersion" },
+  {
+    name: "a patch version",
+    change: { spec: onVersion("1.34.2") },
+    refused: "spec.kubernetesVersion",
+    at: "spec.kubernetesVersion",
+  },
   { name: "a network of the largest size", change: { spec: { network: { cidr: "10.100.0.0/16" } } } },
   { name: "a network of the smallest size", change: { spec: { network: { cidr: "192.168.7.0/24" } } } },
   { name: "a network too large", change: { spec: { network: { cidr: "10.0.0.0/15" } } }, refused: "from /16 to /24" },
@@ -94,7 +111,12 @@ export const ruleCases: readonly RuleCase[] = [
   { name: "no network at all", change: { spec: { network: { cidr: "blue" } } }, refused: "must be an IPv4 network" },
   { name: "an IPv6 network", change: { spec: { network: { cidr: "fd00::/16" } } }, refused: "must be an IPv4 network" },
   { name: "a public network", change: { spec: { network: { cidr: "8.8.0.0/16" } } }, refused: "must be private" },
-  { name: "one zone", change: { spec: { network: { zones: 1 } } }, refused: "spec.network.zones" },
+  {
+    name: "one zone",
+    change: { spec: { network: { zones: 1 } } },
+    refused: "spec.network.zones",
+    at: "spec.network.zones",
+  },
   {
     name: "fewer zone names than zones",
     change: { spec: { network: { zones: 3, availabilityZones: ["us-east-1a", "us-east-1b"] } } },
@@ -105,7 +127,12 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { network: { availabilityZones: ["us-east-1a", "us-west-2a"] } } },
     refused: "all of region us-east-1",
   },
-  { name: "an unknown way out", change: { spec: { network: { natGateways: "two" } } }, refused: "natGateways" },
+  {
+    name: "an unknown way out",
+    change: { spec: { network: { natGateways: "two" } } },
+    refused: "natGateways",
+    at: "spec.network.natGateways",
+  },
   {
     name: "more nodes than the greatest number",
     change: { spec: { nodes: { desired: 5 } } },
@@ -120,18 +147,31 @@ export const ruleCases: readonly RuleCase[] = [
     name: "an administrator who is a session",
     change: { spec: { admins: ["arn:aws:sts::111111111111:assumed-role/a/b"] } },
     refused: "spec.admins[0]",
+    at: "spec.admins.0",
   },
-  { name: "an add-on with a hyphen", change: { spec: { addons: ["metrics-server"] } }, refused: "spec.addons[0]" },
+  {
+    name: "an add-on with a hyphen",
+    change: { spec: { addons: ["metrics-server"] } },
+    refused: "spec.addons[0]",
+    at: "spec.addons.0",
+  },
   {
     name: "an unknown EKS add-on",
     change: { spec: { eksAddonVersions: { cilium: "v1.0.0-eksbuild.1" } } },
     refused: "unknown field",
+    at: "spec.eksAddonVersions.cilium",
   },
-  { name: "a retention that CloudWatch lacks", change: { spec: { logRetentionDays: 2 } }, refused: "logRetentionDays" },
+  {
+    name: "a retention that CloudWatch lacks",
+    change: { spec: { logRetentionDays: 2 } },
+    refused: "logRetentionDays",
+    at: "spec.logRetentionDays",
+  },
   {
     name: "an account ID of 11 digits",
     change: { spec: { account: { id: "11111111111", providerConfigRef: { name: "a" } } } },
     refused: "spec.account.id",
+    at: "spec.account.id",
   },
 
   { name: "one minor up", before: {}, status: onVersion("1.34"), change: { spec: onVersion("1.35") } },
