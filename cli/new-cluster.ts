@@ -12,7 +12,8 @@ Makes spokes/<name> in a checkout of gitops-system. Commit and push it, and the 
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster
   --region REGION        default: the hub's
-  --kubernetes-version V default: the newest that the Composition offers
+  --kubernetes-version V default: the newest that the Composition offers; to be named where the environment's channel holds
+                         the Composition back
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes; default: the Spoke API's
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once

@@ -6,7 +6,15 @@ import { type Repository, repositories } from "../lib/names.ts";
 import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
 import { certificateFor, environmentsOf, type Fleet } from "./sources.ts";
-import { choiceMistakes, cidrMistakes, nameMistakes, type Offer, readOffer, schemaMistakes } from "./spoke-rules.ts";
+import {
+  choiceMistakes,
+  cidrMistakes,
+  nameMistakes,
+  type Offer,
+  readOffer,
+  schemaMistakes,
+  versionMistakes,
+} from "./spoke-rules.ts";
 import { refuse, textMistakes } from "./usage.ts";
 
 /** A spoke as it is asked for; what is left out is the fleet's or the Spoke API's default. */
@@ -72,14 +80,7 @@ function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mist
       offer.environments,
       "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
     ),
-    ...(kubernetesVersion === undefined
-      ? []
-      : choiceMistakes(
-          "--kubernetes-version",
-          kubernetesVersion,
-          offer.kubernetesVersions,
-          "choose one, or add it to platform/api/composition.yaml first",
-        )),
+    ...versionMistakes(kubernetesVersion, environment, offer),
     ...schemaMistakes(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
     ...textMistakes({ "--environment": environment, "--tenant": tenant }),
   ];

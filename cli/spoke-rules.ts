@@ -3,6 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
+import { compareVersions } from "../functions/spoke/versions.ts";
 import { type Cidr, contains, overlaps, parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
@@ -12,6 +13,8 @@ import { spokeNameRule } from "../lib/spoke.ts";
 export interface Offer {
   /** Environments that have sealing keys, tools, and a channel of the Composition. */
   readonly environments: readonly string[];
+  /** Those of which the channel holds the Composition back: their spokes take an earlier revision. */
+  readonly heldBack: readonly string[];
   /** Kubernetes versions that the Composition supports, oldest first. */
   readonly kubernetesVersions: readonly string[];
   /** OpenAPI schema of a Spoke's specification. */
@@ -26,6 +29,9 @@ const folders = async (path: string): Promise<string[]> =>
     : [];
 
 const readYaml = async (...path: string[]) => parse(await readFile(join(...path), "utf8"));
+
+/** Label of the Composition that lets an environment's spokes take it. */
+const channelOf = (environment: string): string => `channel.${group}/${environment}`;
 
 /** Reads what a checkout offers. */
 export async function readOffer(checkout: string): Promise<Offer> {
@@ -44,11 +50,11 @@ export async function readOffer(checkout: string): Promise<Offer> {
       return typeof cidr === "string" ? [{ owner: `spoke ${name}`, cidr }] : [];
     }),
   );
+  const environments = keys.filter((name) => tools.includes(name) && labels[channelOf(name)] !== undefined).sort();
   return {
-    environments: keys
-      .filter((name) => tools.includes(name) && labels[`channel.${group}/${name}`] !== undefined)
-      .sort(),
-    kubernetesVersions: Object.keys(kubernetesVersions).sort(),
+    environments,
+    heldBack: environments.filter((name) => labels[channelOf(name)] !== "true"),
+    kubernetesVersions: Object.keys(kubernetesVersions).sort(compareVersions),
     schema: definition.spec.versions[0].schema.openAPIV3Schema.properties.spec,
     networks: networks.flat(),
   };
@@ -71,6 +77,29 @@ export function nameMistakes(name: string): Mistake[] {
 export function choiceMistakes(flag: string, value: string, allowed: readonly string[], remedy: string): Mistake[] {
   if (allowed.includes(value)) return [];
   return [{ key: flag, problem: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
+}
+
+/** What is wrong with the version that a new spoke of an environment names, or leaves to be chosen. */
+export function versionMistakes(version: string | undefined, environment: string, offer: Offer): Mistake[] {
+  const { heldBack, kubernetesVersions } = offer;
+  const key = "--kubernetes-version";
+  if (version !== undefined)
+    return choiceMistakes(
+      key,
+      version,
+      kubernetesVersions,
+      "choose one, or add it to platform/api/composition.yaml first",
+    );
+  if (!heldBack.includes(environment)) return [];
+  return [
+    {
+      key,
+      problem: `must be named: the channel of ${environment} holds the Composition back (${channelOf(environment)} is not "true"), and the earlier revision that its spokes take may lack the newest version`,
+      got: "(nothing)",
+      allowed: `those of ${kubernetesVersions.join(", ")} that the earlier revision has`,
+      remedy: `name one that spokes of ${environment} run, or promote the Composition first`,
+    },
+  ];
 }
 
 /** Private blocks (RFC 1918) and the shared address space (RFC 6598), as the Spoke API allows them. */
@@ -107,7 +136,7 @@ export function cidrMistakes(text: string, taken: readonly { owner: string; cidr
 
 /** What the schema of the Spoke API says against the members of a specification that are given. */
 export function schemaMistakes(schema: object, spec: object, flags: Readonly<Record<string, string>>): Mistake[] {
-  // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are checked here, or on the hub.
+  // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are judged by fleet check, and on the hub.
   const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false });
   const validate = ajv.compile<unknown>({ ...schema, required: [] });
   const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));

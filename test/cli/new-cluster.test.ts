@@ -71,6 +71,28 @@ describe("fleet new-cluster", () => {
     expect(text).toContain("# Changes of the Composition arrive");
   });
 
+  const editComposition = (from: string, to: string) => {
+    const file = join(checkout, "platform", "api", "composition.yaml");
+    const before = readFileSync(file, "utf8");
+    expect(before).toContain(from);
+    writeFileSync(file, before.replace(from, to));
+  };
+
+  test("takes the newest version by its number, not by its letters", async () => {
+    editComposition('"1.34":', '"1.100":\n          "1.34":');
+    const folder = await make();
+    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.100");
+  });
+
+  test("chooses no version where the environment's channel holds the Composition back", async () => {
+    editComposition('fleet.internal/dev: "true"', 'fleet.internal/dev: "false"');
+    const message = await refusal({});
+    expect(message).toContain("--kubernetes-version: must be named: the channel of dev holds the Composition back");
+    expect(message).toMatch(/allowed: those of 1\.34, 1\.35/);
+    const folder = await make({ kubernetesVersion: "1.34" });
+    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.34");
+  });
+
   test("seals the credential of each repository that the spoke reads, for Flux's namespace on it", async () => {
     const folder = await make();
     for (const name of parse(readFileSync(join(folder, "secrets", "kustomization.yaml"), "utf8")).resources) {
