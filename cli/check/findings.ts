@@ -1,21 +1,25 @@
 /** What the compiler finds: each fault once, whatever the number of clusters that it reaches. */
 
-export type Rule =
-  | "variable"
-  | "variable-type"
-  | "unused-key"
-  | "dependency"
-  | "definition-order"
-  | "path"
-  | "source"
-  | "build"
-  | "patch"
-  | "api-version"
-  | "schema"
-  | "validation"
-  | "pinned"
-  | "plain-secret"
-  | "network";
+export const ruleNames = [
+  "variable",
+  "variable-type",
+  "unused-key",
+  "dependency",
+  "definition-order",
+  "path",
+  "source",
+  "build",
+  "patch",
+  "api-version",
+  "schema",
+  "validation",
+  "pinned",
+  "plain-secret",
+  "network",
+] as const;
+
+/** What a finding is about. */
+export type Rule = (typeof ruleNames)[number];
 
 export interface Place {
   /** Absolute path. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { check, rules } from "../../cli/check/check.ts";
+import { ruleNames } from "../../cli/check/findings.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { repos } from "../repos/support/spoke.ts";
 import {
@@ -45,6 +46,11 @@ describe("fleet check", () => {
       const problems = together.map(({ problem }) => problem);
       expect(results.filter(({ problem }) => !problems.includes(problem))).toEqual([]);
     });
+  });
+
+  test("has a seeded fault for each rule, so that none can go unnoticed", () => {
+    const seeded = new Set([...seeds, ...moreSeeds, ...validationSeeds].map(({ rule }) => rule));
+    expect([...seeded].sort()).toEqual([...ruleNames].sort());
   });
 
   test.each(Object.keys(rules) as (keyof typeof rules)[])("misses a fault without its rule %s", (without) => {
