@@ -170,8 +170,20 @@ export class Reconciliation {
           operation: "AsyncCreateFailure",
         });
       }
+      // What it had while it was being made is out of date.
+      if (this.#kind.handler.ready !== undefined) return this.#updateAnew(external);
     }
     return this.#update(external, observed);
+  }
+
+  async #updateAnew(external: External): Promise<Outcome> {
+    let observed: Observation | undefined;
+    try {
+      observed = await external.observe();
+    } catch (error) {
+      return this.#failed("CannotObserveExternalResource", `observe failed: ${messageOf(error)}`);
+    }
+    return observed ? this.#update(external, observed) : "again";
   }
 
   /** AWS gave up making it. When its specification was corrected it is made anew; until then it stays to be looked at. */

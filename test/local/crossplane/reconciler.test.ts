@@ -90,6 +90,21 @@ describe("errors of AWS", () => {
     expect(service.things.size).toBe(1);
   });
 
+  test("what a controller was killed over is reported as it is when it is usable, not as it was before", async () => {
+    const handler = service.handler("assigned", {
+      ready: async (_, id) => {
+        Object.assign(service.things.get(id) as object, { status: "ACTIVE" });
+      },
+    });
+    const kind = things(handler, { status: { status: "string" } });
+    service.failures.set("wait", new Error("the controller ends"));
+    cluster.add(kind, "one", {});
+    await pass(cluster, kind, "one");
+    Object.assign(service.things.get("thing-1") as object, { status: "CREATING" });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(cluster.get(kind, "one")?.status?.atProvider).toMatchObject({ status: "ACTIVE" });
+  });
+
   test("a failed creation is made anew when its specification was corrected, and not before", async () => {
     const handler = service.handler("assigned", {
       failed: ["CREATE_FAILED"],
