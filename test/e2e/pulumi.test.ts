@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeleteLogGroupCommand, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
@@ -119,6 +119,12 @@ describe("what was removed behind Pulumi's back", () => {
     );
     expect((await tryPulumi(["up", "--yes", "--skip-preview", "--expect-no-changes"])).code).toBe(0);
   });
+});
+
+test("the state is of files that are each written in one go, so that Pulumi can be killed at any moment", () => {
+  const files = readdirSync(join(pulumiPaths(instance.dir).backend, ".pulumi"), { recursive: true, encoding: "utf8" });
+  expect(files).toContain("stacks/eks-gitops-fleet/local.json");
+  expect(files.filter((file) => file.endsWith(".attrs"))).toEqual([]);
 });
 
 test("the outputs are what people need next", () => {

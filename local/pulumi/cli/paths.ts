@@ -42,7 +42,8 @@ export function pulumiEnvironment(dir: string): Record<string, string> {
   const paths = pulumiPaths(dir);
   return {
     PULUMI_HOME: paths.home,
-    PULUMI_BACKEND_URL: `file://${paths.backend}`,
+    // Without the files of metadata, which are not written in one go: killed over one, Pulumi could not read its state any more.
+    PULUMI_BACKEND_URL: `file://${paths.backend}?metadata=skip`,
     PULUMI_CONFIG_PASSPHRASE_FILE: paths.passphrase,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",

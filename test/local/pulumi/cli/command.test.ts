@@ -127,7 +127,7 @@ test("the environment names the instance; the stack is the flag's, the selected 
   const { env } = await pulumiCommand(dir, ["stack"], CHECKOUT);
   expect(env).toMatchObject({
     PULUMI_HOME: pulumiPaths(dir).home,
-    PULUMI_BACKEND_URL: `file://${pulumiPaths(dir).backend}`,
+    PULUMI_BACKEND_URL: `file://${pulumiPaths(dir).backend}?metadata=skip`,
     PULUMI_CONFIG_PASSPHRASE_FILE: pulumiPaths(dir).passphrase,
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     PULUMI_STACK: "local",
