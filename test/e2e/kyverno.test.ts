@@ -1,20 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { bridgeData } from "../../lib/bridge.ts";
-import { hub } from "../functions/spoke/support/fixtures.ts";
-import { substituted } from "../repos/support/flux.ts";
-import { build, documents } from "../repos/support/kustomize.ts";
+import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { admissionCases } from "./support/admission-cases.ts";
+import { parameters } from "./support/admission-cluster.ts";
 import { tenantNamespace } from "./support/admission-request.ts";
+import { kyvernoModule } from "./support/kyverno.ts";
 
 /** The Kyverno set under Kyverno's own CEL compiler, on the requests that admission.test.ts sends to an API server. */
 
 const policies = documents(join(system, "platform", "kyverno", "policies", "policies.yaml"));
-const parameters = build(join(system, "platform", "policies"))
-  .filter(({ kind }) => kind === "ConfigMap")
-  .map((object) => substituted(object, bridgeData(hub)))[0];
 
 /** Kyverno matches by namespace before it evaluates; of tenants' sources only those in a tenant's namespace get so far. */
 const requests = admissionCases.filter(
@@ -23,10 +19,8 @@ const requests = admissionCases.filter(
 
 function judge(configMap: object | undefined): readonly string[] {
   const { status, stdout, stderr } = spawnSync("go", ["run", "."], {
-    cwd: join(import.meta.dirname, "kyverno"),
-    encoding: "utf8",
+    ...kyvernoModule,
     input: JSON.stringify({ policies, parameters: configMap, requests }),
-    env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" },
   });
   if (status !== 0) throw new Error(stderr);
   return (JSON.parse(stdout) as string[]).map((refusal) => refusal.replaceAll(/\s+/g, " "));

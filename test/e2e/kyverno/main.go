@@ -1,5 +1,6 @@
 // Judges requests by Kyverno policies (policies.kyverno.io), with Kyverno's own CEL environment and compiler. Kyverno's engine
-// around it (webhooks, matching by kind and namespace, reports) is not here: its packages would take minutes to build.
+// around it (webhooks, matching by kind and namespace, reports) is not here: its packages take minutes to build. It runs in
+// kyverno-webhooks.long.test.ts.
 // stdin: {"policies", "parameters": the ConfigMap that they read, "requests": [{"policy", "object"}]}.
 // stdout: for each request the reason why it is refused, empty when it passes.
 package main

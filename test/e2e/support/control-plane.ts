@@ -16,6 +16,8 @@ export interface ControlPlane {
   readonly kubeconfigFile: string;
   readonly token: string;
   readonly dir: string;
+  /** Its own loopback address; on port 6443 of it is the API server. */
+  readonly address: string;
   /** Ends the API server and starts it again under the same address. */
   stopApiServer(): Promise<void>;
   startApiServer(): Promise<void>;
@@ -107,6 +109,7 @@ export async function startControlPlane(toolchain: Pick<Toolchain, "bin">): Prom
     kubeconfigFile: file("kubeconfig"),
     token,
     dir,
+    address,
     startApiServer,
     stopApiServer: () => end("kube-apiserver"),
     stop,

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { bridgeData } from "../../../lib/bridge.ts";
+import { familyCrds } from "../../../local/crossplane/provider-aws/crds.ts";
+import type { Toolchain } from "../../../local/toolchain/index.ts";
+import { customResourceDefinition } from "../../functions/spoke/support/definition.ts";
+import { hub } from "../../functions/spoke/support/fixtures.ts";
+import { substituted } from "../../repos/support/flux.ts";
+import { build } from "../../repos/support/kustomize.ts";
+import { render, system, withAddons } from "../../repos/support/spoke.ts";
+import { type Requested, tenantNamespace } from "./admission-request.ts";
+import type { ControlPlane } from "./control-plane.ts";
+import { kubectlOf, type Said } from "./kubectl.ts";
+
+/** What the tests of admission have in common: a control plane with the kinds and namespaces of the cases, and what to send to it. */
+
+/** The admission policies and their parameters, as the hub has them. */
+export const admissionObjects = build(join(system, "platform", "policies")).map((object) =>
+  substituted(object, bridgeData(hub)),
+);
+
+export const parameters = admissionObjects.find(({ kind }) => kind === "ConfigMap") as unknown as Requested & {
+  readonly data: Record<string, string>;
+};
+
+/** The administrator of a control plane. */
+export interface Admin extends ReturnType<typeof kubectlOf> {
+  /** What the API server says of making the object. */
+  dryRun(object: object): Said;
+}
+
+/** Gives a fresh control plane the kinds and namespaces of the admission cases. */
+export function prepared(toolchain: Toolchain, plane: ControlPlane): Admin {
+  const kubectl = kubectlOf(toolchain, plane);
+  const flux = join(toolchain.module("github.com/fluxcd/source-controller"), "config", "crd", "bases");
+  const sources = readdirSync(flux).map((file) => parse(readFileSync(join(flux, file), "utf8")));
+  kubectl.define([...sources, ...familyCrds, customResourceDefinition()]);
+  const namespaces = { "flux-system": {}, spokes: {}, [tenantNamespace]: { "fleet.internal/tenant": "payments" } };
+  kubectl.apply(
+    Object.entries(namespaces).map(([name, labels]) => ({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels },
+    })),
+  );
+  return { ...kubectl, dryRun: (object) => kubectl.run(["create", "--dry-run=server", "--filename", "-"], object) };
+}
+
+/** Sends the objects of the judged kinds that the fleet itself applies, on the hub and on a spoke: how many, and who is refused with which words. */
+export function sentOfFleet(kubectl: Admin): { readonly count: number; readonly refused: readonly string[] } {
+  const judged = ["ConfigMap", "GitRepository", "HelmRepository", "ProviderConfig", "Secret"];
+  const objects = render(withAddons("minimal", [])).applied.flatMap(({ objects }) => objects);
+  const sent = objects.filter(({ kind }) => judged.includes(kind));
+  const refused = sent.flatMap((object) => {
+    const { ok, text } = kubectl.run(["apply", "--server-side", "--dry-run=server", "--filename", "-"], object);
+    const { name, namespace = "" } = object.metadata;
+    // Refused by nobody who judges: the namespace would be applied before.
+    const homeless = text.includes(`namespaces "${namespace}" not found`);
+    return ok || homeless ? [] : [`${object.kind} ${name}: ${text}`];
+  });
+  return { count: sent.length, refused };
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { cpSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import type { Toolchain } from "../../../local/toolchain/index.ts";
+import type { Manifest } from "../../repos/support/kustomize.ts";
+import { render, withAddons } from "../../repos/support/spoke.ts";
+import type { Admin } from "./admission-cluster.ts";
+import type { ControlPlane } from "./control-plane.ts";
+
+/** Kyverno's admission controller, from the module that test/e2e/kyverno requires, as a process beside a control plane. */
+
+const run = promisify(execFile);
+const PORT = 9443;
+
+/** How Go runs in the module of test/e2e/kyverno. */
+export const kyvernoModule = {
+  cwd: join(import.meta.dirname, "..", "kyverno"),
+  encoding: "utf8",
+  env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" },
+} as const;
+
+const yamls = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => readFileSync(join(folder, name), "utf8"));
+
+/** What the fleet's HelmRelease installs, by the chart in Kyverno's module. Its CustomResourceDefinitions are not in it. */
+async function installed(helm: string, source: string, dir: string): Promise<Manifest[]> {
+  const release = render(withAddons("minimal", ["kyverno"]))
+    .by("kyverno")
+    .find(({ kind }) => kind === "HelmRelease");
+  const { releaseName, targetNamespace, values, chart } = release?.spec ?? {};
+  const folder = join(dir, "chart");
+  cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
+  const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
+  if (about.version !== chart.spec.version)
+    throw new Error(`the module of test/e2e/kyverno has chart ${about.version}, the fleet ${chart.spec.version}`);
+  // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
+  const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
+  writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));
+  writeFileSync(join(dir, "values.yaml"), stringify({ ...values, crds: { install: false } }));
+  const args = [releaseName, folder, "--namespace", targetNamespace, "--values", join(dir, "values.yaml")];
+  const { stdout } = await run(helm, ["template", ...args, "--no-hooks", "--skip-tests"], { maxBuffer: 2 ** 26 });
+  return parseAllDocuments(stdout).flatMap((document) => (document.contents ? [document.toJS() as Manifest] : []));
+}
+
+/** A running controller. */
+export interface Kyverno {
+  /** `host:port` of its webhooks. */
+  readonly server: string;
+  /** @throws its last words, when it has ended. */
+  check(): void;
+  /** Kills it. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Installs Kyverno as the fleet does, but for the pods: there are no nodes. The controller has the flags and the variables of
+ * its container, its configuration and its service account's rights; it serves the webhooks on the control plane's address.
+ */
+export async function startKyverno(toolchain: Toolchain, plane: ControlPlane, kubectl: Admin): Promise<Kyverno> {
+  const file = (name: string) => join(plane.dir, name);
+  const program = file("kyverno");
+  // Links only, once its packages are in Go's build cache; they are some 2300.
+  await run("go", ["build", "-o", program, "github.com/kyverno/kyverno/cmd/kyverno"], kyvernoModule);
+  const { stdout } = await run("go", ["list", "-m", "-f", "{{.Dir}}", "github.com/kyverno/kyverno"], kyvernoModule);
+  const source = stdout.trim();
+  kubectl.define(yamls(join(source, "config", "crds")).map((text) => parse(text)));
+  const objects = await installed(toolchain.bin("helm"), source, plane.dir);
+  const deployment = objects.find(({ kind }) => kind === "Deployment");
+  const { namespace = "", name = "" } = deployment?.metadata ?? {};
+  kubectl.apply([{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
+  kubectl.apply(objects.filter((object) => object !== deployment));
+
+  const { serviceAccountName, containers } = deployment?.spec.template.spec ?? {};
+  const account = kubectl.run(["create", "token", serviceAccountName, "--namespace", namespace, "--duration", "2h"]);
+  if (!account.ok) throw new Error(account.text);
+  const { users, ...kubeconfig } = JSON.parse(plane.kubeconfig);
+  const user = { name: users[0].name, user: { token: account.text.trim() } };
+  writeFileSync(file("kyverno.kubeconfig"), JSON.stringify({ ...kubeconfig, users: [user] }), { mode: 0o600 });
+
+  const server = `${plane.address}:${PORT}`;
+  const outOfCluster = [
+    `--kubeconfig=${file("kyverno.kubeconfig")}`,
+    `--serverIP=${server}`,
+    `--webhookServerHost=${plane.address}`,
+    `--metricsHost=${plane.address}`,
+    "--controllerRuntimeMetricsAddress=0",
+    // The others ask clouds.
+    "--registryCredentialHelpers=default",
+  ];
+  const { args, env } = containers[0];
+  const fields: Record<string, string> = { "metadata.namespace": namespace, "metadata.name": `${name}-0` };
+  const variables = env.map((each: { name: string; value?: string; valueFrom?: Manifest }) => [
+    each.name,
+    each.value ?? fields[each.valueFrom?.["fieldRef"].fieldPath],
+  ]);
+  const log = openSync(file("kyverno.log"), "a");
+  const child = spawn(program, [...args, ...outOfCluster], {
+    cwd: plane.dir,
+    stdio: ["ignore", log, log],
+    env: { HOME: plane.dir, ...Object.fromEntries(variables), TUF_ROOT: plane.dir },
+  });
+  return {
+    server,
+    check: () => {
+      if (child.exitCode !== null) throw new Error(readFileSync(file("kyverno.log"), "utf8").slice(-3000));
+    },
+    stop: () => end(child),
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await gone;
+}
