@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { managedCrd } from "../../local/crossplane/provider-aws/crds.ts";
+import { familyCrds, managedCrd } from "../../local/crossplane/provider-aws/crds.ts";
 import { families } from "../../local/crossplane/provider-aws/kinds/index.ts";
 import { ensureToolchain, type Toolchain } from "../../local/toolchain/index.ts";
 import { build, files, type Manifest } from "../repos/support/kustomize.ts";
@@ -33,10 +33,13 @@ beforeAll(async () => {
   const definitions = [
     ...readdirSync(flux).map((file) => parse(readFileSync(join(flux, file), "utf8"))),
     ...[families.dynamodb, families.sqs, families.iam].flatMap((kinds) => kinds.map(definitionOf)),
+    ...familyCrds,
   ];
   client.define(definitions);
   client.apply([namespace("spokes"), namespace("flux-system")]);
-  client.apply([...spoke.by("blue-base"), ...spoke.by("tools")].filter(isPolicy));
+  const base = [...spoke.by("blue-base"), ...spoke.by("tools")];
+  client.apply(base.filter(({ metadata }) => metadata.name === "admission-parameters"));
+  client.apply(base.filter(isPolicy));
   client.apply(spoke.steps);
   const tenant = new Set(["Namespace", "ServiceAccount", "RoleBinding"]);
   const roles = spoke.by("workloads").filter(({ apiVersion }) => apiVersion.startsWith("rbac."));
@@ -94,6 +97,55 @@ describe("the order of removals", () => {
     const at = (name: string) => gone.indexOf(`blue-${name}`);
     const order = ["workloads", "tools", "sync", "flux", "sealed-secrets", "sealing-keys", "external-secrets", "base"];
     expect([...order].sort((a, b) => at(a) - at(b))).toEqual(order);
+  });
+});
+
+describe("the removal of an application", () => {
+  const inNamespace = ["--namespace", "payment-app"];
+  const remove = (kind: string, name: string) =>
+    kubectl(["delete", kind, name, ...(kind === "namespace" ? [] : inNamespace), "--dry-run=server"]);
+  const governance: readonly (readonly [string, string])[] = [
+    ["namespace", "payment-app"],
+    ["serviceaccount", "deployer"],
+    ["roles.rbac.authorization.k8s.io", "deployer"],
+    ["rolebinding", "deployer"],
+    ["providerconfigs.aws.m.upbound.io", "aws"],
+  ];
+  /** As Flux labels what it applies. */
+  const team = {
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata: {
+      name: "of-the-team",
+      namespace: "payment-app",
+      labels: {
+        "kustomize.toolkit.fluxcd.io/name": "payment-app",
+        "kustomize.toolkit.fluxcd.io/namespace": "payment-app",
+      },
+    },
+  };
+
+  beforeAll(() => {
+    const kinds = ["Kustomization", "ProviderConfig"];
+    client.apply([...spoke.by("workloads").filter(({ kind }) => kinds.includes(kind)), team]);
+  });
+
+  test.each(governance)(
+    "keeps the %s %s while Flux and Crossplane need it for what the team made",
+    async (kind, name) => {
+      const refusal = "is removed after what needs it; Kustomization payment-app/payment-app still exists";
+      await expect.poll(() => remove(kind, name).text, { timeout: 30_000 }).toContain(refusal);
+    },
+  );
+
+  test("lets go what the team made", () => {
+    expect(remove("serviceaccount", "of-the-team")).toMatchObject({ ok: true });
+  });
+
+  test("lets go everything when the last Kustomization is gone", async () => {
+    expect(kubectl(["delete", "kustomization", "payment-app", ...inNamespace])).toMatchObject({ ok: true });
+    for (const [kind, name] of governance)
+      await expect.poll(() => remove(kind, name).ok, { timeout: 30_000 }).toBe(true);
   });
 });
 
