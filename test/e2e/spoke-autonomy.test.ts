@@ -32,6 +32,7 @@ interface Living {
   readonly kind: string;
   readonly metadata: Readonly<Record<"namespace" | "name" | "uid" | "resourceVersion", string>> & {
     readonly generation?: number;
+    readonly deletionTimestamp?: string;
   };
 }
 
@@ -47,7 +48,8 @@ async function stateOfSpoke(): Promise<string[]> {
   // One Secret for each revision of a Helm release: another revision is another name.
   const releases = await getOnSpoke(SPOKE, ["secrets", "--all-namespaces", "--field-selector=type=helm.sh/release.v1"]);
   return [...items, ...releases.items]
-    .filter(({ metadata }: Living) => metadata.deletionTimestamp === undefined) // a pod that the last rollout has replaced
+    // A pod that the last rollout has replaced may still be ending.
+    .filter(({ metadata }: Living) => metadata.deletionTimestamp === undefined)
     .map(({ kind, metadata: { namespace, name, uid, generation, resourceVersion } }: Living) => {
       // A pod is never changed, but replaced; its version also tells of its status.
       const version = kind === "Pod" ? "" : (generation ?? resourceVersion);
