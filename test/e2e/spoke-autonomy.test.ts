@@ -47,15 +47,17 @@ async function stateOfSpoke(): Promise<string[]> {
   const { items } = await getOnSpoke(SPOKE, [kinds.join(), "--all-namespaces"]);
   // One Secret for each revision of a Helm release: another revision is another name.
   const releases = await getOnSpoke(SPOKE, ["secrets", "--all-namespaces", "--field-selector=type=helm.sh/release.v1"]);
-  return [...items, ...releases.items]
-    // A pod that the last rollout has replaced may still be ending.
-    .filter(({ metadata }: Living) => metadata.deletionTimestamp === undefined)
-    .map(({ kind, metadata: { namespace, name, uid, generation, resourceVersion } }: Living) => {
-      // A pod is never changed, but replaced; its version also tells of its status.
-      const version = kind === "Pod" ? "" : (generation ?? resourceVersion);
-      return `${kind} ${namespace ?? ""}/${name} ${uid} ${version}`;
-    })
-    .sort();
+  return (
+    [...items, ...releases.items]
+      // A pod that the last rollout has replaced may still be ending.
+      .filter(({ metadata }: Living) => metadata.deletionTimestamp === undefined)
+      .map(({ kind, metadata: { namespace, name, uid, generation, resourceVersion } }: Living) => {
+        // A pod is never changed, but replaced; its version also tells of its status.
+        const version = kind === "Pod" ? "" : (generation ?? resourceVersion);
+        return `${kind} ${namespace ?? ""}/${name} ${uid} ${version}`;
+      })
+      .sort()
+  );
 }
 
 test("a spoke goes on without its hub: a commit of an application team is rolled out, and what it orders is made in AWS", async () => {
