@@ -8,6 +8,7 @@ import type { Fleet } from "../local/cli/fleet.ts";
 import type { Kubectl } from "../local/cli/flux.ts";
 import { bareRepository, commitTo } from "../local/git/index.ts";
 import { git, writeTree } from "../local/git/repositories.ts";
+import { stageSource } from "../local/git/stage.ts";
 import type { Bench } from "./bench.ts";
 import { holding, hub, kubectlOn, listed, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
@@ -59,19 +60,7 @@ async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
   const bare = bareRepository(fleet.instance(), "gitops-system");
   await pushEmptyChain(bare);
   await commitTo(bare, "Leave the chain out for the benchmark", async (checkout) => {
-    const source = {
-      apiVersion: "source.toolkit.fluxcd.io/v1",
-      kind: "GitRepository",
-      metadata: { name: SOURCE, namespace: "flux-system" },
-      spec: {
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Flux
-        url: "${gitops_system_repo_url}",
-        ref: { branch: BRANCH },
-        secretRef: { name: "gitops-system" },
-        interval: "10m",
-      },
-    };
-    await writeFile(join(checkout, "clusters/hub/no-chain.yaml"), stringify(source));
+    await writeFile(join(checkout, "clusters/hub/no-chain.yaml"), stringify(stageSource(SOURCE, BRANCH, "10m")));
     await edit(join(checkout, "clusters/hub/kustomization.yaml"), ({ resources }) => {
       (resources as string[]).push("no-chain.yaml");
     });

@@ -40,6 +40,10 @@ const workloadsName = "gitops-workloads";
 /** Name of the spoke that stands for all of an environment. */
 export const specimenName = (environment: string): string => `check-${environment}`;
 
+/** The environment of which a spoke only stands for the template; undefined for a real one. */
+export const specimenOf = (name: string, { environments }: Pick<Workspace, "environments">): string | undefined =>
+  environments.find((environment) => specimenName(environment) === name);
+
 const isSpecimen = (name: string): boolean => name.startsWith("check-");
 
 /** SealedSecrets are made when a spoke or an application is; what they hold is none of the compiler's business. */
@@ -158,8 +162,10 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
   const platform = join(system, "platform");
   const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
   const workspace = { folder, system, workloads, repositories, environments, hubAddons };
-  if (isFolder(join(system, "templates", "spoke")))
-    for (const environment of environments) addSpoke(system, environment, region, versionIn(system));
+  if (isFolder(join(system, "templates", "spoke"))) {
+    const version = versionIn(system);
+    for (const environment of environments) addSpoke(system, environment, region, version);
+  }
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
   if (isFolder(join(workloads, "templates", "app")))
     for (const environment of environments)

@@ -1,8 +1,9 @@
 import { hubName } from "../../lib/names.ts";
+import { specimenOf } from "../check/workspace.ts";
 import { type ChartOptions, chartItems } from "./charts.ts";
 import { type Change, compare, sorted } from "./compare.ts";
 import type { Stack } from "./preview.ts";
-import { handedOver, type Item, type State, specimenOf, stepId } from "./state.ts";
+import { handedOver, type Item, type State, stepId } from "./state.ts";
 
 /** The blast radius of a change: what it does to each cluster and stack. */
 
@@ -93,7 +94,7 @@ class Comparing {
   }
 
   #specimen(name: string): string | undefined {
-    return specimenOf(name, this.#options.head) ?? specimenOf(name, this.#options.base);
+    return specimenOf(name, this.#options.head.workspace) ?? specimenOf(name, this.#options.base.workspace);
   }
 
   /** The objects of which it is known in both states what becomes of them. */

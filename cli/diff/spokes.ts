@@ -5,7 +5,7 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../check/files.ts";
 import type { Fleet, Rendered } from "../check/fleet.ts";
-import { newestVersion, specimenName, type Workspace } from "../check/workspace.ts";
+import { newestVersion, specimenOf, type Workspace } from "../check/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
 import type { Code } from "./function.ts";
 import { type Life, life } from "./life.ts";
@@ -65,11 +65,9 @@ type TakingOptions = Pick<SpokesOptions, "side" | "workspace" | "fleet" | "befor
 class Taking {
   readonly #options: TakingOptions;
   readonly #composition: Rendered | undefined;
-  readonly #specimens: readonly string[];
 
   constructor(options: TakingOptions) {
     this.#options = options;
-    this.#specimens = options.workspace.environments.map(specimenName);
     [this.#composition] = onHub(
       options.fleet,
       ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
@@ -78,7 +76,7 @@ class Taking {
 
   /** Whether a Spoke only stands for a template: nobody changes it, it is new in every state. */
   isSpecimen({ metadata: { name } }: Manifest): boolean {
-    return this.#specimens.includes(name);
+    return specimenOf(name, this.#options.workspace) !== undefined;
   }
 
   /**
@@ -105,16 +103,13 @@ class Taking {
 export function versionSpecimens(options: TakingOptions): boolean {
   const taking = new Taking(options);
   const { fleet, workspace } = options;
-  const outdated = onHub(fleet, (manifest) => isSpoke(manifest) && taking.isSpecimen(manifest)).flatMap(
-    ({ manifest }) => {
-      const environment = workspace.environments.find(
-        (each) => specimenName(each) === manifest.metadata.name,
-      ) as string;
-      const composition = taking.of(manifest);
-      const version = composition && newestVersion(composition);
-      return version === undefined || version === manifest.spec?.kubernetesVersion ? [] : [{ environment, version }];
-    },
-  );
+  const outdated = onHub(fleet, isSpoke).flatMap(({ manifest }) => {
+    const environment = specimenOf(manifest.metadata.name, workspace);
+    if (environment === undefined) return [];
+    const composition = taking.of(manifest);
+    const version = composition && newestVersion(composition);
+    return version === undefined || version === manifest.spec?.kubernetesVersion ? [] : [{ environment, version }];
+  });
   for (const { environment, version } of outdated) workspace.remake(environment, version);
   return outdated.length > 0;
 }

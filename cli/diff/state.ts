@@ -11,7 +11,7 @@ import type { Fleet, Rendered, Step } from "../check/fleet.ts";
 import { type FollowOptions, follow, type Handover } from "../check/follow.ts";
 import { FluxBuild } from "../check/generate.ts";
 import type { Build } from "../check/kustomize.ts";
-import { openWorkspace, specimenName, type Workspace } from "../check/workspace.ts";
+import { openWorkspace, type Workspace } from "../check/workspace.ts";
 import { type Code, codeOf } from "./function.ts";
 import type { Side } from "./side.ts";
 import { type Composed, composeSpokes, type Spokes, versionSpecimens } from "./spokes.ts";
@@ -163,7 +163,3 @@ export async function stateOf({ side, build, before, recorded, ...options }: Sta
     notes: [...fleet.notes, ...spokes.notes, ...notes],
   };
 }
-
-/** The environment of which a cluster only stands for the template; undefined for a real one. */
-export const specimenOf = (name: string, { workspace }: Pick<State, "workspace">): string | undefined =>
-  workspace.environments.find((environment) => specimenName(environment) === name);

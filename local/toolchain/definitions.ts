@@ -12,6 +12,9 @@ const folders = {
   "k8s.io/kubernetes": "api/openapi-spec/v3",
 } as const;
 
-/** The folders with the definitions of the pinned versions, by module; a module that is not there yet is downloaded. */
-export const definitionFolders = (): ReadonlyMap<string, string> =>
-  new Map(Object.entries(folders).map(([module, folder]) => [module, join(moduleDir(module), folder)]));
+export type DefiningModule = keyof typeof folders;
+
+export const definingModules = Object.keys(folders) as readonly DefiningModule[];
+
+/** The folder with a module's definitions of the pinned version; a module that is not there yet is downloaded. */
+export const definitionFolder = (module: DefiningModule): string => join(moduleDir(module), folders[module]);

@@ -4,16 +4,7 @@ import { tryLock, withLock } from "../instance/lock.ts";
 import { cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
 import { cniDir, ensureDebianPackages, ensureRegistryProgram, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
-import {
-  ensureGoGroup,
-  type GoGroup,
-  goEntry,
-  goGroups,
-  goPackages,
-  mainGroup,
-  moduleDir,
-  removeBuildCache,
-} from "./go.ts";
+import { ensureGoGroup, type GoGroup, goEntry, goGroups, goPackages, mainGroup, removeBuildCache } from "./go.ts";
 import { ensureImages, type Image } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
@@ -39,8 +30,6 @@ export interface Toolchain {
   readonly python: string;
   /** Folder of the CNI plugins. */
   readonly cni: string;
-  /** Folder of a Go module's source, for its CRDs and the like. @throws for a module that no go.mod here requires. */
-  module(path: string): string;
 }
 
 const PYTHON_PROGRAMS = ["aws", "ministack"] as const;
@@ -110,7 +99,6 @@ async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
     charts,
     python,
     cni: cniDir() ?? fail("No CNI plugins in /usr/lib/cni or /opt/cni/bin: install containernetworking-plugins"),
-    module: moduleDir,
   };
 }
 

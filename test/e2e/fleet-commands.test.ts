@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/bridge.ts";
+import { bareRepository } from "../../local/git/index.ts";
 import { aws, execute, git, instance, outputs } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-commands-"));
@@ -13,7 +14,7 @@ const fleet = (args: readonly string[]) => execute(join(instance.paths.bin, "fle
 
 async function clone(repository: string): Promise<string> {
   const folder = join(base, repository);
-  if (!existsSync(folder)) await git(["clone", "--quiet", join(instance.paths.git, `${repository}.git`), folder]);
+  if (!existsSync(folder)) await git(["clone", "--quiet", bareRepository(instance, repository), folder]);
   return folder;
 }
 

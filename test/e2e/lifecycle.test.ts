@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
+import { bareRepository } from "../../local/git/index.ts";
 import { leftovers } from "../../local/instance/index.ts";
 import { cli, git, instance, killedAt, outputs, pulumi } from "./support/fleet.ts";
 import { inventory } from "./support/inventory.ts";
@@ -18,8 +19,7 @@ function killPulumi(): void {
 }
 
 /** The newest commit of a repository on the instance's Git server. */
-const head = (repository: string) =>
-  git(["--git-dir", join(instance.paths.git, `${repository}.git`), "rev-parse", "main"]);
+const head = (repository: string) => git(["--git-dir", bareRepository(instance, repository), "rev-parse", "main"]);
 
 describe("removing the hub and bringing it up again", () => {
   const first: string[] = [];

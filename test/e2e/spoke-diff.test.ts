@@ -3,20 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Report } from "../../cli/diff/report.ts";
-import { managedKinds } from "../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { eventually, get, kubectl, outputs, root } from "./support/fleet.ts";
-import { pluralOf } from "./support/history.ts";
-import type { Checkout, Editable } from "./support/repository.ts";
-import { fleet, sharedSpoke, system, untilReady } from "./support/spokes.ts";
+import type { Checkout } from "./support/repository.ts";
+import { fleet, managedOf, sharedSpoke, system, untilReady } from "./support/spokes.ts";
 
 /** `fleet diff` with the facts of this hub and the recorded state of a spoke that runs, against what then happens on the hub. */
 
 const SPOKE = "blue";
 const file = join("spokes", SPOKE, "spoke.yaml");
 const ofSpoke = ["--namespace", "spokes", "--selector", `${labelKeys.cluster}=${SPOKE}`];
-const { ClusterAuth: _, ...inUse } = managedKinds;
-const kinds = Object.entries(inUse).map(([kind, version]) => `${pluralOf(kind)}.${version.split("/")[0]}`);
 
 const folder = mkdtempSync(join(tmpdir(), "fleet-diff-"));
 let repository: Checkout;
@@ -38,8 +34,8 @@ async function diff(): Promise<Pick<Report, "gaps" | "clusters">> {
 
 /** How often the specification of each object of the spoke in AWS was changed. */
 async function generations(): Promise<ReadonlyMap<string, number>> {
-  const { items } = await get([kinds.join(","), ...ofSpoke]);
-  return new Map(items.map(({ kind, metadata }: Editable) => [`${kind} ${metadata.name}`, metadata.generation]));
+  const items = await managedOf(SPOKE);
+  return new Map(items.map(({ kind, metadata }) => [`${kind} ${metadata.name}`, metadata.generation]));
 }
 
 beforeAll(async () => {

@@ -3,7 +3,15 @@ import { eventually, get } from "./support/fleet.ts";
 import { killPods, killSupervised } from "./support/hub.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout } from "./support/repository.ts";
-import { addSpoke, BOOTSTRAP_SECONDS, REMOVAL_SECONDS, system, untilGone, untilReady } from "./support/spokes.ts";
+import {
+  addSpoke,
+  BOOTSTRAP_SECONDS,
+  clusterOf,
+  REMOVAL_SECONDS,
+  system,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
 
 /*
  * A spoke of its own that comes up and goes while everything that works on it is killed, one after the other. What is killed
@@ -12,8 +20,7 @@ import { addSpoke, BOOTSTRAP_SECONDS, REMOVAL_SECONDS, system, untilGone, untilR
 
 const SPOKE = "t2a";
 const FLEET = "fleet";
-/** EKS name of the spoke. */
-const CLUSTER = `fleet-spoke-${SPOKE}`;
+const CLUSTER = clusterOf(SPOKE);
 
 let repository: Checkout;
 beforeAll(async () => {

@@ -5,13 +5,15 @@ import { parse } from "yaml";
 import { chainKinds, managedKinds, otherKinds } from "../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { eventually, get, git, kubectl, outputs, root, tryKubectl } from "./support/fleet.ts";
-import { type Change, firstOf, pluralOf, record, removals } from "./support/history.ts";
+import { type Change, firstOf, record, removals } from "./support/history.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import {
   addSpoke,
   condition,
   getOnSpoke,
+  kindsInAws,
+  managedOf,
   onSpoke,
   sharedSpoke,
   spoke,
@@ -30,9 +32,8 @@ const OTHER = "blue";
 const SYNC_SECONDS = 300;
 const folder = join("spokes", SPOKE, "spoke.yaml");
 const inSpokes = ["--namespace", "spokes"];
-const { ClusterAuth: _, ...inUse } = managedKinds;
-const { Usage: __, ...others } = otherKinds;
-const everyKind = { ...inUse, ...others, ...chainKinds };
+const { Usage: _, ...others } = otherKinds;
+const everyKind = { ...kindsInAws, ...others, ...chainKinds };
 const ofSpoke = (name: string) => ({ labelSelector: `${labelKeys.cluster}=${name}` });
 
 const { fleet } = (await outputs()).bridgeData;
@@ -65,9 +66,7 @@ const untilFlux = (status: "True" | "False", message = /./) =>
 
 /** Every object of a spoke in AWS as Crossplane knows it, and in which state: as long as nobody touches one, nothing here changes. */
 async function managed(name: string): Promise<string[]> {
-  const kinds = Object.entries(inUse).map(([kind, version]) => `${pluralOf(kind)}.${version.split("/")[0]}`);
-  const { items } = await get([kinds.join(","), ...inSpokes, "--selector", `${labelKeys.cluster}=${name}`]);
-  return (items as Editable[])
+  return (await managedOf(name))
     .map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
     .sort();
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ import { ensureToolchain, type Toolchain } from "../../local/toolchain/index.ts"
 import { build, files, type Manifest } from "../repos/support/kustomize.ts";
 import { render, repos, withAddons } from "../repos/support/spoke.ts";
 import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
-import { kubectlOf } from "./support/kubectl.ts";
+import { definitionsOf, kubectlOf } from "./support/kubectl.ts";
 
 /** What a spoke gets, on a real API server without nodes. */
 
@@ -29,9 +29,8 @@ beforeAll(async () => {
   toolchain = await ensureToolchain();
   plane = await startControlPlane(toolchain);
   client = kubectlOf(toolchain, plane);
-  const flux = join(toolchain.module("github.com/fluxcd/kustomize-controller"), "config", "crd", "bases");
   const definitions = [
-    ...readdirSync(flux).map((file) => parse(readFileSync(join(flux, file), "utf8"))),
+    ...definitionsOf("github.com/fluxcd/kustomize-controller"),
     ...[families.dynamodb, families.sqs, families.iam].flatMap((kinds) => kinds.map(definitionOf)),
     ...familyCrds,
   ];

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { stageSource } from "../../local/git/stage.ts";
 import { eventually, get, git, kubectl } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { getOnSpoke, sharedSpoke, system, untilReady } from "./support/spokes.ts";
@@ -122,19 +123,10 @@ test("each environment has the tools in the versions that its folder says: prod'
 
 describe("with a branch for prod, as the Composition's stages say", () => {
   beforeAll(async () => {
-    const source = {
-      apiVersion: "source.toolkit.fluxcd.io/v1",
-      kind: "GitRepository",
-      metadata: { name: SOURCE, namespace: "flux-system" },
-      spec: {
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Flux
-        url: "${gitops_system_repo_url}",
-        ref: { branch: BRANCH },
-        secretRef: { name: "gitops-system" },
-        interval: "10s",
-      },
-    };
-    writeFileSync(join(repository.folder, "clusters", "hub", "stages.yaml"), stringify(source));
+    writeFileSync(
+      join(repository.folder, "clusters", "hub", "stages.yaml"),
+      stringify(stageSource(SOURCE, BRANCH, "10s")),
+    );
     await repository.edit("clusters/hub/kustomization.yaml", (manifest) => ({
       ...manifest,
       resources: [...manifest.resources, "stages.yaml"],

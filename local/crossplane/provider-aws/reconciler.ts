@@ -83,14 +83,21 @@ export class Reconciliation {
       if (error instanceof ConflictError) throw error;
       return this.#failed("CannotConnectToProvider", `connect failed: ${messageOf(error)}`);
     }
+    return this.#observe(external, (observed) => {
+      if (isDeleted(this.#managed)) return this.#delete(external, observed);
+      return observed ? this.#maintain(external, observed) : this.#create(external);
+    });
+  }
+
+  /** Goes on with what AWS has at this moment; undefined when it has nothing. */
+  async #observe(external: External, next: (observed: Observation | undefined) => Promise<Outcome>): Promise<Outcome> {
     let observed: Observation | undefined;
     try {
       observed = await external.observe();
     } catch (error) {
       return this.#failed("CannotObserveExternalResource", `observe failed: ${messageOf(error)}`);
     }
-    if (isDeleted(this.#managed)) return this.#delete(external, observed);
-    return observed ? this.#maintain(external, observed) : this.#create(external);
+    return next(observed);
   }
 
   async #connect(): Promise<External> {
@@ -171,19 +178,10 @@ export class Reconciliation {
         });
       }
       // What it had while it was being made is out of date.
-      if (this.#kind.handler.ready !== undefined) return this.#updateAnew(external);
+      if (this.#kind.handler.ready !== undefined)
+        return this.#observe(external, async (usable) => (usable ? this.#update(external, usable) : "again"));
     }
     return this.#update(external, observed);
-  }
-
-  async #updateAnew(external: External): Promise<Outcome> {
-    let observed: Observation | undefined;
-    try {
-      observed = await external.observe();
-    } catch (error) {
-      return this.#failed("CannotObserveExternalResource", `observe failed: ${messageOf(error)}`);
-    }
-    return observed ? this.#update(external, observed) : "again";
   }
 
   /** AWS gave up making it. When its specification was corrected it is made anew; until then it stays to be looked at. */

@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
 import { bridgeData } from "../../../lib/bridge.ts";
 import { familyCrds } from "../../../local/crossplane/provider-aws/crds.ts";
 import type { Toolchain } from "../../../local/toolchain/index.ts";
@@ -11,7 +9,7 @@ import { build } from "../../repos/support/kustomize.ts";
 import { render, system, withAddons } from "../../repos/support/spoke.ts";
 import { type Requested, tenantNamespace } from "./admission-request.ts";
 import type { ControlPlane } from "./control-plane.ts";
-import { kubectlOf, type Said } from "./kubectl.ts";
+import { definitionsOf, kubectlOf, type Said } from "./kubectl.ts";
 
 /** What the tests of admission have in common: a control plane with the kinds and namespaces of the cases, and what to send to it. */
 
@@ -33,8 +31,7 @@ export interface Admin extends ReturnType<typeof kubectlOf> {
 /** Gives a fresh control plane the kinds and namespaces of the admission cases. */
 export function prepared(toolchain: Toolchain, plane: ControlPlane): Admin {
   const kubectl = kubectlOf(toolchain, plane);
-  const flux = join(toolchain.module("github.com/fluxcd/source-controller"), "config", "crd", "bases");
-  const sources = readdirSync(flux).map((file) => parse(readFileSync(join(flux, file), "utf8")));
+  const sources = definitionsOf("github.com/fluxcd/source-controller");
   kubectl.define([...sources, ...familyCrds, customResourceDefinition()]);
   const namespaces = { "flux-system": {}, spokes: {}, [tenantNamespace]: { "fleet.internal/tenant": "payments" } };
   kubectl.apply(

@@ -1,12 +1,23 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { type DefiningModule, definitionFolder } from "../../../local/toolchain/definitions.ts";
 import type { Toolchain } from "../../../local/toolchain/index.ts";
 import type { ControlPlane } from "./control-plane.ts";
+import type { Editable } from "./repository.ts";
 
 /** What kubectl said. */
 export interface Said {
   readonly ok: boolean;
   /** stdout and stderr. */
   readonly text: string;
+}
+
+/** The CustomResourceDefinitions of a Go module of the toolchain. */
+export function definitionsOf(module: DefiningModule): Editable[] {
+  const folder = definitionFolder(module);
+  return readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), "utf8")));
 }
 
 /** kubectl as the administrator of a control plane. */

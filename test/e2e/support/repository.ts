@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
+import { bareRepository } from "../../../local/git/index.ts";
 import { git, instance } from "./fleet.ts";
 
 /** A person's checkout of a repository on the instance's Git server. */
@@ -26,7 +27,7 @@ export type Editable = any;
 
 export async function checkout(repository: string): Promise<Checkout> {
   const folder = join(mkdtempSync(join(tmpdir(), "fleet-checkout-")), repository);
-  await git(["clone", "--quiet", join(instance.paths.git, `${repository}.git`), folder]);
+  await git(["clone", "--quiet", bareRepository(instance, repository), folder]);
   const commitOf = async (revision: string) => (await git(["rev-parse", revision], folder)).trim();
   const first = await commitOf("HEAD");
   const push = async (message: string) => {

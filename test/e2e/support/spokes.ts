@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { expect } from "vitest";
+import { managedKinds } from "../../../functions/spoke/kinds.ts";
+import { labelKeys } from "../../../lib/labels.ts";
 import { eventually, execute, get, instance, kubectl, type Options, tryKubectl } from "./fleet.ts";
+import { pluralOf } from "./history.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
 
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */
@@ -64,10 +67,23 @@ export async function sharedSpoke(name: string, environment: string): Promise<vo
 
 const exists = async (name: string) => (await tryKubectl(["get", "spoke", name, "--namespace", "spokes"])).code === 0;
 
+const { ClusterAuth: _, ...inAws } = managedKinds;
+/** The kinds of a spoke's objects in AWS; without the one of the kubeconfig variant, which no other installs. */
+export const kindsInAws = inAws;
+
+/** Every object of a spoke in AWS as Crossplane knows it. */
+export async function managedOf(name: string): Promise<Editable[]> {
+  const kinds = Object.entries(kindsInAws).map(([kind, version]) => `${pluralOf(kind)}.${version.split("/")[0]}`);
+  return (await get([kinds.join(","), "--namespace", "spokes", "--selector", `${labelKeys.cluster}=${name}`])).items;
+}
+
+/** EKS name of a spoke's cluster. */
+export const clusterOf = (name: string): string => `fleet-spoke-${name}`;
+
 /** kubectl's arguments for a spoke, as its administrator: the tests look at it, nobody of the fleet uses this. */
 export const on = (name: string): string[] => [
   "--kubeconfig",
-  join(instance.paths.clusters, `fleet-spoke-${name}`, "admin.kubeconfig"),
+  join(instance.paths.clusters, clusterOf(name), "admin.kubeconfig"),
 ];
 export const onSpoke = (name: string, args: readonly string[], options?: Options) =>
   kubectl([...on(name), ...args], options);
