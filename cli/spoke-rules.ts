@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../functions/spoke/versions.ts";
-import { type Cidr, contains, overlaps, parseCidr, vpcPrefixes } from "../lib/cidr.ts";
+import { isPrivate, overlaps, parseCidr, privateBlocks, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { spokeNameRule } from "../lib/spoke.ts";
@@ -102,9 +102,6 @@ export function versionMistakes(version: string | undefined, environment: string
   ];
 }
 
-/** Private blocks (RFC 1918) and the shared address space (RFC 6598), as the Spoke API allows them. */
-const privateBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"];
-
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrMistakes(text: string, taken: readonly { owner: string; cidr: string }[]): Mistake[] {
   const mistake = (problem: string, allowed: string): Mistake[] => [
@@ -121,8 +118,7 @@ export function cidrMistakes(text: string, taken: readonly { owner: string; cidr
   if (cidr === undefined)
     return mistake("is no IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
   if (cidr.prefix < min || cidr.prefix > max) return mistake("can't be divided into subnets", `/${min} to /${max}`);
-  if (!privateBlocks.some((block) => contains(parseCidr(block) as Cidr, cidr)))
-    return mistake("is not private", `inside ${privateBlocks.join(", ")}`);
+  if (!isPrivate(cidr)) return mistake("is not private", `inside ${privateBlocks.join(", ")}`);
   const others = taken.filter((other) => {
     const parsed = parseCidr(other.cidr);
     return parsed !== undefined && overlaps(parsed, cidr);

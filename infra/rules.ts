@@ -1,5 +1,5 @@
 import { kubernetesVersions } from "../components/versions.ts";
-import { overlaps, parseCidr } from "../lib/cidr.ts";
+import { maxPublicAddresses, overlaps, parseCidr, publicAddresses } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
@@ -91,16 +91,18 @@ function endpointRules(settings: Readable): Mistake[] {
       remedy: "pulumi config set endpointPrivateAccess true",
     });
   }
-  const open = cidrs?.filter((cidr) => parseCidr(cidr)?.prefix === 0) ?? [];
-  if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || open.length > 0)) {
+  const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));
+  if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || admitted > maxPublicAddresses)) {
     mistakes.push({
       key: "endpointPublicAccessCidrs",
       problem:
-        open.length > 0
+        admitted === 2 ** 32
           ? "opens the Kubernetes API to the whole Internet"
-          : "names no address that may use the public endpoint",
+          : admitted > maxPublicAddresses
+            ? `opens the Kubernetes API to ${admitted} public addresses`
+            : "names no address that may use the public endpoint",
       got: shown(cidrs),
-      allowed: "the networks of people and pipelines that use the cluster",
+      allowed: `the networks of people and pipelines that use the cluster, at most ${maxPublicAddresses} public addresses together (a /8)`,
       remedy: "pulumi config set --path 'endpointPublicAccessCidrs[0]' 203.0.113.0/24, or endpointPublicAccess false",
     });
   }

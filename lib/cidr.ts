@@ -20,13 +20,19 @@ export function size(cidr: Cidr): number {
   return 2 ** (32 - cidr.prefix);
 }
 
-/** Parses `a.b.c.d/n`; undefined when it is no CIDR block or has bits set behind the prefix. */
-export function parseCidr(text: string): Cidr | undefined {
+/** The network that `a.b.c.d/n` is in, as EC2 reads it: bits behind the prefix are dropped. Undefined when it is no CIDR block. */
+export function networkOf(text: string): Cidr | undefined {
   const [address = "", length = "", ...rest] = text.split("/");
   const base = parseAddress(address);
   if (rest.length > 0 || base === undefined || !/^(\d|[12]\d|3[0-2])$/.test(length)) return undefined;
   const cidr = { base, prefix: Number(length) };
-  return base % size(cidr) === 0 ? cidr : undefined;
+  return { ...cidr, base: base - (base % size(cidr)) };
+}
+
+/** Parses `a.b.c.d/n`; undefined when it is no CIDR block or has bits set behind the prefix. */
+export function parseCidr(text: string): Cidr | undefined {
+  const network = networkOf(text);
+  return network?.base === parseAddress(text.split("/")[0] ?? "") ? network : undefined;
 }
 
 export function formatCidr({ base, prefix }: Cidr): string {
@@ -42,6 +48,25 @@ export function overlaps(a: Cidr, b: Cidr): boolean {
 /** Whether every address of `inner` is in `outer`. */
 export function contains(outer: Cidr, inner: Cidr): boolean {
   return outer.base <= inner.base && inner.base + size(inner) <= outer.base + size(outer);
+}
+
+/** Private blocks (RFC 1918) and the shared address space (RFC 6598), as the Spoke API has them too. */
+export const privateBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"] as const;
+
+export const isPrivate = (cidr: Cidr): boolean =>
+  privateBlocks.some((block) => contains(networkOf(block) as Cidr, cidr));
+
+/** Most public addresses that a public endpoint may admit, in all its blocks together: a /8. The Spoke API has the same number. */
+export const maxPublicAddresses = 2 ** 24;
+
+/** Number of public addresses that the blocks cover together. What several of them cover counts once; a private block is none. */
+export function publicAddresses(cidrs: readonly Cidr[]): number {
+  // Of two blocks that overlap one contains the other.
+  const outermost = cidrs.filter(
+    (cidr, index) =>
+      !cidrs.some((other, place) => contains(other, cidr) && (other.prefix < cidr.prefix || place < index)),
+  );
+  return outermost.filter((cidr) => !isPrivate(cidr)).reduce((sum, cidr) => sum + size(cidr), 0);
 }
 
 /**

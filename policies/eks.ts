@@ -1,6 +1,6 @@
 /** EKS clusters and their node groups. */
 import { kubernetesVersions } from "../components/versions.ts";
-import { tooWide, widths } from "./lib/cidr.ts";
+import { tooMany, tooWide, widths } from "./lib/cidr.ts";
 import { each, resourceRule, strings } from "./lib/rule.ts";
 import { environmentOf } from "./lib/tags.ts";
 import { isSet, list, record, text, texts, words } from "./lib/values.ts";
@@ -22,10 +22,16 @@ const endpointCidrs = resourceRule({
     const cidrs = list(network["publicAccessCidrs"]);
     if (cidrs.length === 0)
       yield "the public endpoint names no networks, so EKS admits 0.0.0.0/0: set publicAccessCidrs, or endpointPublicAccess to false";
+    const message = (fault: string) =>
+      `the public endpoint admits too much: ${fault}; set publicAccessCidrs to your own networks`;
+    const narrow: string[] = [];
     yield* each(cidrs, function* (cidr) {
       const fault = tooWide(text(cidr), limits);
-      if (fault) yield `the public endpoint admits too much: ${fault}; set publicAccessCidrs to your own networks`;
+      if (fault) yield message(fault);
+      else narrow.push(text(cidr));
     });
+    const together = tooMany(narrow, limits);
+    if (together) yield message(together);
   },
 });
 

@@ -1,6 +1,6 @@
 /** Security groups and nodes. */
 import type { PolicyResource } from "@pulumi/policy";
-import { tooWide, widths } from "./lib/cidr.ts";
+import { tooMany, tooWide, widths } from "./lib/cidr.ts";
 import { each, type Finding, resourceRule, stackRule } from "./lib/rule.ts";
 import { list, record, texts } from "./lib/values.ts";
 
@@ -29,12 +29,18 @@ const openIngress = resourceRule({
   parameters: widths,
   types: [...groups, rule, ingressRule],
   *check({ type, props }, limits) {
+    const message = (fault: string) =>
+      `ingress admits too much: ${fault}; name the networks or security groups that need access`;
+    const narrow: string[] = [];
     yield* each(sources(type, props), function* (read) {
       for (const cidr of read()) {
         const fault = tooWide(cidr, limits);
-        if (fault) yield `ingress admits too much: ${fault}; name the networks or security groups that need access`;
+        if (fault) yield message(fault);
+        else narrow.push(cidr);
       }
     });
+    const together = tooMany(narrow, limits);
+    if (together) yield message(together);
   },
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { describeConfigMistakes, readConfig } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
 import { type ConfigText, defaultConfig, project, stackConfig } from "../support/program.ts";
+import { beyondLimit, withinLimit } from "../support/public-networks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -98,6 +99,12 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "endpointPublicAccessCidrs",
     "whole Internet",
   ],
+  ...beyondLimit.map(({ title, cidrs, addresses }): (typeof bad)[number] => [
+    `a public endpoint for ${title}`,
+    { endpointPublicAccessCidrs: JSON.stringify(cidrs) },
+    "endpointPublicAccessCidrs",
+    addresses === 2 ** 32 ? "whole Internet" : `opens the Kubernetes API to ${addresses} public addresses`,
+  ]),
   ["more nodes wanted than allowed", { nodeDesired: "9" }, "nodeDesired", "nodeMin <= nodeDesired <= nodeMax"],
   [
     "x86 nodes with an ARM image",
@@ -273,6 +280,10 @@ describe("the configuration", () => {
       egressCidrs: '["198.51.100.7/32"]',
     };
     expect(mistakes(existing)).toEqual([]);
+  });
+
+  it.each(withinLimit)("a public endpoint for $title makes no mistake", ({ cidrs }) => {
+    expect(mistakes({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
   });
 
   it("a pool of exactly one spoke's network is large enough", () => {

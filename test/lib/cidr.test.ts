@@ -4,13 +4,19 @@ import {
   type Cidr,
   contains,
   formatCidr,
+  isPrivate,
+  maxPublicAddresses,
   maxZones,
+  networkOf,
   overlaps,
   parseCidr,
   part,
+  publicAddresses,
+  size,
   vpcPrefixes,
   zoneSubnets,
 } from "../../lib/cidr.ts";
+import { beyondLimit, withinLimit } from "../support/public-networks.ts";
 
 const cidrs = (min: number, max: number): fc.Arbitrary<Cidr> =>
   fc
@@ -70,6 +76,42 @@ describe("overlaps and contains", () => {
   it("refuses a part that is not there", () => {
     expect(() => part(given("10.0.0.0/30"), 3, 0)).toThrow("no part 0 of 8 in 10.0.0.0/30");
     expect(() => part(given("10.0.0.0/24"), 1, 2)).toThrow(RangeError);
+  });
+});
+
+describe("networkOf", () => {
+  it("drops the bits behind the prefix, as EC2 does", () => {
+    expect(networkOf("100.68.0.18/18")).toEqual(parseCidr("100.68.0.0/18"));
+    expect(networkOf("203.0.113.7/32")).toEqual(parseCidr("203.0.113.7/32"));
+    expect(networkOf("10.0.0.0/33")).toBeUndefined();
+  });
+});
+
+describe("publicAddresses", () => {
+  it.each([...withinLimit, ...beyondLimit])("counts $title", ({ cidrs, addresses }) => {
+    expect(publicAddresses(cidrs.map(given))).toBe(addresses);
+    expect(publicAddresses([...cidrs, ...cidrs].reverse().map(given)), "twice, the other way round").toBe(addresses);
+  });
+
+  it("has its limit between what is and what is not allowed", () => {
+    expect(Math.max(...withinLimit.map(({ addresses }) => addresses))).toBe(maxPublicAddresses);
+    expect(Math.min(...beyondLimit.map(({ addresses }) => addresses))).toBe(maxPublicAddresses + 1);
+  });
+
+  it("never counts more than all blocks have, nor less than the widest public one", () => {
+    fc.assert(
+      fc.property(fc.array(cidrs(0, 32), { maxLength: 8 }), (blocks) => {
+        const sizes = blocks.filter((block) => !isPrivate(block)).map(size);
+        const counted = publicAddresses(blocks);
+        expect(counted).toBeLessThanOrEqual(
+          Math.min(
+            2 ** 32,
+            sizes.reduce((sum, one) => sum + one, 0),
+          ),
+        );
+        expect(counted).toBeGreaterThanOrEqual(Math.max(0, ...sizes));
+      }),
+    );
   });
 });
 

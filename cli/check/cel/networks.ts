@@ -52,7 +52,7 @@ function cidr(text: string): Cidr {
   return new Cidr(...ipaddr.parseCIDR(text));
 }
 
-/** Registers isCIDR, cidr, and what networks and addresses can be asked. */
+/** Registers isCIDR, cidr, what networks and addresses can be asked, and the sum of their sizes. */
 export const withNetworks = (environment: Environment): Environment =>
   environment
     .registerType("net.IP", Ip)
@@ -67,4 +67,7 @@ export const withNetworks = (environment: Environment): Environment =>
       outer.contains(cidr(inner)),
     )
     .registerFunction("net.CIDR.containsCIDR(net.CIDR): bool", (outer: Cidr, inner: Cidr) => outer.contains(inner))
+    .registerFunction("list<int>.sum(): int", (numbers: readonly bigint[]) =>
+      numbers.reduce((sum, one) => sum + one, 0n),
+    )
     .registerFunction("net.IP.family(): int", ({ address }: Ip) => (address.kind() === "ipv4" ? 4n : 6n));

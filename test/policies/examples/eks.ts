@@ -1,3 +1,4 @@
+import { beyondLimit, withinLimit } from "../../support/public-networks.ts";
 import type { Properties, Resource } from "../support/evaluate.ts";
 import { type Example, examplesOf } from "../support/example.ts";
 
@@ -15,6 +16,9 @@ const protection = examplesOf("eks-deletion-protection");
 const unnamed =
   "the public endpoint names no networks, so EKS admits 0.0.0.0/0: set publicAccessCidrs, or endpointPublicAccess to false";
 
+const tooMuch = (fault: string) =>
+  `the public endpoint admits too much: ${fault}; set publicAccessCidrs to your own networks`;
+
 export const eksExamples: readonly Example[] = [
   cidrs("a private endpoint passes", endpoint({ endpointPublicAccess: false })),
   cidrs(
@@ -30,10 +34,23 @@ export const eksExamples: readonly Example[] = [
       "the public endpoint admits too much: 0.0.0.0/0 is the whole internet; set publicAccessCidrs to your own networks",
     ],
   ),
-  cidrs("two halves of the internet are stopped", endpoint({ publicAccessCidrs: ["0.0.0.0/1", "128.0.0.0/1"] }), [
-    "the public endpoint admits too much: 0.0.0.0/1 is wider than /8; set publicAccessCidrs to your own networks",
-    "the public endpoint admits too much: 128.0.0.0/1 is wider than /8; set publicAccessCidrs to your own networks",
-  ]),
+  ...withinLimit.map(({ title, cidrs: publicAccessCidrs }) =>
+    cidrs(`${title} passes`, endpoint({ publicAccessCidrs })),
+  ),
+  ...beyondLimit.map(({ title, cidrs: publicAccessCidrs, addresses }) => {
+    const wide = publicAccessCidrs.filter((block) => Number(block.split("/")[1]) < 8);
+    const faults =
+      wide.length > 0
+        ? wide.map((block) => `${block} is wider than /8`)
+        : [`${publicAccessCidrs.join(", ")} are ${addresses} public addresses together, more than a /8`];
+    return cidrs(`${title} is stopped`, endpoint({ publicAccessCidrs }), faults.map(tooMuch));
+  }),
+  cidrs(
+    "addresses count as the network that they are in",
+    endpoint({ publicAccessCidrs: ["8.1.2.3/9", "8.129.2.3/9", "203.0.113.9/32"] }),
+    [tooMuch("8.1.2.3/9, 8.129.2.3/9, 203.0.113.9/32 are 16777217 public addresses together, more than a /8")],
+  ),
+  cidrs("an IPv6 block of the least width passes", endpoint({ publicAccessCidrs: ["2001:db8::/32"] })),
   cidrs("a very wide IPv6 block is stopped", endpoint({ publicAccessCidrs: ["2000::/3"] }), [
     "the public endpoint admits too much: 2000::/3 is wider than /32; set publicAccessCidrs to your own networks",
   ]),

@@ -77,6 +77,14 @@ export const networkExamples: readonly Example[] = [
   open("half of the internet is too wide", ingressRule({ cidrIpv4: "128.0.0.0/1" }), [
     "ingress admits too much: 128.0.0.0/1 is wider than /8; name the networks or security groups that need access",
   ]),
+  open("a block of the least width passes", ingressRule({ cidrIpv4: "8.0.0.0/8" })),
+  open(
+    "blocks that are too wide together are stopped, in one rule or in several",
+    group({ cidrBlocks: ["8.0.0.0/8"] }, { cidrBlocks: ["203.0.113.1/32"] }),
+    [
+      "ingress admits too much: 8.0.0.0/8, 203.0.113.1/32 are 16777217 public addresses together, more than a /8; name the networks or security groups that need access",
+    ],
+  ),
 
   addresses("a template without interfaces passes", template()),
   addresses("an interface without a public address passes", template({ associatePublicIpAddress: "false" })),

@@ -1,3 +1,4 @@
+import { beyondLimit, withinLimit } from "../../../support/public-networks.ts";
 /**
  * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, and for one that `fleet check`
  * evaluates the rules as it does. Each case changes the valid Spoke {@link validSpoke}; `before` is what is stored first when the case is an update.
@@ -143,6 +144,15 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } },
     refused: "must not be 0.0.0.0/0",
   },
+  ...withinLimit.map(({ title, cidrs }) => ({
+    name: `a public endpoint for ${title}`,
+    change: { spec: { endpoint: { publicAccessCidrs: cidrs } } },
+  })),
+  ...beyondLimit.map(({ title, cidrs }) => ({
+    name: `a public endpoint for ${title}`,
+    change: { spec: { endpoint: { publicAccessCidrs: cidrs } } },
+    refused: "must not admit more than 16777216 public addresses together (a /8)",
+  })),
   {
     name: "an administrator who is a session",
     change: { spec: { admins: ["arn:aws:sts::111111111111:assumed-role/a/b"] } },

@@ -1,0 +1,38 @@
+/** Networks that a public endpoint names, and whether they admit too much: config, the Spoke API and the policy pack agree. */
+export interface PublicNetworks {
+  readonly title: string;
+  readonly cidrs: readonly string[];
+  /** Public addresses that they cover together. */
+  readonly addresses: number;
+}
+
+const slash8 = 2 ** 24;
+/** `count` blocks of 2^19 addresses each, side by side. */
+const thirteens = (count: number) =>
+  Array.from({ length: count }, (_, index) => `${20 + (index >> 5)}.${(index % 32) * 8}.0.0/13`);
+
+export const withinLimit: readonly PublicNetworks[] = [
+  { title: "an office", cidrs: ["203.0.113.0/24"], addresses: 256 },
+  { title: "a /8", cidrs: ["8.0.0.0/8"], addresses: slash8 },
+  { title: "two halves of a /8", cidrs: ["8.0.0.0/9", "8.128.0.0/9"], addresses: slash8 },
+  { title: "32 parts of a /8", cidrs: thirteens(32), addresses: slash8 },
+  { title: "parts of one another", cidrs: ["8.1.2.0/24", "8.0.0.0/8", "8.1.0.0/16"], addresses: slash8 },
+  {
+    title: "a /8 beside all that is private",
+    cidrs: ["8.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "10.1.0.0/16"],
+    addresses: slash8,
+  },
+];
+
+export const beyondLimit: readonly PublicNetworks[] = [
+  { title: "a /7", cidrs: ["8.0.0.0/7"], addresses: 2 * slash8 },
+  { title: "two halves of the internet", cidrs: ["0.0.0.0/1", "128.0.0.0/1"], addresses: 2 ** 32 },
+  { title: "a /8 and one address", cidrs: ["8.0.0.0/8", "203.0.113.1/32"], addresses: slash8 + 1 },
+  { title: "33 blocks of which 32 are a /8", cidrs: thirteens(33), addresses: slash8 + 2 ** 19 },
+  {
+    title: "a block that is private in part",
+    cidrs: ["172.0.0.0/8", "203.0.113.0/24"],
+    addresses: slash8 + 256,
+  },
+  { title: "public blocks around the private ones", cidrs: ["8.0.0.0/6", "10.0.0.0/8"], addresses: 4 * slash8 },
+];
