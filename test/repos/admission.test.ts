@@ -1,11 +1,66 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { bridgeData } from "../../lib/bridge.ts";
+import { admissionCases } from "../e2e/support/admission-cases.ts";
+import { type AdmissionCase, tenantNamespace } from "../e2e/support/admission-request.ts";
+import { tenantOrders } from "../e2e/support/tenant-orders.ts";
+import { tenantWorkloads } from "../e2e/support/tenant-workloads.ts";
 import { hub } from "../functions/spoke/support/fixtures.ts";
-import { build } from "./support/kustomize.ts";
-import { system } from "./support/spoke.ts";
+import { refusal } from "./support/admission.ts";
+import { substituted } from "./support/flux.ts";
+import { build, type Manifest } from "./support/kustomize.ts";
+import { render, system, withAddons } from "./support/spoke.ts";
 
 const policies = join(system, "platform", "policies");
+const ofHub = build(policies).map((object) => substituted(object, bridgeData(hub)));
+const ofSpoke = render(withAddons("minimal", [])).applied.flatMap(({ objects }) => objects);
+const named = (objects: readonly Manifest[], kind: string, name: string): Manifest => {
+  const found = objects.find(({ kind: other, metadata }) => other === kind && metadata.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+};
+const policyOf = (name: string) => named([...ofHub, ...ofSpoke], "ValidatingAdmissionPolicy", name);
+const parameters = named(ofHub, "ConfigMap", "admission-parameters");
+
+const cases: readonly AdmissionCase[] = [
+  ...admissionCases,
+  ...tenantOrders.map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
+  ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
+];
+
+/** The object as the API server has it when it is being removed. */
+const removed = (object: AdmissionCase["object"]) => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+});
+
+describe("the admission policies, without an API server,", () => {
+  const matched = cases.filter(
+    ({ policy, object }) => policy !== "tenant-source.fleet.internal" || object.metadata.namespace === tenantNamespace,
+  );
+  test.for(matched.map((each) => [each.policy, each.refused ? "refuses" : "lets through", each.title, each] as const))(
+    "%s %s: %s",
+    ([policy, , , { object, from, leaving, by, refused }]) => {
+      const said = refusal(policyOf(policy), {
+        object: leaving ? removed(object) : object,
+        ...(from && { from: leaving ? removed(from) : from }),
+        ...(by && { by }),
+        namespace: object.metadata.namespace ?? "",
+        parameters,
+      });
+      if (refused === undefined) expect(said).toBeUndefined();
+      else expect(said).toContain(refused);
+    },
+  );
+
+  test("judge every object that is made or changed", () => {
+    for (const { metadata, spec } of [...ofHub, ...ofSpoke].filter(({ kind }) => kind === "ValidatingAdmissionPolicy"))
+      for (const { operations, resources } of spec.matchConstraints.resourceRules)
+        if (!operations.includes("DELETE") && resources.join() !== "spokes")
+          expect(operations, metadata.name).toEqual(["CREATE", "UPDATE"]);
+  });
+});
 
 describe("the admission policies", () => {
   test("take those of the hub's add-ons for which there is a folder", () => {

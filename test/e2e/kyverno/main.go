@@ -1,7 +1,8 @@
 // Judges requests by Kyverno policies (policies.kyverno.io), with Kyverno's own CEL environment and compiler. Kyverno's engine
 // around it (webhooks, matching by kind and namespace, reports) is not here: its packages take minutes to build. It runs in
 // kyverno-webhooks.long.test.ts.
-// stdin: {"policies", "parameters": the ConfigMap that they read, "requests": [{"policy", "object"}]}.
+// stdin: {"policies", "parameters": the ConfigMap that they read, "requests": [{"policy", "object", "from": the object that it
+// changes, if it does not make one}]}.
 // stdout: for each request the reason why it is refused, empty when it passes.
 package main
 
@@ -42,6 +43,7 @@ type input struct {
 	Requests   []struct {
 		Policy string
 		Object map[string]any
+		From   map[string]any
 	}
 }
 
@@ -130,14 +132,19 @@ func evaluate[T any](program cel.Program, data map[string]any) (T, error) {
 	return utils.ConvertToNative[T](value)
 }
 
-// The reason to refuse a request to create the object; an expression that fails refuses too (failurePolicy: Fail).
-func (c *compiled) refusal(object map[string]any) (string, error) {
+// The reason to refuse a request to make the object, or to change it from an older one; an expression that fails refuses too
+// (failurePolicy: Fail).
+func (c *compiled) refusal(object, from map[string]any) (string, error) {
 	variables := lazy.NewMapValue(compiler.VariablesType)
 	data := map[string]any{
 		compiler.ObjectKey:    object,
 		compiler.OldObjectKey: nil,
 		compiler.RequestKey:   map[string]any{"operation": "CREATE"},
 		compiler.VariablesKey: variables,
+	}
+	if from != nil {
+		data[compiler.OldObjectKey] = from
+		data[compiler.RequestKey] = map[string]any{"operation": "UPDATE"}
 	}
 	for name, program := range c.variables {
 		variables.Append(name, func(*lazy.MapValue) ref.Val {
@@ -191,7 +198,7 @@ func run() error {
 			return fmt.Errorf("there is no policy %s", request.Policy)
 		}
 		var err error
-		if refusals[i], err = judge.refusal(request.Object); err != nil {
+		if refusals[i], err = judge.refusal(request.Object, request.From); err != nil {
 			return fmt.Errorf("request %d to policy %s: %w", i, request.Policy, err)
 		}
 	}

@@ -7,7 +7,7 @@ import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { substituted } from "../../repos/support/flux.ts";
 import { build } from "../../repos/support/kustomize.ts";
 import { render, system, withAddons } from "../../repos/support/spoke.ts";
-import { type Requested, tenantNamespace } from "./admission-request.ts";
+import { type AdmissionCase, type Requested, tenantNamespace } from "./admission-request.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { definitionsOf, kubectlOf, type Said } from "./kubectl.ts";
 
@@ -22,10 +22,30 @@ export const parameters = admissionObjects.find(({ kind }) => kind === "ConfigMa
   readonly data: Record<string, string>;
 };
 
+type Client = ReturnType<typeof kubectlOf>;
+
 /** The administrator of a control plane. */
-export interface Admin extends ReturnType<typeof kubectlOf> {
+export interface Admin extends Client {
   /** What the API server says of making the object. */
   dryRun(object: object): Said;
+}
+
+const fromInput = ["--filename", "-"];
+
+/** What the API server says of a request; what must be there before is made, and goes again. */
+export function asked({ run }: Client, { object, from, leaving, by }: Omit<AdmissionCase, "policy" | "title">): Said {
+  // In the group of the administrators the user may do everything: what is judged is the admission.
+  const as = by === undefined ? [] : [`--as=${by}`, "--as-group=system:masters"];
+  if (from === undefined) return run(["create", "--dry-run=server", ...as, ...fromInput], object);
+  const must = (said: Said) => {
+    if (!said.ok) throw new Error(`${from.kind} ${from.metadata.name}: ${said.text}`);
+  };
+  must(run(["create", ...fromInput], from));
+  if (leaving) must(run(["delete", "--wait=false", ...fromInput], from));
+  const said = run(["replace", "--dry-run=server", ...as, ...fromInput], object);
+  must(run(["patch", "--type=merge", '--patch={"metadata":{"finalizers":null}}', ...fromInput], from));
+  must(run(["delete", "--ignore-not-found", ...fromInput], from));
+  return said;
 }
 
 /** Gives a fresh control plane the kinds and namespaces of the admission cases. */
@@ -41,7 +61,7 @@ export function prepared(toolchain: Toolchain, plane: ControlPlane): Admin {
       metadata: { name, labels },
     })),
   );
-  return { ...kubectl, dryRun: (object) => kubectl.run(["create", "--dry-run=server", "--filename", "-"], object) };
+  return { ...kubectl, dryRun: (object) => kubectl.run(["create", "--dry-run=server", ...fromInput], object) };
 }
 
 /** Sends the objects of the judged kinds that the fleet itself applies, on the hub and on a spoke: how many, and who is refused with which words. */

@@ -1,5 +1,5 @@
 import { example } from "../../functions/spoke/support/fixtures.ts";
-import { type Cases, type Requested, tenantNamespace } from "./admission-request.ts";
+import { type Cases, type Requested, removals, tenantNamespace } from "./admission-request.ts";
 
 const own = "000000000000";
 const host = "ssh://git@git.fleet.internal:2222";
@@ -58,6 +58,16 @@ export const gitSources: Cases = [
     object: git("flux-system/it", `${host}/gitops-system.git`, { provider: "azure" }),
     refused: "spec.provider must be generic, or github for a GitHub App over https://; got azure",
   },
+  {
+    title: "submodules, whose hosts are in the repository",
+    object: git("flux-system/it", `${host}/gitops-system.git`, { recurseSubmodules: true }),
+    refused: "spec.recurseSubmodules would read Git from wherever .gitmodules says",
+  },
+  ...removals(
+    git("flux-system/it", `${host}/gitops-system.git`),
+    git("flux-system/it", "ssh://git@evil.example/gitops-system.git"),
+    "got ssh://evil.example",
+  ),
 ];
 
 function ref(name: string) {
@@ -115,6 +125,11 @@ export const placements: Cases = [
     refused:
       "ProviderConfig trial must take an IAM role: spec.credentials.source IRSA, PodIdentity or WebIdentity; got Secret",
   },
+  ...removals(
+    config({ credentials: { source: "IRSA" } }),
+    config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role("999999999999") }] }),
+    "ProviderConfig trial may be for the accounts 000000000000",
+  ),
 ];
 
 const charts = "https://charts.fleet.internal";
@@ -155,4 +170,9 @@ export const tenantSources: Cases = [
     object: git(place, `${host}/a/../../b.git`),
     refused: "GitRepositorys of a tenant are below",
   },
+  ...removals(
+    source("HelmRepository", place, { url: charts }),
+    source("HelmRepository", place, { url: "https://charts.example" }),
+    "got https://charts.example",
+  ),
 ];

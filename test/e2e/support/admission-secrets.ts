@@ -1,7 +1,7 @@
 import { argocdClusterSecret } from "../../../lib/argocd.ts";
 import { bridgeData, bridgeLabels, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
-import { type Cases, type Requested, tenantNamespace } from "./admission-request.ts";
+import { type Cases, type Requested, removals, tenantNamespace } from "./admission-request.ts";
 
 interface SecretOptions {
   readonly labels?: Record<string, string>;
@@ -83,6 +83,16 @@ export const clusterSecrets: Cases = [
     refused: "got the keys greeting",
   },
   { title: "a cluster-info of somebody else", object: { ...info("default"), data: { kubeconfig: "value" } } },
+  ...removals(
+    secret(hubSecret, bridge(), { labels }),
+    secret(hubSecret, bridge({ token: "value" }), { labels }),
+    "got the keys token",
+  ),
+  ...removals(
+    secret("default/database", ["password"]),
+    secret("default/database", ["password"], { labels }),
+    "got the keys password",
+  ),
 ];
 
 function info(namespace: string): Requested {
@@ -124,4 +134,9 @@ export const gitCredentials: Cases = [
     object: secret("flux-system/gitops-system", deployKey, { type: "example.com/key" }),
     refused: "a Git credential is of type Opaque, got example.com/key",
   },
+  ...removals(
+    secret(`${tenantNamespace}/payment-app-git`, deployKey),
+    secret(`${tenantNamespace}/payment-app-git`, [...deployKey, "password"]),
+    oneForm,
+  ),
 ];

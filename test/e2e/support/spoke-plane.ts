@@ -1,0 +1,42 @@
+import { familyCrds, managedCrd } from "../../../local/crossplane/provider-aws/crds.ts";
+import { families } from "../../../local/crossplane/provider-aws/kinds/index.ts";
+import type { Toolchain } from "../../../local/toolchain/index.ts";
+import type { Manifest } from "../../repos/support/kustomize.ts";
+import { render, withAddons } from "../../repos/support/spoke.ts";
+import { startControlPlane } from "./control-plane.ts";
+import { definitionsOf, kubectlOf } from "./kubectl.ts";
+
+/** A real API server without nodes that has what a spoke has of its kinds, policies, namespaces and rights. */
+
+/** What Flux makes of the repositories for a Spoke. */
+export const spoke = render(withAddons("minimal", []));
+
+export const isPolicy = ({ kind }: Manifest) => kind.startsWith("ValidatingAdmissionPolicy");
+
+/** The definition that Crossplane makes of a provider's managed resource when it is activated. */
+function definitionOf(kind: Parameters<typeof managedCrd>[0]) {
+  const { spec, metadata } = managedCrd(kind) as { metadata: { name: string }; spec: object };
+  return { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata, spec };
+}
+
+const namespace = (name: string) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+
+/** Starts one; `stop` ends it. */
+export async function startSpoke(toolchain: Toolchain) {
+  const plane = await startControlPlane(toolchain);
+  const client = kubectlOf(toolchain, plane);
+  client.define([
+    ...definitionsOf("github.com/fluxcd/kustomize-controller"),
+    ...[families.dynamodb, families.sqs, families.iam].flatMap((kinds) => kinds.map(definitionOf)),
+    ...familyCrds,
+  ]);
+  client.apply([namespace("spokes"), namespace("flux-system")]);
+  const base = [...spoke.by("blue-base"), ...spoke.by("tools")];
+  client.apply(base.filter(({ metadata }) => metadata.name === "admission-parameters"));
+  client.apply(base.filter(isPolicy));
+  client.apply(spoke.steps);
+  const tenant = new Set(["Namespace", "ServiceAccount", "RoleBinding"]);
+  const roles = spoke.by("workloads").filter(({ apiVersion }) => apiVersion.startsWith("rbac."));
+  client.apply([...spoke.by("workloads").filter(({ kind }) => tenant.has(kind)), ...roles]);
+  return { ...client, stop: () => plane.stop() };
+}

@@ -1,0 +1,279 @@
+import { type Cases, kept, type Requested, tenantNamespace } from "./admission-request.ts";
+
+/** Orders in AWS from a tenant's namespace, and what tools/base/policies/tenant-resources.yaml says of them. */
+
+const cluster = "fleet-spoke-blue";
+export const own = `${cluster}_${tenantNamespace}`;
+const others = `${cluster}_billing`;
+const region = "us-east-1";
+
+/** Crossplane's AWS provider on the spoke. */
+export const provider = "system:serviceaccount:crossplane-system:provider-aws";
+
+interface Order {
+  readonly externalName?: string;
+  readonly annotations?: Record<string, string>;
+  readonly forProvider?: Record<string, unknown>;
+  readonly initProvider?: Record<string, unknown>;
+  readonly config?: string;
+  readonly managementPolicies?: readonly string[];
+}
+
+const order =
+  (group: string, kind: string, inRegion: boolean) =>
+  ({ externalName, forProvider = {}, config = "ProviderConfig", annotations = {}, ...spec }: Order): Requested => ({
+    apiVersion: `${group}.aws.m.upbound.io/v1beta1`,
+    kind,
+    metadata: {
+      name: "trial",
+      namespace: tenantNamespace,
+      annotations: { ...annotations, ...(externalName && { "crossplane.io/external-name": externalName }) },
+    },
+    spec: {
+      ...spec,
+      forProvider: { ...(inRegion && { region }), ...forProvider },
+      providerConfigRef: { kind: config, name: "aws" },
+    },
+  });
+
+const table = order("dynamodb", "Table", true);
+const queue = order("sqs", "Queue", true);
+const role = order("iam", "Role", false);
+const rolePolicy = order("iam", "RolePolicy", false);
+
+const url = (name: string, host = `sqs.${region}.amazonaws.com`, account = "000000000000") =>
+  `https://${host}/${account}/${name}`;
+const arn = (name: string, account = "000000000000") => `arn:aws:sqs:${region}:${account}:${name}`;
+const redrive = (deadLetterTargetArn: string) => JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 5 });
+const redriven = (redrivePolicy: string) => queue({ forProvider: { name: `${own}_q`, redrivePolicy } });
+const policy = "{}";
+
+const created: Cases = [
+  { title: "a table", object: table({ externalName: `${own}_orders` }) },
+  {
+    title: "a queue that exists",
+    object: queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) }),
+  },
+  { title: "a FIFO queue", object: queue({ forProvider: { name: `${own}_q.fifo`, fifoQueue: true } }) },
+  { title: "its role", object: role({ externalName: own, forProvider: { assumeRolePolicy: policy } }) },
+  { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
+  {
+    title: "another's table",
+    object: table({ externalName: `${others}_t` }),
+    refused: `names in AWS must be ${own} or begin with ${own}_; got ${others}_t`,
+  },
+  {
+    title: "a name that only begins alike",
+    object: table({ externalName: `${own}2_t` }),
+    refused: `got ${own}2_t`,
+  },
+  { title: "a name behind another's", object: table({ externalName: `${others}/${own}_t` }), refused: "names in AWS" },
+  {
+    title: "no name at all",
+    object: table({}),
+    refused: "Table trial has no name in AWS of its own: set the annotation crossplane.io/external-name",
+  },
+  { title: "a queue without a name", object: queue({}), refused: "set spec.forProvider.name to a name" },
+  {
+    title: "another's queue by the values that it is made with",
+    object: queue({ initProvider: { name: `${others}_q` } }),
+    refused: `got ${others}_q`,
+  },
+  ...[
+    ["another's queue by its URL", url(`${others}_q`)],
+    ["a queue on another host", url(`${own}_q`, "sqs.evil.example")],
+    ["a queue of another region", url(`${own}_q`, "sqs.eu-west-1.amazonaws.com")],
+    ["a queue of another account", url(`${own}_q`, undefined, "999999999999")],
+    ["a queue by something that is not a URL", `${own}_q`],
+    ["another's queue behind its own name", url(`${own}_q/${others}_q`)],
+  ].map(([title = "", externalName = ""]) => ({
+    title,
+    object: queue({ forProvider: { name: `${own}_q` }, externalName }),
+    refused: `, and URLs of queues with ${url(own)}; got `,
+  })),
+  {
+    title: "a policy of the spoke's own role",
+    object: rolePolicy({ externalName: "p", forProvider: { role: `${cluster}-crossplane`, policy } }),
+    refused: `got ${cluster}-crossplane`,
+  },
+  {
+    title: "an identity that is not the namespace's",
+    object: table({ externalName: `${own}_t`, config: "ClusterProviderConfig" }),
+    refused: "spec.providerConfigRef must name a ProviderConfig of the namespace, got ClusterProviderConfig",
+  },
+  {
+    title: "a kind that is not offered",
+    object: order("iam", "Policy", false)({ externalName: own, forProvider: { policy } }),
+    refused: "an application can order Queue and Table, its governance Role and RolePolicy; got Policy",
+  },
+];
+
+const shared: Cases = [
+  { title: "a dead letter queue of its own", object: redriven(redrive(arn(`${own}_dead`))) },
+  {
+    title: "a dead letter queue in JSON of several lines",
+    object: redriven(`{\n  "maxReceiveCount": "5",\n  "deadLetterTargetArn": "${arn(`${own}_dead`)}"\n}\n`),
+  },
+  {
+    title: "a queue that takes dead letters of its own queues only",
+    object: queue({
+      forProvider: {
+        name: `${own}_dead`,
+        redriveAllowPolicy: JSON.stringify({ redrivePermission: "byQueue", sourceQueueArns: [arn(`${own}_q`)] }),
+      },
+    }),
+  },
+  ...[
+    ["another's dead letter queue", redrive(arn(`${others}_dead`))],
+    ["a dead letter queue whose name begins alike", redrive(arn(`${own}2_dead`))],
+    ["a dead letter queue of another account", redrive(arn(`${own}_dead`, "999999999999"))],
+    ["another's dead letter queue in escapes", redrive(arn(`${others}_dead`)).replace("billing", "b\\u0069lling")],
+    [
+      "another's dead letter queue beside its own",
+      `{"deadLetterTargetArn":"${arn(`${own}_d`)}","deadLetterTargetArn":"${arn(`${others}_d`)}"}`,
+    ],
+    ["dead letters of another's queues", `{"redrivePermission":"byQueue","sourceQueueArns":["${arn(`${others}_q`)}"]}`],
+  ].map(([title = "", text = ""]) => ({
+    title,
+    object: text.includes("redrivePermission")
+      ? queue({ forProvider: { name: `${own}_q`, redriveAllowPolicy: text } })
+      : redriven(text),
+    refused: "redrivePolicy and redriveAllowPolicy may name queues of the namespace only",
+  })),
+  {
+    title: "another's dead letter queue by the values that it is made with",
+    object: queue({ forProvider: { name: `${own}_q` }, initProvider: { redrivePolicy: redrive(arn(`${others}_d`)) } }),
+    refused: "redrivePolicy and redriveAllowPolicy may name",
+  },
+  {
+    title: "a queue with a policy that lets others in",
+    object: queue({
+      forProvider: { name: `${own}_q`, policy: '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*"}]}' },
+    }),
+    refused: "an application's queue has no policy of its own",
+  },
+];
+
+const tableBefore = kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe"] }));
+const queueBefore = kept(queue({ forProvider: { name: `${own}_q` } }));
+const tagged = (object: Requested, change: Record<string, unknown>) => ({
+  ...object,
+  spec: { ...(object["spec"] as object), ...change },
+});
+const going = "is being removed: its spec and annotations stay as they are";
+
+const changed: Cases = [
+  {
+    title: "its table that is changed",
+    from: tableBefore,
+    object: kept(table({ externalName: `${own}_t`, forProvider: { billingMode: "PAY_PER_REQUEST" } })),
+  },
+  {
+    title: "the URL that a queue gets when it is made",
+    from: queueBefore,
+    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
+    by: provider,
+  },
+  {
+    title: "a table that becomes another's",
+    from: tableBefore,
+    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] })),
+    refused: "the annotation crossplane.io/external-name says what is removed in AWS with the object",
+  },
+  {
+    title: "a table that becomes another one of its own",
+    from: tableBefore,
+    object: kept(table({ externalName: `${own}_t2` })),
+    refused: `it is ${own}_t, got ${own}_t2; order another Table for another name`,
+  },
+  {
+    title: "a table that loses its name",
+    from: tableBefore,
+    object: kept(table({})),
+    refused: `it is ${own}_t, got (nothing)`,
+  },
+  {
+    title: "a queue of which the name is changed",
+    from: queueBefore,
+    object: kept(queue({ forProvider: { name: `${own}_q2` } })),
+    refused: `spec.forProvider.name is the name in AWS and can not be changed: it is ${own}_q`,
+  },
+  {
+    title: "a queue of which the name is taken away",
+    from: queueBefore,
+    object: kept(queue({ initProvider: { name: `${own}_q` } })),
+    refused: "spec.forProvider.name is the name in AWS and can not be changed",
+  },
+  {
+    title: "a queue that becomes another's by the URL",
+    from: queueBefore,
+    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${others}_q`) })),
+    refused: `got ${others}_q`,
+  },
+];
+
+const left: Cases = [
+  {
+    title: "the last finalizer of a table that is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: { ...tableBefore, metadata: { ...tableBefore.metadata, finalizers: [] } },
+  },
+  {
+    title: "labels of a table that is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: { ...tableBefore, metadata: { ...tableBefore.metadata, labels: { team: "payments" } } },
+  },
+  {
+    title: "tags that Crossplane writes on a table that is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: tagged(tableBefore, { forProvider: { region, tags: { "crossplane-name": "trial" } } }),
+    by: provider,
+  },
+  {
+    title: "the URL that Crossplane learns of a queue that is being removed",
+    from: queueBefore,
+    leaving: true,
+    object: kept(queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) })),
+    by: provider,
+  },
+  {
+    title: "a table that becomes another's while it is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe", "Delete"] })),
+    refused: going,
+  },
+  {
+    title: "other annotations of a table that is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: kept(
+      table({
+        externalName: `${own}_t`,
+        managementPolicies: ["Observe"],
+        annotations: { "crossplane.io/paused": "true" },
+      }),
+    ),
+    refused: going,
+  },
+  {
+    title: "what Crossplane may do to a table that is being removed",
+    from: tableBefore,
+    leaving: true,
+    object: kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe", "Delete"] })),
+    refused: going,
+  },
+  {
+    title: "another's table, also by Crossplane",
+    from: tableBefore,
+    leaving: true,
+    object: kept(table({ externalName: `${others}_t`, managementPolicies: ["Observe"] })),
+    by: provider,
+    refused: "the annotation crossplane.io/external-name says what is removed",
+  },
+];
+
+export const tenantOrders: Cases = [...created, ...shared, ...changed, ...left];

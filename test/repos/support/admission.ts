@@ -1,0 +1,84 @@
+import { Environment } from "@marcbachmann/cel-js";
+import type { Manifest } from "./kustomize.ts";
+
+/** What an admission policy says of a request, without an API server: the same requests are sent to a real one in test/e2e. */
+
+export interface Request {
+  readonly object: object;
+  /** The object before the request changes it. */
+  readonly from?: object;
+  /** Who asks; default: an administrator. */
+  readonly by?: string;
+  readonly namespace?: string;
+  /** The ConfigMap that the policy reads. */
+  readonly parameters?: object;
+}
+
+/** `url()` of Kubernetes' CEL, which leaves a path as it is. */
+class Url {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  constructor(text: string) {
+    const { protocol, host } = new URL(text);
+    this.scheme = protocol.slice(0, -1);
+    this.host = host;
+    this.path = /^[^:]+:\/\/[^/?#]*([^?#]*)/.exec(text)?.[1] ?? "";
+  }
+}
+
+const environment = ["object", "oldObject", "request", "namespaceObject", "variables", "params"]
+  .reduce(
+    (all, name) => all.registerVariable(name, "dyn"),
+    new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }),
+  )
+  .registerType("URL", Url)
+  .registerFunction("isURL(string): bool", (text: string) => URL.canParse(text))
+  .registerFunction("url(string): URL", (text: string) => new Url(text))
+  .registerFunction("URL.getScheme(): string", ({ scheme }: Url) => scheme)
+  .registerFunction("URL.getHost(): string", ({ host }: Url) => host)
+  .registerFunction("URL.getEscapedPath(): string", ({ path }: Url) => path);
+
+/** A value as CEL has it. */
+function celValue(value: unknown): unknown {
+  if (typeof value === "number") return BigInt(value);
+  if (Array.isArray(value)) return value.map(celValue);
+  if (typeof value !== "object" || value === null) return value;
+  return new Map(Object.entries(value).map(([key, inner]) => [key, celValue(inner)]));
+}
+
+type Named = { readonly name: string; readonly expression: string };
+type Validation = Readonly<Record<"expression" | "message" | "messageExpression", string>>;
+
+/** The first reason to refuse the request, on one line; undefined when it passes. An expression that fails refuses, as failurePolicy says. */
+export function refusal({ spec }: Manifest, request: Request): string | undefined {
+  const operation = request.from === undefined ? "CREATE" : "UPDATE";
+  const variables = new Map<string, unknown>();
+  const known = {
+    object: celValue(request.object),
+    oldObject: celValue(request.from ?? null),
+    request: celValue({ operation, userInfo: { username: request.by ?? "admin" } }),
+    namespaceObject: celValue({ metadata: { name: request.namespace ?? "" } }),
+    params: celValue(request.parameters ?? null),
+    variables,
+  };
+  const evaluate = (expression: string): unknown => environment.parse(expression)(known);
+  if (!(spec.matchConditions ?? []).every(({ expression }: Named) => evaluate(expression) === true)) return undefined;
+  // The API server evaluates a variable when it is read: one that fails is missing then.
+  const failures = new Map<string, Error>();
+  for (const { name, expression } of (spec.variables ?? []) as Named[])
+    try {
+      variables.set(name, evaluate(expression));
+    } catch (error) {
+      failures.set(name, error as Error);
+    }
+  for (const { expression, message, messageExpression } of spec.validations as Validation[])
+    try {
+      if (evaluate(expression) === true) continue;
+      return String(messageExpression ? evaluate(messageExpression) : message).replaceAll(/\s+/g, " ");
+    } catch (error) {
+      const [read = ""] = [...failures.keys()].filter((name) => expression.includes(`variables.${name}`));
+      return `${expression}: ${(failures.get(read) ?? (error as Error)).message}`;
+    }
+  return undefined;
+}
