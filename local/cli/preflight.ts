@@ -2,8 +2,9 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, hierarchies, run } from "../instance/index.ts";
-import { SYSTEM_COMMANDS } from "../toolchain/debian.ts";
+import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
+import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 
 /** What the checks found about this machine. */
 export interface Machine {
@@ -13,8 +14,8 @@ export interface Machine {
   readonly user: number;
   /** Names of `NEEDED_COMMANDS` that are on PATH. */
   readonly commands: ReadonlySet<string>;
-  /** apt-get is there, so the toolchain installs system packages itself. */
-  readonly apt: boolean;
+  /** What neither the machine nor its distribution's packages have; empty where there is apt. */
+  readonly systemFaults: readonly string[];
   /** Why no network namespace can be made; undefined when one can. */
   readonly namespaceFault: string | undefined;
   /** Why there is no usable cgroup hierarchy; undefined when there is one. */
@@ -61,12 +62,7 @@ export function missing(machine: Machine): string[] {
     machine.user !== 0 &&
       `root is needed (namespaces, mounts, addresses), got user id ${machine.user}: run it with sudo, or in a VM or CI runner`,
     ...NEEDED_COMMANDS.map((name) => !machine.commands.has(name) && `the command ${name} is not on PATH: install it`),
-    ...SYSTEM_COMMANDS.map(
-      (name) =>
-        !machine.apt &&
-        !machine.commands.has(name) &&
-        `the command ${name} is not on PATH and there is no apt-get to install it: install it`,
-    ),
+    ...machine.systemFaults,
     machine.namespaceFault !== undefined &&
       `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceFault}`,
     machine.cgroupFault !== undefined && machine.cgroupFault,
@@ -95,15 +91,25 @@ export function wildcardPorts(table: string): Set<number> {
   return new Set(listening.map(([, local]) => Number.parseInt(local?.split(":")[1] ?? "", 16)));
 }
 
+/** The routes in /proc/net/route: addresses are hexadecimal, the last byte first (Linux on a little-endian processor). */
+export function routesIn(table: string): { dst: string; dev: string }[] {
+  const lines = table.trim().split("\n").slice(1);
+  return lines.map((line) => {
+    const [dev = "", destination = ""] = line.split("\t");
+    const bytes = destination.match(/../g)?.reverse() ?? [];
+    return { dst: bytes.map((byte) => Number.parseInt(byte, 16)).join("."), dev };
+  });
+}
+
 /** Links whose routes into 100.64.0.0/10 are not an instance's (those begin with `fl<index>c`). Pure. */
-export function foreignRoutes(routes: readonly { dst: string; dev?: string }[]): string[] {
+export function foreignRoutes(routes: readonly { dst: string; dev: string }[]): string[] {
   const shared = (address: string) => {
     const [first, second] = address.split(".").map(Number);
     return first === 100 && second !== undefined && second >= 64 && second < 128;
   };
   return routes
-    .filter(({ dst, dev }) => shared(dst) && !/^fl\d+c\d/.test(dev ?? ""))
-    .map(({ dst, dev }) => `${dst} on ${dev ?? "no link"}`);
+    .filter(({ dst, dev }) => shared(dst) && !/^fl\d+c\d/.test(dev))
+    .map(({ dst, dev }) => `${dst} on ${dev}`);
 }
 
 const onPath = (name: string) =>
@@ -129,15 +135,12 @@ const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : 
 
 /** Looks at this machine; `cache` is the toolchain's folder (`built`: it is there already), `dir` the instance's. Changes nothing. */
 export async function inspect(cache: { path: string; built: boolean }, dir: string): Promise<Machine> {
-  const routes = onPath("ip")
-    ? (JSON.parse(await run(["ip", "-4", "-json", "route"])) as { dst: string; dev?: string }[])
-    : [];
   return {
     platform: process.platform,
     architecture: process.arch,
     user: process.geteuid?.() ?? -1,
-    commands: new Set([...NEEDED_COMMANDS, ...SYSTEM_COMMANDS].filter(onPath)),
-    apt: onPath("apt-get"),
+    commands: new Set(NEEDED_COMMANDS.filter(onPath)),
+    systemFaults: hasApt() ? [] : lackingWithoutApt(await findOwn()),
     namespaceFault: await fault(run(["unshare", "--net", "true"])),
     cgroupFault: await fault(hierarchies()),
     memory: totalmem(),
@@ -151,7 +154,7 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
       { path: dir, purpose: "the instance (images, logs, state)", free: freeBytes(dir), needed: 4 * GIB },
     ],
     wildcardPorts: wildcardPorts(text("/proc/net/tcp") + text("/proc/net/tcp6")),
-    foreignRoutes: foreignRoutes(routes),
+    foreignRoutes: foreignRoutes(routesIn(text("/proc/net/route"))),
   };
 }
 

@@ -5,6 +5,7 @@ import { removeAll } from "../clusters/index.ts";
 import { findInstance, type Instance, leftovers, openInstance, releaseInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
+import { ensureSystemCommands } from "../toolchain/index.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { type Fleet, newFleet } from "./fleet.ts";
 import { cancelOperation } from "./operation.ts";
@@ -74,6 +75,7 @@ const checkStep: Step<Fleet> = {
 export async function tearDown(dir: string, stack: string, { force }: TeardownOptions): Promise<boolean> {
   if (!existsSync(join(dir, "instance.json"))) return false;
   const fleet = newFleet(dir, stack);
+  await ensureSystemCommands((line) => console.log(line));
   // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.
   const known = (await findInstance(dir)) ?? (await openInstance(dir));
   const deployed = !force && (await resourcesOf(known, stack)) > 0;

@@ -73,22 +73,16 @@ async function start(
   ): ProcessSpec => ({
     id: nodeProcess(cluster, node, program),
     argv: [tools.bin(program), ...args],
+    // What they call: the shim, runc, nft, and iptables of the CNI plugins.
+    env: { PATH: [tools.system, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(":") },
     ...place,
     ready,
   });
-  const path = [
-    ...new Set([dirname(tools.bin("containerd")), dirname(tools.bin("runc"))]),
-    "/usr/sbin",
-    "/usr/bin",
-    "/sbin",
-    "/bin",
-  ];
-  await supervisor.start({
-    ...process("containerd", ["--config", files.containerdConfig, "--log-level", "warn"], {
+  await supervisor.start(
+    process("containerd", ["--config", files.containerdConfig, "--log-level", "warn"], {
       command: [tools.bin("ctr"), "--address", files.containerdSocket, "version"],
     }),
-    env: { PATH: path.join(":") },
-  });
+  );
   await importMissing(tools, files.containerdSocket, files.importedImages);
   await Promise.all([
     supervisor.start(process("kubelet", kubeletArgs(node, options), { tcp: { host: node.address, port: 10250 } })),

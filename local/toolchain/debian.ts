@@ -1,102 +1,142 @@
 import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { contentKey, ensureEntry } from "./cache.ts";
+import { mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing } from "../instance/files.ts";
 import { run } from "./run.ts";
 
-/** What the node and the tests take from the distribution, which pins the versions. */
-export const DEBIAN_PACKAGES = [
-  "containerd",
-  "containernetworking-plugins",
-  "iproute2",
-  // The bridge and portmap plugins call it for masquerading and host ports.
-  "iptables",
-  "nftables",
-  "openssh-client",
-  // Debian's python3 can't make virtual environments without it.
-  "python3-venv",
-  "runc",
-] as const;
+/** Whether this machine can take packages apart that its distribution serves: apt-get and dpkg-deb are there. */
+export const hasApt = (exists: (path: string) => boolean = existsSync): boolean =>
+  ["/usr/bin/apt-get", "/usr/bin/dpkg-deb"].every((path) => exists(path));
 
-/** What must be there afterwards, whoever installed it: commands on PATH. */
-export const SYSTEM_COMMANDS = [
-  "containerd",
-  "containerd-shim-runc-v2",
-  "ctr",
-  "ip",
-  "iptables",
-  "nft",
-  "runc",
-  "ssh",
-] as const;
-
-const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin"];
-
-/** The folder of the CNI plugins: Debian's place, else the one of upstream's archives. Undefined: none is installed. */
-export const cniDir = (exists: (path: string) => boolean = existsSync): string | undefined =>
-  CNI_FOLDERS.find((folder) => exists(`${folder}/bridge`));
-
-// dpkg-query fails when it doesn't know a package, and still lists the others.
-// biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholders are dpkg-query's own.
-const QUERY = "dpkg-query -W -f '${Package} ${db:Status-Status}\\n' \"$@\" || true";
-
-/** Those of the packages that aren't "installed" in this list of names and states, one a line. */
-export function missingPackages(status: string): string[] {
-  const installed = new Set(
-    status
-      .split("\n")
-      .filter((line) => line.endsWith(" installed"))
-      .map((line) => line.split(" ")[0] ?? ""),
-  );
-  return DEBIAN_PACKAGES.filter((name) => !installed.has(name));
-}
-
-/** Installs the missing packages with apt. A machine without apt is preflight's business: it names the commands. */
-export async function ensureDebianPackages(say: (detail: string) => void): Promise<void> {
-  if (!existsSync("/usr/bin/apt-get")) return;
-  const missing = missingPackages(await run(["sh", "-c", QUERY, "sh", ...DEBIAN_PACKAGES]));
-  if (missing.length === 0) return;
-  say(`apt-get install ${missing.join(" ")}`);
-  const env = { DEBIAN_FRONTEND: "noninteractive" };
-  await run(["apt-get", "-q", "update"], { env });
-  await run(["apt-get", "-q", "install", "--yes", "--no-install-recommends", ...missing], { env });
-  // The package starts a containerd for the whole machine; the nodes run their own.
-  if (missing.includes("containerd") && existsSync("/run/systemd/system")) {
-    await run(["systemctl", "disable", "--now", "containerd.service"]);
-  }
-}
-
-/** Absolute path of a system command, also of one in /usr/sbin, which a person's PATH may lack. @throws when there is none. */
-export function systemPath(name: string): string {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
-  const path = folders.map((folder) => join(folder, name)).find((candidate) => existsSync(candidate));
-  if (!path)
-    throw new Error(`${name} is not on PATH: install the package that has it (where there is apt it is installed)`);
-  return path;
-}
-
-const REGISTRY = "docker-registry";
+/** The distribution's release (Debian: with the point release) and processor: what decides which packages apt gives. */
+export const distribution = (): Promise<string> =>
+  run([
+    "sh",
+    "-c",
+    '. /etc/os-release && echo "$ID $VERSION_ID $(cat /etc/debian_version 2>/dev/null) $(dpkg --print-architecture)"',
+  ]);
 
 /**
- * Debian's container registry, taken out of its package: installed, it would start a registry for the whole machine.
- * Where there is no apt it must be on PATH. @returns the program's path
+ * apt's settings: sources, keys, pins and proxies are the machine's; lists, downloads and the record of what is installed
+ * (nothing, so that apt names every library) are in `dir`. Hooks that the machine runs after an update are cleared: they
+ * would change its own state.
  */
-export async function ensureRegistryProgram(root: string, say: (detail: string) => void): Promise<string> {
-  if (!existsSync("/usr/bin/apt-get")) return systemPath(REGISTRY);
-  const folder = await ensureEntry(
-    { root, group: REGISTRY, key: contentKey({ release: await release() }) },
-    async (dir) => {
-      say(`apt-get download ${REGISTRY}`);
-      // Without package lists, as on a new machine, the first attempt fails.
-      const download = 'cd "$1" && { apt-get -q download "$2" || { apt-get -q update && apt-get -q download "$2"; }; }';
-      await run(["sh", "-c", download, "sh", dir, REGISTRY]);
-      const archive = (await readdir(dir)).find((name) => name.endsWith(".deb"));
-      await run(["dpkg-deb", "--extract", join(dir, archive ?? `${REGISTRY}.deb`), dir]);
-    },
-  );
-  return join(folder, "usr", "bin", REGISTRY);
+export const aptConfig = (dir: string): string => `Dir::State ${quoted(join(dir, "state"))};
+Dir::State::status ${quoted(join(dir, "status"))};
+Dir::Cache ${quoted(join(dir, "cache"))};
+Dir::Log ${quoted(dir)};
+APT::Sandbox::User "root";
+APT::Install-Recommends "false";
+Acquire::Retries "3";
+Acquire::Languages "none";
+Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled "false";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+`;
+
+const quoted = (path: string) => `"${path}"`;
+
+/**
+ * The packages to take apart, out of what `apt-get --simulate install` says it would install: those that were asked for,
+ * and the libraries that they need. The C library is the machine's own: it belongs to its dynamic linker.
+ */
+export function chosenPackages(plan: string, asked: readonly string[]): string[] {
+  const names = [...plan.matchAll(/^Inst (\S+) /gm)].map(([, name = ""]) => name);
+  return names.filter((name) => asked.includes(name) || /^lib(?!c6$|.*perl)/.test(name)).sort();
 }
 
-/** The distribution's release and processor: what decides which package apt gives. */
-const release = (): Promise<string> =>
-  run(["sh", "-c", ". /etc/os-release && echo $ID $VERSION_ID && dpkg --print-architecture"]);
+/** The file names in what `apt-get --print-uris download` says: `'<address>' <name> <size> <hash>`. */
+const fileNames = (uris: string): string[] => [...uris.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = ""]) => name);
+
+/**
+ * Downloads packages of the machine's distribution with the libraries that they need, and unpacks them into `<dir>/root`.
+ * Nothing is installed, and nothing of the machine's package database or apt's lists is touched. Killed and run again it
+ * keeps what was downloaded. @returns `<dir>/root`
+ */
+export async function unpackPackages(
+  dir: string,
+  packages: readonly string[],
+  say: (detail: string) => void,
+): Promise<string> {
+  const apt = join(dir, "apt");
+  const archives = join(dir, "archives");
+  const root = join(dir, "root");
+  for (const folder of [join(apt, "state", "lists", "partial"), join(apt, "cache", "archives", "partial"), archives])
+    await mkdir(folder, { recursive: true });
+  const settings = join(apt, "apt.conf");
+  await writeFile(settings, aptConfig(apt));
+  await writeFile(join(apt, "status"), "");
+  const aptGet = ["apt-get", "--config-file", settings, "--quiet"];
+
+  say("apt-get update, into a folder of its own");
+  await run([...aptGet, "update"]);
+  const chosen = chosenPackages(await run([...aptGet, "--simulate", "install", ...packages]), packages);
+  const files = fileNames(await run([...aptGet, "--print-uris", "download", ...chosen]));
+  let got = 0;
+  await run([...aptGet, "download", ...chosen], {
+    cwd: archives,
+    onLine: (line) => line.startsWith("Get:") && say(`${++got} of ${files.length} packages downloaded`),
+  });
+  // What an earlier, killed attempt may have unpacked in part.
+  await rm(root, { recursive: true, force: true });
+  await mkdir(root);
+  for (const file of files) {
+    const asked = packages.includes(file.split("_")[0] ?? "");
+    await unpack(join(archives, file), root, asked ? [] : NOT_LIBRARIES);
+  }
+  for (const folder of [apt, archives]) await rm(folder, { recursive: true });
+  return root;
+}
+
+// Of a package that only brings libraries, nothing else is wanted: some have programs with special rights.
+const NOT_LIBRARIES = ["./bin", "./sbin", "./usr/bin", "./usr/sbin", "./etc", "./usr/share", "./usr/libexec"];
+
+async function unpack(archive: string, root: string, without: readonly string[]): Promise<void> {
+  const content = `${archive}.tar`;
+  await run(["sh", "-c", 'dpkg-deb --fsys-tarfile "$1" > "$2"', "sh", archive, content]);
+  await run([
+    ...["tar", "--extract", "--file", content, "--directory", root, "--no-same-owner"],
+    ...without.map((folder) => `--exclude=${folder}`),
+  ]);
+  await rm(content);
+}
+
+/** Folders below an unpacked root that hold shared libraries, for LD_LIBRARY_PATH. */
+export async function libraryFolders(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const base of ["lib", "usr/lib"])
+    for (const folder of [base, ...(await entries(join(root, base))).map((name) => join(base, name))]) {
+      const names = await entries(join(root, folder));
+      if (names.some((name) => /\.so(\.|$)/.test(name))) found.push(join(root, folder));
+    }
+  return found;
+}
+
+/** Where an unpacked root has a program, whichever folder its package puts it in. @throws when it has none. */
+export async function unpackedProgram(root: string, name: string): Promise<string> {
+  for (const folder of ["usr/sbin", "sbin", "usr/bin", "bin"]) {
+    const path = join(root, folder, name);
+    // An absolute link leads out of the root, to another file or none.
+    const real = await realpath(path).catch((error: unknown) => (isMissing(error) ? "" : Promise.reject(error)));
+    if (real.startsWith(`${await realpath(root)}/`)) return path;
+  }
+  throw new Error(`the packages in ${root} have no program ${name}: the distribution has moved it to another package`);
+}
+
+/** The shared libraries that a program lacks on this machine; with `folders`, also when these are searched first. */
+export async function missingLibraries(program: string, folders: readonly string[] = []): Promise<string[]> {
+  // ldd fails for a program without shared libraries, and says so.
+  const told = await run(["sh", "-c", 'ldd "$1" 2>&1 || true', "sh", program], {
+    env: folders.length === 0 ? {} : { LD_LIBRARY_PATH: folders.join(":") },
+  });
+  return told
+    .split("\n")
+    .filter((line) => line.includes("not found"))
+    .map((line) => line.trim());
+}
+
+async function entries(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : Promise.reject(error)));
+}

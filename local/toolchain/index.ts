@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { tryLock, withLock } from "../instance/lock.ts";
 import { cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
-import { cniDir, ensureDebianPackages, ensureRegistryProgram, SYSTEM_COMMANDS, systemPath } from "./debian.ts";
 import { ensureGoGroup, type GoGroup, goEntry, goGroups, goPackages, mainGroup, removeBuildCache } from "./go.ts";
 import { ensureImages, type Image } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
+import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
 
 export { cacheRoot } from "./cache.ts";
 export { chartVersions } from "./charts.ts";
 export { type Image, type ImageName, imageReferences } from "./images.ts";
 
-/** Everything that the local stack runs, built or installed. */
+/** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */
 export interface Toolchain {
   /**
    * Absolute path of a program: one of ours (`pulumi`, `kubelet`, `helm`, `etcd`, `kubeseal` …), of the Python environment
@@ -28,6 +28,8 @@ export interface Toolchain {
   readonly charts: string;
   /** Folder of the Python environment with ministack and awscli. */
   readonly python: string;
+  /** Folder of the system's commands: the first on PATH of programs that call them. */
+  readonly system: string;
   /** Folder of the CNI plugins. */
   readonly cni: string;
 }
@@ -38,7 +40,8 @@ const PYTHON_PROGRAMS = ["aws", "ministack"] as const;
 const LOCK_SECONDS = 2 * 3600;
 
 /**
- * Builds or installs what is not cached yet and returns where everything is: seconds when all is there, minutes when not.
+ * Builds what is not cached yet and returns where everything is: seconds when all is there, minutes when not. Everything goes
+ * to the cache; nothing is installed on the machine. Puts the system's commands first on this process's PATH.
  * Safe to kill and to call from several processes at once: they take turns, and each goes on from what is done.
  * @param write takes lines of progress (default: stderr)
  */
@@ -46,7 +49,7 @@ export async function ensureToolchain(
   write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Toolchain> {
   const root = cacheRoot();
-  const name = `toolchain/${contentKey({ root })}`;
+  const name = lockName(root);
   const free = await tryLock(name);
   if (free) await free.release();
   else write(`toolchain: another run is building in ${root}; waiting for it`);
@@ -59,21 +62,33 @@ export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
   return true;
 }
 
-/** All that waits for the network, side by side: system packages and then the Python environment, Go modules. */
+/** The lock under which processes of this machine take turns in building into a cache. */
+const lockName = (root: string) => `toolchain/${contentKey({ root })}`;
+
+/**
+ * Only the commands that a machine may lack (`ip`, `nft`, `iptables` …), first on this process's PATH: what removing an
+ * instance needs when the rest of the toolchain isn't there any more.
+ */
+export async function ensureSystemCommands(say: (detail: string) => void): Promise<void> {
+  const root = cacheRoot();
+  useSystem(await withLock(lockName(root), () => ensureSystem(root, say), LOCK_SECONDS));
+}
+
+/** All that waits for the network, side by side: the system's part and then the Python environment, Go modules. */
 async function downloads(root: string, say: (detail: string) => void) {
-  const debian = ensureDebianPackages(say);
-  const [python, registry, ...packages] = await Promise.all([
-    debian.then(() => ensurePython(root, say)),
-    debian.then(() => ensureRegistryProgram(root, say)),
+  const ready = ensureSystem(root, say);
+  const [system, python, ...packages] = await Promise.all([
+    ready,
+    ready.then(({ pip }) => ensurePython(root, pip, say)),
     ...goGroups.map(async (group) => [group, await goPackages(root, group, say)] as const),
   ]);
-  return { python, registry, packages };
+  return { system, python, packages };
 }
 
 async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
-  const { packages, python, registry } = await report.part("downloads", (say) => downloads(root, say));
+  const { packages, python, system } = await report.part("downloads", (say) => downloads(root, say));
   for (const [group, list] of packages) {
     const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, say));
     groups.set(group, { dir, key: (await goEntry(root, group)).key });
@@ -86,11 +101,11 @@ async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
   const paths = new Map<string, string>([
     ...[...groups].flatMap(([group, { dir }]) => group.programs.map((name) => [name, join(dir, name)] as const)),
     ...PYTHON_PROGRAMS.map((name) => [name, join(python, "bin", name)] as const),
-    ...SYSTEM_COMMANDS.map((name) => [name, systemPath(name)] as const),
-    ["docker-registry", registry],
+    ...SYSTEM_COMMANDS.map((name) => [name, join(system.bin, name)] as const),
   ]);
   for (const [name, path] of paths)
     if (!existsSync(path)) fail(`${name} is not at ${path}: something removed it. Delete ${root} and run again.`);
+  useSystem(system);
   const programs = [...paths.keys()].sort();
   return {
     bin: (name) => paths.get(name) ?? fail(`The toolchain has no program ${name}; it has ${programs.join(", ")}`),
@@ -98,7 +113,8 @@ async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
     images: () => images,
     charts,
     python,
-    cni: cniDir() ?? fail("No CNI plugins in /usr/lib/cni or /opt/cni/bin: install containernetworking-plugins"),
+    system: system.bin,
+    cni: system.cni,
   };
 }
 

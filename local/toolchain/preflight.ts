@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandError, run } from "../instance/command.ts";
+import { hasApt } from "./debian.ts";
 import { goGroups } from "./go.ts";
+import { compare } from "./version.ts";
 
 /** The build tools that were found on this machine; a tool that isn't on PATH is undefined. */
 export interface BuildTools {
@@ -9,7 +11,7 @@ export interface BuildTools {
   readonly go: string | undefined;
   /** What `python3 --version` says. */
   readonly python: string | undefined;
-  /** python3 can make virtual environments, or apt is there to install what it lacks. */
+  /** python3 can make virtual environments, or does with the pip that apt serves. */
   readonly venv: boolean;
   /** What `git --version` says. */
   readonly git: string | undefined;
@@ -41,40 +43,30 @@ export function toolFaults(tools: BuildTools, needed: string = goNeeded()): stri
     tooOld("git", tools.git, GIT_NEEDED),
     tools.python !== undefined &&
       !tools.venv &&
-      "python3 can't make virtual environments (no module ensurepip): install its venv package, such as python3-venv",
+      "python3 can't make virtual environments (no module venv, or no ensurepip and no apt-get to take pip from): install its venv package, such as python3-venv",
     tools.overlayFault !== undefined &&
       `containers need overlay mounts, and one on the instance's disk failed: ${tools.overlayFault}. Put FLEET_LOCAL_DIR on a disk with ext4 or xfs, or load the kernel module overlay`,
   ];
   return faults.filter((fault) => fault !== false);
 }
 
-/** Compares the first version numbers in two texts, part by part: negative, zero or positive. */
-export function compare(a: string, b: string): number {
-  const parts = (text: string) => (/[0-9]+(\.[0-9]+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
-  const [left, right] = [parts(a), parts(b)];
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const difference = (left[i] ?? 0) - (right[i] ?? 0);
-    if (difference !== 0) return difference;
-  }
-  return 0;
-}
-
 /** Looks at the build tools of this machine, and tries an overlay mount beside `instanceDir`. Leaves nothing behind. */
 export async function findTools(instanceDir: string): Promise<BuildTools> {
   let disk = instanceDir;
   while (!existsSync(disk)) disk = dirname(disk);
-  const [go, python, git, ensurepip, overlay] = await Promise.all([
+  const [go, python, git, ensurepip, venv, overlay] = await Promise.all([
     attempt("go", "env", "GOVERSION"),
     attempt("python3", "--version"),
     attempt("git", "--version"),
     attempt("python3", "-c", "import ensurepip, venv"),
+    attempt("python3", "-c", "import venv"),
     attempt("unshare", "--mount", "sh", "-c", OVERLAY_PROBE, "sh", disk),
   ]);
   return {
     go: go.output,
     python: python.output,
     git: git.output,
-    venv: ensurepip.output !== undefined || existsSync("/usr/bin/apt-get"),
+    venv: ensurepip.output !== undefined || (venv.output !== undefined && hasApt()),
     overlayFault: overlay.fault,
   };
 }

@@ -12,14 +12,21 @@ export async function pythonEntry(root: string): Promise<Entry> {
 
 /**
  * A virtual environment with ministack and awscli, each file checked against the hashes in requirements.txt.
+ * @param wheel pip as a wheel, for a python3 that makes environments without it (Debian's has no ensurepip).
  * @returns its folder; the commands are in bin/.
  */
-export async function ensurePython(root: string, say: (detail: string) => void): Promise<string> {
+export async function ensurePython(
+  root: string,
+  wheel: string | undefined,
+  say: (detail: string) => void,
+): Promise<string> {
   return ensureEntry(await pythonEntry(root), async (dir) => {
     say("python3 -m venv");
-    await run(["python3", "-m", "venv", "--clear", dir]);
+    await run(["python3", "-m", "venv", "--clear", ...(wheel === undefined ? [] : ["--without-pip"]), dir]);
     say("pip install");
-    const pip = [join(dir, "bin", "pip"), "install", "--quiet", "--disable-pip-version-check", "--no-input"];
-    await run([...pip, "--require-hashes", "--only-binary", ":all:", "-r", join(here, "requirements.txt")]);
+    const python = join(dir, "bin", "python");
+    const pip = wheel === undefined ? ["-m", "pip"] : [join(wheel, "pip")];
+    const options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"];
+    await run([python, ...pip, "install", ...options, "--only-binary", ":all:", "-r", join(here, "requirements.txt")]);
   });
 }

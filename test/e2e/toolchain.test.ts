@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { hasApt } from "../../local/toolchain/debian.ts";
 import { chartVersions, ensureToolchain, imageReferences, type Toolchain } from "../../local/toolchain/index.ts";
+import { ensurePython } from "../../local/toolchain/python.ts";
+import { ensureSystem, fits, SYSTEM_SETS } from "../../local/toolchain/system.ts";
 
 let toolchain: Toolchain;
 let work: string;
@@ -39,6 +42,49 @@ describe("programs", () => {
 
   test("that nobody knows are refused with the list of those that exist", () =>
     expect(() => toolchain.bin("docker")).toThrow(/no program docker; it has aws, containerd, /));
+});
+
+/** Every file of the machine's package database and of apt's lists and archives, with size and time of change. */
+const packageState = (): string =>
+  execFileSync("find", [...PACKAGE_FOLDERS, "-type", "f", "-printf", "%p %s %T@ %i\\n"], { encoding: "utf8" });
+
+const PACKAGE_FOLDERS = ["/var/lib/dpkg", "/var/lib/apt", "/var/cache/apt"];
+
+// Elsewhere the machine's own commands are used: there is nothing to take apart.
+describe.runIf(hasApt())("on a machine that has none of the system's commands", () => {
+  test("they and pip come out of packages into the cache, they run, and nothing is installed", async () => {
+    const installed = execFileSync("dpkg", ["-l"], { encoding: "utf8" });
+    const before = packageState();
+    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
+    const python = await ensurePython(join(work, "cache"), system.pip, () => {});
+
+    for (const set of SYSTEM_SETS) {
+      const program = join(system.bin, set.commands[0]);
+      const { stdout, stderr } = spawnSync(program, [set.version[0]], { encoding: "utf8", env: {} });
+      expect(fits(set, stdout + stderr), `${program} says ${stdout}${stderr}`).toBe(true);
+      for (const name of set.commands) expect(existsSync(join(system.bin, name)), name).toBe(true);
+    }
+    const plugin = spawnSync(join(system.cni, "ptp"), { encoding: "utf8", env: { CNI_COMMAND: "VERSION" } });
+    expect(JSON.parse(plugin.stdout).supportedVersions).toContain("1.0.0");
+    expect(execFileSync(join(python, "bin", "aws"), ["--version"], { encoding: "utf8" })).toContain("aws-cli/");
+
+    expect(execFileSync("dpkg", ["-l"], { encoding: "utf8" })).toBe(installed);
+    expect(packageState()).toBe(before);
+  });
+
+  test("iptables finds its extensions, and nftables and ipset the kernel", async () => {
+    const system = await ensureSystem(join(work, "cache"), () => {}, { commands: {}, cni: undefined, pip: false });
+    const script = `
+      iptables --append INPUT --match comment --comment ours --jump ACCEPT
+      ipset create names hash:ip
+      nft list table ip filter > /dev/null
+      iptables-save`;
+    const rules = execFileSync("unshare", ["--net", "sh", "-e", "-c", script], {
+      encoding: "utf8",
+      env: { PATH: `${system.bin}:/usr/sbin:/usr/bin:/sbin:/bin` },
+    });
+    expect(rules).toContain("-A INPUT -m comment --comment ours -j ACCEPT");
+  });
 });
 
 test("CoreDNS can't ask a server outside: it has no plugin that forwards", () => {

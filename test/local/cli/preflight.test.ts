@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { foreignRoutes, type Machine, missing, NEEDED_COMMANDS, wildcardPorts } from "../../../local/cli/preflight.ts";
-import { SYSTEM_COMMANDS } from "../../../local/toolchain/debian.ts";
+import {
+  foreignRoutes,
+  type Machine,
+  missing,
+  NEEDED_COMMANDS,
+  routesIn,
+  wildcardPorts,
+} from "../../../local/cli/preflight.ts";
 
 const GIB = 1024 ** 3;
 const fit: Machine = {
@@ -8,7 +14,7 @@ const fit: Machine = {
   architecture: "x64",
   user: 0,
   commands: new Set(NEEDED_COMMANDS),
-  apt: true,
+  systemFaults: [],
   namespaceFault: undefined,
   cgroupFault: undefined,
   memory: 16 * GIB,
@@ -27,11 +33,7 @@ describe("what a machine lacks is said at once, all of it", () => {
     ["another architecture", { architecture: "s390x" }, /got s390x/],
     ["no root", { user: 1000 }, /root is needed .* got user id 1000: run it with sudo/],
     ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
-    [
-      "no apt and no containerd",
-      { apt: false, commands: new Set([...NEEDED_COMMANDS, ...SYSTEM_COMMANDS].slice(0, -1)) },
-      /the command ssh is not on PATH and there is no apt-get/,
-    ],
+    ["no apt and no nft", { systemFaults: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
     [
       "no network namespaces",
       { namespaceFault: "unshare failed: Operation not permitted" },
@@ -79,4 +81,18 @@ test("routes of other instances are no foreign use of the address range", () => 
       { dst: "100.128.0.0/16", dev: "eth1" },
     ]),
   ).toEqual(["100.100.100.100 on tailscale0"]);
+});
+
+test("routes are read from the kernel's table, which any machine has", () => {
+  const table = [
+    "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask",
+    "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000",
+    "tailscale0\t00004064\t00000000\t0001\t0\t0\t0\t0000C0FF",
+    "",
+  ].join("\n");
+  expect(routesIn(table)).toEqual([
+    { dst: "0.0.0.0", dev: "eth0" },
+    { dst: "100.64.0.0", dev: "tailscale0" },
+  ]);
+  expect(foreignRoutes(routesIn(table))).toEqual(["100.64.0.0 on tailscale0"]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cniDir, DEBIAN_PACKAGES, missingPackages } from "../../../local/toolchain/debian.ts";
-import { type BuildTools, compare, goNeeded, toolFaults } from "../../../local/toolchain/preflight.ts";
+import { type BuildTools, goNeeded, toolFaults } from "../../../local/toolchain/preflight.ts";
+import { compare } from "../../../local/toolchain/version.ts";
 
 const fit: BuildTools = {
   go: "go1.26.8",
@@ -37,15 +37,3 @@ test("versions compare by number, not by text", () => {
 });
 
 test("the Go that is needed is the newest that a module asks for", () => expect(goNeeded()).toBe("1.26.8"));
-
-test("packages that dpkg doesn't know, or has only half, count as missing", () => {
-  const [first, second, ...rest] = DEBIAN_PACKAGES;
-  const status = [`${first} half-configured`, ...rest.map((name) => `${name} installed`), ""].join("\n");
-  expect(missingPackages(status)).toEqual([first, second]);
-});
-
-test("CNI plugins are found where Debian or upstream's archive puts them", () => {
-  expect(cniDir((path) => path === "/opt/cni/bin/bridge")).toBe("/opt/cni/bin");
-  expect(cniDir(() => true)).toBe("/usr/lib/cni");
-  expect(cniDir(() => false)).toBeUndefined();
-});
