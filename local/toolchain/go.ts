@@ -126,7 +126,9 @@ export async function ensureGoGroup(
 
 /** Removes the build cache (many GB); while a group is not built, it is what a killed build goes on from. */
 export async function removeBuildCache(root: string): Promise<void> {
-  for (const folder of ["go-build", "go-tmp"]) await rm(join(root, folder), { recursive: true, force: true });
+  // A go command that still runs may put a file in meanwhile.
+  for (const folder of ["go-build", "go-tmp"])
+    await rm(join(root, folder), { recursive: true, force: true, maxRetries: 10 });
 }
 
 /**
