@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import sshpk from "sshpk";
 import { fleetNames } from "../lib/names.ts";
-import { spokeNames } from "../lib/spoke.ts";
-import { type AppRequest, appMistakes, hostMistakes, roleMistakes } from "./app-rules.ts";
+import { sealingScope, spokeNames } from "../lib/spoke.ts";
+import { type AppRequest, appMistakes, hostMistakes, roleMistakes, scopeMistakes } from "./app-rules.ts";
+import { newDeployKey } from "./deploy-key.ts";
 import { instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
-import { certificateFor, type Fleet } from "./sources.ts";
+import { certificateFor, type Fleet, scopesOf } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
 export interface Onboarded {
@@ -17,13 +17,6 @@ export interface Onboarded {
 }
 
 const template = join("templates", "app");
-
-/** A new ED25519 pair in OpenSSH's form. */
-function newDeployKey(comment: string): { identity: string; publicKey: string } {
-  const key = sshpk.generatePrivateKey("ed25519");
-  key.comment = comment;
-  return { identity: key.toString("ssh"), publicKey: key.toPublic().toString("ssh") };
-}
 
 /**
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a deploy key of its own for the team's
@@ -37,7 +30,7 @@ export async function onboardApp(
   connect: () => Promise<Fleet>,
   knownHosts?: string,
 ): Promise<Onboarded> {
-  const { app, cluster, environment, tenant, repositoryUrl, revision, path } = request;
+  const { app, cluster, tenant, repositoryUrl, revision, path } = request;
   requireCheckout(checkout, "gitops-workloads", template);
   refuse("onboard", appMistakes(request));
   const folder = join(checkout, "clusters", cluster, app);
@@ -54,7 +47,8 @@ export async function onboardApp(
   }
   const fleet = await connect();
   refuse("onboard", roleMistakes(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
-  const certificate = certificateFor(fleet, environment);
+  refuse("onboard", scopeMistakes(request, scopesOf(fleet)));
+  const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
   const hosts = knownHosts ?? (await fleet.credential("gitops-workloads"))["known_hosts"] ?? "";
   refuse("onboard", hostMistakes(repositoryUrl, hosts));
 

@@ -1,7 +1,7 @@
 import { gitHost, knows } from "../lib/known-hosts.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { nameLimits, namespaces } from "../lib/names.ts";
-import { spokeNameRule } from "../lib/spoke.ts";
+import { type Sealing, sealingScope, sealings, spokeNameRule } from "../lib/spoke.ts";
 import { textMistakes } from "./usage.ts";
 
 /** An application as it is to be onboarded. */
@@ -11,6 +11,8 @@ export interface AppRequest {
   readonly cluster: string;
   /** The spoke's environment. */
   readonly environment: string;
+  /** Whose sealing keys the spoke reads, as its Spoke says; default: its environment's, unless the fleet has keys of both. */
+  readonly sealing?: Sealing | undefined;
   readonly tenant: string;
   /** The team's repository, over SSH. */
   readonly repositoryUrl: string;
@@ -44,7 +46,7 @@ export function sshUrl(text: string): URL | undefined {
 
 /** What is wrong with a request by itself. */
 export function appMistakes(request: AppRequest): Mistake[] {
-  const { app, cluster, environment, tenant, repositoryUrl, revision, path } = request;
+  const { app, cluster, environment, sealing, tenant, repositoryUrl, revision, path } = request;
   const forms: readonly Form[] = [
     {
       key: "<app>",
@@ -70,6 +72,13 @@ export function appMistakes(request: AppRequest): Mistake[] {
       problem: "is no name",
       allowed: "at most 63 lower-case letters, digits and hyphens",
     })),
+    {
+      key: "--sealing",
+      value: sealing ?? sealings[0],
+      accepts: (text) => sealings.some((known) => known === text),
+      problem: "is not offered",
+      allowed: sealings.join(", "),
+    },
     {
       key: "--repository-url",
       value: repositoryUrl,
@@ -97,6 +106,24 @@ export function appMistakes(request: AppRequest): Mistake[] {
       .filter(({ accepts, value }) => !accepts(value))
       .map(({ key, value, problem, allowed }) => ({ key, problem, got: shown(value), allowed, remedy: "change it" })),
     ...textMistakes({ "<app>": app, "--tenant": tenant, "--revision": revision }),
+  ];
+}
+
+/** gitops-workloads does not say what a Spoke does: where the fleet has keys of both scopes, a person has to. */
+export function scopeMistakes(
+  { cluster, environment, sealing }: AppRequest,
+  scopes: readonly string[] = [],
+): Mistake[] {
+  const own = sealingScope({ name: cluster, environment, sealing: "cluster" });
+  if (sealing !== undefined || !scopes.includes(own)) return [];
+  return [
+    {
+      key: "--sealing",
+      problem: `must be named: the fleet has a sealing key of scope ${own} and may have one of ${environment}`,
+      got: "(nothing)",
+      allowed: sealings.join(", "),
+      remedy: `name what spokes/${cluster}/spoke.yaml of gitops-system says in spec.sealing; environment where it says nothing`,
+    },
   ];
 }
 

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import { type Sealing, sealingScope } from "../lib/spoke.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { newSpoke } from "./spoke-folder.ts";
+import type { DeployKeys } from "./spoke-secrets.ts";
 import { onePositional, parsed, requiredFlags } from "./usage.ts";
 
 export const summary = "a folder for a new spoke in gitops-system, with its sealed deploy keys";
@@ -17,6 +20,11 @@ Makes spokes/<name> in a checkout of gitops-system. Commit and push it, and the 
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes; default: the Spoke API's
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
+  --sealing SCOPE        environment: its secrets are sealed with the environment's key, which its spokes share (default);
+                         cluster: with a key of its own, scope cluster-<name> of sealingKeys in the hub's stack
+  --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
+                         own: with new ones, to be registered at the Git host
+  --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
 ${sourceHelp}
 `;
 
@@ -29,6 +37,9 @@ const options = {
   cidr: { type: "string" },
   nodes: { type: "string" },
   admin: { type: "string", multiple: true },
+  sealing: { type: "string" },
+  "deploy-keys": { type: "string" },
+  "known-hosts": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -41,7 +52,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("new-cluster", "name", positionals);
   const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
   const checkout = resolve(values.repository ?? ".");
-  const folder = await newSpoke(
+  const hosts = values["known-hosts"];
+  // Both are compared with what is allowed before anything else looks at them.
+  const sealing = values.sealing as Sealing | undefined;
+  const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
+  const { folder, register } = await newSpoke(
     checkout,
     {
       name,
@@ -52,11 +67,16 @@ export async function run(argv: readonly string[]): Promise<number> {
       cidr: values.cidr,
       nodes: values.nodes,
       admins: values.admin,
+      sealing,
+      deployKeys,
+      knownHosts: hosts === undefined ? undefined : await readFile(hosts, "utf8"),
     },
     () => fleetFrom(values),
   );
   const path = relative(checkout, folder);
-  console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${environment}. Next, in ${checkout}:
+  const scope = sealingScope({ name, environment, sealing });
+  console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
+${register}Next, in ${checkout}:
   git add ${path} && git commit -m "Add spoke ${name}" && git push
   kubectl -n spokes get spoke ${name} --watch     how far it is; its conditions say what hinders it`);
   return 0;

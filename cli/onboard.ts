@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import type { Sealing } from "../lib/spoke.ts";
 import { onboardApp } from "./app-folder.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { onePositional, parsed, requiredFlags } from "./usage.ts";
@@ -11,7 +12,9 @@ const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME -
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints, commit and push.
 
   --cluster NAME         the spoke
-  --environment NAME     its environment: selects the key that its secrets are sealed with
+  --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
+  --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
+                         named where the fleet has a key of scope cluster-<cluster>
   --tenant NAME          team that owns the application
   --repository-url URL   the team's repository, ssh://…
   --revision BRANCH      default: main
@@ -24,6 +27,7 @@ const options = {
   ...sourceOptions,
   cluster: { type: "string" },
   environment: { type: "string" },
+  sealing: { type: "string" },
   tenant: { type: "string" },
   "repository-url": { type: "string" },
   revision: { type: "string", default: "main" },
@@ -46,7 +50,11 @@ export async function run(argv: readonly string[]): Promise<number> {
   const hosts = values["known-hosts"];
   const { folder, publicKey } = await onboardApp(
     checkout,
-    { app, cluster, environment, tenant, repositoryUrl, revision: values.revision, path },
+    {
+      ...{ app, cluster, environment, tenant, repositoryUrl, revision: values.revision, path },
+      // Compared with what is allowed before anything else looks at it.
+      sealing: values.sealing as Sealing | undefined,
+    },
     () => fleetFrom(values),
     hosts === undefined ? undefined : await readFile(hosts, "utf8"),
   );

@@ -15,8 +15,12 @@ export interface Fleet {
   readonly region?: string;
   /** Network of the hub's VPC. */
   readonly vpcCidr?: string;
-  /** The certificate to seal with in each environment; a string when it is the one for all of them. */
+  /** The certificate to seal with in each scope (an environment, or cluster-<spoke>); a string when it is the one for any. */
   readonly certificates: string | Readonly<Record<string, string>>;
+  /** Generations of each scope's sealing key; undefined when the hub's stack was not asked. */
+  readonly generations?: Readonly<Record<string, readonly string[]>>;
+  /** URLs of the fleet's repositories; undefined when the hub's stack was not asked. */
+  readonly repositoryUrls?: Readonly<Record<Repository, string>>;
   /** Program that seals: `kubeseal`, by name or path. */
   readonly kubeseal: string;
   /** A repository's credential, as Flux reads it: member name to value. */
@@ -24,13 +28,22 @@ export interface Fleet {
 }
 
 const outputsSchema = z.object({
-  bridgeData: z.looseObject({ fleet: z.string(), aws_region: z.string(), aws_vpc_cidr: z.string().optional() }),
+  bridgeData: z.looseObject({
+    fleet: z.string(),
+    aws_region: z.string(),
+    aws_vpc_cidr: z.string().optional(),
+    gitops_system_repo_url: z.string(),
+    gitops_workloads_repo_url: z.string(),
+  }),
   sealingCertificates: z.record(z.string(), z.record(z.string(), z.string())),
   activeSealingKeys: z.record(z.string(), z.string()),
 });
 
 /** The part of {@link Fleet} that stands in the outputs of the hub's stack. */
-export function fromOutputs(outputs: unknown): Pick<Fleet, "name" | "region" | "vpcCidr"> & {
+export function fromOutputs(outputs: unknown): Pick<
+  Fleet,
+  "name" | "region" | "vpcCidr" | "generations" | "repositoryUrls"
+> & {
   readonly certificates: Readonly<Record<string, string>>;
 } {
   const read = outputsSchema.safeParse(outputs);
@@ -50,22 +63,32 @@ export function fromOutputs(outputs: unknown): Pick<Fleet, "name" | "region" | "
     region: bridgeData.aws_region,
     ...(bridgeData.aws_vpc_cidr === undefined ? {} : { vpcCidr: bridgeData.aws_vpc_cidr }),
     certificates: Object.fromEntries(certificates),
+    generations: Object.fromEntries(
+      Object.entries(sealingCertificates).map(([scope, generations]) => [scope, Object.keys(generations).sort()]),
+    ),
+    repositoryUrls: {
+      "gitops-system": bridgeData.gitops_system_repo_url,
+      "gitops-workloads": bridgeData.gitops_workloads_repo_url,
+    },
   };
 }
 
-/** What there is to seal for; undefined when a certificate was given that does for any environment. */
-export const environmentsOf = ({ certificates }: Fleet): readonly string[] | undefined =>
+/** Scopes that there is a key to seal for; undefined when a certificate was given that does for any. */
+export const scopesOf = ({ certificates }: Pick<Fleet, "certificates">): readonly string[] | undefined =>
   typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
 
-/** The certificate of an environment's active sealing key, checked. */
-export function certificateFor({ certificates }: Fleet, environment: string): string {
-  const certificate = typeof certificates === "string" ? certificates : certificates[environment];
+/** How a scope gets the sealing key that it lacks. */
+export const keyRemedy = (scope: string): string =>
+  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this again`;
+
+/** The certificate of a scope's active sealing key, checked. */
+export function certificateFor({ certificates }: Pick<Fleet, "certificates">, scope: string): string {
+  const certificate = typeof certificates === "string" ? certificates : certificates[scope];
   if (certificate === undefined)
     throw new Error(
-      `the fleet has no sealing key of environment ${environment}; it has ${Object.keys(certificates).join(", ")}: ` +
-        "add one to sealingKeys of the hub's stack and run pulumi up",
+      `the fleet has no sealing key of scope ${scope}; it has ${Object.keys(certificates).join(", ")}: ${keyRemedy(scope)}`,
     );
-  checkCertificate(certificate, `the sealing certificate of environment ${environment}`);
+  checkCertificate(certificate, `the sealing certificate of scope ${scope}`);
   return certificate;
 }
 

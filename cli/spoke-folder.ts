@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import type { Mistake } from "../lib/mistakes.ts";
-import { type Repository, repositories } from "../lib/names.ts";
+import { clusterScopePrefix, type Sealing, sealingScope } from "../lib/spoke.ts";
 import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
-import { seal } from "./seal.ts";
-import { certificateFor, environmentsOf, type Fleet } from "./sources.ts";
+import { keyFiles, ownKeyMistakes } from "./sealing-keys-folder.ts";
+import { type Fleet, scopesOf } from "./sources.ts";
 import {
   choiceMistakes,
   cidrMistakes,
@@ -15,6 +15,7 @@ import {
   schemaMistakes,
   versionMistakes,
 } from "./spoke-rules.ts";
+import { type DeployKeys, deployKeyChoices, registration, type SpokeSecrets, spokeSecrets } from "./spoke-secrets.ts";
 import { refuse, textMistakes } from "./usage.ts";
 
 /** A spoke as it is asked for; what is left out is the fleet's or the Spoke API's default. */
@@ -29,6 +30,18 @@ export interface SpokeRequest {
   readonly nodes?: string | undefined;
   /** ARNs of IAM roles or users that administer the cluster. */
   readonly admins?: readonly string[] | undefined;
+  readonly sealing?: Sealing | undefined;
+  /** Default: the fleet's. */
+  readonly deployKeys?: DeployKeys | undefined;
+  /** Lines of known_hosts for deploy keys of its own; default: those of the fleet's credentials. */
+  readonly knownHosts?: string | undefined;
+}
+
+/** What {@link newSpoke} has made. */
+export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
+  readonly folder: string;
+  /** What a person does with new deploy keys; empty without any. */
+  readonly register: string;
 }
 
 const template = join("templates", "spoke");
@@ -38,25 +51,24 @@ const flags = {
   environment: "--environment",
   nodes: "--nodes",
   admins: "--admin",
+  sealing: "--sealing",
 };
 
-/** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
-const fluxNamespace = "flux-system";
-
 /** Members of the specification that the template has no placeholder for. */
-function extras({ admins = [], cidr, nodes }: SpokeRequest) {
+function extras({ admins = [], cidr, nodes, sealing }: SpokeRequest) {
   // What is no number stays as it is: the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
     ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
     ...(admins.length === 0 ? {} : { admins }),
+    ...(sealing === undefined ? {} : { sealing }),
   };
 }
 
 /** Everything that is wrong with a request, by what the checkout offers. */
 function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mistake[] {
-  const { name, environment, kubernetesVersion, region, tenant } = request;
+  const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
   const folder = join(checkout, "spokes", name);
   const named = nameMistakes(name);
   const there =
@@ -80,6 +92,7 @@ function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mist
       offer.environments,
       "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
     ),
+    ...(deployKeys === undefined ? [] : choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
     ...versionMistakes(kubernetesVersion, environment, offer),
     ...schemaMistakes(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
     ...textMistakes({ "--environment": environment, "--tenant": tenant }),
@@ -94,26 +107,34 @@ function completed(files: Files, request: SpokeRequest): Files {
   return { ...files, "spoke.yaml": document.toString({ lineWidth: 0 }) };
 }
 
-async function sealedKeys(environment: string, fleet: Fleet): Promise<Files> {
-  const certificate = certificateFor(fleet, environment);
-  const sealed = async (repository: Repository) => {
-    const data = await fleet.credential(repository);
-    const text = await seal(fleet.kubeseal, certificate, { namespace: fluxNamespace, name: repository, data });
-    return [join("secrets", `${repository}.yaml`), text] as const;
-  };
-  return Object.fromEntries(await Promise.all(repositories.map(sealed)));
+const below = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
+
+/** What is wrong with the request by the sealing keys that the fleet has. */
+function keyMistakes(request: SpokeRequest, scope: string, fleet: Fleet): Mistake[] {
+  const scopes = scopesOf(fleet);
+  if (request.sealing !== "cluster")
+    return scopes === undefined
+      ? []
+      : choiceMistakes(
+          "--environment",
+          scope,
+          scopes.filter((name) => !name.startsWith(clusterScopePrefix)),
+          "choose one, or add a sealing key of the environment to the hub's stack and run pulumi up",
+        );
+  return ownKeyMistakes("--sealing", scope, fleet);
 }
 
 /**
- * Makes the folder of a new spoke in a checkout of gitops-system, and gives its path. What is wrong with the request is told
- * before anything is read from the fleet or written.
+ * Makes the folder of a new spoke in a checkout of gitops-system. What is wrong with the request is told before anything is
+ * read from the fleet or written.
  * @throws UsageError that lists every mistake.
  */
 export async function newSpoke(
   checkout: string,
   request: SpokeRequest,
   connect: () => Promise<Fleet>,
-): Promise<string> {
+): Promise<NewSpoke> {
   requireCheckout(checkout, "gitops-system", template);
   const offer = await readOffer(checkout);
   refuse("new-cluster", mistakesOf(checkout, request, offer));
@@ -121,15 +142,9 @@ export async function newSpoke(
 
   const fleet = await connect();
   const region = request.region ?? fleet.region;
+  const scope = sealingScope(request);
   refuse("new-cluster", [
-    ...(environmentsOf(fleet)?.includes(request.environment) === false
-      ? choiceMistakes(
-          "--environment",
-          request.environment,
-          environmentsOf(fleet) ?? [],
-          "choose one, or add a sealing key of the environment to the hub's stack and run pulumi up",
-        )
-      : []),
+    ...keyMistakes(request, scope, fleet),
     ...(region === undefined
       ? [
           {
@@ -154,6 +169,8 @@ export async function newSpoke(
   };
   const files = completed(await instantiate(checkout, template, values), request);
   const folder = join(checkout, "spokes", request.name);
-  await writeFolder(folder, { ...files, ...(await sealedKeys(request.environment, fleet)) });
-  return folder;
+  const secrets = await spokeSecrets("new-cluster", { ...request, scope }, fleet);
+  const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
+  await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });
+  return { folder, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };
 }

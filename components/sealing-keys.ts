@@ -6,7 +6,7 @@ import { ManagedSecret } from "./managed-secret.ts";
 const validityPeriodHours = 10 * 365 * 24;
 
 export interface SealingKeyGeneration {
-  /** Environment whose clusters read the key. */
+  /** Environment whose clusters read the key, or cluster-<spoke> for a key that only this spoke reads. */
   readonly scope: string;
   readonly generation: string;
   /** Whether new secrets are sealed with it; exactly one generation of a scope is active. */

@@ -3,7 +3,7 @@ import { maxPublicAddresses, overlaps, parseCidr, publicAddresses } from "../lib
 import { isArm } from "../lib/instance-types.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
-import { poolPrefix } from "../lib/spoke.ts";
+import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
 import type { Settings } from "./settings.ts";
@@ -151,6 +151,35 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
   return [...twice, ...inactive];
 }
 
+/** Scopes of single clusters begin with cluster-: their keys are no environment's, and name a spoke that can exist. */
+function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] {
+  const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
+  const wrong = scopes.filter(
+    (scope) =>
+      scope.startsWith(clusterScopePrefix) && !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
+  );
+  return [
+    ...(environment.startsWith(clusterScopePrefix)
+      ? [
+          {
+            key: "environment",
+            problem: "begins as the sealing scope of a single cluster does",
+            got: environment,
+            allowed: `a name that does not begin with ${clusterScopePrefix}`,
+            remedy: "choose another name",
+          },
+        ]
+      : []),
+    ...wrong.map((scope) => ({
+      key: "sealingKeys",
+      problem: "has the scope of a cluster that can't be",
+      got: scope,
+      allowed: `an environment, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
+      remedy: "name an environment or a spoke",
+    })),
+  ];
+}
+
 function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[] {
   if (argocdClusterSecret !== false || !argocdRoleArn) return [];
   return [
@@ -205,6 +234,7 @@ export const rules: readonly Rule[] = [
   instanceTypeRule,
   clusterAdminRule,
   sealingKeyRules,
+  scopeRule,
   gitRules,
   argocdRule,
 ];

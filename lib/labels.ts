@@ -22,6 +22,9 @@ export const releasesLabel = { [`${group}/releases`]: "spoke" } as const;
 /** On the Kustomizations of the bootstrap chain that follow the Git revision of the spoke's stage. */
 export const stageLabel = { [`${group}/source`]: "stage" } as const;
 
+/** On the Kustomization of the bootstrap chain that brings the sealing keys: a spoke with keys of its own takes them from its folder. */
+export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
+
 /** AWS tag that says to which fleet a resource belongs. */
 export const fleetTag = `${group}/fleet`;
 

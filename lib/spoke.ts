@@ -19,6 +19,23 @@ export const spokeNameRule = {
     name.length <= 40 && /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) && name !== hubName && !name.startsWith("cluster-"),
 } as const;
 
+/** Whose sealing keys a spoke reads: those of its environment, which its spokes share, or keys of its own. */
+export const sealings = ["environment", "cluster"] as const;
+export type Sealing = (typeof sealings)[number];
+
+/** Begins the scope of one cluster's own sealing keys; so no environment's name may. */
+export const clusterScopePrefix = "cluster-";
+
+/** Scope of the sealing keys that a spoke reads: a folder in Git, and a part of the keys' names in Secrets Manager. */
+export function sealingScope(spoke: {
+  readonly name: string;
+  readonly environment: string;
+  /** Default: environment. */
+  readonly sealing?: Sealing | undefined;
+}): string {
+  return spoke.sealing === "cluster" ? `${clusterScopePrefix}${spoke.name}` : spoke.environment;
+}
+
 /** Prefix length of a spoke's network from the pool: 16,384 addresses, of which a zone's private subnet gets a quarter. */
 export const poolPrefix = 18;
 

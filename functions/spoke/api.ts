@@ -1,3 +1,4 @@
+import type { Sealing } from "../../lib/spoke.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 
 /**
@@ -16,6 +17,7 @@ export interface SpokeSpec {
   readonly region: string;
   readonly kubernetesVersion: string;
   readonly environment: string;
+  readonly sealing: Sealing;
   readonly tenant: string;
   readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };
   readonly network: {

@@ -73,12 +73,12 @@ const advices: readonly Advice[] = [
   {
     pattern: /(ExternalSecret|SecretStore)\/\S+ status: 'Failed'/,
     reason: "SealingKeyUnreadable",
-    todo: "compare the files in spoke-bootstrap/sealing-keys/<environment> with the keys in Secrets Manager (stack output activeSealingKeys), then kubectl describe the object on the spoke",
+    todo: "compare the files in spoke-bootstrap/sealing-keys/<environment>, or of a Spoke with sealing: cluster in spokes/<name>/sealing-keys, with the keys in Secrets Manager (stack output activeSealingKeys), add a missing key to sealingKeys of the hub's stack and run pulumi up; kubectl describe the object on the spoke says more",
   },
   {
     pattern: /kustomization path not found/i,
     reason: "MissingInGit",
-    todo: "commit the folder: spokes/<name>/secrets is made from templates/spoke, a sealing scope has its folder in spoke-bootstrap/sealing-keys",
+    todo: "commit the folder: spokes/<name>/secrets is made from templates/spoke, spokes/<name>/sealing-keys (sealing: cluster) by fleet sealing-keys, an environment has its folder in spoke-bootstrap/sealing-keys",
   },
   {
     pattern:
@@ -94,7 +94,7 @@ const advices: readonly Advice[] = [
   {
     pattern: /no key could decrypt|unable to unseal|sealed/i,
     reason: "WrongSealingKey",
-    todo: "seal the secret again with the certificate of the spoke's environment (kubeseal --cert)",
+    todo: "seal the secret again with the certificate of the spoke's sealing scope, its environment or cluster-<spoke> (kubeseal --cert)",
   },
   {
     pattern: /connection refused|i\/o timeout|no route to host|context deadline exceeded|Unauthorized/i,

@@ -81,6 +81,7 @@ describe("fleet onboard", () => {
     ["--repository-url", { repositoryUrl: "git@git.fleet.internal:payment-app-manifests.git" }],
     ["--repository-url", { repositoryUrl: "https://git.fleet.internal/payment-app-manifests.git" }],
     ["--repository-url", { repositoryUrl: "ssh://git@git.fleet.internal/a.git\nkind: Secret" }],
+    ["--sealing", { sealing: "tenant" as never }],
     ["--revision", { revision: "-x" }],
     ["--revision", { revision: "1.10" }],
     ["--path", { path: "./../other" }],
@@ -111,9 +112,29 @@ describe("fleet onboard", () => {
     expect(kubeseal.calls()).toHaveLength(1);
   });
 
+  test("seals for the spoke alone where its Spoke says so", async () => {
+    const own = await certificate();
+    fleet = { ...fleet, certificates: { dev, "cluster-blue": own } };
+    await onboard({ sealing: "cluster" });
+    expect(kubeseal.calls().map(({ certificate: used }) => used)).toEqual([own]);
+  });
+
+  test("asks for whom to seal where the fleet has a key of the spoke's own: a guess could open it to other spokes", async () => {
+    fleet = { ...fleet, certificates: { dev, "cluster-blue": dev } };
+    await expect(onboard()).rejects.toThrow(/--sealing: must be named[\s\S]*spokes\/blue\/spoke.yaml/);
+    expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
+    await onboard({ sealing: "environment" });
+  });
+
+  test("does not ask where only other spokes have keys of their own", async () => {
+    fleet = { ...fleet, certificates: { dev, "cluster-blue-2": dev } };
+    await onboard();
+    expect(kubeseal.calls()).toHaveLength(1);
+  });
+
   test("names the environments that can be sealed for", async () => {
     await expect(onboard({ environment: "prod" })).rejects.toThrow(
-      "the fleet has no sealing key of environment prod; it has dev: add one",
+      "the fleet has no sealing key of scope prod; it has dev: append { scope: prod",
     );
   });
 });

@@ -4,18 +4,29 @@ import { certificateFor, credentialReader, fromOutputs } from "../../cli/sources
 import { certificate, fleetWith } from "./support/fleet.ts";
 
 const outputs = {
-  bridgeData: { fleet: "fleet", aws_region: "us-east-1", aws_vpc_cidr: "10.0.0.0/16" },
+  bridgeData: {
+    fleet: "fleet",
+    aws_region: "us-east-1",
+    aws_vpc_cidr: "10.0.0.0/16",
+    gitops_system_repo_url: "ssh://git@git.example/system.git",
+    gitops_workloads_repo_url: "ssh://git@git.example/workloads.git",
+  },
   sealingCertificates: { dev: { 1: "old", 2: "new" }, prod: { 1: "prod" } },
   activeSealingKeys: { dev: "2", prod: "1" },
 };
 
 describe("the outputs of the hub's stack", () => {
-  test("tell the fleet, its region and network, and the certificate of each active generation", () => {
+  test("tell the fleet, its region, network and repositories, the generations of each key and the active one's certificate", () => {
     expect(fromOutputs(outputs)).toEqual({
       name: "fleet",
       region: "us-east-1",
       vpcCidr: "10.0.0.0/16",
       certificates: { dev: "new", prod: "prod" },
+      generations: { dev: ["1", "2"], prod: ["1"] },
+      repositoryUrls: {
+        "gitops-system": "ssh://git@git.example/system.git",
+        "gitops-workloads": "ssh://git@git.example/workloads.git",
+      },
     });
   });
 

@@ -144,6 +144,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "has a generation twice",
   ],
   [
+    "a sealing key of a cluster that no Spoke can be",
+    { sealingKeys: '[{"scope":"cluster-hub","generation":"1","active":true}]' },
+    "sealingKeys",
+    "has the scope of a cluster that can't be",
+  ],
+  [
+    "an environment that reads like a cluster's own sealing scope",
+    { environment: "cluster-blue" },
+    "environment",
+    "begins as the sealing scope of a single cluster does",
+  ],
+  [
     "a sealing key with an unknown member",
     { sealingKeys: '[{"scope":"dev","generation":"1","active":true,"colour":"red"}]' },
     "sealingKeys",
@@ -284,6 +296,15 @@ describe("the configuration", () => {
 
   it.each(withinLimit)("a public endpoint for $title makes no mistake", ({ cidrs }) => {
     expect(mistakes({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
+  });
+
+  it("takes sealing keys of single clusters beside those of environments, for the longest name of a spoke too", () => {
+    const keys = ["dev", "cluster-blue", `cluster-${"a".repeat(40)}`].map((scope) => ({
+      scope,
+      generation: "1",
+      active: true,
+    }));
+    expect(mistakes({ sealingKeys: JSON.stringify(keys) })).toEqual([]);
   });
 
   it("a pool of exactly one spoke's network is large enough", () => {

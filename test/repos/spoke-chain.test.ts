@@ -133,6 +133,27 @@ describe("the bootstrap chain", () => {
     }
   });
 
+  test("reads sealing keys of a spoke's own from its folder, under names that no other scope's have", () => {
+    const own = render({ ...spoke, spec: { ...spoke.spec, sealing: "cluster" } });
+    const name = spoke.metadata.name;
+    expect(own.steps.find(({ metadata }) => metadata.name === `${name}-sealing-keys`)?.spec).toMatchObject({
+      path: `./spokes/${name}/sealing-keys`,
+      sourceRef: { name: "gitops-system" },
+    });
+    const keys = own.by(`${name}-sealing-keys`);
+    const [secret] = keys.filter(({ kind }) => kind === "ExternalSecret");
+    expect(secret?.spec.dataFrom).toEqual([{ extract: { key: `fleet/sealing-keys/cluster-${name}/1` } }]);
+    // Sealed Secrets takes up a key by the name of a new Secret: the same name would leave it with the old key.
+    const ofEnvironment = chain.by(`${name}-sealing-keys`).map(({ spec }) => spec?.target?.name);
+    expect(ofEnvironment).not.toContain(secret?.spec.target.name);
+    expect(secret?.spec.target.template).toEqual(
+      chain.by(`${name}-sealing-keys`).find(({ kind }) => kind === "ExternalSecret")?.spec.target.template,
+    );
+    expect(keys.filter(({ kind }) => kind !== "ExternalSecret")).toEqual(
+      chain.by(`${name}-sealing-keys`).filter(({ kind }) => kind !== "ExternalSecret"),
+    );
+  });
+
   test("tells the spoke everything that the hub knows of it, in the same words", () => {
     const info = chain.by("blue-sync").find(({ kind }) => kind === "ConfigMap")?.["data"] as Record<string, string>;
     const trimmed = Object.entries(info).map(([key, value]) => [key, value.trimEnd()]);

@@ -1,7 +1,7 @@
 import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
-import { labelKeys, releasesLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
+import { labelKeys, releasesLabel, sealingLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
 import { namespaces } from "../../../lib/names.ts";
-import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
+import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Spoke } from "../api.ts";
 import { objectName } from "../composer.ts";
 import type { Context, Surroundings } from "../context.ts";
@@ -11,6 +11,9 @@ import { runningVersion } from "../plan.ts";
 import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identityKeys } from "./identities.ts";
+
+/** The GitRepository that Flux on the hub follows. */
+const hubSource = "gitops-system";
 
 /** Name of the object by which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
 export function kubeConfigName({ metadata }: Spoke): string {
@@ -65,7 +68,7 @@ type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
 /** What Git may know of the spoke. Facts about the fleet are the hub's. */
 export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
   const { hub, names, scope, settings, spoke } = source;
-  const { environment, tenant, addons } = spoke.spec;
+  const { environment, tenant, addons, sealing } = spoke.spec;
   const stage = settings.stages[environment];
   const { gitopsSystem, gitopsWorkloads } = hub.repositories;
   return {
@@ -96,7 +99,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
         revision: stage?.gitopsWorkloadsRevision ?? gitopsWorkloads.revision,
       },
     },
-    sealingScope: environment,
+    sealingScope: sealingScope({ name: spoke.metadata.name, environment, sealing }),
     permissionsBoundaryArn: source.permissionsBoundary,
     tenantBoundaryArn: source.tenantBoundary,
     addons: [...addons].sort(),
@@ -137,11 +140,11 @@ function clusterSecret(context: Context): void {
 }
 
 /** A patch of all objects of the chain that carry `label`. */
-function patchOf(label: Readonly<Record<string, string>>, operation: object): object {
+function patchOf(label: Readonly<Record<string, string>>, ...operations: readonly object[]): object {
   const labelSelector = Object.entries(label)
     .map(([name, value]) => `${name}=${value}`)
     .join(",");
-  return { target: { labelSelector }, patch: JSON.stringify([operation]) };
+  return { target: { labelSelector }, patch: JSON.stringify(operations) };
 }
 
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
@@ -156,7 +159,19 @@ function secretPatches(spoke: Spoke): object[] {
   ];
 }
 
-/** What differs from the chain in Git by what the platform team decided in the Composition. */
+/** Sealing keys of a spoke's own lie beside its Spoke and come from the branch that it came from, in every stage. */
+function sealingPatches({ metadata, spec }: Spoke): object[] {
+  if (spec.sealing !== "cluster") return [];
+  return [
+    patchOf(
+      sealingLabel,
+      { op: "replace", path: "/spec/path", value: `./spokes/${metadata.name}/sealing-keys` },
+      { op: "replace", path: "/spec/sourceRef/name", value: hubSource },
+    ),
+  ];
+}
+
+/** What differs from the chain in Git by what the platform team decided in the Composition, and by the spoke's sealing scope. */
 function chainPatches(spoke: Spoke, settings: Settings): object[] {
   const source = settings.stages[spoke.spec.environment]?.gitRepository;
   return [
@@ -164,6 +179,8 @@ function chainPatches(spoke: Spoke, settings: Settings): object[] {
     ...(source === undefined
       ? []
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
+    // Behind the stage's, whose source it replaces.
+    ...sealingPatches(spoke),
   ];
 }
 
@@ -178,7 +195,7 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings): KubeOb
     spec: {
       sourceRef: {
         kind: "GitRepository",
-        name: stage?.gitRepository ?? "gitops-system",
+        name: stage?.gitRepository ?? hubSource,
         namespace: namespaces.flux,
       },
       path: "./spoke-bootstrap",

@@ -4,21 +4,23 @@ import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
-import { type SpokeIdentity, spokeIdentities } from "../../../lib/spoke.ts";
+import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Context } from "../context.ts";
 import { fluxIdentities } from "../plan.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
 
-/** Only the sealing keys of the spoke's own environment and its own Git credential, in the hub's account and region. */
+/** Only the sealing keys of the spoke's own scope and its own Git credential, in the hub's account and region. */
 function secretsPolicy({ hub, spoke }: Context): PolicyDocument {
   const fleet = fleetNames(hub.fleet);
   const { secret } = arns(hub.aws);
+  const { name } = spoke.metadata;
   return secretReaderPolicy({
     secretArns: [
-      secret(fleet.sealingKeySecret(spoke.spec.environment, "*")),
+      // The slash behind the scope ends it: the keys of cluster-green-2 are not those of cluster-green.
+      secret(fleet.sealingKeySecret(sealingScope({ ...spoke.spec, name }), "*")),
       // Secrets Manager ends each ARN with a hyphen and six characters.
-      secret(`${fleet.spokeGitSecret(spoke.metadata.name)}-??????`),
+      secret(`${fleet.spokeGitSecret(name)}-??????`),
     ],
     keyArn: hub.secretsKeyArn,
     region: hub.aws.region,

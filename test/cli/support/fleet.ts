@@ -29,6 +29,8 @@ export async function certificate({ curve = false, notAfter = new Date("2099-01-
 export interface Call {
   readonly argv: readonly string[];
   readonly input: { readonly data: Readonly<Record<string, string>> };
+  /** What it was to seal with. */
+  readonly certificate: string;
 }
 
 /** A program in the place of kubeseal, which notes how it is called and seals nothing. */
@@ -40,7 +42,9 @@ export function fakeKubeseal(folder: string): { program: string; calls: () => Ca
     `#!${process.execPath}
 const { appendFileSync, readFileSync } = require("node:fs");
 const input = JSON.parse(readFileSync(0, "utf8"));
-appendFileSync(${JSON.stringify(log)}, JSON.stringify({ argv: process.argv.slice(2), input }) + "\\n");
+const argv = process.argv.slice(2);
+const certificate = readFileSync(argv[argv.indexOf("--cert") + 1], "utf8");
+appendFileSync(${JSON.stringify(log)}, JSON.stringify({ argv, input, certificate }) + "\\n");
 const { name, namespace } = input.metadata;
 process.stdout.write(\`kind: SealedSecret\\nmetadata: { name: \${name}, namespace: \${namespace} }\\n\`);
 `,
@@ -59,12 +63,19 @@ export function newCase(base: string, repository: string, certificates: Fleet["c
   return { checkout, kubeseal, fleet: fleetWith(certificates, kubeseal.program) };
 }
 
-/** A fleet with one repository credential for all repositories. */
+/** A fleet with one repository credential for all repositories; with certificates by scope it has one generation of each. */
 export const fleetWith = (certificates: Fleet["certificates"], kubeseal: string): Fleet => ({
   name: "fleet",
   region: "us-east-1",
   vpcCidr: "10.0.0.0/16",
   certificates,
+  ...(typeof certificates === "string"
+    ? {}
+    : { generations: Object.fromEntries(Object.keys(certificates).map((scope) => [scope, ["1"]])) }),
+  repositoryUrls: {
+    "gitops-system": "ssh://git@git.fleet.internal:2222/gitops-system.git",
+    "gitops-workloads": "ssh://git@git.fleet.internal:2222/gitops-workloads.git",
+  },
   kubeseal,
   credential: async (repository) => ({
     identity: `${privateHalf} ${repository}`,

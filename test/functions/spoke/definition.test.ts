@@ -46,6 +46,7 @@ describe("the definition of a Spoke", () => {
     expect(withDefaults(spec, written("minimal")["spec"])).toEqual({
       region: "us-east-1",
       kubernetesVersion: "1.34",
+      sealing: "environment",
       environment: "dev",
       tenant: "platform",
       network: { zones: 2, natGateways: "single" },

@@ -251,6 +251,21 @@ describe("the roles of the spoke", () => {
     expect(allowed(reader, secret("fleet/git/gitops-system-AbCdEf"))).toBe(false);
   });
 
+  it("let External Secrets of a spoke with sealing keys of its own read these, not its environment's nor another spoke's", () => {
+    const own = ready(spoke({ sealing: "cluster" }));
+    const reader = JSON.parse(String(own.forProvider("policy-external-secrets")["policy"])) as PolicyDocument;
+    expect(allowed(reader, secret("fleet/sealing-keys/cluster-blue/1-AbCdEf"))).toBe(true);
+    expect(allowed(reader, secret("fleet/git/spokes/blue-AbCdEf"))).toBe(true);
+    for (const scope of ["dev", "prod", "cluster-green", "cluster-blue-2", "cluster-blu", "blue"])
+      expect(allowed(reader, secret(`fleet/sealing-keys/${scope}/1-AbCdEf`)), scope).toBe(false);
+  });
+
+  it("let no spoke with its environment's sealing keys read those of a spoke's own", () => {
+    const reader = policy("policy-external-secrets");
+    for (const scope of ["cluster-blue", "cluster-green"])
+      expect(allowed(reader, secret(`fleet/sealing-keys/${scope}/1-AbCdEf`)), scope).toBe(false);
+  });
+
   it("trust exactly one service account of this cluster each", () => {
     const issuer = `oidc.eks.us-east-1.amazonaws.com/id/${"A".repeat(32)}`;
     const subjects = ["external-secrets", "crossplane", "aws-ebs-csi-driver"].map(
@@ -340,6 +355,19 @@ describe("what Git gets", () => {
           patch: '[{"op":"replace","path":"/spec/sourceRef/name","value":"gitops-system-prod"}]',
         },
       ],
+    });
+  });
+
+  it("takes sealing keys of a spoke's own from beside its Spoke, whatever the stage's repository", () => {
+    const stages = { dev: { gitRepository: "gitops-system-dev" } };
+    const own = ready(spoke({ sealing: "cluster" }), { settings: settings({ stages }) });
+    expect(fromBase64(own.object("cluster-secret").data ?? {})).toMatchObject({ sealing_scope: "cluster-blue" });
+    expect(at(own.object("bootstrap").spec, "patches", 1)).toEqual({
+      target: { labelSelector: "fleet.internal/keys=sealing" },
+      patch: JSON.stringify([
+        { op: "replace", path: "/spec/path", value: "./spokes/blue/sealing-keys" },
+        { op: "replace", path: "/spec/sourceRef/name", value: "gitops-system" },
+      ]),
     });
   });
 

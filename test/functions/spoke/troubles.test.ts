@@ -15,6 +15,12 @@ const failed = (object: string) =>
 test.for([
   [failed("ExternalSecret/sealed-secrets/sealing-key-1"), "SealingKeyUnreadable", "spoke-bootstrap/sealing-keys"],
   [failed("SecretStore/sealed-secrets/aws-secrets-manager"), "SealingKeyUnreadable", "activeSealingKeys"],
+  [failed("ExternalSecret/sealed-secrets/sealing-key-cluster-blue-1"), "SealingKeyUnreadable", "run pulumi up"],
+  [
+    "kustomization path not found: stat /tmp/x/spokes/blue/sealing-keys: no such file or directory",
+    "MissingInGit",
+    "fleet sealing-keys",
+  ],
   [failed("SealedSecret/flux-system/gitops-system"), "WrongSealingKey", "kubeseal --cert"],
   [failed("GitRepository/flux-system/gitops-workloads"), "GitUnreachable", "known_hosts"],
   // Flux never calls a source failed that could not be fetched once.

@@ -1,6 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keyFiles } from "../../../cli/sealing-keys-folder.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import { fillTemplate } from "../../../lib/template.ts";
@@ -92,6 +93,20 @@ const inSecretsFolder = <T>(use: (folder: string) => T): T =>
     use,
   );
 
+/** The folder of sealing keys of a spoke's own, at the place where it finds the store. */
+function inKeysFolder<T>(use: (folder: string) => T): T {
+  const base = mkdtempSync(join(tmpdir(), "fleet-sealing-keys-"));
+  const folder = join(base, "spokes", "own", "sealing-keys");
+  try {
+    cpSync(join(system, "spoke-bootstrap"), join(base, "spoke-bootstrap"), { recursive: true });
+    mkdirSync(folder, { recursive: true });
+    for (const [name, text] of Object.entries(keyFiles(["1"]))) writeFileSync(join(folder, name), text);
+    return use(folder);
+  } finally {
+    rmSync(base, { recursive: true });
+  }
+}
+
 function configMap(objects: readonly Manifest[]): Variables {
   const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "cluster-info");
   if (!found) throw new Error("there is no ConfigMap cluster-info");
@@ -159,6 +174,7 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
         patches: step.spec.patches ?? [],
       });
     if (step.spec.path === `./spokes/${name}/secrets`) inSecretsFolder(from);
+    else if (step.spec.path === `./spokes/${name}/sealing-keys`) inKeysFolder(from);
     else from(join(system, step.spec.path));
   }
   const by = (step: string) => applied.find((each) => each.by === step)?.objects ?? [];

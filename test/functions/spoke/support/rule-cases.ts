@@ -38,6 +38,7 @@ export const ruleCases: readonly RuleCase[] = [
     change: {
       spec: {
         tenant: "payments",
+        sealing: "cluster",
         account: { id: "111111111111", providerConfigRef: { name: "payments" } },
         network: {
           cidr: "10.100.0.0/16",
@@ -88,6 +89,17 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a name that reads like a cluster secret's",
     change: { metadata: { name: "cluster-blue" } },
     refused: "not beginning with cluster-",
+  },
+  {
+    name: "an environment that reads like a cluster's own sealing scope",
+    change: { spec: { environment: "cluster-blue" } },
+    refused: "environment must not begin with cluster-",
+  },
+  {
+    name: "sealing keys of a tenant",
+    change: { spec: { sealing: "tenant" } },
+    refused: "spec.sealing",
+    at: "spec.sealing",
   },
   {
     name: "a name with a dot",
@@ -229,6 +241,13 @@ export const ruleCases: readonly RuleCase[] = [
     before: {},
     change: { spec: { environment: "prod" } },
     refused: "environment can't be changed",
+  },
+  { name: "sealing keys of its own, later", before: {}, change: { spec: { sealing: "cluster" } } },
+  {
+    name: "from sealing keys of its own to its environment's",
+    before: { spec: { sealing: "cluster" } },
+    change: { spec: { sealing: "environment" } },
+    refused: "sealing can't go back from cluster to environment",
   },
   {
     name: "an account where there was none",
