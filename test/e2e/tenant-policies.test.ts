@@ -142,12 +142,33 @@ describe("the service account under which Flux applies an application", () => {
       expect(may("create", resource, "payment-app"), resource).toBe(true);
   });
 
-  test("makes nothing in other namespaces and nothing cluster-wide, hands out no right and reads no Secret", () => {
-    expect(may("create", "deployments", "default")).toBe(false);
-    for (const resource of ["namespaces", "clusterroles", "roles.rbac.authorization.k8s.io", "rolebindings"])
-      expect(may("create", resource, "payment-app"), resource).toBe(false);
-    for (const resource of ["networkpolicies", "resourcequotas", "roles.iam.aws.m.upbound.io"])
-      expect(may("create", resource, "payment-app"), resource).toBe(false);
-    expect(may("get", "secrets", "payment-app")).toBe(false);
+  test("has exactly the rights of its Role there, and in other namespaces those of everybody", () => {
+    interface Rule {
+      readonly apiGroups: readonly string[];
+      readonly resources: readonly string[];
+      readonly verbs: readonly string[];
+    }
+    const reviews = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    const rights = (namespace: string, user: string): Rule[] => {
+      const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview", spec: { namespace } };
+      const groups = ["system:authenticated", "system:serviceaccounts", "system:serviceaccounts:payment-app"];
+      const as = [`--as=${user}`, ...groups.map((group) => `--as-group=${group}`)];
+      const { text } = kubectl(["create", "--raw", reviews, ...as, "--filename", "-"], review);
+      return JSON.parse(text).status.resourceRules;
+    };
+    const flat = (rules: readonly Rule[]) =>
+      rules
+        .flatMap(({ apiGroups, resources, verbs }) =>
+          apiGroups.flatMap((group) => resources.flatMap((each) => verbs.map((verb) => `${verb} ${each}.${group}`))),
+        )
+        .sort();
+    const deployer = "system:serviceaccount:payment-app:deployer";
+    const everybody = flat(rights("default", "system:serviceaccount:payment-app:anybody"));
+    const role = spoke.by("workloads").find(({ kind, metadata }) => kind === "Role" && metadata.name === "deployer");
+    const own = flat((role?.["rules"] ?? []) as Rule[]);
+    expect(own.length).toBeGreaterThan(0);
+    expect(flat(rights("payment-app", deployer)).filter((right) => !everybody.includes(right))).toEqual(own);
+    expect(flat(rights("default", deployer))).toEqual(everybody);
+    expect(everybody.filter((right) => !right.endsWith("k8s.io"))).toEqual([]);
   });
 });

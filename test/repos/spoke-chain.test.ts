@@ -111,6 +111,36 @@ describe("the bootstrap chain", () => {
     expect(Object.fromEntries(charts)).toEqual(chartVersions);
   });
 
+  const release = (name: string): Manifest["spec"] => {
+    const found = chain.applied
+      .flatMap(({ objects }) => objects)
+      .find(({ kind, metadata }) => kind === "HelmRelease" && metadata.name === `${spoke.metadata.name}-${name}`);
+    expect(found, name).toBeDefined();
+    return found?.spec;
+  };
+
+  test("keeps tenants apart in the spoke's Flux: no reference to another namespace, no rights by default, no remote bases", () => {
+    const { multitenancy, kustomizeController } = release("flux").values;
+    expect(multitenancy).toEqual({ enabled: true, defaultServiceAccount: "default", privileged: true });
+    expect(kustomizeController.container.additionalArgs).toContain("--no-remote-bases=true");
+  });
+
+  test("has External Secrets work for no store and no secret across namespaces, and push nothing", () => {
+    const { values } = release("external-secrets");
+    const processed = Object.entries(values).filter(([key]) => key.startsWith("process"));
+    expect(Object.fromEntries(processed)).toEqual({
+      processClusterExternalSecret: false,
+      processClusterStore: false,
+      processClusterPushSecret: false,
+      processClusterGenerator: false,
+      processPushSecret: false,
+    });
+  });
+
+  test("has Sealed Secrets make no key of its own, and take new generations without a restart", () => {
+    expect(release("sealed-secrets").values).toMatchObject({ keyrenewperiod: "0", watchForSecrets: true });
+  });
+
   test("reads the sealing keys of the spoke's own environment only", () => {
     const prod = render(withAddons("production", []));
     for (const [rendered, scope] of [
