@@ -49,6 +49,16 @@ export const spokeIdentities = {
 
 export type SpokeIdentity = keyof typeof spokeIdentities;
 
+/**
+ * Kubernetes groups of Flux's controllers on the hub when they act on a spoke: their access entries hand them over, and the step
+ * `access` of the bootstrap chain gives them their rights. EKS refuses groups that begin with system:, eks:, aws:, amazon: or iam:
+ * (EKS User Guide, "Create access entries").
+ */
+export const hubGroups = {
+  kustomize_controller: "fleet:hub-kustomize-controller",
+  helm_controller: "fleet:hub-helm-controller",
+} as const;
+
 /** Every physical name of the spoke `name`; `prefix` is the fleet's spoke prefix. */
 export function spokeNames(prefix: string, name: string) {
   const cluster = `${prefix}${name}`;

@@ -1,4 +1,7 @@
+import { accessStepId } from "../../functions/spoke/hub-access.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import { labelKeys } from "../../lib/labels.ts";
+import { spokeApi } from "../../lib/spoke.ts";
 
 /** What AWS reports of composed resources: the observed state of a spoke that nobody has recorded. */
 
@@ -31,6 +34,8 @@ export function atProvider(key: string, object: KubeObject, account: string): St
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
     case "NodeGroup":
       return { id: name, version: spec["version"], status: "ACTIVE" };
+    case "AccessEntry":
+      return { id: key, kubernetesGroups: spec["kubernetesGroups"] };
     case "Addon":
       return { id: key, addonVersion: spec["addonVersion"] ?? "v1.0.0-eksbuild.1" };
     case "Cluster":
@@ -53,6 +58,10 @@ export function reportedStatus(object: KubeObject, provided: () => Status): Stat
   if (object.kind === "ConfigMap" || object.kind === "Secret") return {};
   const ready = { type: "Ready", status: "True", reason: "Available" };
   if (object.kind === "Usage") return { conditions: [ready] };
-  if (object.kind === "Kustomization") return { observedGeneration: object.metadata.generation, conditions: [ready] };
+  if (object.kind === "Kustomization") {
+    const id = accessStepId(object.metadata.labels?.[labelKeys.cluster] ?? "", spokeApi.namespace);
+    const inventory = { entries: [{ id, v: "v1" }] };
+    return { observedGeneration: object.metadata.generation, conditions: [ready], inventory };
+  }
   return { atProvider: provided(), conditions: [{ type: "Synced", status: "True" }, ready] };
 }

@@ -71,6 +71,8 @@ export interface SpokeStatus {
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };
+  /** What the spoke's API server last refused to Flux on the hub, before that got admin rights for it. */
+  readonly hubAccess?: { readonly refused: readonly { readonly attempt: string; readonly message: string }[] };
 }
 
 export type Phase =

@@ -3,6 +3,7 @@ import type { Entry } from "./composer.ts";
 import {
   accepted,
   deletingCondition,
+  hubAccessCondition,
   isHealthy,
   partCondition,
   type SpokeCondition,
@@ -11,7 +12,8 @@ import {
 import { type Context, contextOf } from "./context.ts";
 import { type Part, parts } from "./groups.ts";
 import type { Hub } from "./hub.ts";
-import type { KubeObject } from "./kube.ts";
+import { hubAccessOf, isRefused } from "./hub-access.ts";
+import { goesOn, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
@@ -23,7 +25,7 @@ import { composeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
-import { facts, summaryOf } from "./status.ts";
+import { facts, informative, summaryOf } from "./status.ts";
 import { remains, stillWanted } from "./teardown.ts";
 
 /** All that is known when a Spoke is reconciled. */
@@ -83,7 +85,7 @@ function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
   const groupOf = (key: string) => (composer.entries.get(key) ?? composer.waiting.get(key))?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
-  const conditions = [deletingCondition(spoke.metadata.name, left)];
+  const conditions = [deletingCondition(spoke.metadata.name, left), hubAccessCondition(context.hubAccess)];
   return {
     wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
     status: { ...facts(context), ...summaryOf(conditions) },
@@ -104,29 +106,40 @@ function heldDeletion(spoke: Spoke): SpokeCondition[] {
   return [{ type: "Deleting", status: "False", reason: asked ? "Protected" : "NotAskedFor", message }];
 }
 
+/** Objects of the chain that speak for themselves. What is refused is no trouble while a chain that worked gets the rights for it. */
+function speaking({ chain }: Question, { composer, observed }: Context): readonly KubeObject[] {
+  const bootstrap = observed.get("bootstrap");
+  const isHandled = bootstrap !== undefined && goesOn(bootstrap);
+  return chain.filter(
+    (object) => object.metadata.name !== composer.objectName("bootstrap") && !(isHandled && isRefused(object)),
+  );
+}
+
 /** What a Spoke is made of, given what there is. Pure: the same question has the same answer. */
 export function compose(question: Question): Answer {
   const { spoke, hub, settings, composed, others } = question;
   const observed = new Observed(composed);
   const network = chooseNetwork({ spoke, observed, hub, others });
   const decided = plan({ spec: spoke.spec, hub, settings, observed, network });
-  const context = contextOf({ spoke, hub, settings, plan: decided, observed });
+  const hubAccess = hubAccessOf(spoke, observed, settings, question.chain);
+  const context = contextOf({ spoke, hub, settings, plan: decided, observed, hubAccess });
   const { composer } = context;
   const begun = [...composed.keys()].some((key) => key !== guardKey);
   const mayBegin = isGuarded(observed) && decided.problems.length === 0;
   if (begun || mayBegin || isDeleting(spoke)) composeParts(context);
   if (isDeleting(spoke)) return takeDown(question, context);
 
-  const chain = question.chain.filter(({ metadata }) => metadata.name !== composer.objectName("bootstrap"));
+  const chain = speaking(question, context);
   const conditions = [
     accepted(decided.problems),
     ...(Object.keys(parts) as Part[]).map((part) =>
       partCondition(part, composer, observed, chain, spoke.status?.conditions),
     ),
     versionCondition(context),
+    hubAccessCondition(hubAccess),
     ...heldDeletion(spoke),
   ];
-  const ready = conditions.every(({ type, status }) => status === "True" || type === "Deleting");
+  const ready = conditions.every(({ type, status }) => status === "True" || informative.includes(type));
   return {
     wanted: wanted(context, composer.entries, true),
     status: { ...facts(context), ...summaryOf(conditions) },

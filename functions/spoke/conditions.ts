@@ -1,6 +1,7 @@
 import type { Entry, Waiting } from "./composer.ts";
 import type { Context } from "./context.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
+import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { failure, type Observed } from "./observed.ts";
 import { nodesVersion } from "./parts/nodes.ts";
@@ -103,7 +104,9 @@ export function partCondition(
   const before = said.find((condition) => condition.type === type && condition.status === "False");
   if (before && part === "bootstrap" && chain.some((step) => isStillTrouble(step, before.message ?? "")))
     return no(type, before.reason ?? "Failed", before.message ?? "");
-  const unready = keys.filter((key) => !isHealthy(observed.get(key)));
+  // Once there is a chain, the hub's admin policy comes and goes beside it.
+  const lasting = observed.has("bootstrap") ? keys.filter((key) => entries.get(key)?.group !== "hubAdmin") : keys;
+  const unready = lasting.filter((key) => !isHealthy(observed.get(key)));
   if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
   if (waits.length > 0) {
     const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map((fact) => factNames[fact] ?? fact))];
@@ -111,6 +114,22 @@ export function partCondition(
     return no(type, "Waiting", `${name}: waiting for ${list(others.length > 0 ? others : missing)}`);
   }
   return keys.length === 0 ? no(type, "Waiting", `${name}: not begun`) : yes(type, "Available", `${name}: ready`);
+}
+
+const administers: Readonly<Record<Exclude<HubAccessReason, "Narrow">, string>> = {
+  Bootstrap: "until the bootstrap chain is ready and has given it rights of its own (its step access)",
+  ChangeRefused: "until the chain is ready again, because a change needs more than the rights that the chain gives it",
+  RoleTooNarrow:
+    "until that changes in Git: the chain applies something that spoke-bootstrap/access does not cover; add it there",
+  Removal: "while it is taken down",
+};
+
+/** Whether Flux on the hub is held to the rights that the chain gives it, and why not. */
+export function hubAccessCondition({ reason, refused }: HubAccess): SpokeCondition {
+  if (reason === "Narrow") return yes(hubAccessType, reason, "Flux on the hub has the rights that the chain gives it");
+  const causes = refused.map(({ attempt, message }) => `${attempt}: ${message}`);
+  const text = `Flux on the hub has cluster-admin rights on the spoke ${administers[reason]}`;
+  return no(hubAccessType, reason, causes.length > 0 ? `${text}; ${list(causes, 2)}` : text);
 }
 
 /** Whether control plane, add-ons and nodes run the version that the Spoke asks for. */

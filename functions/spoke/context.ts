@@ -4,6 +4,7 @@ import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
 import type { Hub } from "./hub.ts";
+import type { HubAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
@@ -15,6 +16,8 @@ export interface Context {
   readonly settings: Settings;
   readonly plan: Plan;
   readonly observed: Observed;
+  /** Whether Flux on the hub administers the spoke. */
+  readonly hubAccess: HubAccess;
   readonly composer: Composer;
   readonly names: ReturnType<typeof spokeNames>;
   /** Account, region and partition of the spoke. */
@@ -26,7 +29,7 @@ export interface Context {
   readonly tags: (name?: string) => Record<string, string>;
 }
 
-export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | "observed">;
+export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | "observed" | "hubAccess">;
 
 /** The fleet's own ProviderConfig: the identity of Crossplane's AWS provider on the hub. */
 const ownProviderConfig = { kind: "ClusterProviderConfig", name: "default" } as const;

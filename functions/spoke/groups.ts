@@ -7,7 +7,9 @@ export const groups = {
   /** How Flux reaches the spoke, and what it substitutes. */
   handover: { part: "bootstrap", removedAfter: ["bootstrap"] },
   accessPolicies: { part: "identities", removedAfter: ["bootstrap"] },
-  accessEntries: { part: "identities", removedAfter: ["accessPolicies"] },
+  /** The admin policy of Flux on the hub, which comes and goes (hub-access.ts). */
+  hubAdmin: { part: "identities", removedAfter: ["bootstrap"] },
+  accessEntries: { part: "identities", removedAfter: ["accessPolicies", "hubAdmin"] },
   identityPolicies: { part: "identities", removedAfter: ["bootstrap", "addons"] },
   identityRoles: { part: "identities", removedAfter: ["identityPolicies"] },
   oidcProvider: { part: "identities", removedAfter: ["identityPolicies"] },

@@ -1,3 +1,4 @@
+import { hubGroups } from "../../lib/spoke.ts";
 import { eksAddons, type SpokeSpec } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
@@ -61,16 +62,17 @@ function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[];
 }
 
 function identityProblem({ hub, settings }: PlanQuestion): Problem[] {
-  const missing = fluxIdentities(settings).filter((identity) => hub.identities[identity] === undefined);
+  const missing = Object.keys(fluxIdentities(settings)).filter((identity) => hub.identities[identity] === undefined);
   if (missing.length === 0) return [];
   const message = `the hub's cluster secret names no role for ${missing.join(", ")}: run pulumi up with the current program`;
   return [{ reason: "HubIdentityMissing", message }];
 }
 
-/** The controllers on the hub that act on a spoke, by name in the hub's cluster secret. */
-export function fluxIdentities({ kubeConfig }: Settings): readonly string[] {
-  // The kubeconfig variant's token is the AWS provider's own.
-  return kubeConfig === "secret" ? ["crossplane"] : ["kustomize_controller", "helm_controller"];
+/** The identities on the hub that act on a spoke, by name in the hub's cluster secret, with their Kubernetes groups there. */
+export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string, readonly string[]>> {
+  // The kubeconfig variant's token is the AWS provider's own, and both of Flux's controllers use it.
+  if (kubeConfig === "secret") return { crossplane: Object.values(hubGroups) };
+  return Object.fromEntries(Object.entries(hubGroups).map(([identity, group]) => [identity, [group]]));
 }
 
 /** Decides what may be made. A spoke that runs keeps running: what can't be had stays as it is and is reported. */

@@ -1,6 +1,7 @@
 import type { Phase, SpokeStatus } from "./api.ts";
 import type { SpokeCondition } from "./conditions.ts";
 import type { Context } from "./context.ts";
+import { hubAccessType } from "./hub-access.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
@@ -13,7 +14,7 @@ function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]
 
 /** Facts of the spoke. What was known stays: a resource that can't be read for a moment does not take its fact away. */
 export function facts(context: Context): SpokeStatus {
-  const { observed, plan, spoke, names } = context;
+  const { hubAccess, observed, plan, spoke, names } = context;
   const { status = {} } = spoke;
   const { arn, endpoint, issuer } = controlPlaneFacts(context);
   const egress = egressCidrs(context);
@@ -39,6 +40,7 @@ export function facts(context: Context): SpokeStatus {
         oidcProviderArn: observed.text("oidc-provider", "arn"),
       }),
     },
+    hubAccess: { refused: hubAccess.refused },
   };
 }
 
@@ -52,13 +54,16 @@ const working: Readonly<Record<string, Phase>> = {
   VersionCurrent: "Upgrading",
 };
 
+/** Conditions that say something of a spoke without speaking against it. */
+export const informative: readonly string[] = ["Deleting", hubAccessType];
+
 const patient = ["InProgress", "Waiting", "NotRunning", "Throttled"];
 
 /** The phase and the sentence that people see first: the first thing that is not as it should be. */
 export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStatus, "phase" | "message"> {
   const deleting = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
   if (deleting) return { phase: "Deleting", message: deleting.message };
-  const open = conditions.filter(({ status, type }) => status === "False" && type !== "Deleting");
+  const open = conditions.filter(({ status, type }) => status === "False" && !informative.includes(type));
   const refused = open.find(({ type }) => type === "SpecAccepted");
   if (refused) return { phase: "Refused", message: refused.message };
   const failing = open.find(({ type, reason }) => type !== "VersionCurrent" && !patient.includes(reason));

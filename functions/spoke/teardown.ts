@@ -53,8 +53,13 @@ export function removable(remains: Remains): readonly Group[] {
   );
 }
 
-/** What stays wanted during a removal: what exists and whose turn has not come. Nothing new is made. */
+/**
+ * What stays wanted during a removal: what exists and whose turn has not come. Nothing new is made but the admin policy of Flux on
+ * the hub, without which the chain could not remove what it installed.
+ */
 export function stillWanted(entries: ReadonlyMap<string, Entry>, remains: Remains): ReadonlyMap<string, Entry> {
   const turn = new Set(removable(remains));
-  return new Map([...entries].filter(([key, { group }]) => remains.present.has(key) && !turn.has(group)));
+  const chainExists = presentGroups(remains).has("bootstrap");
+  const isNeeded = (key: string, group: Group) => remains.present.has(key) || (group === "hubAdmin" && chainExists);
+  return new Map([...entries].filter(([key, { group }]) => isNeeded(key, group) && !turn.has(group)));
 }

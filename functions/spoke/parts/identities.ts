@@ -6,6 +6,7 @@ import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Context } from "../context.ts";
+import { entryKey } from "../hub-access.ts";
 import { fluxIdentities } from "../plan.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
@@ -83,24 +84,51 @@ export function identityRoles(context: Context): Readonly<Record<SpokeIdentity, 
 /** Key suffix of an administrator's access entry: it comes from the ARN alone. */
 const adminKey = (arn: string): string => `admin-${createHash("sha256").update(arn).digest("hex").slice(0, 10)}`;
 
-/** Who may administer the spoke: by key suffix, the IAM principal. */
-export function administrators({ hub, settings, spoke }: Context): Readonly<Record<string, string>> {
-  const controllers = fluxIdentities(settings).flatMap((identity) => {
-    const roleArn = hub.identities[identity]?.roleArn;
-    return roleArn === undefined ? [] : [[identity.replaceAll("_", "-"), roleArn]];
-  });
-  return Object.fromEntries([...controllers, ...spoke.spec.admins.map((arn) => [adminKey(arn), arn])]);
+/** Somebody who may act on the spoke. */
+interface Principal {
+  /** Keys of the access entry and of the admin policy. */
+  readonly entry: string;
+  readonly policy: string;
+  readonly arn: string;
+  /** Kubernetes groups of Flux on the hub; an administrator has none. */
+  readonly groups?: readonly string[];
 }
 
-function access(context: Context, key: string, principalArn: string): void {
+function principals({ hub, settings, spoke }: Context): readonly Principal[] {
+  const controllers = Object.entries(fluxIdentities(settings)).flatMap(([identity, groups]) => {
+    const arn = hub.identities[identity]?.roleArn;
+    const entry = entryKey(identity);
+    return arn === undefined ? [] : [{ entry, policy: entry.replace("entry", "policy"), arn, groups }];
+  });
+  const admins = spoke.spec.admins.map((arn) => {
+    const key = adminKey(arn);
+    return { entry: `access-entry-${key}`, policy: `access-policy-${key}`, arn };
+  });
+  return [...controllers, ...admins];
+}
+
+/** An administrator has the admin policy for good, Flux on the hub while it needs it. */
+const isAdministrator = ({ hubAccess }: Context, { groups }: Principal): boolean =>
+  groups === undefined || hubAccess.reason !== "Narrow";
+
+function access(context: Context, principal: Principal): void {
   const { composer, names, observed, scope, spoke, tags } = context;
   const { region } = spoke.spec;
+  const { arn: principalArn, groups } = principal;
   const cluster = { controlPlane: controlPlaneFacts(context).endpoint };
-  composer.managed("accessEntries", `access-entry-${key}`, "AccessEntry", cluster, () => ({
-    forProvider: { region, clusterName: names.cluster, principalArn, type: "STANDARD", tags: tags() },
+  composer.managed("accessEntries", principal.entry, "AccessEntry", cluster, () => ({
+    forProvider: {
+      region,
+      clusterName: names.cluster,
+      principalArn,
+      ...(groups ? { kubernetesGroups: groups } : {}),
+      type: "STANDARD",
+      tags: tags(),
+    },
   }));
-  const entry = { accessEntry: observed.allReady([`access-entry-${key}`]) };
-  composer.managed("accessPolicies", `access-policy-${key}`, "AccessPolicyAssociation", entry, () => ({
+  if (!isAdministrator(context, principal)) return;
+  const entry = { accessEntry: observed.allReady([principal.entry]) };
+  composer.managed(groups ? "hubAdmin" : "accessPolicies", principal.policy, "AccessPolicyAssociation", entry, () => ({
     forProvider: {
       region,
       clusterName: names.cluster,
@@ -119,13 +147,14 @@ export function composeIdentities(context: Context): void {
     forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
   }));
   for (const role of Object.values(identityRoles(context))) composeRole(context, role);
-  for (const [key, principalArn] of Object.entries(administrators(context))) access(context, key, principalArn);
+  for (const principal of principals(context)) access(context, principal);
 }
 
-/** Keys of what must be ready before somebody may work on the spoke. */
+/** Keys of what must be ready before somebody may work on the spoke; a chain that exists does not wait for the hub's admin policy. */
 export function identityKeys(context: Context): readonly string[] {
+  const begun = context.observed.has("bootstrap");
   return [
     ...Object.values(identityRoles(context)).flatMap(roleKeys),
-    ...Object.keys(administrators(context)).map((key) => `access-policy-${key}`),
+    ...principals(context).map(({ entry, policy, groups }) => (groups && begun ? entry : policy)),
   ];
 }

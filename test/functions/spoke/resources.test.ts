@@ -176,17 +176,33 @@ describe("access to the spoke", () => {
       .map(({ object }) => at(object.spec, "forProvider", "principalArn"))
       .sort();
 
-  it("is for Flux's two controllers and the administrators that the Spoke names", () => {
-    expect(principals(ready(spoke({ admins: ["arn:aws:iam::000000000000:role/team"] })))).toEqual([
-      "arn:aws:iam::000000000000:role/fleet-hub-helm-controller",
-      "arn:aws:iam::000000000000:role/fleet-hub-kustomize-controller",
-      "arn:aws:iam::000000000000:role/team",
-    ]);
+  const entries = (world: World) =>
+    Object.fromEntries(
+      [...world.live.values()]
+        .filter(({ object }) => object.kind === "AccessEntry")
+        .map(({ object }) => at(object.spec, "forProvider") as Record<string, unknown>)
+        .map(({ principalArn, kubernetesGroups }) => [principalArn, kubernetesGroups]),
+    );
+
+  it("is for Flux's two controllers with rights of their own, and for the administrators that the Spoke names", () => {
+    const world = ready(spoke({ admins: ["arn:aws:iam::000000000000:role/team"] }));
+    expect(entries(world)).toEqual({
+      "arn:aws:iam::000000000000:role/fleet-hub-kustomize-controller": ["fleet:hub-kustomize-controller"],
+      "arn:aws:iam::000000000000:role/fleet-hub-helm-controller": ["fleet:hub-helm-controller"],
+      "arn:aws:iam::000000000000:role/team": undefined,
+    });
+    expect(principals(world)).toEqual(["arn:aws:iam::000000000000:role/team"]);
   });
 
   it("is for Crossplane's provider in the variant with a connection Secret, whose token is its own", () => {
     const world = ready(spoke(), { settings: settings({ kubeConfig: "secret" }) });
-    expect(principals(world)).toEqual(["arn:aws:iam::000000000000:role/fleet-hub-crossplane"]);
+    expect(entries(world)).toEqual({
+      "arn:aws:iam::000000000000:role/fleet-hub-crossplane": [
+        "fleet:hub-kustomize-controller",
+        "fleet:hub-helm-controller",
+      ],
+    });
+    expect(principals(world)).toEqual([]);
     expect(world.object("cluster-auth").spec).toMatchObject({
       writeConnectionSecretToRef: { name: "blue-kubeconfig" },
     });
@@ -207,9 +223,13 @@ describe("access to the spoke", () => {
 
   it("goes when an administrator is taken off the list", () => {
     const world = ready(spoke({ admins: ["arn:aws:iam::000000000000:role/team"] }));
+    world.removed.length = 0;
     world.change({ admins: [] });
     world.settle();
-    expect(world.removed).toHaveLength(2);
+    expect(world.removed.map((key) => key.replace(/-[0-9a-f]{10}$/, "")).sort()).toEqual([
+      "access-entry-admin",
+      "access-policy-admin",
+    ]);
   });
 });
 

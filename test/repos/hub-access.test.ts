@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { accessStepId } from "../../functions/spoke/hub-access.ts";
+import { hubGroups } from "../../lib/spoke.ts";
+import { example } from "../functions/spoke/support/fixtures.ts";
+import { rightsFile } from "./support/hub-rights.ts";
+import type { Manifest } from "./support/kustomize.ts";
+import { render, system, withAddons } from "./support/spoke.ts";
+
+const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret.
+# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update writes it anew.
+`;
+const generated = "kustomize-controller.yaml";
+
+const chains = [render(example("minimal")), render(withAddons("production", []))];
+const [chain] = chains as [(typeof chains)[number]];
+const spoke = chain.spoke.metadata.name;
+
+/** What the hub's steps apply to the spokes. */
+const applied = chains.flatMap(({ steps, by }) =>
+  steps.filter(({ spec }) => spec.kubeConfig).flatMap(({ metadata }) => by(metadata.name)),
+);
+const rights = chain.by(`${spoke}-access`);
+const isOwn = ({ metadata }: Manifest) => metadata.name === "hub-kustomize-controller.fleet.internal";
+const granted = rights.flatMap((role) => (role as unknown as { rules?: Record<string, string[]>[] }).rules ?? []);
+
+describe("Flux on the hub", () => {
+  test("may apply to a spoke exactly the objects of the chain", async () => {
+    const others = applied.filter((object) => !isOwn(object));
+    await expect(rightsFile(others, header)).toMatchFileSnapshot(join(system, "spoke-bootstrap/access", generated));
+  });
+
+  test("reads Secrets of a spoke only where Helm keeps its releases, and there is nothing else", () => {
+    const reading = rights.filter((role) => JSON.stringify(role).includes('"secrets"'));
+    expect(reading).toEqual([
+      expect.objectContaining({
+        kind: "Role",
+        metadata: { name: "hub-helm-controller.fleet.internal", namespace: "fleet-releases" },
+        rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] }],
+      }),
+    ]);
+    const releases = chain.applied.flatMap(({ on, objects }) =>
+      on === "hub" ? objects.filter(({ kind }) => kind === "HelmRelease") : [],
+    );
+    expect(releases.length).toBeGreaterThan(0);
+    for (const { metadata, spec } of releases) expect(spec.storageNamespace, metadata.name).toBe("fleet-releases");
+    const there = chain.applied.flatMap(({ objects }) =>
+      objects.filter(({ metadata, spec }) => [metadata.namespace, spec?.targetNamespace].includes("fleet-releases")),
+    );
+    expect([...new Set(there.map(({ kind }) => kind))].sort()).toEqual(["Role", "RoleBinding"]);
+  });
+
+  test("may grant no rights, remove nothing and run nothing on a spoke", () => {
+    expect(granted.length).toBeGreaterThan(0);
+    expect([...new Set(granted.flatMap(({ verbs = [] }) => verbs))].sort()).toEqual(["create", "get", "list", "patch"]);
+    const named = granted.flatMap(({ resources = [], resourceNames }) => (resourceNames ? [] : resources));
+    expect(named.sort()).toEqual(["externalsecrets", "kustomizations", "sealedsecrets", "secrets"]);
+    expect(granted.flatMap(({ apiGroups = [], resources = [] }) => [...apiGroups, ...resources])).not.toContain("*");
+  });
+
+  test("gets these rights through the groups that its access entries hand over, and through nothing else", () => {
+    const subjects = rights.flatMap((binding) => (binding as unknown as { subjects?: object[] }).subjects ?? []);
+    expect(new Set(subjects.map((subject) => JSON.stringify(subject)))).toEqual(
+      new Set(
+        Object.values(hubGroups).map((name) =>
+          JSON.stringify({ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name }),
+        ),
+      ),
+    );
+  });
+
+  test("is held to them by a step of the chain that the Spoke knows of", () => {
+    const step = chain.steps.find(({ spec }) => spec.path === "./spoke-bootstrap/access") as Manifest;
+    const { namespace = "", name } = step.metadata;
+    // As kustomize-controller writes it into status.inventory: namespace, name, group and kind.
+    expect(accessStepId(spoke, namespace)).toBe(`${namespace}_${name}_${step.apiVersion.split("/")[0]}_${step.kind}`);
+  });
+});
