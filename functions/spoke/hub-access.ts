@@ -99,11 +99,11 @@ function isNarrowed({ metadata }: Spoke, observed: Observed, settings: Settings)
 export const entryKey = (identity: string): string => `access-entry-${identity.replaceAll("_", "-")}`;
 
 /**
- * What the API server says to a user without the right: RBAC's refusal, the check against escalation (both Kubernetes' rbac registry),
- * and that of whoever binds an admission policy to parameters (validatingadmissionpolicy/authz.go). A policy's denial is none of these.
+ * What the API server says to a user without the right: RBAC's refusal, the check against escalation (Kubernetes' registry/rbac), and
+ * that of whoever gives an admission policy its parameters (registry/admissionregistration, authz.go). A policy's denial is neither.
  */
 const refusal =
-  /is forbidden: User "|is attempting to grant RBAC permissions not currently held|must have "(get|list)" permission/;
+  /is forbidden: User "|is attempting to grant RBAC permissions not currently held|(must|does not) have "[^"]*" permission/;
 
 function attemptOf({ kind, metadata, status }: KubeObject): string {
   const tried = [at(status, "lastAttemptedRevision"), at(status, "lastAttemptedConfigDigest")].filter(Boolean);

@@ -202,7 +202,8 @@ describe("Flux on the hub", () => {
 
   it.each([
     'roles.rbac.authorization.k8s.io "x" is forbidden: user "arn" (groups=["g"]) is attempting to grant RBAC permissions not currently held:\n{}',
-    'spec.paramRef: Forbidden: user &{arn} must have "list" permission on all objects of the referenced paramRef',
+    'spec.paramRef: Forbidden: user &{arn} must have "get" permission on all objects of the referenced paramKind',
+    'spec.paramRef: Forbidden: user list does not have "&{arn [g]}" permission on the object referenced by paramRef',
     'Helm upgrade failed: secrets is forbidden: User "arn" cannot create resource "secrets" in API group "" in the namespace "x"',
   ])("gets its rights back whatever way the API server refuses a right: %s", (message) => {
     const world = new World(spoke());

@@ -105,10 +105,10 @@ function written(object: object): string {
   const document = new Document(object, { aliasDuplicateObjects: false });
   visit(document, {
     Seq: (_key, list) => {
-      list.flow = list.items.every((item) => isScalar(item));
+      list.flow = list.items.every((item) => isScalar(item)) && list.items.join(", ").length < 90;
     },
   });
-  return document.toString({ lineWidth: 120, flowCollectionPadding: false });
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 }
 
 /** The file with the rights, given what the chain applies to a spoke beside it. */
