@@ -112,6 +112,7 @@ describe("a network from the pool", () => {
     const world = new World(spoke());
     world.settle();
     const { cidr: made = "" } = world.spoke.status?.network ?? {};
+    world.removed.length = 0;
     world.others = [recorded("red", made)];
     world.spoke = { ...world.spoke, status: {} };
     expect(world.settle()).toMatchObject({ ready: true, status: { network: { cidr: made } } });
