@@ -99,6 +99,7 @@ export function check({ repos, definitions: paths = [], build, without }: CheckO
     return {
       findings: found,
       notes: [
+        ...workspace.notes,
         ...fleet.notes,
         ...notes,
         ...(isWhole(fleet) ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),

@@ -72,6 +72,17 @@ export class YamlError extends Error {
   }
 }
 
+/** YAML as Flux reads it: version 1.1, without the kinds of scalars that Go's parser does not have. */
+// biome-ignore lint/suspicious/noExplicitAny: the library's type of customTags does not know its own function form
+export const asFlux: any = {
+  version: "1.1",
+  customTags: (tags: readonly unknown[]) =>
+    tags.filter((tag) => {
+      const { tag: name, format } = tag as { tag: string; format?: string };
+      return format !== "TIME" && name !== "tag:yaml.org,2002:timestamp";
+    }),
+};
+
 /** Reads each file once. */
 export class Files {
   readonly #read = new Map<string, readonly Source[]>();
@@ -81,7 +92,10 @@ export class Files {
     const known = this.#read.get(file);
     if (known) return known;
     const lines = new LineCounter();
-    const documents = parseAllDocuments(readFileSync(file, "utf8"), { lineCounter: lines }) as Document<ParsedNode>[];
+    const documents = parseAllDocuments(readFileSync(file, "utf8"), {
+      ...asFlux,
+      lineCounter: lines,
+    }) as Document<ParsedNode>[];
     for (const { errors } of documents)
       for (const { linePos, message } of errors)
         throw new YamlError({ file, line: linePos?.[0].line ?? 1 }, message.split("\n")[0] as string);
@@ -93,10 +107,10 @@ export class Files {
   }
 }
 
-/** All files below a folder, what is hidden aside. */
+/** All files below a folder, what is hidden aside; no links, which may lead anywhere. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !name.startsWith("."))
+    .filter((entry) => !entry.name.startsWith(".") && (entry.isFile() || entry.isDirectory()))
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)]))
     .sort();
 }

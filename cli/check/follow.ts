@@ -11,6 +11,7 @@ import { type Files, isFolder, isObject, type Manifest, type Path } from "./file
 import type { Findings, Place } from "./findings.ts";
 import { Cluster, type Fleet, isFluxKustomization, nameOf, type Rendered, type Step, type Values } from "./fleet.ts";
 import type { FluxBuild } from "./generate.ts";
+import { inside } from "./inside.ts";
 import { BuildError } from "./kustomize.ts";
 import { missingPatches } from "./patches.ts";
 import { buildProblem } from "./problems.ts";
@@ -164,9 +165,11 @@ class Follower {
     }
     const source = sourceOf(step);
     const root = this.#root(source) ?? this.#workspace.folder;
-    const path = join(keptFolder(source), step.manifest.spec.path ?? ".");
-    const folder = join(root, repository, path);
-    if (isFolder(folder)) this.#apply(step, folder, root);
+    const checkout = join(root, repository);
+    const path = join(".", keptFolder(source), String(step.manifest.spec.path ?? "."));
+    const folder = inside(checkout, checkout, path);
+    if (folder === undefined) this.#wrongPath(step, `is outside ${repository}`);
+    else if (isFolder(folder)) this.#apply(step, folder, { root, checkout });
     else this.#missingPath(step, repository, path);
     return true;
   }
@@ -179,11 +182,15 @@ class Follower {
       step.complete = true;
       return;
     }
+    this.#wrongPath(step, `${repository} does not have`);
+  }
+
+  #wrongPath(step: Step, problem: string): void {
     this.#broken = true;
     this.#findings.add(
       "path",
       step.place(["spec", "path"]),
-      `Kustomization ${nameOf(step)} applies ${step.raw.spec.path}, which ${repository} does not have`,
+      `Kustomization ${nameOf(step)} applies ${step.raw.spec.path}, which ${problem}`,
       "name a folder of the repository, from its root",
       step.on.name,
       "path",
@@ -196,19 +203,20 @@ class Follower {
     return trees;
   }
 
-  #apply(step: Step, folder: string, root: string): void {
-    const tree = stepTree(step, folder, this.#treesOf(root), this.#findings);
+  #apply(step: Step, folder: string, { root, checkout }: { readonly root: string; readonly checkout: string }): void {
+    const tree = stepTree(step, folder, checkout, this.#treesOf(root), this.#findings);
     step.tree = tree;
     if (tree.broken) {
       this.#broken = true;
       return;
     }
     try {
-      if (missingPatches(tree, this.#build, this.#files, this.#findings)) {
+      const reading = { tree, checkout };
+      if (missingPatches(reading, this.#build, this.#files, this.#findings)) {
         this.#broken = true;
         return;
       }
-      const built = this.#build.build(folder, step.manifest.spec);
+      const built = this.#build.build(folder, step.manifest.spec, reading);
       const variables = step.values && {
         values: step.values,
         findings: this.#findings,

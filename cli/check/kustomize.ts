@@ -1,14 +1,22 @@
-import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { basename, delimiter, join } from "node:path";
+import { confinement, free } from "./confinement.ts";
 
 /** The real kustomize, as a program on this machine. */
+
+/** What a build may read. */
+export interface Scope {
+  /** Folder outside which nothing is. */
+  readonly checkout: string;
+  /** Whether a kustomization reads files that are not in or below its own folder. */
+  readonly reachesOut: boolean;
+}
 
 /**
  * What `kustomize build` makes of a folder: YAML documents.
  * @throws BuildError
  */
-export type Build = (folder: string) => string;
+export type Build = (folder: string, scope: Scope) => string;
 
 /** kustomize refused a folder; the message is its own. */
 export class BuildError extends Error {
@@ -47,15 +55,17 @@ function program(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * The kustomize of FLEET_KUSTOMIZE, or the first `kustomize`, then `kubectl`, on PATH; with the settings of Flux.
+ * The kustomize of FLEET_KUSTOMIZE, or the first `kustomize`, then `kubectl`, on PATH; with the settings of Flux. It gets no environment,
+ * and where the system can do that it sees nothing but the checkout ({@link confinement}).
  * @throws KustomizeMissing
  */
 export function kustomize(env: NodeJS.ProcessEnv = process.env): Build {
   const path = program(env);
   const command = basename(path).startsWith("kubectl") ? "kustomize" : "build";
-  return (folder) => {
-    const args = [command, "--load-restrictor=LoadRestrictionsNone", folder];
-    const { status, stdout, stderr, error } = spawnSync(path, args, { encoding: "utf8", maxBuffer: 2 ** 28 });
+  const run = confinement(path) ?? free(path);
+  return (folder, { checkout, reachesOut }) => {
+    const restrictor = reachesOut ? "LoadRestrictionsNone" : "LoadRestrictionsRootOnly";
+    const { status, stdout, stderr, error } = run([command, `--load-restrictor=${restrictor}`, folder], checkout);
     if (error) throw new KustomizeMissing(`${path} can't be run: ${error.message}`);
     if (status === 0) return stdout;
     throw new BuildError(stderr.trim().replace(/^error: /i, "") || `${path} ended with exit code ${status}`);

@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { parse } from "yaml";
 import { type Files, groupOf, isObject, type Manifest, type Source } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
-import type { FluxBuild } from "./generate.ts";
-import { patchFile, type Tree } from "./tree.ts";
+import type { FluxBuild, Reading } from "./generate.ts";
+import { patchFile } from "./tree.ts";
 
 /** Patches that kustomize takes without a word though they miss: a target that selects nothing, a `replace` of what isn't there. */
 
@@ -99,12 +99,14 @@ const targeted = (files: Files, source: Source): Patch[] => {
   );
 };
 
-/** What of the patches in `tree` misses. Whether something does. @throws BuildError */
-export function missingPatches(tree: Tree, build: FluxBuild, files: Files, findings: Findings): boolean {
+/** What of the patches in a tree misses. Whether something does. @throws BuildError */
+export function missingPatches(reading: Reading, build: FluxBuild, files: Files, findings: Findings): boolean {
   let misses = false;
-  for (const { source, index, target, operations } of tree.kustomizations.flatMap((each) => targeted(files, each))) {
+  for (const { source, index, target, operations } of reading.tree.kustomizations.flatMap((each) =>
+    targeted(files, each),
+  )) {
     const objects = build
-      .before(dirname(source.file), index)
+      .before(dirname(source.file), index, reading)
       .map(({ manifest }) => manifest)
       .filter((manifest) => matches(manifest, target));
     if (objects.length === 0) {

@@ -1,6 +1,6 @@
 import { type Document, parseAllDocuments } from "yaml";
 import { SubstitutionError, substitute, uses } from "./envsubst.ts";
-import { isManifest, isObject, type Manifest, type Path } from "./files.ts";
+import { asFlux, isManifest, isObject, type Manifest, type Path } from "./files.ts";
 import type { Findings } from "./findings.ts";
 import type { Rendered, Step, Values } from "./fleet.ts";
 import { placeIn } from "./origin.ts";
@@ -9,19 +9,6 @@ import type { Tree } from "./tree.ts";
 /** From the text of a build to the objects that a cluster gets. */
 
 const disabled = "kustomize.toolkit.fluxcd.io/substitute";
-
-/** YAML as Flux reads it: version 1.1, without the kinds of scalars that Go's parser does not have. */
-const asFlux = {
-  version: "1.1",
-  customTags: (tags: readonly unknown[]) =>
-    tags.filter((tag) => {
-      const { tag: name, format } = tag as { tag: string; format?: string };
-      return format !== "TIME" && name !== "tag:yaml.org,2002:timestamp";
-    }),
-} as const;
-
-// biome-ignore lint/suspicious/noExplicitAny: the library's type of customTags does not know its own function form
-const options = asFlux as any;
 
 /** An object of a build, and the text that Flux substitutes in. */
 export interface BuiltObject {
@@ -45,7 +32,7 @@ const known = new Map<string, unknown>();
  */
 function read(text: string): unknown {
   if (known.has(text)) return known.get(text);
-  const [document] = parseAllDocuments(text, options) as Document[];
+  const [document] = parseAllDocuments(text, asFlux) as Document[];
   const [error] = document?.errors ?? [];
   if (error) throw error;
   const content: unknown = document?.toJS();

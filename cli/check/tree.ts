@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { type Files, isFolder, isObject, type Path, type Source, YamlError } from "./files.ts";
+import { parse } from "yaml";
+import { type Files, isFolder, isManifest, isObject, type Source, YamlError } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
+import { inside, isBelow } from "./inside.ts";
+import { pluginReferences, pluginRefusals, type Reference, type Refusal, references, refusals } from "./references.ts";
 
-/** What a kustomization.yaml reads, before it is built: a missing file is told with its line, and once. */
+/**
+ * What a kustomization.yaml reads, before it is built: a missing file is told with its line, and once. What is not a file of the
+ * same checkout is refused: a report and a comment are read by others than those who may read the files of this machine.
+ */
 
 const names = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
@@ -19,63 +25,38 @@ export interface Tree {
   readonly resources: readonly Source[];
   /** Documents of the patches. */
   readonly patches: readonly Source[];
+  /** Documents that configure generators and transformers. */
+  readonly plugins: readonly Source[];
+  /** Whether a kustomization reads a file that is not in or below its folder: kustomize refuses that unless it is told not to. */
+  readonly reachesOut: boolean;
   /** Whether something can't be read: a build would fail. */
   readonly broken: boolean;
 }
 
-const nothing: Tree = { kustomizations: [], resources: [], patches: [], broken: false };
-const unreadable: Tree = { ...nothing, broken: true };
+const nothing: Tree = { kustomizations: [], resources: [], patches: [], plugins: [], reachesOut: false, broken: false };
+/** What can't be built. */
+export const unreadable: Tree = { ...nothing, broken: true };
 
-const joined = (trees: readonly Tree[]): Tree => ({
+export const joined = (trees: readonly Tree[]): Tree => ({
   kustomizations: trees.flatMap(({ kustomizations }) => kustomizations),
   resources: trees.flatMap(({ resources }) => resources),
   patches: trees.flatMap(({ patches }) => patches),
+  plugins: trees.flatMap(({ plugins }) => plugins),
+  reachesOut: trees.some(({ reachesOut }) => reachesOut),
   broken: trees.some(({ broken }) => broken),
 });
 
-interface Reference {
-  readonly path: Path;
-  readonly target: string;
-  readonly is: "resource" | "component" | "patch" | "data";
-}
+/** What kustomize fetches from another host (kustomize api v0.21, internal/git/repospec.go and internal/loader). */
+export const isRemote = (target: string): boolean =>
+  /^(git::|[a-z][a-z0-9+.-]*:|[a-z][a-z0-9-]*@|github\.com[/:])/i.test(target);
 
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const isInline = (text: string): boolean => text.includes("\n") || text.includes(": ");
-
-/** Files that generators put into ConfigMaps and Secrets: `name` or `key=name`. */
-const dataFiles = (content: Record<string, unknown>): Reference[] =>
-  ["configMapGenerator", "secretGenerator"].flatMap((field) =>
-    list(content[field]).flatMap((generator, index) =>
-      ["files", "envs"].flatMap((kind) =>
-        list(isObject(generator) ? generator[kind] : undefined).map((item, at) => ({
-          path: [field, index, kind, at],
-          target: String(item).replace(/^[^=]*=/, ""),
-          is: "data" as const,
-        })),
-      ),
-    ),
-  );
-
-function references(content: Record<string, unknown>): Reference[] {
-  const named = (field: string, is: Reference["is"]) =>
-    list(content[field]).flatMap((item, index) =>
-      typeof item === "string" && !isInline(item) ? [{ path: [field, index], target: item, is }] : [],
-    );
-  const inPath = ["patches", "patchesJson6902", "replacements"].flatMap((field) =>
-    list(content[field]).flatMap((item, index) =>
-      isObject(item) && typeof item["path"] === "string"
-        ? [{ path: [field, index, "path"], target: item["path"], is: "patch" as const }]
-        : [],
-    ),
-  );
-  return [
-    ...["resources", "bases"].flatMap((field) => named(field, "resource")),
-    ...named("components", "component"),
-    ...named("patchesStrategicMerge", "patch"),
-    ...["crds", "configurations", "generators", "transformers", "validators"].flatMap((field) => named(field, "data")),
-    ...inPath,
-    ...dataFiles(content),
-  ];
+/** Whether an item of `patchesStrategicMerge` is itself the patch: kustomize takes what it can't read as an object for a path. */
+function isInlinePatch(target: string): boolean {
+  try {
+    return isManifest(parse(target));
+  } catch {
+    return false;
+  }
 }
 
 /** The file of a patch in a kustomization's `patches`. */
@@ -114,15 +95,36 @@ export class Trees {
   #read(folder: string): Tree {
     const file = kustomizationFile(folder) as string;
     const own = this.#documents(file, "kustomizations");
-    const [source] = own.kustomizations;
-    if (!source || !isObject(source.content)) return own;
-    const content = source.content;
-    return joined([own, ...references(content).map((reference) => this.#follow(folder, source, reference))]);
+    const [source, ...more] = own.kustomizations;
+    if (own.broken) return own;
+    if (!source || more.length > 0 || !isObject(source.content))
+      return this.#refused(source?.near([]) ?? { file, line: 1 }, {
+        problem: `a kustomization is one YAML document with fields; got ${more.length > 0 ? `${more.length + 1} documents` : "something else"}`,
+        remedy: "write apiVersion, kind and the fields of one kustomization",
+      });
+    return joined([own, ...this.#content(folder, source, references(source.content), refusals(source.content))]);
+  }
+
+  #content(folder: string, source: Source, named: readonly Reference[], refused: readonly Refusal[]): Tree[] {
+    return [
+      ...refused.map((refusal) => this.#refused(source.near(refusal.path), refusal)),
+      ...named.map((reference) => this.#follow(folder, source, reference)),
+    ];
+  }
+
+  #refused(place: Place, { problem, remedy }: Pick<Refusal, "problem" | "remedy">): Tree {
+    this.#findings.add("build", place, problem, remedy);
+    return unreadable;
   }
 
   #follow(folder: string, source: Source, { path, target, is }: Reference): Tree {
     const place = source.near(path);
-    if (/^(https?|ssh|git|oci|file):|^git@|[?&]ref=|^github\.com\//.test(target)) {
+    if (is === "patch" && isInlinePatch(target)) return nothing;
+    if (is === "plugin" && /[\n{]/.test(target)) {
+      const problem = "a generator or a transformer stands here inline, not in a file";
+      return this.#refused(place, { problem, remedy: "put it into a file of the repository, and name that file" });
+    }
+    if (isRemote(target)) {
       this.#findings.add(
         "source",
         place,
@@ -131,19 +133,28 @@ export class Trees {
       );
       return unreadable;
     }
-    const to = join(folder, target);
-    if (relative(this.#repository(folder), to).startsWith(".."))
-      return this.#missing(place, target, is, "is outside the repository");
+    const to = inside(this.#checkout(folder), folder, target);
+    if (to === undefined) return this.#missing(place, target, is, "is outside the repository");
     if (!existsSync(to)) return this.#missing(place, target, is, "does not exist");
-    if (!isFolder(to)) {
-      if (is === "data") return nothing;
-      return this.#documents(to, is === "patch" ? "patches" : "resources");
-    }
-    if (is !== "patch" && is !== "data" && kustomizationFile(to)) return this.of(to);
+    if (!isFolder(to)) return joined([this.#file(folder, to, is), { ...nothing, reachesOut: !isBelow(folder, to) }]);
+    if ((is === "resource" || is === "component") && kustomizationFile(to)) return this.of(to);
     return this.#missing(place, target, is, "is a folder without a kustomization.yaml");
   }
 
-  #repository(folder: string): string {
+  #file(folder: string, file: string, is: Reference["is"]): Tree {
+    if (is === "data") return nothing;
+    if (is === "patch") return this.#documents(file, "patches");
+    if (is !== "plugin") return this.#documents(file, "resources");
+    const own = this.#documents(file, "plugins");
+    const documents = own.plugins.flatMap((source) => {
+      const content = isObject(source.content) ? source.content : {};
+      return this.#content(folder, source, pluginReferences(content), pluginRefusals(content));
+    });
+    return joined([own, ...documents]);
+  }
+
+  /** The checkout that a folder is in. */
+  #checkout(folder: string): string {
     return join(this.#root, relative(this.#root, folder).split("/")[0] as string);
   }
 
@@ -157,7 +168,7 @@ export class Trees {
     return unreadable;
   }
 
-  #documents(file: string, into: "kustomizations" | "resources" | "patches"): Tree {
+  #documents(file: string, into: "kustomizations" | "resources" | "patches" | "plugins"): Tree {
     try {
       return { ...nothing, [into]: this.#files.documents(file) };
     } catch (error) {

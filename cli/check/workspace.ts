@@ -1,10 +1,21 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, relative } from "node:path";
+import { join, relative } from "node:path";
 import { parseAllDocuments, parseDocument, stringify } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
+import { copyFiles } from "./copy.ts";
 import { filesBelow, isFolder, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { kustomizationFile } from "./tree.ts";
@@ -22,6 +33,8 @@ export interface Workspace {
   readonly environments: readonly string[];
   /** Add-ons that the hub can enable: components of its platform's folders. */
   readonly hubAddons: readonly string[];
+  /** What the copy leaves out, and why. */
+  readonly notes: readonly string[];
   /** The file that a file of the copy comes from. */
   original(file: string): string;
   /** Makes the spoke of an environment anew, with another Kubernetes version than the newest that the files name. */
@@ -152,16 +165,21 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
   const taken = folders(join(repos, systemName, "spokes")).find(isSpecimen);
   if (taken)
     throw new WorkspaceError(`the spoke ${taken} has a name that the compiler needs: names must not begin with check-`);
-  const folder = mkdtempSync(join(tmpdir(), "fleet-check-"));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "fleet-check-")));
+  // Flux fetches files and folders, not links (github.com/fluxcd/pkg/artifact, storage/archive.go): nothing in the copy leads out.
+  const links: string[] = [];
   for (const name of repositories)
-    cpSync(join(repos, name), join(folder, name), { recursive: true, filter: (path) => basename(path) !== ".git" });
+    copyFiles(join(repos, name), join(folder, name), new Set([".git"]), (link) => links.push(link));
   const system = join(folder, systemName);
   const workloads = join(folder, workloadsName);
   const tools = folders(join(system, "tools"));
   const environments = tools.filter((name) => name !== "base" && kustomizationFile(join(system, "tools", name)));
   const platform = join(system, "platform");
   const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
-  const workspace = { folder, system, workloads, repositories, environments, hubAddons };
+  const notes = links.map(
+    (link) => `${relative(repos, link)} is a symbolic link, which Flux does not fetch: it was not looked at`,
+  );
+  const workspace = { folder, system, workloads, repositories, environments, hubAddons, notes };
   if (isFolder(join(system, "templates", "spoke"))) {
     const version = versionIn(system);
     for (const environment of environments) addSpoke(system, environment, region, version);

@@ -1,5 +1,16 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import { copyFiles } from "../check/copy.ts";
+import { isBelow } from "../check/inside.ts";
 import { UsageError } from "../usage.ts";
 import { commitOf, extract, git, topOf } from "./git.ts";
 
@@ -46,7 +57,7 @@ function refuseLinksOutside(root: string, label: string): void {
   const inside = realpathSync(root);
   for (const path of entriesBelow(root).filter((entry) => lstatSync(entry).isSymbolicLink())) {
     const target = existsSync(path) ? realpathSync(path) : undefined;
-    if (target !== undefined && !relative(inside, target).startsWith("..")) continue;
+    if (target !== undefined && isBelow(inside, target)) continue;
     throw new UsageError(
       `${label}: the symbolic link ${relative(root, path)} leads ${target === undefined ? "nowhere" : "out of the files that are compared"}; remove it, or replace it by a copy`,
     );
@@ -56,9 +67,8 @@ function refuseLinksOutside(root: string, label: string): void {
 /** Not of the files that a commit has. */
 const skipped = new Set([".git", "node_modules", ".local"]);
 
-function copy(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => !skipped.has(basename(path)) });
-}
+const copy = (from: string, to: string): void =>
+  copyFiles(from, to, skipped, (link, at) => symlinkSync(readlinkSync(link), at));
 
 function files(
   spec: string,

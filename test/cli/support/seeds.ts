@@ -532,7 +532,7 @@ export interface Found {
   readonly clusters: readonly string[];
 }
 
-export const found = ({ findings }: Report, folder: string): Found[] =>
+export const found = ({ findings }: Pick<Report, "findings">, folder: string): Found[] =>
   findings.map(({ rule, place, problem, clusters }) => ({
     ...{ rule, problem, clusters },
     file: relative(folder, place.file),
@@ -546,11 +546,11 @@ export const expected = ({ rule, file, on, problem, clusters }: Seed) => ({
   clusters: expect.arrayContaining([...clusters]),
 });
 
-/** What `use` makes of a copy of repos/ with changes. */
-export function withChanges<T>(changes: readonly Change[], use: (folder: string) => T): T {
+/** What `use` makes of a copy of repos/, or of some folders in it, with changes. */
+export function withChanges<T>(changes: readonly Change[], use: (folder: string) => T, folders = [""]): T {
   const folder = mkdtempSync(join(tmpdir(), "fleet-seed-"));
   try {
-    cpSync(repos, folder, { recursive: true });
+    for (const name of folders) cpSync(join(repos, name), join(folder, name), { recursive: true });
     for (const { file, from, to } of changes) {
       const path = join(folder, file);
       mkdirSync(dirname(path), { recursive: true });
