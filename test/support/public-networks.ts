@@ -11,11 +11,21 @@ const slash8 = 2 ** 24;
 const thirteens = (count: number) =>
   Array.from({ length: count }, (_, index) => `${20 + (index >> 5)}.${(index % 32) * 8}.0.0/13`);
 
+/** A /8 in 25 blocks of which each but the last is half of what is left: from a /9 to a /32. */
+const halves = [
+  ...Array.from({ length: 24 }, (_, index) => {
+    const first = 2 ** 24 - 2 ** (24 - index);
+    return `8.${first >> 16}.${(first >> 8) & 255}.${first & 255}/${9 + index}`;
+  }),
+  "8.255.255.255/32",
+];
+
 export const withinLimit: readonly PublicNetworks[] = [
   { title: "an office", cidrs: ["203.0.113.0/24"], addresses: 256 },
   { title: "a /8", cidrs: ["8.0.0.0/8"], addresses: slash8 },
   { title: "two halves of a /8", cidrs: ["8.0.0.0/9", "8.128.0.0/9"], addresses: slash8 },
   { title: "32 parts of a /8", cidrs: thirteens(32), addresses: slash8 },
+  { title: "a block of every size, together a /8", cidrs: halves, addresses: slash8 },
   { title: "parts of one another", cidrs: ["8.1.2.0/24", "8.0.0.0/8", "8.1.0.0/16"], addresses: slash8 },
   {
     title: "a /8 beside all that is private",
@@ -28,6 +38,11 @@ export const beyondLimit: readonly PublicNetworks[] = [
   { title: "a /7", cidrs: ["8.0.0.0/7"], addresses: 2 * slash8 },
   { title: "two halves of the internet", cidrs: ["0.0.0.0/1", "128.0.0.0/1"], addresses: 2 ** 32 },
   { title: "a /8 and one address", cidrs: ["8.0.0.0/8", "203.0.113.1/32"], addresses: slash8 + 1 },
+  {
+    title: "a block of every size, together a /8, and one address",
+    cidrs: [...halves, "203.0.113.1/32"],
+    addresses: slash8 + 1,
+  },
   { title: "33 blocks of which 32 are a /8", cidrs: thirteens(33), addresses: slash8 + 2 ** 19 },
   {
     title: "a block that is private in part",

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { FUNCTION_REPOSITORY, packages } from "../../local/crossplane/packages/index.ts";
+import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { type Job, type Step, violations, type Workflow } from "./rules.ts";
@@ -116,6 +117,12 @@ describe("every night", () => {
     expect(scripts(job)).toMatch(/^if \[ -z "\$TEST_RUNNER" ].*exit 1.*\n\$COMMAND$/s);
     expect(job?.["runs-on"]).toBe("$" + "{{ vars.TEST_RUNNER || 'ubuntu-latest' }}");
     expect(job?.permissions).toEqual({ contents: "read" });
+  });
+
+  test("every area has its mutation tests, each in a job of its own", () => {
+    const job = jobs["mutation"];
+    expect([...(job?.strategy?.matrix["area"] ?? [])].sort()).toEqual(Object.keys(areas).sort());
+    expect(scripts(job)).toBe('npm run test:mutation -- "$AREA"');
   });
 
   test("nothing is installed on the machine, and without git the run says so before the checkout", () => {

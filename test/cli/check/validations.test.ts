@@ -2,25 +2,20 @@ import { describe, expect, test } from "vitest";
 import { expression } from "../../../cli/check/cel/expressions.ts";
 import { hasRules, validate } from "../../../cli/check/cel/validations.ts";
 import { escaped, unescaped } from "../../../cli/check/cel/values.ts";
-import { Definitions } from "../../../cli/check/definitions.ts";
 import type { Manifest } from "../../../cli/check/files.ts";
 import type { Schema } from "../../../lib/openapi.ts";
-import { definition, spokeSchema } from "../../functions/spoke/support/definition.ts";
-import { ruleCases, spokeWith } from "../../functions/spoke/support/rule-cases.ts";
+import { definition } from "../../functions/spoke/support/definition.ts";
+import { ruleCases } from "../../functions/spoke/support/rule-cases.ts";
+import { verdictOf } from "../../functions/spoke/support/rule-verdict.ts";
 
 describe("a Spoke's rules, for which test/e2e/spoke-api.test.ts asks a real API server,", () => {
-  const definitions = new Definitions();
-  definitions.add(definition as Manifest);
+  const judge = verdictOf(definition as Manifest);
 
-  test.each(ruleCases)("judge $name as it does", ({ change, before, status, refused, at }) => {
-    const base = before ?? {};
-    const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };
-    const stored = before && { ...spokeWith(base), status };
-    const spoke = { ...spokeWith(patch), ...(before ? { status } : {}) };
-    const shape = definitions.violations(spoke as unknown as Manifest) ?? [];
-    const { broken, unknown } = validate(spokeSchema, spoke, stored);
+  test.each(ruleCases)("judge $name as it does", (ruleCase) => {
+    const { refused, at } = ruleCase;
+    const { shape, broken, unknown } = judge(ruleCase);
     expect(unknown).toEqual([]);
-    expect(new Set(shape.map(({ path }) => path.join(".")))).toEqual(new Set(at === undefined ? [] : [at]));
+    expect(new Set(shape)).toEqual(new Set(at === undefined ? [] : [at]));
     if (refused === undefined) expect(broken).toEqual([]);
     else if (at === undefined) expect(broken.map(({ message }) => message).join()).toContain(refused);
   });

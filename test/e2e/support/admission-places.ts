@@ -23,6 +23,22 @@ export const gitSources: Cases = [
     title: "another repository of the host, as another user",
     object: git("flux-system/it", host.replace("git@", "me@")),
   },
+  { title: "the workloads", object: git("flux-system/it", `${host}/gitops-workloads.git`, ref("gitops-workloads")) },
+  { title: "an application's", object: git(`${tenantNamespace}/it`, `${host}/app.git`, ref("payment-app-git")) },
+  {
+    title: "one of the generic provider",
+    object: git("flux-system/it", `${host}/gitops-system.git`, { provider: "generic" }),
+  },
+  {
+    title: "a Secret of the fleet's name in another namespace",
+    object: git(`${tenantNamespace}/it`, `${host}/gitops-system.git`, ref("gitops-system")),
+    refused: "spec.secretRef names a Git credential: a Secret whose name ends with -git",
+  },
+  {
+    title: "a GitHub App, where Git is read over SSH",
+    object: git("flux-system/it", `${host}/gitops-system.git`, { provider: "github" }),
+    refused: "spec.provider must be generic, or github for a GitHub App over https://; got github",
+  },
   {
     title: "another host",
     object: git("flux-system/it", "ssh://git@evil.example/gitops-system.git"),
@@ -90,6 +106,8 @@ const config = (spec: Record<string, unknown>): Requested => ({
   metadata: { name: "trial", namespace: "spokes" },
   spec,
 });
+const webIdentity = (more: object) =>
+  config({ credentials: { source: "WebIdentity", webIdentity: { tokenConfig: { source: "Secret" }, ...more } } });
 const role = (id: string) => `arn:aws:iam::${id}:role/fleet-crossplane`;
 
 /** What policies/spoke-placement.yaml judges. */
@@ -108,6 +126,32 @@ export const placements: Cases = [
       "Spoke trial may be for the accounts 000000000000 (platform/policies/parameters.yaml, spoke_accounts); got 999999999999",
   },
   { title: "a ProviderConfig with the pod's role", object: config({ credentials: { source: "IRSA" } }) },
+  { title: "a ProviderConfig with the pod's identity", object: config({ credentials: { source: "PodIdentity" } }) },
+  { title: "a ProviderConfig with a token of its own", object: webIdentity({}) },
+  {
+    title: "a ProviderConfig with a token for a role of an allowed account",
+    object: webIdentity({ roleARN: role(own) }),
+  },
+  {
+    title: "a ProviderConfig with a token for a role of another account",
+    object: webIdentity({ roleARN: role("999999999999") }),
+    refused: "ProviderConfig trial may be for the accounts 000000000000",
+  },
+  {
+    title: "a ProviderConfig with something that is no role",
+    object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: "arn:aws:iam" }] }),
+    refused: "got arn:aws:iam",
+  },
+  {
+    title: "a ClusterProviderConfig with a stored key",
+    object: {
+      apiVersion: "aws.m.upbound.io/v1beta1",
+      kind: "ClusterProviderConfig",
+      metadata: { name: "trial" },
+      spec: { credentials: { source: "Secret", secretRef: { namespace: "spokes", name: "aws", key: "credentials" } } },
+    },
+    refused: "ClusterProviderConfig trial must take an IAM role",
+  },
   {
     title: "a ProviderConfig with a role of an allowed account",
     object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role(own) }] }),
@@ -154,6 +198,11 @@ export const tenantSources: Cases = [
     title: "charts of a host that begins alike",
     object: source("HelmRepository", place, { url: `${charts}.evil.example` }),
     refused: "got https://charts.fleet.internal.evil.example",
+  },
+  {
+    title: "a repository on a port that begins alike",
+    object: git(place, `${host}2/payment-app-manifests.git`),
+    refused: "GitRepositorys of a tenant are below",
   },
   {
     title: "an OCI artifact",

@@ -18,9 +18,9 @@ function secret(
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name, namespace, labels: options.labels ?? {} },
+    metadata: { name, namespace, ...(options.labels && { labels: options.labels }) },
     type: options.type ?? "Opaque",
-    data: inBase64(values as Record<string, string>),
+    ...(Object.keys(values).length > 0 && { data: inBase64(values as Record<string, string>) }),
   };
 }
 
@@ -33,7 +33,14 @@ const argocd = argocdClusterSecret(hub, { kind: "in-cluster" });
 export const clusterSecrets: Cases = [
   { title: "the hub's, as the program writes it", object: secret(hubSecret, bridge(), { labels }) },
   { title: "one for Argo CD", object: secret("default/cluster-hub", argocd.data, { labels: argocd.labels }) },
+  {
+    title: "a spoke's",
+    object: secret("spokes/cluster-blue", bridge(), { labels: { ...labels, "fleet.internal/role": "spoke" } }),
+  },
+  { title: "one in which nothing is yet", object: secret(hubSecret, [], { labels }) },
   { title: "a Secret about something else", object: secret("default/database", ["password"]) },
+  { title: "a Secret about something else beside the hub's", object: secret("flux-system/database", ["password"]) },
+  { title: "a Secret that a team calls like one", object: secret("default/cluster-notes", ["password"]) },
   ...["token", "bearerToken", "kubeconfig", "aws_secret_access_key", "tls.key", "aws_access_key"].map((key) => ({
     title: `one with the key ${key}`,
     object: secret(hubSecret, bridge({ [key]: "value" }), { labels }),
@@ -44,6 +51,16 @@ export const clusterSecrets: Cases = [
     object: secret("spokes/cluster-blue", ["password"]),
     refused: "never a credential: got the keys password",
   },
+  {
+    title: "one without labels beside the hub's",
+    object: secret("flux-system/cluster-green", ["password"]),
+    refused: "never a credential: got the keys password",
+  },
+  ...["fleet.internal/cluster", "fleet.internal/role"].map((key) => ({
+    title: `one with no other label than ${key}`,
+    object: secret(hubSecret, bridge(), { labels: { [key]: "hub" } }),
+    refused: "it needs the labels fleet.internal/cluster (its name) and fleet.internal/role (hub or spoke)",
+  })),
   {
     title: "one without labels and without a foreign key",
     object: secret("spokes/cluster-blue", ["aws_region"]),
@@ -82,6 +99,10 @@ export const clusterSecrets: Cases = [
     object: { ...info("flux-system"), data: bridge({ greeting: "k8s-aws-v1.aHR0cHM6Ly9zdHM" }) },
     refused: "got the keys greeting",
   },
+  {
+    title: "another ConfigMap beside cluster-info",
+    object: { ...info("flux-system", "cluster-notes"), data: { kubeconfig: "value" } },
+  },
   { title: "a cluster-info of somebody else", object: { ...info("default"), data: { kubeconfig: "value" } } },
   ...removals(
     secret(hubSecret, bridge(), { labels }),
@@ -95,8 +116,8 @@ export const clusterSecrets: Cases = [
   ),
 ];
 
-function info(namespace: string): Requested {
-  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "cluster-info", namespace } };
+function info(namespace: string, name = "cluster-info"): Requested {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } };
 }
 
 const deployKey = ["identity", "identity.pub", "known_hosts"];
@@ -108,6 +129,13 @@ export const gitCredentials: Cases = [
   { title: "a deploy key", object: secret("flux-system/gitops-system", deployKey) },
   { title: "a deploy key of an application", object: secret(`${tenantNamespace}/payment-app-git`, deployKey) },
   { title: "a password that is not for Git", object: secret("default/database", ["username", "password"]) },
+  { title: "a password that is not for Git, beside Flux", object: secret("flux-system/database", ["password"]) },
+  { title: "a Secret of the name in a namespace that is not Flux's", object: secret("default/gitops-system", ["a"]) },
+  { title: "a Secret in which nothing is yet", object: secret("default/database", []) },
+  ...["identity", "known_hosts"].map((key) => ({
+    title: `a Secret with a key ${key} alone`,
+    object: secret("default/ssh", [key]),
+  })),
   {
     title: "a token, where Git is read over SSH",
     object: secret("flux-system/gitops-system", ["password"]),

@@ -58,6 +58,10 @@ const created: Cases = [
   { title: "its role", object: role({ externalName: own, forProvider: { assumeRolePolicy: policy } }) },
   { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
   {
+    title: "a table in a namespace of the platform",
+    object: { ...table({ externalName: "audit" }), metadata: { name: "trial", namespace: "flux-system" } },
+  },
+  {
     title: "another's table",
     object: table({ externalName: `${others}_t` }),
     refused: `names in AWS must be ${own} or begin with ${own}_; got ${others}_t`,

@@ -58,6 +58,13 @@ export const tenantWorkloads: Cases = [
       },
     ];
   }),
+  {
+    title: "a Deployment of the system's class in a namespace of the platform",
+    object: {
+      ...made("apps/v1", "Deployment", selected(critical)),
+      metadata: { name: "trial", namespace: "flux-system" },
+    },
+  },
   { title: "a Pod", object: made("v1", "Pod", pod()) },
   {
     title: "a Pod of the system's class",

@@ -1,16 +1,22 @@
 import { Environment } from "@marcbachmann/cel-js";
 import type { Manifest } from "./kustomize.ts";
+import { isJudged } from "./matching.ts";
 
 /** What an admission policy says of a request, without an API server: the same requests are sent to a real one in test/e2e. */
 
+type Judged = Pick<Manifest, "apiVersion" | "kind">;
+
 export interface Request {
-  readonly object: object;
-  /** The object before the request changes it. */
-  readonly from?: object;
+  /** Absent: the request removes the object. */
+  readonly object?: Judged;
+  /** The object before the request changes or removes it. */
+  readonly from?: Judged;
   /** Who asks; default: an administrator. */
   readonly by?: string;
   readonly namespace?: string;
-  /** The ConfigMap that the policy reads. */
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
+  readonly dryRun?: boolean;
+  /** The object that the policy reads. */
   readonly parameters?: object;
 }
 
@@ -51,13 +57,21 @@ type Named = { readonly name: string; readonly expression: string };
 type Validation = Readonly<Record<"expression" | "message" | "messageExpression", string>>;
 
 /** The first reason to refuse the request, on one line; undefined when it passes. An expression that fails refuses, as failurePolicy says. */
-export function refusal({ spec }: Manifest, request: Request): string | undefined {
-  const operation = request.from === undefined ? "CREATE" : "UPDATE";
+export function refusal(policy: Manifest, request: Request): string | undefined {
+  const { spec } = policy;
+  const operation = request.object === undefined ? "DELETE" : request.from === undefined ? "CREATE" : "UPDATE";
+  const about = request.object ?? request.from;
+  if (about === undefined) throw new Error("a request is about an object: give object, from, or both");
+  if (!isJudged(policy, about, operation, request.namespaceLabels ?? {})) return undefined;
   const variables = new Map<string, unknown>();
   const known = {
-    object: celValue(request.object),
+    object: celValue(request.object ?? null),
     oldObject: celValue(request.from ?? null),
-    request: celValue({ operation, userInfo: { username: request.by ?? "admin" } }),
+    request: celValue({
+      operation,
+      userInfo: { username: request.by ?? "admin" },
+      ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
+    }),
     namespaceObject: celValue({ metadata: { name: request.namespace ?? "" } }),
     params: celValue(request.parameters ?? null),
     variables,

@@ -114,6 +114,10 @@ export const ruleCases: readonly RuleCase[] = [
   },
   { name: "a network of the largest size", change: { spec: { network: { cidr: "10.100.0.0/16" } } } },
   { name: "a network of the smallest size", change: { spec: { network: { cidr: "192.168.7.0/24" } } } },
+  ...["172.16.0.0/16", "100.64.0.0/16"].map((cidr) => ({
+    name: `a network of ${cidr}, which is private too`,
+    change: { spec: { network: { cidr } } },
+  })),
   { name: "a network too large", change: { spec: { network: { cidr: "10.0.0.0/15" } } }, refused: "from /16 to /24" },
   { name: "a network too small", change: { spec: { network: { cidr: "10.0.0.0/25" } } }, refused: "from /16 to /24" },
   {
@@ -141,6 +145,12 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "all of region us-east-1",
   },
   {
+    name: "a local zone, in which EKS has no control plane",
+    change: { spec: { network: { availabilityZones: ["us-east-1a", "us-east-1-bos-1a"] } } },
+    refused: "spec.network.availabilityZones[1]",
+    at: "spec.network.availabilityZones.1",
+  },
+  {
     name: "an unknown way out",
     change: { spec: { network: { natGateways: "two" } } },
     refused: "natGateways",
@@ -151,6 +161,17 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { nodes: { desired: 5 } } },
     refused: "min <= desired <= max",
   },
+  { name: "as many nodes as the greatest number", change: { spec: { nodes: { desired: 4 } } } },
+  {
+    name: "fewer nodes than the smallest number",
+    change: { spec: { nodes: { min: 3 } } },
+    refused: "min <= desired <= max",
+  },
+  ...["blue", "203.0.113.1", "2001:db8::/32", "203.0.113.7/24"].map((network) => ({
+    name: `a public endpoint for ${network}`,
+    change: { spec: { endpoint: { publicAccessCidrs: [network] } } },
+    refused: "endpoint.publicAccessCidrs must",
+  })),
   {
     name: "a public endpoint for everybody",
     change: { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } },
@@ -260,6 +281,17 @@ export const ruleCases: readonly RuleCase[] = [
     before: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } } } },
     change: { spec: { account: { id: "222222222222", providerConfigRef: { name: "a" } } } },
     refused: "account can't be changed",
+  },
+  {
+    name: "another change of a Spoke with an account",
+    before: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } } } },
+    change: { spec: { tenant: "payments" } },
+  },
+  {
+    name: "a wrong version corrected before it is known which one runs",
+    before: { spec: onVersion("1.99") },
+    status: {},
+    change: { spec: onVersion("1.34") },
   },
   {
     name: "another network",

@@ -1,0 +1,31 @@
+import { codeMutants } from "./code.ts";
+import { grantMutants } from "./grants.ts";
+import { definitionMutants, policyMutants } from "./rules.ts";
+import type { Mutant } from "./score.ts";
+
+/** What is changed, and which tests are asked: those of the area alone, so that it takes minutes. */
+
+export type Area = () => Mutant[] | Promise<Mutant[]>;
+
+/** Areas by their names, the quick ones first. */
+export const areas: Readonly<Record<string, Area>> = {
+  admission: policyMutants,
+  definition: definitionMutants,
+  infra: () =>
+    codeMutants({
+      mutate: ["infra/rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
+      tests: ["test/infra/config.test.ts"],
+    }),
+  grants: grantMutants,
+  // mutation.test.ts makes mutants of its own, of files that StrykerJS has rewritten.
+  policies: () =>
+    codeMutants({ mutate: ["policies/**/*.ts"], tests: ["test/policies/{examples,pack,program,unknown}.test.ts"] }),
+  iam: () => codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }),
+  check: () =>
+    codeMutants({ mutate: ["cli/check/**/*.ts"], tests: ["test/cli/check.test.ts", "test/cli/check/**/*.test.ts"] }),
+  spoke: () =>
+    codeMutants({
+      mutate: ["functions/spoke/**/*.ts", "!functions/spoke/main.ts"],
+      tests: ["test/functions/spoke/**/*.test.ts"],
+    }),
+};

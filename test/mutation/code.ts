@@ -1,0 +1,58 @@
+import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { Stryker } from "@stryker-mutator/core";
+import type { Mutant } from "./score.ts";
+
+/** Mutants of TypeScript, by StrykerJS. */
+
+export interface CodeArea {
+  /** Globs of the files that are changed. */
+  readonly mutate: readonly string[];
+  /** Globs of the tests that are asked: those of the area alone, so that a run takes minutes. */
+  readonly tests: readonly string[];
+}
+
+type Result = Awaited<ReturnType<Stryker["runMutationTest"]>>[number];
+
+const survived = new Set(["Survived", "NoCoverage"]);
+const killed = new Set(["Killed", "Timeout"]);
+
+const root = join(import.meta.dirname, "..", "..");
+
+function toMutant({ fileName, location, mutatorName, replacement, status }: Result): Mutant {
+  const { start, end } = location;
+  const lines = readFileSync(fileName, "utf8").split("\n");
+  const first = lines[start.line - 1] ?? "";
+  const was =
+    start.line === end.line ? first.slice(start.column - 1, end.column - 1) : `${first.slice(start.column - 1)} ...`;
+  return {
+    file: relative(root, fileName),
+    line: start.line,
+    what: `${mutatorName}: ${was} -> ${replacement}`,
+    survived: survived.has(status),
+  };
+}
+
+/** Changes the code and asks the tests. Mutants that make no program, or only other words, are left out. */
+export async function codeMutants({ mutate, tests }: CodeArea): Promise<Mutant[]> {
+  process.env["MUTATION_TESTS"] = tests.join(",");
+  const results = await new Stryker({
+    testRunner: "vitest",
+    vitest: { configFile: "test/mutation/vitest.config.ts" },
+    coverageAnalysis: "perTest",
+    mutate: [...mutate],
+    plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/messages.ts"],
+    ignorers: ["messages"],
+    ignorePatterns: [".local"],
+    // Outside of the project, where nothing else looks into it.
+    tempDirName: join(tmpdir(), "fleet-mutation"),
+    reporters: ["progress-append-only"],
+    // StrykerJS counts a timeout as a killed mutant: on a busy machine its 5 s would make a score of the load.
+    timeoutMS: 120_000,
+    warnings: { slow: false, unknownOptions: true, preprocessorErrors: true, unserializableOptions: true },
+    thresholds: { break: null },
+    allowConsoleColors: false,
+  }).runMutationTest();
+  return results.filter(({ status }) => survived.has(status) || killed.has(status)).map(toMutant);
+}

@@ -1,0 +1,121 @@
+import { join } from "node:path";
+import { bridgeData } from "../../../lib/bridge.ts";
+import { admissionCases } from "../../e2e/support/admission-cases.ts";
+import { kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { tenantOrders } from "../../e2e/support/tenant-orders.ts";
+import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
+import { hub } from "../../functions/spoke/support/fixtures.ts";
+import { type Request, refusal } from "./admission.ts";
+import { substituted } from "./flux.ts";
+import { build, type Manifest } from "./kustomize.ts";
+import { otherCases } from "./other-parameters.ts";
+import { removals } from "./removals.ts";
+import { render, system, withAddons } from "./spoke.ts";
+
+/** Every admission policy of the fleet, and every request for which it is known what they say. */
+
+const spoke = render(withAddons("minimal", []));
+const values = { hub: bridgeData(hub), spoke: spoke.bridge };
+
+/** A manifest of repos/ with the variables of that cluster filled in. */
+export const filled = (manifest: Manifest, on: keyof typeof values): Manifest => substituted(manifest, values[on]);
+
+const ofHub = ["policies", "deletion-order", "api"].flatMap((folder) => build(join(system, "platform", folder)));
+const ofSpoke = spoke.applied.flatMap(({ objects }) => objects);
+const objects = [...ofHub.map((object) => filled(object, "hub")), ...ofSpoke];
+
+/** The policies by their names; of one that is on the hub and on spokes the hub's. */
+export const policies: ReadonlyMap<string, Manifest> = new Map(
+  objects
+    .filter(({ kind }) => kind === "ValidatingAdmissionPolicy")
+    .map((policy) => [policy.metadata.name, policy] as const)
+    .reverse(),
+);
+
+export const parameters = objects.find(
+  ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "admission-parameters",
+) as Manifest;
+
+export interface Case {
+  readonly policy: string;
+  readonly title: string;
+  readonly request: Request;
+  /** A part of what the policy says; absent when the request passes. */
+  readonly refused?: string | undefined;
+}
+
+/** The object as the API server has it when it is being removed. */
+const removed = <T extends Manifest>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+});
+
+const tenant = { "fleet.internal/tenant": "payments" };
+
+/** Where a request goes. */
+function placeOf({ kind, metadata }: Manifest): Pick<Request, "namespace" | "namespaceLabels"> {
+  const { namespace = "", labels = {} } = metadata;
+  if (kind === "Namespace") return { namespaceLabels: labels };
+  return { namespace, namespaceLabels: namespace === tenantNamespace ? tenant : {} };
+}
+
+const changes = [
+  ...admissionCases,
+  ...tenantOrders.map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
+  ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
+].map(({ policy, title, object, from, leaving, by, refused }): Case => {
+  const known = leaving ? removed : (each: Manifest) => each;
+  const who = by === undefined ? {} : { by };
+  const before = from === undefined ? {} : { from: known(from as Manifest) };
+  const request = { object: known(object as Manifest), ...before, ...who, ...placeOf(object as Manifest), parameters };
+  return { policy, title, request, refused };
+});
+
+const ends = removals.map(
+  ({ policy, title, refused, ...request }): Case => ({
+    policy,
+    title: `the removal of ${title}`,
+    request: { ...request, ...placeOf(request.from) },
+    refused,
+  }),
+);
+
+/** A finalizer goes from what is there, whatever the policy would say of it as something new. */
+const finalizers = changes
+  .filter(({ request, refused }) => refused !== undefined && request.from === undefined)
+  .flatMap(({ policy, title, request }) => {
+    const object = request.object as Parameters<typeof kept>[0];
+    return [(each: Manifest) => each, removed].map((known, index): Case => {
+      const [from, now] = [known(kept(object) as Manifest), known(object as Manifest)];
+      const what = `the end of a finalizer, ${index === 0 ? "while it stays" : "as it goes"}`;
+      return { policy, title: `${title}: ${what}`, request: { ...request, from, object: now } };
+    });
+  });
+
+const elsewhere = otherCases.map(
+  ({ policy, title, object, parameters, refused }): Case => ({
+    policy,
+    title,
+    request: { object, parameters, ...placeOf(object) },
+    refused,
+  }),
+);
+
+export const cases: readonly Case[] = [...changes, ...elsewhere, ...finalizers, ...ends];
+
+/** Whether a policy fails closed and judges every change of what it judges, or every removal. Region and account of a Spoke can't be changed. */
+export function isComplete({ spec }: Manifest): boolean {
+  const rules = spec.matchConstraints.resourceRules as { operations: string[]; resources: string[] }[];
+  return (
+    spec.failurePolicy === "Fail" &&
+    rules.every(({ operations, resources }) =>
+      (resources.join() === "spokes" ? ["CREATE", "DELETE"] : ["CREATE,UPDATE", "DELETE"]).includes(operations.join()),
+    )
+  );
+}
+
+/** Whether a policy says of a request what it should. */
+export function isAsExpected(policy: Manifest, { request, refused }: Case): boolean {
+  const said = refusal(policy, request);
+  return refused === undefined ? said === undefined : said?.includes(refused) === true;
+}

@@ -1,0 +1,147 @@
+import type { Manifest } from "./kustomize.ts";
+
+/** Requests to a fleet with other parameters than the embedded cloud's: its Git hosts are reached over HTTPS, or over both. */
+
+export interface OtherCase {
+  readonly policy: string;
+  readonly title: string;
+  readonly object: Manifest;
+  readonly parameters: Manifest;
+  /** A part of the message; absent when the object is let through. */
+  readonly refused?: string;
+}
+
+const parameters = (data: Record<string, string>): Manifest => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "admission-parameters", namespace: "flux-system" },
+  data,
+});
+// Blanks are no part of a line.
+const https = parameters({ git_hosts: "  https://git.example.com/org/gitops-system.git \n" });
+const both = parameters({ git_hosts: "https://git.example.com/org/a.git\nssh://git@git.example.org/b.git\n" });
+
+const secret = (...keys: string[]): Manifest => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name: "app-git", namespace: "payment-app" },
+  type: "Opaque",
+  data: Object.fromEntries(keys.map((key) => [key, "dmFsdWU="])),
+});
+const app = ["githubAppID", "githubAppInstallationID", "githubAppInstallationOwner", "githubAppPrivateKey"];
+const deployKey = ["identity", "identity.pub", "known_hosts"];
+const forms =
+  "a Git credential here has the keys username, password, ca.crt, or githubAppID, githubAppInstallationID, githubAppInstallationOwner, githubAppPrivateKey, githubAppBaseURL, ca.crt (platform/policies/parameters.yaml, git_hosts)";
+
+const credentials: readonly Omit<OtherCase, "policy">[] = [
+  { title: "a token", object: secret("username", "password"), parameters: https },
+  { title: "a token and the host's CA", object: secret("username", "password", "ca.crt"), parameters: https },
+  { title: "a GitHub App", object: secret(...app), parameters: https },
+  {
+    title: "a GitHub App of a host of one's own",
+    object: secret(...app, "githubAppBaseURL", "ca.crt"),
+    parameters: https,
+  },
+  {
+    title: "a deploy key, where Git is read over HTTPS",
+    object: secret(...deployKey),
+    parameters: https,
+    refused: `${forms}; got identity, identity.pub, known_hosts`,
+  },
+  { title: "a token with a GitHub App", object: secret("password", ...app), parameters: https, refused: forms },
+  { title: "a deploy key, where there are hosts of both kinds", object: secret(...deployKey), parameters: both },
+  { title: "a token, where there are hosts of both kinds", object: secret("username", "password"), parameters: both },
+];
+
+const source = (url: string, spec: object = {}): Manifest => ({
+  apiVersion: "source.toolkit.fluxcd.io/v1",
+  kind: "GitRepository",
+  metadata: { name: "it", namespace: "flux-system" },
+  spec: { interval: "1m", url, ref: { branch: "main" }, ...spec },
+});
+
+const sources: readonly Omit<OtherCase, "policy">[] = [
+  { title: "a host over HTTPS", object: source("https://git.example.com/org/x.git"), parameters: https },
+  {
+    title: "a host over HTTPS by a GitHub App",
+    object: source("https://git.example.com/org/x.git", { provider: "github" }),
+    parameters: https,
+  },
+  {
+    title: "a host over SSH, where Git is read over HTTPS",
+    object: source("ssh://git@git.example.com/org/x.git"),
+    parameters: https,
+    refused: "got ssh://git.example.com",
+  },
+  {
+    title: "a GitHub App over SSH, where there are hosts of both kinds",
+    object: source("ssh://git@git.example.org/x.git", { provider: "github" }),
+    parameters: both,
+    refused: "spec.provider must be generic, or github for a GitHub App over https://; got github",
+  },
+  {
+    title: "the rights of the cloud over HTTPS",
+    object: source("https://git.example.com/org/x.git", { provider: "azure" }),
+    parameters: https,
+    refused: "got azure",
+  },
+  {
+    title: "an address that is no URL",
+    object: source("git@git.example.com:org/x.git"),
+    parameters: https,
+    refused: "got git@git.example.com:org/x.git",
+  },
+];
+
+const spoke = (region: string, id: string): Manifest => ({
+  apiVersion: "fleet.internal/v1alpha1",
+  kind: "Spoke",
+  metadata: { name: "blue", namespace: "spokes" },
+  spec: { region, account: { id } },
+});
+const places = parameters({ spoke_regions: " eu-west-1 \n us-east-1\n", spoke_accounts: " 111111111111 \n" });
+
+const placements: readonly Omit<OtherCase, "policy">[] = [
+  { title: "a Spoke in one of several regions", object: spoke("us-east-1", "111111111111"), parameters: places },
+  { title: "a Spoke in the first of them", object: spoke("eu-west-1", "111111111111"), parameters: places },
+];
+
+const charts = (url: string): Manifest => ({
+  apiVersion: "source.toolkit.fluxcd.io/v1",
+  kind: "HelmRepository",
+  metadata: { name: "it", namespace: "payment-app" },
+  spec: { url },
+});
+const folders = parameters({
+  tenant_repositories_beside: " https://git.example.com/org/x.git \n",
+  tenant_sources: " https://charts.example.com/payments/ \n",
+});
+
+const tenantSources: readonly Omit<OtherCase, "policy">[] = [
+  {
+    title: "charts below an address that ends with a slash",
+    object: charts("https://charts.example.com/payments/x"),
+    parameters: folders,
+  },
+  {
+    title: "charts beside such an address",
+    object: charts("https://charts.example.com/payments-of-others/x"),
+    parameters: folders,
+    refused: "HelmRepositorys of a tenant are below https://charts.example.com/payments/ (",
+  },
+  {
+    title: "a repository beside the workloads",
+    object: {
+      ...source("https://git.example.com/org/app.git"),
+      metadata: { name: "it", namespace: "payment-app" },
+    },
+    parameters: folders,
+  },
+];
+
+export const otherCases: readonly OtherCase[] = [
+  ...credentials.map((each) => ({ ...each, policy: "git-credential.fleet.internal" })),
+  ...sources.map((each) => ({ ...each, policy: "git-source.fleet.internal" })),
+  ...placements.map((each) => ({ ...each, policy: "spoke-placement.fleet.internal" })),
+  ...tenantSources.map((each) => ({ ...each, policy: "tenant-source.fleet.internal" })),
+];

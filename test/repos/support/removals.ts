@@ -1,0 +1,113 @@
+import { tenantNamespace } from "../../e2e/support/admission-request.ts";
+import type { Manifest } from "./kustomize.ts";
+
+/** Requests to remove an object, and what the policies on removals say of them. */
+
+export interface Removal {
+  readonly policy: string;
+  readonly title: string;
+  /** The object that is to go. */
+  readonly from: Manifest;
+  /** The Kustomization that the policy is asked with; an API server asks with each of the namespace in turn. */
+  readonly parameters?: Manifest;
+  readonly dryRun?: boolean;
+  /** A part of the message; absent when the object may go. */
+  readonly refused?: string;
+}
+
+const kustomization = (name: string, spec: object, namespace = "spokes"): Manifest => ({
+  apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+  kind: "Kustomization",
+  metadata: { name, namespace },
+  spec,
+});
+const needs = (...dependsOn: object[]) => kustomization("blue-workloads", { dependsOn });
+const tools = kustomization("blue-tools", {});
+const inTheWay =
+  "Kustomization blue-tools is removed after what depends on it; Kustomization blue-workloads still exists";
+
+const steps: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "a step on which another depends",
+    from: tools,
+    parameters: needs({ name: "blue-tools" }),
+    refused: inTheWay,
+  },
+  {
+    title: "a step that is one of several on which another depends",
+    from: tools,
+    parameters: needs({ name: "blue-sync" }, { name: "blue-tools", namespace: "spokes" }),
+    refused: inTheWay,
+  },
+  { title: "a step on which nothing depends", from: tools, parameters: kustomization("blue-workloads", {}) },
+  { title: "a step when another depends on others", from: tools, parameters: needs({ name: "blue-sync" }) },
+  {
+    title: "a step whose name has one in another namespace",
+    from: tools,
+    parameters: needs({ name: "blue-tools", namespace: "flux-system" }),
+  },
+];
+
+const object = (apiVersion: string, kind: string, metadata: object = {}): Manifest => ({
+  apiVersion,
+  kind,
+  metadata: { name: "it", namespace: tenantNamespace, ...metadata },
+});
+const rbac = "rbac.authorization.k8s.io/v1";
+const app = kustomization("app", { serviceAccountName: "deployer" }, tenantNamespace);
+const appliedFrom = (namespace: string) => ({ labels: { "kustomize.toolkit.fluxcd.io/namespace": namespace } });
+const { namespace: _, ...clusterWide } = object("v1", "Namespace", {
+  labels: { "fleet.internal/tenant": "payments" },
+}).metadata;
+const governed: readonly Manifest[] = [
+  { ...object("v1", "Namespace"), metadata: clusterWide },
+  object("v1", "ServiceAccount", appliedFrom("flux-system")),
+  object(rbac, "Role"),
+  object(rbac, "RoleBinding"),
+  object("aws.m.upbound.io/v1beta1", "ProviderConfig"),
+];
+
+const applications: readonly Omit<Removal, "policy">[] = [
+  ...governed.map((from) => ({
+    title: `a ${from.kind} under which an application is removed`,
+    from,
+    parameters: app,
+    refused: `${from.kind} it is removed after what needs it; Kustomization ${tenantNamespace}/app still exists`,
+  })),
+  {
+    title: "what the team made",
+    from: object("v1", "ServiceAccount", appliedFrom(tenantNamespace)),
+    parameters: app,
+  },
+  {
+    title: "what nobody needs: the Kustomization is the platform's own",
+    from: object("v1", "ServiceAccount"),
+    parameters: kustomization("app", {}, tenantNamespace),
+  },
+  {
+    title: "a ServiceAccount outside the tenants' namespaces",
+    from: object("v1", "ServiceAccount", { namespace: "flux-system" }),
+    parameters: app,
+  },
+];
+
+const spoke = (deletionProtection: boolean): Manifest => ({
+  apiVersion: "fleet.internal/v1alpha1",
+  kind: "Spoke",
+  metadata: { name: "blue", namespace: "spokes" },
+  spec: { deletionProtection },
+});
+const dryRun = "a Spoke can't be deleted as a dry run";
+
+const spokes: readonly Omit<Removal, "policy">[] = [
+  { title: "a Spoke", from: spoke(false), dryRun: false },
+  { title: "a Spoke, by a client that says nothing of a dry run", from: spoke(false) },
+  { title: "a protected Spoke", from: spoke(true), refused: "Spoke blue is protected" },
+  { title: "a Spoke, as a dry run", from: spoke(false), dryRun: true, refused: dryRun },
+];
+
+export const removals: readonly Removal[] = [
+  ...steps.map((each) => ({ ...each, policy: "deletion-order.fleet.internal" })),
+  ...applications.map((each) => ({ ...each, policy: "tenant-deletion-order.fleet.internal" })),
+  ...spokes.map((each) => ({ ...each, policy: "spoke-deletion.fleet.internal" })),
+];
