@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
-import { confinement } from "../../cli/check/confinement.ts";
-import { type Build, kustomize } from "../../cli/check/kustomize.ts";
+import { kustomize } from "../../cli/check/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
-import { expected, found, kustomizeTells, moreSeeds, replaced, seeds, withChanges } from "../cli/support/seeds.ts";
+import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
 import { validationSeeds } from "../cli/support/validation-seeds.ts";
 import { schemaFolder } from "../functions/spoke/support/schemas.ts";
 
@@ -85,52 +84,6 @@ describe("fleet check with the real kustomize", () => {
       const { status, stdout } = fleet("--repos", folder, "--format", "github");
       expect(status).toBe(1);
       expect(stdout).toMatch(/^::error file=.*cluster-info\.yaml,line=\d+,title=fleet check%3A variable::/);
-    });
-  });
-});
-
-describe("the real kustomize", () => {
-  test("sees nothing of this machine but the checkout, whatever a kustomization names", () => {
-    expect(confinement(kubectl)).toBeDefined();
-    const place = mkdtempSync(join(tmpdir(), "fleet-confined-"));
-    const checkout = join(place, "checkout");
-    mkdirSync(checkout);
-    writeFileSync(join(place, "secret"), "canary\n");
-    const build = kustomize({ FLEET_KUSTOMIZE: kubectl });
-    const made = (files: readonly string[]) => {
-      writeFileSync(
-        join(checkout, "kustomization.yaml"),
-        JSON.stringify({ configMapGenerator: [{ name: "x", files }] }),
-      );
-      return build(checkout, { checkout, reachesOut: true });
-    };
-    try {
-      writeFileSync(join(checkout, "own"), "of the checkout\n");
-      expect(made(["own"])).toContain("of the checkout");
-      for (const file of [join(place, "secret"), "../secret", "/etc/passwd", "/proc/self/environ"])
-        expect(() => made([`key=${file}`]), file).toThrow(/no such file or directory/);
-      expect(() => made(["key=http://169.254.169.254/"])).toThrow(/network is unreachable/);
-    } finally {
-      rmSync(place, { recursive: true });
-    }
-  });
-
-  test("makes nothing of a line that only its own reader of YAML sees", () => {
-    const file = "gitops-system/platform/namespaces/kustomization.yaml";
-    const hidden = `#\u2028configMapGenerator: [{ name: x, files: [spokes.yaml] }]\n`;
-    withChanges([replaced(file, /$/, hidden)], (folder) => {
-      const real = kustomize({ FLEET_KUSTOMIZE: kubectl });
-      const checkout = join(folder, "gitops-system");
-      expect(real(join(folder, dirname(file)), { checkout, reachesOut: false })).toContain("kind: ConfigMap");
-      const made: string[] = [];
-      const build: Build = (path, scope) => {
-        const text = real(path, scope);
-        if (path.endsWith("/platform/namespaces")) made.push(text);
-        return text;
-      };
-      check({ repos: folder, build });
-      expect(made).toEqual([expect.stringContaining("kind: Namespace")]);
-      expect(made.join()).not.toContain("kind: ConfigMap");
     });
   });
 });

@@ -7,10 +7,12 @@ import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import type { Workflow } from "./rules.ts";
 
-/** The scripts of pull-request.yml as GitHub runs them, by bash, with a program in place of what they call. */
+/** The scripts of the workflows as GitHub runs them, by bash, with a program in place of what they call. */
 
 const root = join(import.meta.dirname, "..", "..");
-const { jobs } = parse(readFileSync(join(root, ".github", "workflows", "pull-request.yml"), "utf8")) as Workflow;
+const jobsOf = (name: string) =>
+  (parse(readFileSync(join(root, ".github", "workflows", `${name}.yml`), "utf8")) as Workflow).jobs;
+const jobs: Workflow["jobs"] = { ...jobsOf("pull-request"), ...jobsOf("release") };
 
 let dir = "";
 beforeEach(() => {
@@ -87,6 +89,108 @@ describe("the comparison of a pull request", () => {
       text: expect.stringContaining(`::error::fleet diff could not run (exit code ${code})`),
     });
     expect(existsSync(join(dir, "output"))).toBe(false);
+  });
+});
+
+describe("previews that can decrypt the state", () => {
+  const required = () =>
+    runs("reviewers", "Require reviewers", { ...jobs["reviewers"]?.env, GITHUB_REPOSITORY: "org/fleet" });
+
+  test("run where every environment of theirs asks for reviewers", () => {
+    program("gh", "printf 'wait_timer\\nrequired_reviewers\\n'");
+    expect(required()).toEqual({ status: 0, text: "" });
+    const environments = read("called")
+      .trim()
+      .split("\n")
+      .map((call) => /^api repos\/org\/fleet\/environments\/(\S+) --jq \.protection_rules\[\]\.type$/.exec(call)?.[1]);
+    const stacks = jobs["preview"]?.strategy?.matrix["stack"] ?? [];
+    expect(environments).toEqual(stacks.map((stack) => `${stack}-preview`));
+  });
+
+  test.for([
+    [
+      "asks for no reviewers",
+      "case $2 in */prod-preview) echo wait_timer;; *) echo required_reviewers;; esac",
+      "prod-preview has no",
+    ],
+    ["is not there", "echo 'gh: Not Found (HTTP 404)' >&2; exit 1", "does not show the environment dev-preview"],
+  ])("don't run where an environment %s", ([, script, message]) => {
+    program("gh", script as string);
+    expect(required()).toEqual({ status: 1, text: expect.stringContaining(message as string) });
+  });
+});
+
+describe("a preview offline", () => {
+  const preview = () => runs("offline", "Preview with the policy pack", { STACK: "dev" });
+
+  test("is the project's own, without AWS, with the policy pack and the stack's parameters of it", () => {
+    program("npm", "");
+    expect(preview().status).toBe(0);
+    mkdirSync(join(dir, "stacks"));
+    writeFileSync(join(dir, "stacks", "policies.dev.json"), "{}");
+    expect(preview().status).toBe(0);
+    const command = "run preview -- dev --diff --policy-pack policies";
+    expect(read("called")).toBe(`${command}\n${command} --policy-pack-config stacks/policies.dev.json\n`);
+  });
+
+  test("fails with what it finds", () => {
+    program("npm", "exit 255");
+    expect(preview().status).toBe(255);
+  });
+});
+
+describe("a release", () => {
+  const reference = "ghcr.io/org/function:v1.2.3";
+  const release = (tag = "v1.2.3") =>
+    runs("function", "Build and push", { TAG: tag, ACTOR: "me", TOKEN: "t", RUNNER_TEMP: join(dir, "bin") });
+  /** crane, of which `digest` behaves so before something is pushed. */
+  const registry = (lookup: string) => {
+    program("npx", `echo "${reference} layout"`);
+    program("crane", `if [ "$1" = digest ] && [ ! -e pushed ]; then ${lookup}; fi\n[ "$1" != push ] || touch pushed`);
+  };
+  const answers = (text: string) =>
+    `echo 'HEAD request failed, falling back on GET: 404' >&2; echo '${text}' >&2; exit 1`;
+  const url = "https://ghcr.io/v2/org/function/manifests/v1.2.3";
+
+  // What crane 0.21.9 says of `crane registry serve`, of a registry that gives no reason, and of ghcr.io.
+  test.for([
+    `Error: GET ${url}: NAME_UNKNOWN: Unknown name`,
+    `Error: GET ${url}: MANIFEST_UNKNOWN: manifest unknown`,
+    `Error: GET ${url}: unexpected status code 404 Not Found`,
+  ])("goes on when the registry does not have the version: %s", (text) => {
+    registry(answers(text));
+    expect(release()).toMatchObject({ status: 0 });
+    expect(read("called")).toContain(`push layout ${reference}\n`);
+  });
+
+  test.for([
+    `Error: GET ${url}: DENIED: requested access to the resource is denied`,
+    `Error: GET ${url}: UNAUTHORIZED: authentication required`,
+    `Error: GET ${url}: unexpected status code 503 Service Unavailable`,
+    `Error: GET https://ghcr.io/token?service=404: unexpected status code 500 Internal Server Error`,
+    'Error: Get "https://ghcr.io/v2/": dial tcp: lookup ghcr.io: no such host',
+    "",
+  ])("pushes nothing, and says why, when the registry does not say that: %s", (text) => {
+    registry(answers(text));
+    const { status, text: said } = release();
+    expect(status).toBe(1);
+    expect(said).toContain(`::error::it is not known whether ${reference} is published, so nothing was: ${text}`);
+    expect(read("called")).not.toContain("push");
+  });
+
+  test("pushes no version twice", () => {
+    registry("echo sha256:1; exit 0");
+    expect(release()).toEqual({
+      status: 1,
+      text: expect.stringContaining(`${reference} is published already (sha256:1)`),
+    });
+    expect(read("called")).not.toContain("push");
+  });
+
+  test("is of the version that the tag names", () => {
+    registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
+    expect(release("v1.2.4").text).toContain(`the tag is v1.2.4, but Git and the package say ${reference}`);
+    expect(read("called")).not.toContain("push");
   });
 });
 

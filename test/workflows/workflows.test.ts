@@ -72,6 +72,22 @@ describe("a pull request", () => {
     expect(job?.permissions).toEqual({ contents: "read", "id-token": "write" });
   });
 
+  test("gets previews that can decrypt the state behind reviewers, or offline without any role, never both", () => {
+    const { preview, reviewers, offline } = jobs;
+    const own = "github.event.pull_request.head.repo.full_name == github.repository && vars.PREVIEW";
+    expect([preview?.needs, preview?.if, reviewers?.if]).toEqual([
+      "reviewers",
+      `${own} != 'offline'`,
+      `${own} != 'offline'`,
+    ]);
+    expect(offline?.if).toBe(`${own} == 'offline'`);
+    expect(offline?.strategy?.matrix["stack"]).toEqual(stacks);
+    expect([offline?.permissions, offline?.environment]).toEqual([{ contents: "read" }, undefined]);
+    expect(JSON.stringify(offline)).not.toMatch(/aws-actions|pulumi\/actions|PULUMI_BACKEND_URL|upload-artifact/);
+    // The composition function's code of the pull request: no right but to read.
+    expect(jobs["diff"]?.permissions).toEqual({ contents: "read" });
+  });
+
   test("gets its blast radius as one comment, which is found again by its first line", () => {
     expect(jobs["diff"]?.needs).toBe("preview");
     const comment = jobs["comment"];
