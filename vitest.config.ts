@@ -23,8 +23,11 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/e2e/**"],
-          // Loading the AWS SDK alone can take longer than vitest's 5 s while the machine is busy.
+          // While the machine is busy, loading the AWS SDK alone can take longer than vitest's 5 s, starting a process longer
+          // than its 10 s for a hook, and what happens in the background longer than its 1 s for a poll.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
+          expect: { poll: { timeout: 30_000 } },
           // vitest leaves half of the processors idle by default.
           maxWorkers: "100%",
           // Not 0: vitest would put a group 0 with a single worker last.

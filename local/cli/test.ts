@@ -1,4 +1,4 @@
-// `npm test`: the machine, the toolchain, then all tests. Arguments go to vitest.
+// `npm test`: the machine, the toolchain, what only tests run, then all tests. Arguments go to vitest.
 import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { newFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
 import { temporaryInstance } from "./temporary.ts";
 import { closingLines, type TestResults } from "./test-results.ts";
+import { testToolsStep } from "./test-tools.ts";
 
 /** The projects of vitest.config.ts that a run without a choice is made of. */
 const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
@@ -35,7 +36,7 @@ await main(async () => {
   const dir = await temporaryInstance("fleet-test", "local");
   const results = `${dir}.json`;
   const { machineSteps } = newFleet(dir, "local");
-  await runSteps(machineSteps, undefined, dir);
+  await runSteps([...machineSteps, testToolsStep], undefined, dir);
   const code = await vitest(process.argv.slice(2), dir, results);
   const closing = closingLines(await readJson<TestResults>(results), CHECKOUT);
   await rm(results, { force: true });

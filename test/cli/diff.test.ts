@@ -127,7 +127,7 @@ describe("a spoke that goes", () => {
     fleet.edit("repos/gitops-workloads/clusters/blue/payment-app/kustomization.yaml", ["rbac.yaml", "rbacs.yaml"]);
     fleet.commit();
     report = await diff(fleet, "HEAD~1", "HEAD");
-  }, 60_000);
+  });
   afterAll(() => fleet.remove());
 
   test("takes everything with it, and what keeps data is named first", () => {

@@ -50,7 +50,7 @@ describe("fleet diff", () => {
     expect(clusters.filter(({ refused }: { refused: boolean }) => refused)).toEqual([
       expect.objectContaining({ name: "blue", troubles: expect.arrayContaining([expect.stringContaining(refusal)]) }),
     ]);
-  }, 60_000);
+  });
 
   test("exits with 1 for the removal of a protected spoke", async () => {
     fleet.delete("repos/gitops-system/spokes/green");

@@ -21,7 +21,7 @@ const made = (...path: string[]): string => {
 let fleet: GitFleet;
 beforeAll(() => {
   fleet = new GitFleet();
-}, 60_000);
+});
 afterAll(() => {
   fleet.remove();
   rmSync(folder, { recursive: true });

@@ -3,6 +3,7 @@ import { cpSync, openSync, readdirSync, readFileSync, writeFileSync } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse, parseAllDocuments, stringify } from "yaml";
+import { GO_ENVIRONMENT } from "../../../local/cli/test-tools.ts";
 import type { Toolchain } from "../../../local/toolchain/index.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
@@ -18,7 +19,7 @@ const PORT = 9443;
 export const kyvernoModule = {
   cwd: join(import.meta.dirname, "..", "kyverno"),
   encoding: "utf8",
-  env: { ...process.env, CGO_ENABLED: "0", GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" },
+  env: { ...process.env, ...GO_ENVIRONMENT },
 } as const;
 
 const yamls = (folder: string): string[] =>

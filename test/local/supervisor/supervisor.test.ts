@@ -11,7 +11,7 @@ import { type ProcessStatus, supervisorOf } from "../../../local/supervisor/clie
 import { canOpenInstances } from "../instance/support.ts";
 
 // Real processes under a real supervisor.
-describe.skipIf(!canOpenInstances)("supervisor", { timeout: 30_000 }, () => {
+describe.skipIf(!canOpenInstances)("supervisor", () => {
   let instance: Instance;
 
   beforeAll(async () => {

@@ -106,9 +106,7 @@ describe("CreateCluster", () => {
     await expect.poll(async () => (await describeHub()).status).toBe("ACTIVE");
     eks.clusters.failures.push("no room", "no room", "no room");
     await eks.call("POST", "/clusters", clusterBody("broken"));
-    await expect
-      .poll(async () => (await eks.call("GET", "/clusters/broken")).body.cluster.status, { timeout: 5000 })
-      .toBe("FAILED");
+    await expect.poll(async () => (await eks.call("GET", "/clusters/broken")).body.cluster.status).toBe("FAILED");
     expect((await eks.call("GET", "/clusters/broken")).body.cluster.health.issues[0].message).toBe("no room");
     expect((await eks.call("DELETE", "/clusters/broken")).status).toBe(200);
     await eks.settle();

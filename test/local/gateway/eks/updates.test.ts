@@ -34,7 +34,7 @@ describe("UpdateClusterVersion", () => {
     eks.clusters.failures.push("broken", "broken", "broken");
     const { update } = (await eks.call("POST", "/clusters/hub/updates", { version: "1.35" })).body;
     const found = async () => (await eks.call("GET", `/clusters/hub/updates/${update.id}`)).body.update;
-    await expect.poll(async () => (await found()).status, { timeout: 5000 }).toBe("Failed");
+    await expect.poll(async () => (await found()).status).toBe("Failed");
     expect((await found()).errors[0].errorMessage).toBe("broken");
     expect(await cluster()).toMatchObject({ status: "ACTIVE", version: "1.34" });
     // The old version is started again, in case the new one runs by half.

@@ -22,11 +22,11 @@ test("a plugin ends when the engine that started it is killed", async () => {
   const engine = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
   const lines: string[] = [];
   createInterface({ input: engine.stdout }).on("line", (line) => lines.push(line));
-  await expect.poll(() => lines.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => lines.length).toBe(2);
   const pid = Number(/pid (\d+)/.exec(lines.join("\n"))?.[1]);
   expect(alive(pid)).toBe(true);
   engine.kill("SIGKILL");
-  await expect.poll(() => alive(pid), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => alive(pid)).toBe(false);
 });
 
 test("the engine's interrupt ends a plugin at once, without an error", async () => {
