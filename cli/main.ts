@@ -26,6 +26,9 @@ const help = `Usage: npx fleet <command> [options]
 ${list.join("\n")}
 
 npx fleet <command> --help says more about a command.
+
+What npm start builds for the local stack is in ~/.cache/eks-gitops-fleet (or FLEET_CACHE_DIR); npm run down -- --cache
+removes it, together with the local stack.
 `;
 
 async function main([name, ...argv]: readonly string[]): Promise<number> {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { CommandError, hierarchies, run } from "../instance/index.ts";
+import { CommandError, folderFault, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
+import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
@@ -16,6 +17,8 @@ export interface Machine {
   readonly commands: ReadonlySet<string>;
   /** What neither the machine nor its distribution's packages have; empty where there is apt. */
   readonly systemFaults: readonly string[];
+  /** Why the folders of instance and cache can't be that: what else is in them. */
+  readonly folderFaults: readonly string[];
   /** Why no network namespace can be made; undefined when one can. */
   readonly namespaceFault: string | undefined;
   /** Why there is no usable cgroup hierarchy; undefined when there is one. */
@@ -63,6 +66,7 @@ export function missing(machine: Machine): string[] {
       `root is needed (namespaces, mounts, addresses), got user id ${machine.user}: run it with sudo, or in a VM or CI runner`,
     ...NEEDED_COMMANDS.map((name) => !machine.commands.has(name) && `the command ${name} is not on PATH: install it`),
     ...machine.systemFaults,
+    ...machine.folderFaults,
     machine.namespaceFault !== undefined &&
       `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceFault}`,
     machine.cgroupFault !== undefined && machine.cgroupFault,
@@ -141,6 +145,9 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
     user: process.geteuid?.() ?? -1,
     commands: new Set(NEEDED_COMMANDS.filter(onPath)),
     systemFaults: hasApt() ? [] : lackingWithoutApt(await findOwn()),
+    folderFaults: (
+      await Promise.all([folderFault(INSTANCE_FOLDER, dir), folderFault(CACHE_FOLDER, cache.path)])
+    ).filter((found) => found !== undefined),
     namespaceFault: await fault(run(["unshare", "--net", "true"])),
     cgroupFault: await fault(hierarchies()),
     memory: totalmem(),

@@ -1,8 +1,16 @@
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { removeAll } from "../clusters/index.ts";
-import { findInstance, type Instance, leftovers, openInstance, releaseInstance } from "../instance/index.ts";
+import {
+  findInstance,
+  folderFault,
+  INSTANCE_FOLDER,
+  type Instance,
+  leftovers,
+  openInstance,
+  releaseInstance,
+  removeOwned,
+} from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { ensureSystemCommands } from "../toolchain/index.ts";
@@ -54,7 +62,10 @@ const stopStep: Step<Fleet> = {
 
 const stateStep: Step<Fleet> = {
   name: "remove the state",
-  run: ({ dir }) => rm(dir, { recursive: true, force: true }),
+  run: async ({ dir }, report) => {
+    const others = await removeOwned(INSTANCE_FOLDER, dir);
+    if (others.length > 0) report(`${dir} stays: ${others.join(", ")} in it is not of the instance`);
+  },
 };
 
 const checkStep: Step<Fleet> = {
@@ -74,6 +85,8 @@ const checkStep: Step<Fleet> = {
  */
 export async function tearDown(dir: string, stack: string, { force }: TeardownOptions): Promise<boolean> {
   if (!existsSync(join(dir, "instance.json"))) return false;
+  const fault = await folderFault(INSTANCE_FOLDER, dir);
+  if (fault !== undefined) throw new Error(fault);
   const fleet = newFleet(dir, stack);
   await ensureSystemCommands((line) => console.log(line));
   // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.

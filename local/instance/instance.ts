@@ -2,6 +2,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
 import { isMissing, readJson, writeAtomic } from "./files.ts";
+import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
 import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.ts";
 import { type Leftover, leftovers } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
@@ -22,11 +23,12 @@ export function defaultDir(): string {
 /**
  * Opens the instance of a folder: claims an index, makes its folders, its addresses on `lo` and its packet filter.
  * Idempotent. A folder keeps its index (its state is full of addresses): when another folder has taken that index
- * meanwhile, or all are taken, this rejects and says what to do.
+ * meanwhile, or all are taken, this rejects and says what to do. So it does when the folder is neither empty nor an instance.
  */
 export async function openInstance(dir: string = defaultDir()): Promise<Instance> {
   await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
   return await withLock("instances", async () => {
+    await ensureOwned(INSTANCE_FOLDER, resolve(dir));
     const instance = await claim(resolve(dir));
     await makeFolders(instance);
     await writeAtomic(identityOf(instance.dir), `${JSON.stringify({ index: instance.index })}\n`, 0o644);

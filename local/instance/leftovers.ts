@@ -34,8 +34,8 @@ async function list(kind: Leftover["kind"], names: string[] | Promise<string[]>)
   return (await names).map((name) => ({ kind, name }));
 }
 
-async function mounts({ dir, paths }: Instance): Promise<string[]> {
-  return [...(await mountsUnder(dir)), ...(await mountsUnder(paths.run))];
+async function mounts({ paths }: Instance): Promise<string[]> {
+  return [...(await mountsUnder(paths.clusters)), ...(await mountsUnder(paths.run))];
 }
 
 /** Names of the network namespaces of an instance. */

@@ -20,7 +20,7 @@ export async function purge(instance: Instance): Promise<void> {
     for (const { pid } of processes) kill(pid);
     await sleep(50);
   }
-  for (const folder of [instance.dir, instance.paths.run]) await unmountUnder(folder);
+  for (const folder of [instance.paths.clusters, instance.paths.run]) await unmountUnder(folder);
   for (const link of await links(instance)) await run(["ip", "link", "del", link]);
   for (const namespace of await namespaces(instance)) await run(["ip", "netns", "del", namespace]);
   await removeCgroup(instance.kernel.cgroup);

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import { readdirSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, relative } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { writeAtomic } from "../instance/files.ts";
+import type { OwnedKind } from "../instance/folder.ts";
 
 /** Entries that no run has used for this long are removed when a newer one of their group is finished. */
 const KEEP_UNUSED_MS = 14 * 24 * 3600 * 1000;
@@ -10,8 +12,27 @@ const MARKER = ".complete";
 
 /** The toolchain's folder, outside every checkout: FLEET_CACHE_DIR, or `eks-gitops-fleet` in the user's cache folder. */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
-  return env.FLEET_CACHE_DIR ?? join(env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "eks-gitops-fleet");
+  return resolve(env.FLEET_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "eks-gitops-fleet"));
 }
+
+// Folders of the Go build, beside the groups.
+const BUILD_FOLDERS = ["go-build", "go-tmp"];
+
+/** Whether it is a folder of entries, all named by a contentKey. */
+function isGroup(path: string): boolean {
+  if (!statSync(path).isDirectory()) return false;
+  const names = readdirSync(path);
+  return names.length > 0 && names.every((name) => /^[0-9a-f]{16}$/.test(name));
+}
+
+/** The cache as a folder that we fill and remove. */
+export const CACHE_FOLDER: OwnedKind = {
+  what: "the toolchain's cache",
+  variable: "FLEET_CACHE_DIR",
+  isPart: (dir, name) => BUILD_FOLDERS.includes(name) || isGroup(join(dir, name)),
+  isOlder: (dir, names) =>
+    names.every((name) => CACHE_FOLDER.isPart(dir, name)) && names.some((name) => !BUILD_FOLDERS.includes(name)),
+};
 
 /** Names the content of a recipe: 16 hex digits that change with any part, its name or the order of the parts. */
 export function contentKey(parts: Record<string, string>): string {

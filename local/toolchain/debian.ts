@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isMissing } from "../instance/files.ts";
 import { run } from "./run.ts";
 
 /** Whether this machine can take packages apart that its distribution serves: apt-get and dpkg-deb are there. */
@@ -101,42 +100,4 @@ async function unpack(archive: string, root: string, without: readonly string[])
     ...without.map((folder) => `--exclude=${folder}`),
   ]);
   await rm(content);
-}
-
-/** Folders below an unpacked root that hold shared libraries, for LD_LIBRARY_PATH. */
-export async function libraryFolders(root: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const base of ["lib", "usr/lib"])
-    for (const folder of [base, ...(await entries(join(root, base))).map((name) => join(base, name))]) {
-      const names = await entries(join(root, folder));
-      if (names.some((name) => /\.so(\.|$)/.test(name))) found.push(join(root, folder));
-    }
-  return found;
-}
-
-/** Where an unpacked root has a program, whichever folder its package puts it in. @throws when it has none. */
-export async function unpackedProgram(root: string, name: string): Promise<string> {
-  for (const folder of ["usr/sbin", "sbin", "usr/bin", "bin"]) {
-    const path = join(root, folder, name);
-    // An absolute link leads out of the root, to another file or none.
-    const real = await realpath(path).catch((error: unknown) => (isMissing(error) ? "" : Promise.reject(error)));
-    if (real.startsWith(`${await realpath(root)}/`)) return path;
-  }
-  throw new Error(`the packages in ${root} have no program ${name}: the distribution has moved it to another package`);
-}
-
-/** The shared libraries that a program lacks on this machine; with `folders`, also when these are searched first. */
-export async function missingLibraries(program: string, folders: readonly string[] = []): Promise<string[]> {
-  // ldd fails for a program without shared libraries, and says so.
-  const told = await run(["sh", "-c", 'ldd "$1" 2>&1 || true', "sh", program], {
-    env: folders.length === 0 ? {} : { LD_LIBRARY_PATH: folders.join(":") },
-  });
-  return told
-    .split("\n")
-    .filter((line) => line.includes("not found"))
-    .map((line) => line.trim());
-}
-
-async function entries(folder: string): Promise<string[]> {
-  return await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : Promise.reject(error)));
 }

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { ensureOwned, removeOwned } from "../instance/folder.ts";
+import { listInstances } from "../instance/instance.ts";
 import { tryLock, withLock } from "../instance/lock.ts";
-import { cacheRoot, contentKey, isComplete } from "./cache.ts";
+import { CACHE_FOLDER, cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
 import { ensureGoGroup, type GoGroup, goEntry, goGroups, goPackages, mainGroup, removeBuildCache } from "./go.ts";
 import { ensureImages, type Image } from "./images.ts";
@@ -71,7 +73,23 @@ const lockName = (root: string) => `toolchain/${contentKey({ root })}`;
  */
 export async function ensureSystemCommands(say: (detail: string) => void): Promise<void> {
   const root = cacheRoot();
-  useSystem(await withLock(lockName(root), () => ensureSystem(root, say), LOCK_SECONDS));
+  const ensure = async () => {
+    await ensureOwned(CACHE_FOLDER, root);
+    return ensureSystem(root, say);
+  };
+  useSystem(await withLock(lockName(root), ensure, LOCK_SECONDS));
+}
+
+/**
+ * Removes the cache. @returns its folder, and the names of what stays there because it is not the cache's
+ * @throws while an instance is open: its programs run from there
+ */
+export async function removeCache(): Promise<{ readonly root: string; readonly others: readonly string[] }> {
+  const root = cacheRoot();
+  const open = (await listInstances()).map(({ dir }) => dir);
+  if (open.length > 0)
+    fail(`the programs of ${open.join(" and ")} run from ${root}: remove these first (FLEET_LOCAL_DIR=… npm run down)`);
+  return { root, others: await withLock(lockName(root), () => removeOwned(CACHE_FOLDER, root), LOCK_SECONDS) };
 }
 
 /** All that waits for the network, side by side: the system's part and then the Python environment, Go modules. */
@@ -86,6 +104,7 @@ async function downloads(root: string, say: (detail: string) => void) {
 }
 
 async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
+  await ensureOwned(CACHE_FOLDER, root);
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
   const { packages, python, system } = await report.part("downloads", (say) => downloads(root, say));

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { basename, delimiter, dirname, join } from "node:path";
 import { CommandError, run as runCommand } from "../instance/command.ts";
 import { contentKey, ensureEntry, readTexts } from "./cache.ts";
-import { distribution, hasApt, libraryFolders, missingLibraries, unpackedProgram, unpackPackages } from "./debian.ts";
+import { distribution, hasApt, unpackPackages } from "./debian.ts";
+import { expectLibraries, libraryFolders, place, unpackedProgram } from "./unpacked.ts";
 import { compare } from "./version.ts";
 
 /** Commands that come together: all of them from this machine when it has them in a fitting version, else from a package. */
@@ -180,7 +181,7 @@ export async function ensureSystem(root: string, say: (detail: string) => void, 
   const own = given ?? (await findOwn());
   const packages = lackingPackages(own);
   if (packages.length > 0 && !hasApt()) throw new Error(lackingWithoutApt(own).join("\n"));
-  const texts = await readTexts(import.meta.dirname, ["debian.ts", "system.ts"]);
+  const texts = await readTexts(import.meta.dirname, ["debian.ts", "system.ts", "unpacked.ts"]);
   const release = packages.length > 0 ? await distribution() : "";
   const key = contentKey({ ...texts, own: JSON.stringify(own), release });
   const dir = await ensureEntry({ root, group: "system", key }, (folder) => build(folder, own, packages, say));
@@ -207,37 +208,6 @@ async function build(dir: string, own: Own, packages: string[], say: (detail: st
   if (own.cni === undefined && root !== undefined)
     for (const name of CNI_PLUGINS) await expectLibraries(join(root, "usr", "lib", "cni", name), []);
 }
-
-// iptables looks for its extensions in the folder that it was built for.
-const EXTENSIONS = "xtables";
-
-/** Makes a command of an unpacked program: a link, or a script where it needs libraries or extensions from its package. */
-async function place(program: string, command: string, libraries: readonly string[]): Promise<void> {
-  const extensions = libraries.map((folder) => join(folder, EXTENSIONS)).find((folder) => existsSync(folder));
-  const extended = basename(program).startsWith("iptables");
-  if (!extended && (await missingLibraries(program)).length === 0) return symlink(program, command);
-  await expectLibraries(program, libraries);
-  await writeFile(command, wrapper(program, libraries, extended ? extensions : undefined), { mode: 0o755 });
-}
-
-async function expectLibraries(program: string, libraries: readonly string[]): Promise<void> {
-  const missing = await missingLibraries(program, libraries);
-  if (missing.length > 0)
-    throw new Error(
-      `${program} lacks shared libraries on this machine, also with those of its packages: ${missing.join("; ")}. ` +
-        `Upgrade the machine to the release that apt's sources name, or install the package of ${basename(program)}`,
-    );
-}
-
-/** A shell script that runs a program with its own libraries, and iptables with its extensions. */
-export const wrapper = (program: string, libraries: readonly string[], extensions: string | undefined): string => {
-  // An empty folder name in the list would be the working folder.
-  const inherited = "$" + "{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
-  return `#!/bin/sh
-export LD_LIBRARY_PATH="${libraries.join(":")}${inherited}"
-${extensions === undefined ? "" : `export XTABLES_LIBDIR="${extensions}"\n`}exec "${program}" "$@"
-`;
-};
 
 async function wheel(folder: string): Promise<string> {
   const name = (await readdir(folder)).find((file) => /^pip-.*\.whl$/.test(file));

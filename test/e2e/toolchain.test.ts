@@ -4,10 +4,16 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { hasApt } from "../../local/toolchain/debian.ts";
-import { chartVersions, ensureToolchain, imageReferences, type Toolchain } from "../../local/toolchain/index.ts";
+import {
+  chartVersions,
+  ensureToolchain,
+  imageReferences,
+  removeCache,
+  type Toolchain,
+} from "../../local/toolchain/index.ts";
 import { ensurePython } from "../../local/toolchain/python.ts";
 import { ensureSystem, fits, SYSTEM_SETS } from "../../local/toolchain/system.ts";
 
@@ -85,6 +91,18 @@ describe.runIf(hasApt())("on a machine that has none of the system's commands", 
     });
     expect(rules).toContain("-A INPUT -m comment --comment ours -j ACCEPT");
   });
+});
+
+test("the cache is not removed under an instance that runs from it", async () => {
+  const before = process.env["FLEET_CACHE_DIR"];
+  try {
+    // Not the real one, should it fail.
+    process.env["FLEET_CACHE_DIR"] = join(work, "cache-to-remove");
+    await expect(removeCache()).rejects.toThrow(inject("dir"));
+  } finally {
+    if (before === undefined) delete process.env["FLEET_CACHE_DIR"];
+    else process.env["FLEET_CACHE_DIR"] = before;
+  }
 });
 
 test("CoreDNS can't ask a server outside: it has no plugin that forwards", () => {

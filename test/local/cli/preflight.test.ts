@@ -15,6 +15,7 @@ const fit: Machine = {
   user: 0,
   commands: new Set(NEEDED_COMMANDS),
   systemFaults: [],
+  folderFaults: [],
   namespaceFault: undefined,
   cgroupFault: undefined,
   memory: 16 * GIB,
@@ -34,6 +35,7 @@ describe("what a machine lacks is said at once, all of it", () => {
     ["no root", { user: 1000 }, /root is needed .* got user id 1000: run it with sudo/],
     ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
     ["no apt and no nft", { systemFaults: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
+    ["a home for an instance", { folderFaults: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
     [
       "no network namespaces",
       { namespaceFault: "unshare failed: Operation not permitted" },

@@ -12,8 +12,8 @@ import {
   SYSTEM_COMMANDS,
   SYSTEM_SETS,
   useSystem,
-  wrapper,
 } from "../../../local/toolchain/system.ts";
+import { wrapper } from "../../../local/toolchain/unpacked.ts";
 
 let dir: string;
 beforeEach(async () => {

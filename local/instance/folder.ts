@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { lstat, mkdir, readdir, realpath, rm, rmdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { isMissing, readJson, readText, writeAtomic } from "./files.ts";
+import { mountsUnder } from "./mounts.ts";
+
+/** A kind of folder that our commands fill and remove, as root, wherever a variable says. */
+export interface OwnedKind {
+  /** What such a folder is, in a sentence: "an instance of the embedded cloud". */
+  readonly what: string;
+  /** The environment variable that names one. */
+  readonly variable: string;
+  /** Whether an entry of the folder is a part of it; only parts are ever removed. */
+  readonly isPart: (dir: string, name: string) => boolean;
+  /** Whether a folder with these entries and without a marker was made by a version that wrote none. */
+  readonly isOlder: (dir: string, names: readonly string[]) => boolean;
+}
+
+/** Written into an empty folder before anything else, removed last: only a folder with it is filled or removed. */
+const MARKER = ".eks-gitops-fleet.json";
+
+interface Marker {
+  readonly what: string;
+  /** Different for every folder that was ever made. */
+  readonly id: string;
+}
+
+const CHECKOUT = dirname(dirname(import.meta.dirname));
+
+/** Why a folder can't be of this kind; undefined when it can, or is. Changes nothing. */
+export async function folderFault(kind: OwnedKind, dir: string): Promise<string | undefined> {
+  const wrong = (why: string) =>
+    `${kind.variable}: ${dir} can't be ${kind.what}: it ${why}. Allowed is a folder that doesn't exist, an empty one, or one that this command made; ` +
+    `name another, such as ${join(dir, "fleet")}`;
+  const link = await lstat(dir).catch(tolerateMissing);
+  if (link?.isSymbolicLink()) return wrong("is a symbolic link (name the folder that it leads to)");
+  const held = (await precious()).find((path) => holds(dir, path));
+  if (held !== undefined) return wrong(`holds ${held}`);
+  if (link === undefined) return undefined;
+  if (!link.isDirectory()) return wrong("is no folder");
+  const real = await realpath(dir);
+  const heldReally = (await precious()).find((path) => holds(real, path));
+  if (heldReally !== undefined) return wrong(`is ${real}, which holds ${heldReally}`);
+  const names = (await readdir(dir)).filter((name) => !isDraft(name));
+  if (names.length === 0) return undefined;
+  const marker = await readJson<Marker>(join(dir, MARKER));
+  if (marker?.what === kind.what) return undefined;
+  if (marker !== undefined) return wrong(`is ${marker.what}`);
+  if (kind.isOlder(dir, names)) return undefined;
+  const foreign = names.filter((name) => !kind.isPart(dir, name)).slice(0, 5);
+  return wrong(
+    foreign.length > 0
+      ? `is not empty (it has ${foreign.join(", ")})`
+      : `is not empty and has no ${MARKER}; when an older version of this project made it, stop it with that version's npm run down`,
+  );
+}
+
+/** Takes a folder for this kind: makes it, and its marker when it is empty. @returns its identity. @throws folderFault. */
+export async function ensureOwned(kind: OwnedKind, dir: string): Promise<string> {
+  const fault = await folderFault(kind, dir);
+  if (fault !== undefined) throw new Error(fault);
+  await mkdir(dir, { recursive: true, mode: 0o755 });
+  const path = join(dir, MARKER);
+  const marker = (await readJson<Marker>(path)) ?? { what: kind.what, id: randomUUID() };
+  if (!existsSync(path)) await writeAtomic(path, `${JSON.stringify(marker)}\n`, 0o644);
+  return marker.id;
+}
+
+/**
+ * Removes what such a folder is made of, its marker last, and the folder when nothing else is in it. Idempotent.
+ * @returns the names of what stays, because it is no part of it
+ * @throws folderFault, and while something is mounted below the folder
+ */
+export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[]> {
+  const fault = await folderFault(kind, dir);
+  if (fault !== undefined) throw new Error(fault);
+  if (!existsSync(dir)) return [];
+  const mounted = await mountsUnder(await realpath(dir));
+  if (mounted.length > 0)
+    throw new Error(`${dir} is not removed while something is mounted below it: umount ${mounted.join(" ")}`);
+  const names = (await readdir(dir)).filter((name) => name !== MARKER);
+  const parts = names.filter((name) => isDraft(name) || kind.isPart(dir, name));
+  for (const name of parts) await rm(join(dir, name), { recursive: true, force: true, maxRetries: 5 });
+  const others = names.filter((name) => !parts.includes(name));
+  await rm(join(dir, MARKER), { force: true });
+  // EBUSY: a file system of its own is mounted there.
+  if (others.length === 0) await rmdir(dir).catch(tolerate("EBUSY"));
+  return others;
+}
+
+/** What nobody may lose: this checkout, and every home of this machine. */
+async function precious(): Promise<string[]> {
+  const users = ((await readText("/etc/passwd")) ?? "").split("\n").map((line) => line.split(":")[5]);
+  const homes = [homedir(), process.env["HOME"], ...users].filter((home) => home?.startsWith("/") && home !== "/");
+  const existing = [CHECKOUT, ...homes].filter((path) => path !== undefined && existsSync(path)) as string[];
+  return [...new Set(await Promise.all(existing.map((path) => realpath(path))))];
+}
+
+/** Whether `path` is `dir` or below it. */
+const holds = (dir: string, path: string): boolean => {
+  const way = relative(dir, path);
+  return way === "" || !(way === ".." || way.startsWith("../"));
+};
+
+// Of a process that was killed while it wrote the marker.
+const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`);
+
+const tolerateMissing = (error: unknown) => (isMissing(error) ? undefined : Promise.reject(error));
+
+const tolerate = (code: string) => (error: NodeJS.ErrnoException) =>
+  error.code === code ? undefined : Promise.reject(error);
+
+/** What an instance's folder is made of: the paths of addresses.ts, and what gateway, registry and older versions keep there. */
+const INSTANCE_PARTS = [
+  ...["aws", "bin", "ca", "clusters", "eks", "env", "etcd", "git", "instance.json", "kubeconfig", "logs", "ministack"],
+  ...["ministack.key", "pulumi", "record.json", "registry"],
+];
+
+export const INSTANCE_FOLDER: OwnedKind = {
+  what: "an instance of the embedded cloud",
+  variable: "FLEET_LOCAL_DIR",
+  // writeAtomic's drafts, of a process that was killed: <name>.<pid>.<random>.
+  isPart: (_, name) => INSTANCE_PARTS.includes(name.replace(/\.\d+\.[0-9a-f]{8}$/, "")),
+  isOlder: (dir, names) =>
+    names.includes("instance.json") &&
+    (dir === join(CHECKOUT, ".local") || names.every((name) => INSTANCE_FOLDER.isPart(dir, name))),
+};
