@@ -214,6 +214,14 @@ describe("Flux on the hub", () => {
     expect(policies(world)).toEqual(both);
   });
 
+  it("takes up what changes in the Composition also without the policy", () => {
+    const world = new World(spoke());
+    world.settle();
+    world.settings = settings({ stages: { dev: { gitRepository: "gitops-system-dev" } } });
+    world.step();
+    expect(at(world.object("bootstrap").spec, "sourceRef", "name")).toBe("gitops-system-dev");
+  });
+
   it("is reported when AWS does not give it the policy", () => {
     const world = new World(spoke());
     world.settle();
