@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, folderFault, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
+import { allProcesses, markIn } from "../instance/processes.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
@@ -19,6 +20,8 @@ export interface Machine {
   readonly systemFaults: readonly string[];
   /** Why the folders of instance and cache can't be that: what else is in them. */
   readonly folderFaults: readonly string[];
+  /** Id of a kubelet that is no instance's. */
+  readonly kubelet: number | undefined;
   /** Why no network namespace can be made; undefined when one can. */
   readonly namespaceFault: string | undefined;
   /** Why there is no usable cgroup hierarchy; undefined when there is one. */
@@ -67,6 +70,8 @@ export function missing(machine: Machine): string[] {
     ...NEEDED_COMMANDS.map((name) => !machine.commands.has(name) && `the command ${name} is not on PATH: install it`),
     ...machine.systemFaults,
     ...machine.folderFaults,
+    machine.kubelet !== undefined &&
+      `a kubelet runs on this machine (process ${machine.kubelet}): ours would remove its device plugins' sockets in /var/lib/kubelet and change its settings; use another machine or a VM`,
     machine.namespaceFault !== undefined &&
       `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceFault}`,
     machine.cgroupFault !== undefined && machine.cgroupFault,
@@ -135,6 +140,9 @@ function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
+/** Whether a process carries the mark of an instance. */
+const isInstances = (pid: number) => markIn(text(`/proc/${pid}/environ`)) !== undefined;
+
 const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 /** Looks at this machine; `cache` is the toolchain's folder (`built`: it is there already), `dir` the instance's. Changes nothing. */
@@ -148,6 +156,7 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
     folderFaults: (
       await Promise.all([folderFault(INSTANCE_FOLDER, dir), folderFault(CACHE_FOLDER, cache.path)])
     ).filter((found) => found !== undefined),
+    kubelet: allProcesses().find(({ pid, command }) => command === "kubelet" && !isInstances(pid))?.pid,
     namespaceFault: await fault(run(["unshare", "--net", "true"])),
     cgroupFault: await fault(hierarchies()),
     memory: totalmem(),

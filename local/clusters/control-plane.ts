@@ -109,6 +109,8 @@ export function controllerManagerSpec(
       `--cluster-signing-key-file=${authority.key}`,
       // Each node has its fixed range of pod addresses, as with the VPC CNI.
       "--allocate-node-cidrs=false",
+      // By default it makes a folder in the machine's /usr/libexec.
+      `--flex-volume-plugin-dir=${join(cluster.dir, "volume-plugins")}`,
     ],
     ready: health(cluster, files, 10257),
   };

@@ -41,6 +41,20 @@ export async function makeCgroup(cgroup: string): Promise<void> {
   }
 }
 
+/** The controllers that the root cgroup passes on to those below it (v2; on v1 there is nothing of the kind). */
+export async function rootControllers(): Promise<string[]> {
+  if ((await hierarchies()).version === 1) return [];
+  return (await readFile(join(ROOT, "cgroup.subtree_control"), "utf8")).trim().split(/\s+/);
+}
+
+/** Lets the root cgroup pass on only these controllers again, and those that somebody else uses meanwhile. */
+export async function withoutRootControllers(keep: readonly string[]): Promise<void> {
+  for (const name of (await rootControllers()).filter((controller) => !keep.includes(controller)))
+    await writeFile(join(ROOT, "cgroup.subtree_control"), `-${name}`).catch((error: NodeJS.ErrnoException) =>
+      error.code === "EBUSY" ? undefined : Promise.reject(error),
+    );
+}
+
 /** The files to which a process writes its id to enter a cgroup, one per hierarchy. */
 export async function procsFiles(cgroup: string): Promise<string[]> {
   return (await hierarchies()).roots.map((root) => join(root, cgroup, "cgroup.procs"));

@@ -1,9 +1,9 @@
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
 import { isMissing, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
-import { raiseKernelSettings, restoreKernelSettings } from "./kernel-settings.ts";
+import { prepareHost, restoreHost } from "./host-state.ts";
 import { type Leftover, leftovers } from "./leftovers.ts";
 import { withLock } from "./lock.ts";
 import { addAddress, isolate } from "./network.ts";
@@ -26,14 +26,14 @@ export function defaultDir(): string {
  * meanwhile, or all are taken, this rejects and says what to do. So it does when the folder is neither empty nor an instance.
  */
 export async function openInstance(dir: string = defaultDir()): Promise<Instance> {
-  await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
   return await withLock("instances", async () => {
+    await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
     await ensureOwned(INSTANCE_FOLDER, resolve(dir));
     const instance = await claim(resolve(dir));
     await makeFolders(instance);
     await writeAtomic(identityOf(instance.dir), `${JSON.stringify({ index: instance.index })}\n`, 0o644);
+    await prepareHost();
     await addAddress(instance.gatewayAddress);
-    await raiseKernelSettings();
     await isolate(instance);
     return instance;
   });
@@ -51,8 +51,9 @@ export async function listInstances(): Promise<Instance[]> {
 }
 
 /**
- * Gives an instance's index, addresses and packet filter back; its folder stays. Idempotent. Stop its processes and
- * clusters first: while something of it exists besides these, this rejects and lists it.
+ * Gives an instance's index, addresses and packet filter back; its folder stays. The last one puts the machine back to what
+ * it was, and rejects with what it could not. Idempotent. Stop its processes and clusters first: while something of it exists
+ * besides these, this rejects and lists it.
  */
 export async function releaseInstance(instance: Instance): Promise<void> {
   await withLock("instances", async () => {
@@ -64,13 +65,17 @@ export async function releaseInstance(instance: Instance): Promise<void> {
       );
     await purge(instance);
     await rm(instance.paths.claim, { force: true });
-    if (others.length === 0) await restoreKernelSettings();
+    if (others.length > 0) return;
+    await restoreHost();
+    await rmdir(RUN_ROOT).catch((error: NodeJS.ErrnoException) =>
+      ["ENOENT", "ENOTEMPTY"].includes(error.code ?? "") ? undefined : Promise.reject(error),
+    );
   });
 }
 
 /** What an instance itself has, and an empty cgroup, are no sign that something of it still runs. */
 function isInUse({ kind }: Leftover): boolean {
-  return kind !== "address" && kind !== "nft table" && kind !== "cgroup";
+  return !["address", "nft table", "iptables rule", "cgroup"].includes(kind);
 }
 
 async function claim(dir: string): Promise<Instance> {

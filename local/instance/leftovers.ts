@@ -1,14 +1,28 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
 import type { Instance } from "./addresses.ts";
 import { cgroupFolders } from "./cgroups.ts";
 import { run } from "./command.ts";
 import { isMissing } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
+import { ownForwardRules } from "./network.ts";
 import { processesOf } from "./processes.ts";
+
+const CONTAINER_LOGS = "/var/log/containers";
 
 /** Something of an instance that still exists on this machine. */
 export interface Leftover {
-  readonly kind: "process" | "mount" | "network namespace" | "link" | "address" | "route" | "nft table" | "cgroup";
+  readonly kind:
+    | "process"
+    | "mount"
+    | "network namespace"
+    | "link"
+    | "address"
+    | "route"
+    | "nft table"
+    | "iptables rule"
+    | "log link"
+    | "cgroup";
   readonly name: string;
 }
 
@@ -25,6 +39,8 @@ export async function leftovers(instance: Instance): Promise<Leftover[]> {
     list("address", addresses(instance)),
     list("route", routes(instance)),
     list("nft table", tables(instance)),
+    list("iptables rule", ownForwardRules(instance.kernel)),
+    list("log link", logLinks(instance)),
     list("cgroup", cgroupFolders(instance.kernel.cgroup)),
   ]);
   return found.flat();
@@ -76,6 +92,19 @@ async function tables(instance: Instance): Promise<string[]> {
     nftables: { table?: { name: string } }[];
   };
   return nftables.flatMap((entry) => entry.table?.name ?? []).filter((name) => name === instance.kernel.nftTable);
+}
+
+/** Links that kubelets make in a fixed place, to logs in an instance's folder. */
+async function logLinks({ paths }: Instance): Promise<string[]> {
+  const names = await readdir(CONTAINER_LOGS).catch((error: unknown) =>
+    isMissing(error) ? [] : Promise.reject(error),
+  );
+  const targets = await Promise.all(
+    names.map((name) => readlink(join(CONTAINER_LOGS, name)).catch(() => "")), // no link, or gone meanwhile
+  );
+  return names
+    .filter((_, index) => targets[index]?.startsWith(`${paths.clusters}/`))
+    .map((name) => join(CONTAINER_LOGS, name));
 }
 
 function within(instance: Instance, address: string): boolean {

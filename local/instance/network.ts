@@ -56,7 +56,7 @@ table inet ${kernel.nftTable} {
 /** Removes the packet filter of an instance; nothing happens when it is gone. */
 export async function removeFilter({ kernel }: Instance): Promise<void> {
   await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", kernel.nftTable]));
-  for (const rule of (await forwardRules()).filter((rule) => rule.includes(` ${kernel.linkPrefix}+ `)))
+  for (const rule of await ownForwardRules(kernel))
     await run(["iptables", "-D", ...rule.slice("-A ".length).split(" ")]);
 }
 
@@ -70,6 +70,11 @@ async function acceptForwarding({ kernel }: Instance): Promise<void> {
   const links = `${kernel.linkPrefix}+`;
   if (rules.some((rule) => rule.includes(` ${links} `))) return;
   await run(["iptables", "-I", "FORWARD", "-i", links, "-o", links, "-j", "ACCEPT"]);
+}
+
+/** The rules in iptables' chain FORWARD that name the links of an instance. */
+export async function ownForwardRules(kernel: Instance["kernel"]): Promise<string[]> {
+  return (await forwardRules()).filter((rule) => rule.includes(` ${kernel.linkPrefix}+ `));
 }
 
 /** Policy and rules of iptables' chain FORWARD; none on a machine without iptables. */

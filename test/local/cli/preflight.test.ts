@@ -16,6 +16,7 @@ const fit: Machine = {
   commands: new Set(NEEDED_COMMANDS),
   systemFaults: [],
   folderFaults: [],
+  kubelet: undefined,
   namespaceFault: undefined,
   cgroupFault: undefined,
   memory: 16 * GIB,
@@ -36,6 +37,7 @@ describe("what a machine lacks is said at once, all of it", () => {
     ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
     ["no apt and no nft", { systemFaults: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
     ["a home for an instance", { folderFaults: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
+    ["a kubelet of its own", { kubelet: 77 }, /^a kubelet runs on this machine \(process 77\).*another machine/],
     [
       "no network namespaces",
       { namespaceFault: "unshare failed: Operation not permitted" },
