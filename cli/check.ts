@@ -21,7 +21,10 @@ environment, and tells what is wrong, with file and line; also what the API serv
                  always are.
   --format       text (default), json, or github: annotations of a pull request
 
-kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH.
+Reads nothing but the files of the repositories, no symbolic links among them, and writes nothing into them.
+
+kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
+Linux, where this user may make namespaces (root always), it sees only the one repository and has no network.
 Exit code 0: clean; 1: findings; 2: it could not run.
 `;
 

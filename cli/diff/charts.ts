@@ -43,6 +43,30 @@ class Unrendered extends Error {
   override name = "Unrendered";
 }
 
+/**
+ * What a change may put on helm's command line: an argument that begins with - is an option (--post-renderer runs a program), and helm
+ * takes a chart that is a path for a folder of this machine.
+ */
+const forms = {
+  name: /^[a-z0-9][a-z0-9.-]*$/,
+  namespace: /^[a-z0-9][a-z0-9-]*$/,
+  chart: /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/,
+  version: /^[\w.+*^~<>=|, -]+$/,
+  repository: /^(https|oci):\/\/[^\s/]/,
+} as const;
+
+/** @throws Unrendered */
+function checked(release: Release): Release {
+  for (const [member, form] of Object.entries(forms)) {
+    const value: unknown = release[member as keyof typeof forms];
+    if (typeof value !== "string" || !form.test(value))
+      throw new Unrendered(
+        `its ${member} is ${JSON.stringify(value)}, which is not passed to helm; it must match ${form.source}`,
+      );
+  }
+  return release;
+}
+
 function merged(below: unknown, above: unknown): unknown {
   if (!isObject(below) || !isObject(above)) return above ?? below;
   const keys = new Set([...Object.keys(below), ...Object.keys(above)]);
@@ -73,18 +97,19 @@ class Charts {
     const { metadata, spec } = item.manifest;
     const chart = spec?.chart?.spec;
     if (!chart) throw new Unrendered("it takes its chart by chartRef");
+    if (chart.valuesFiles?.length) throw new Unrendered("it takes values from files of its chart");
     if (spec.postRenderers) throw new Unrendered("it has postRenderers");
     const { kind, name, namespace = metadata.namespace } = chart.sourceRef ?? {};
     const source = kind === "HelmRepository" ? this.#find(item.on, kind, namespace, name) : undefined;
     if (!source) throw new Unrendered(`its ${kind} ${namespace}/${name} is not among what is rendered`);
     const kubernetesVersion = this.#options.kubernetesVersion(item);
-    return {
+    return checked({
       name: spec.releaseName ?? [spec.targetNamespace, metadata.name].filter(Boolean).join("-"),
       namespace: spec.targetNamespace ?? metadata.namespace ?? "default",
       ...{ chart: chart.chart, version: String(chart.version), repository: source.spec.url },
       values: this.#values(item),
       ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
-    };
+    });
   }
 
   #values({ manifest: { metadata, spec }, on }: Item): unknown {
@@ -112,6 +137,8 @@ class Charts {
       const version = release.kubernetesVersion === undefined ? [] : ["--kube-version", release.kubernetesVersion];
       const args = ["template", release.name, ...where, "--namespace", release.namespace, "--include-crds", ...version];
       const run = spawnSync(helm, [...args, "--values", values], {
+        // A folder of its own, with nothing in it that a chart could be the name of.
+        cwd: folder,
         encoding: "utf8",
         maxBuffer: 2 ** 28,
         timeout: 120_000,

@@ -58,6 +58,10 @@ function byKey(file: string): Map<string, KubeObject> {
 export function readRecorded(folder: string | undefined): Map<string, ReadonlyMap<string, KubeObject>> {
   if (folder === undefined) return new Map();
   if (!existsSync(folder)) throw new UsageError(`--observed: there is no folder ${folder}`);
-  const files = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name.endsWith(".yaml"));
+  const link = entries.find((entry) => !entry.isFile());
+  if (link)
+    throw new UsageError(`--observed: ${join(folder, link.name)} is no file of the folder; replace a link by a copy`);
+  const files = entries.map(({ name }) => name);
   return new Map(files.map((name) => [basename(name, ".yaml"), byKey(join(folder, name))]));
 }

@@ -122,4 +122,40 @@ describe("what a HelmRelease installs", () => {
       expect.stringContaining(`HelmRelease spokes/blue-flux is not rendered, only its own fields are compared: ${why}`),
     ]);
   });
+
+  test.each([
+    ["releaseName", { releaseName: "--post-renderer=/tmp/program" }, "its name is"],
+    ["targetNamespace", { targetNamespace: "../x" }, "its namespace is"],
+    ["chart", { chart: { spec: { chart: "--post-renderer=/tmp/program", version: "1.0.0" } } }, "its chart is"],
+    ["chart", { chart: { spec: { chart: "/root/chart", version: "1.0.0" } } }, "its chart is"],
+    ["chart", { chart: { spec: { chart: "a/../../b", version: "1.0.0" } } }, "its chart is"],
+    ["version", { chart: { spec: { chart: "flux2", version: "/../../x" } } }, "its version is"],
+    [
+      "valuesFiles",
+      { chart: { spec: { chart: "flux2", version: "1.0.0", valuesFiles: ["../../x"] } } },
+      "it takes values",
+    ],
+  ])("is never asked of helm with a %s of %j", (_name, more, why) => {
+    const { program, calls } = helm();
+    const spec = structuredClone(more) as { chart?: { spec: object } };
+    if (spec.chart) Object.assign(spec.chart.spec, { sourceRef: { kind: "HelmRepository", name: "upstream" } });
+    const found = chartItems([], [repository(), release({}, spec)], { ...options(program), charts: folder.path });
+    expect([found.after, found.notes]).toEqual([[], [expect.stringContaining(why)]]);
+    expect(calls()).toEqual([]);
+  });
+
+  test.each(["/etc/charts", "file:///etc/charts", "http://169.254.169.254/", "--kubeconfig=/x"])(
+    "is never fetched from %s",
+    (url) => {
+      const { program, calls } = helm();
+      const found = chartItems([], [repository(url), release({})], options(program));
+      expect(found.notes).toEqual([expect.stringContaining("its repository is")]);
+      expect(calls()).toEqual([]);
+    },
+  );
+
+  test("is asked for in an empty folder, where no name is the path of a chart", () => {
+    const { program } = helm(`if (process.cwd() === ${JSON.stringify(process.cwd())}) process.exit(1);`);
+    expect(chartItems([], [repository(), release({ a: 1 })], options(program)).notes).toEqual([]);
+  });
 });

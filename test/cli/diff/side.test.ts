@@ -74,6 +74,23 @@ describe("a state to compare", () => {
   });
 });
 
+describe("the comparison", () => {
+  test("shows no file of the machine that a change names, but that it names one", async () => {
+    const [from, to] = [made("before"), made("after")];
+    for (const path of [from, to]) cpSync(join(fleet.folder, "repos"), path, { recursive: true });
+    writeFileSync(join(made("machine"), "secret"), "canary\n");
+    const target = join(folder, "machine", "secret");
+    const file = join(to, "gitops-system", "spoke-bootstrap", "base", "kustomization.yaml");
+    const generator = { configMapGenerator: [{ name: "leak", files: [`key=${target}`] }] };
+    writeFileSync(file, stringify(generator), { flag: "a" });
+    const report = await blastRadius({
+      ...{ base: from, head: to, cwd: folder, build: buildText, stacks: [], charts: {}, recorded: new Map() },
+    });
+    expect(JSON.stringify(report)).not.toContain("canary");
+    expect(report.gaps.join("\n")).toContain(`the file ${target} is outside the repository`);
+  });
+});
+
 describe("the recorded state of a spoke", () => {
   test("takes the place of the one that is made up", async () => {
     const world = new World(spoke({}, "blue"));
@@ -96,6 +113,13 @@ describe("the recorded state of a spoke", () => {
     );
     const elsewhere = ["green", "teal", "check-dev", "check-prod"].map((name) => [name, "created", "vpc-vpc"]);
     expect(created).toEqual([["blue", "created", "vpc-of-the-real-blue"], ...elsewhere]);
+  });
+
+  test("is no link to another file of the machine", () => {
+    symlinkSync("/etc/passwd", join(made("linked-records"), "blue.yaml"));
+    expect(() => readRecorded(join(folder, "linked-records"))).toThrow(
+      /blue\.yaml is no file of the folder; replace a link by a copy/,
+    );
   });
 
   test("is refused where it is none", () => {
