@@ -4,6 +4,8 @@ import * as check from "./check.ts";
 import * as diff from "./diff.ts";
 import * as newCluster from "./new-cluster.ts";
 import * as onboard from "./onboard.ts";
+import * as reseal from "./reseal.ts";
+import * as sealingKeys from "./sealing-keys.ts";
 import { UsageError } from "./usage.ts";
 
 interface Command {
@@ -18,6 +20,8 @@ const commands: Readonly<Record<string, Command>> = {
   diff,
   "new-cluster": newCluster,
   onboard,
+  reseal,
+  "sealing-keys": sealingKeys,
 };
 
 const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`);

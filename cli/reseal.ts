@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { relative, resolve } from "node:path";
+import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
+import { reseal } from "./spoke-keys.ts";
+import { choiceMistakes } from "./spoke-rules.ts";
+import { type DeployKeys, deployKeyChoices } from "./spoke-secrets.ts";
+import { onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
+
+export const summary = "seals the deploy keys of a spoke anew: after a move to keys of its own, or to replace them";
+
+const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
+
+Writes spokes/<spoke>/secrets in a checkout of gitops-system anew, sealed for the scope that the Spoke says.
+
+  --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
+  --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
+${sourceHelp}
+`;
+
+const options = {
+  ...sourceOptions,
+  "deploy-keys": { type: "string" },
+  "known-hosts": { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("reseal", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("reseal", "spoke", positionals);
+  const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
+  refuse("reseal", choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
+  const hosts = values["known-hosts"];
+  const knownHosts = hosts === undefined ? undefined : await readFile(hosts, "utf8");
+  const checkout = resolve(values.repository ?? ".");
+  const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
+  const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));
+  console.log(`Sealed the deploy keys of ${name} for ${scope}.
+${register}Next, in ${checkout}:
+  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} anew" && git push`);
+  return 0;
+}

@@ -1,0 +1,36 @@
+import { relative, resolve } from "node:path";
+import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
+import { ownSealingKeys } from "./spoke-keys.ts";
+import { onePositional, parsed } from "./usage.ts";
+
+export const summary = "lets a spoke read sealing keys of its own, in every generation that the hub's stack has";
+
+const help = `Usage: npx fleet sealing-keys <spoke> [options]
+
+Sets sealing: cluster in spokes/<spoke>/spoke.yaml of a checkout of gitops-system and writes spokes/<spoke>/sealing-keys, one file
+for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after a generation was added there.
+docs/runbooks/sealing-scope.md says in which order a spoke moves from its environment's keys to its own.
+
+${sourceHelp}
+`;
+
+const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("sealing-keys", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("sealing-keys", "spoke", positionals);
+  const checkout = resolve(values.repository ?? ".");
+  const { folder, moved } = await ownSealingKeys(checkout, name, () => fleetFrom(values));
+  const after = moved
+    ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: fleet reseal ${name}, and its
+applications' secrets (docs/runbooks/sealing-scope.md).`
+    : "Secrets are sealed with the stack's active generation from now on.";
+  console.log(`${folder} is up to date with the hub's stack. Next, in ${checkout}:
+  git add --all ${relative(checkout, folder)} && git commit -m "Sealing keys of spoke ${name}" && git push
+${after}`);
+  return 0;
+}
