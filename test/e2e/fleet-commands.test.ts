@@ -21,14 +21,27 @@ async function clone(repository: string): Promise<string> {
 const secret = async (name: string) =>
   JSON.parse(JSON.parse(await aws(["secretsmanager", "get-secret-value", "--secret-id", name])).SecretString);
 
-/** What is in a SealedSecret, opened by kubeseal with the private sealing key of an environment. */
-async function opened(file: string, environment: string) {
+/** What is in a SealedSecret, opened by kubeseal with the private sealing key of a scope. */
+async function opened(file: string, scope: string) {
   const { activeSealingKeys } = await outputs();
-  const key = join(base, `${environment}.key`);
-  const sealing = await secret(`fleet/sealing-keys/${environment}/${activeSealingKeys[environment]}`);
+  const key = join(base, `${scope}.key`);
+  const sealing = await secret(`fleet/sealing-keys/${scope}/${activeSealingKeys[scope]}`);
   writeFileSync(key, sealing["tls.key"], { mode: 0o600 });
   const args = ["--recovery-unseal", "--recovery-private-key", key];
   return execute(join(instance.paths.bin, "kubeseal"), args, { input: await readFile(file, "utf8") });
+}
+
+/** What a credential lets Git read of a repository over SSH. */
+async function lsRemote(repository: string, credential: Readonly<Record<string, string>>) {
+  const [identity, hosts] = [join(base, `${repository}.identity`), join(base, `${repository}.known_hosts`)];
+  writeFileSync(identity, credential["identity"] ?? "", { mode: 0o600 });
+  writeFileSync(hosts, credential["known_hosts"] ?? "");
+  const options = `-F /dev/null -i ${identity} -o IdentitiesOnly=yes -o UserKnownHostsFile=${hosts}`;
+  // This machine doesn't resolve the name: HostKeyAlias keeps the check of the host key by its name.
+  const env = {
+    GIT_SSH_COMMAND: `ssh ${options} -o StrictHostKeyChecking=yes -o HostKeyAlias=[git.fleet.internal]:2222`,
+  };
+  return execute("git", ["ls-remote", `ssh://git@${instance.gatewayAddress}:2222/${repository}.git`], { env });
 }
 
 describe("fleet new-cluster", () => {
@@ -48,6 +61,40 @@ describe("fleet new-cluster", () => {
     }
   });
 
+  test("seals new deploy keys for the spoke alone where it is to have keys of its own, and these read the repositories", async () => {
+    const system = await clone("gitops-system");
+    const { code, stdout, stderr } = await fleet([
+      ...["new-cluster", "amber", "--environment", "prod", "--tenant", "payments", "--repository", system],
+      ...["--sealing", "cluster", "--deploy-keys", "own"],
+    ]);
+    expect(code, stdout + stderr).toBe(0);
+    const keys: Record<string, string> = {};
+    for (const repository of ["gitops-system", "gitops-workloads"]) {
+      const file = join(system, "spokes", "amber", "secrets", `${repository}.yaml`);
+      for (const other of ["prod", "dev", "local"]) expect((await opened(file, other)).code, other).not.toBe(0);
+      const credential = fromBase64(JSON.parse((await opened(file, "cluster-amber")).stdout).data);
+      const publicKey = credential["identity.pub"] ?? "";
+      expect(stdout).toContain(`read-only, at ssh://git@git.fleet.internal:2222/${repository}.git:\n  ${publicKey}\n`);
+      expect(credential["identity"]).not.toBe((await secret(`fleet/git/${repository}`)).identity);
+      const reads = () => lsRemote(repository, credential);
+      expect((await reads()).code, "before it is registered").not.toBe(0);
+      const registered = await execute(join(instance.paths.bin, "deploy-key"), [repository, publicKey]);
+      expect(registered.code, registered.stderr).toBe(0);
+      expect(await reads()).toMatchObject({ code: 0, stdout: expect.stringContaining("refs/heads/main") });
+      keys[repository] = publicKey;
+    }
+    expect(keys["gitops-system"]).not.toBe(keys["gitops-workloads"]);
+  });
+
+  test("asks the platform team for the sealing key of a spoke that has none, and writes nothing", async () => {
+    const system = await clone("gitops-system");
+    const args = ["--environment", "prod", "--tenant", "payments", "--sealing", "cluster", "--repository", system];
+    const { code, stderr } = await fleet(["new-cluster", "coral", ...args]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('append { scope: cluster-coral, generation: "1", active: true } to sealingKeys');
+    expect(existsSync(join(system, "spokes", "coral"))).toBe(false);
+  });
+
   test("ends with exit code 2 and every mistake, and writes nothing", async () => {
     const system = await clone("gitops-system");
     const args = ["new-cluster", "Wrong", "--environment", "stage", "--tenant", "payments", "--repository", system];
@@ -59,6 +106,22 @@ describe("fleet new-cluster", () => {
 });
 
 describe("fleet onboard", () => {
+  test("seals for a spoke with keys of its own so that its environment's key does not open it, once it is told so", async () => {
+    const workloads = await clone("gitops-workloads");
+    const args = [
+      ...["onboard", "payment-app", "--cluster", "amber", "--environment", "prod", "--tenant", "payments"],
+      ...["--repository-url", "ssh://git@git.fleet.internal:2222/payment-app-manifests.git", "--repository", workloads],
+    ];
+    const unsaid = await fleet(args);
+    expect(unsaid.code).toBe(2);
+    expect(unsaid.stderr).toContain("--sealing: must be named");
+    const { code, stdout, stderr } = await fleet([...args, "--sealing", "cluster"]);
+    expect(code, stdout + stderr).toBe(0);
+    const file = join(workloads, "clusters", "amber", "payment-app", "credential.yaml");
+    expect((await opened(file, "prod")).code).not.toBe(0);
+    expect((await opened(file, "cluster-amber")).code).toBe(0);
+  });
+
   test("prints the public half of the key that the application's namespace gets, for the Git host of the fleet", async () => {
     const workloads = await clone("gitops-workloads");
     const { code, stdout, stderr } = await fleet([

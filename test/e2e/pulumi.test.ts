@@ -76,7 +76,7 @@ describe("a changed value gives exactly the expected diff", () => {
   });
 
   test("a new generation of a sealing key: its key, certificate and secret are created, the old ones stay", async () => {
-    const others = ["dev", "prod"].map((scope) => ({ scope, generation: "1", active: true }));
+    const others = ["dev", "prod", "cluster-amber"].map((scope) => ({ scope, generation: "1", active: true }));
     const generations = [
       ...others,
       { scope: "local", generation: "1", active: false },
