@@ -71,8 +71,12 @@ export interface SpokeStatus {
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };
-  /** What the spoke's API server last refused to Flux on the hub, before that got admin rights for it. */
-  readonly hubAccess?: { readonly refused: readonly { readonly attempt: string; readonly message: string }[] };
+  readonly hubAccess?: {
+    /** What Flux on the hub last needed admin rights for. */
+    readonly refused: readonly { readonly attempt: string; readonly message: string }[];
+    /** Revision of the chain whose objects have been looked at. */
+    readonly revision?: string;
+  };
 }
 
 export type Phase =

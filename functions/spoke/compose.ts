@@ -12,8 +12,8 @@ import {
 import { type Context, contextOf } from "./context.ts";
 import { type Part, parts } from "./groups.ts";
 import type { Hub } from "./hub.ts";
-import { hubAccessOf, isRefused } from "./hub-access.ts";
-import { goesOn, type KubeObject } from "./kube.ts";
+import { hubAccessOf, needsMore } from "./hub-access.ts";
+import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
@@ -109,9 +109,9 @@ function heldDeletion(spoke: Spoke): SpokeCondition[] {
 /** Objects of the chain that speak for themselves. What is refused is no trouble while a chain that worked gets the rights for it. */
 function speaking({ chain }: Question, { composer, observed }: Context): readonly KubeObject[] {
   const bootstrap = observed.get("bootstrap");
-  const isHandled = bootstrap !== undefined && goesOn(bootstrap);
+  const isHandled = bootstrap !== undefined && (isReady(bootstrap) || goesOn(bootstrap));
   return chain.filter(
-    (object) => object.metadata.name !== composer.objectName("bootstrap") && !(isHandled && isRefused(object)),
+    (object) => object.metadata.name !== composer.objectName("bootstrap") && !(isHandled && needsMore(object)),
   );
 }
 
@@ -146,6 +146,6 @@ export function compose(question: Question): Answer {
     conditions,
     ready,
     // While Flux works on a commit, the chain's objects have to be looked at.
-    ttl: ready && observed.ready("bootstrap") ? ttl.ready : ttl.working,
+    ttl: ready && observed.ready("bootstrap") && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
   };
 }

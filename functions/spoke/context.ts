@@ -4,7 +4,7 @@ import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
 import type { Hub } from "./hub.ts";
-import type { HubAccess } from "./hub-access.ts";
+import type { SeenAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
@@ -17,7 +17,7 @@ export interface Context {
   readonly plan: Plan;
   readonly observed: Observed;
   /** Whether Flux on the hub administers the spoke. */
-  readonly hubAccess: HubAccess;
+  readonly hubAccess: SeenAccess;
   readonly composer: Composer;
   readonly names: ReturnType<typeof spokeNames>;
   /** Account, region and partition of the spoke. */

@@ -106,14 +106,37 @@ const refusal =
   /is forbidden: User "|is attempting to grant RBAC permissions not currently held|(must|does not) have "[^"]*" permission/;
 
 function attemptOf({ kind, metadata, status }: KubeObject): string {
+  if (metadata.deletionTimestamp !== undefined) return `${kind} ${metadata.name} (removal of ${metadata.uid})`;
   const tried = [at(status, "lastAttemptedRevision"), at(status, "lastAttemptedConfigDigest")].filter(Boolean);
   return `${kind} ${metadata.name} (generation ${metadata.generation}, ${tried.join(", ")})`;
 }
 
-/** Whether the object acts on the spoke and was refused there for want of rights. */
-export function isRefused(object: KubeObject): boolean {
-  const onSpoke = Object.entries(targetLabel).every(([name, value]) => object.metadata.labels?.[name] === value);
-  return onSpoke && refusal.test(failure(object) ?? "");
+const actsOnSpoke = ({ metadata }: KubeObject): boolean =>
+  Object.entries(targetLabel).every(([name, value]) => metadata.labels?.[name] === value);
+
+/** Whether the object acts on the spoke and was taken out of the chain: what it made there is still to be removed. */
+const isLeaving = (object: KubeObject): boolean =>
+  actsOnSpoke(object) && object.metadata.deletionTimestamp !== undefined;
+
+/** Whether the object acts on the spoke and needs more rights there: it was refused, or is leaving, of which Flux says no more. */
+export function needsMore(object: KubeObject): boolean {
+  return isLeaving(object) || (actsOnSpoke(object) && refusal.test(failure(object) ?? ""));
+}
+
+const refusalOf = (object: KubeObject): Refusal =>
+  isLeaving(object)
+    ? { attempt: attemptOf(object), message: "it is taken out of the chain" }
+    : { attempt: attemptOf(object), message: tidy(failure(object) ?? "") };
+
+/** Revision of the chain that Flux has applied. */
+const appliedRevision = (observed: Observed): string | undefined => {
+  const revision = at(observed.get("bootstrap")?.status, "lastAppliedRevision");
+  return typeof revision === "string" ? revision : undefined;
+};
+
+/** Whether the chain's objects are to be looked at: while it is not ready, and once for each revision, as Flux waits for none that leaves. */
+export function mustSeeChain({ status }: Spoke, observed: Observed): boolean {
+  return !observed.ready("bootstrap") || appliedRevision(observed) !== status?.hubAccess?.revision;
 }
 
 function before({ status }: Spoke): HubAccess | undefined {
@@ -122,22 +145,26 @@ function before({ status }: Spoke): HubAccess | undefined {
   return reason && { reason, refused: status?.hubAccess?.refused ?? [] };
 }
 
-/** The decision for a Spoke as it is; `chain` is looked at only while it is not ready. */
+/** The decision, with the revision of the chain whose objects have been looked at. */
+export interface SeenAccess extends HubAccess {
+  readonly revision: string | undefined;
+}
+
+/** The decision for a Spoke as it is; `chain` is there when it must be seen. */
 export function hubAccessOf(
   spoke: Spoke,
   observed: Observed,
   settings: Settings,
   chain: readonly KubeObject[],
-): HubAccess {
-  const ready = observed.ready("bootstrap");
-  return decideHubAccess({
+): SeenAccess {
+  const ready = observed.ready("bootstrap") && !chain.some(isLeaving);
+  const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),
     ready,
     attempts: ready ? undefined : chain.map(attemptOf),
-    refused: chain
-      .filter(isRefused)
-      .map((object) => ({ attempt: attemptOf(object), message: tidy(failure(object) ?? "") })),
+    refused: chain.filter(needsMore).map(refusalOf),
     before: before(spoke),
   });
+  return { ...decision, revision: ready ? appliedRevision(observed) : spoke.status?.hubAccess?.revision };
 }

@@ -2,6 +2,7 @@ import { labelKeys } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import { hubSecret } from "./hub.ts";
+import { mustSeeChain } from "./hub-access.ts";
 import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
 import type { Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
@@ -38,7 +39,7 @@ function kindsOfSpoke({ kubeConfig }: Settings, observed: Observed): Record<stri
 
 /**
  * What the function needs beside the Spoke and its resources. The other Spokes only until the network is made, the chain's
- * objects only while it is not ready, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
+ * objects while it is not ready and once for each revision, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
  */
 export function requirements(spoke: Spoke, observed: Observed, settings: Settings): Readonly<Record<string, Selector>> {
   const hub: Selector = {
@@ -51,6 +52,6 @@ export function requirements(spoke: Spoke, observed: Observed, settings: Setting
   return {
     hub,
     ...(observed.has("vpc") ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),
-    ...(observed.has("bootstrap") && !observed.ready("bootstrap") ? labelled(chainKinds, chainPrefix, spoke) : {}),
+    ...(observed.has("bootstrap") && mustSeeChain(spoke, observed) ? labelled(chainKinds, chainPrefix, spoke) : {}),
   };
 }

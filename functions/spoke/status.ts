@@ -40,7 +40,7 @@ export function facts(context: Context): SpokeStatus {
         oidcProviderArn: observed.text("oidc-provider", "arn"),
       }),
     },
-    hubAccess: { refused: hubAccess.refused },
+    hubAccess: { refused: hubAccess.refused, ...known({ revision: hubAccess.revision }) },
   };
 }
 

@@ -214,6 +214,25 @@ describe("Flux on the hub", () => {
     expect(policies(world)).toEqual(both);
   });
 
+  it("gets its rights back for a step that was taken out of the chain, until what that made is gone, once for each revision", () => {
+    const world = new World(spoke());
+    const at = (lastAppliedRevision: string) =>
+      world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
+    at("main@sha1:a");
+    world.settle();
+    expect(policies(world)).toEqual([]);
+    const { metadata, ...rest } = step("Helm uninstall failed: failed to delete release: x");
+    world.chain = [{ ...rest, metadata: { ...metadata, uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z" } }];
+    at("main@sha1:b");
+    expect(world.settle()).toMatchObject({ ready: true, ttl: 15 });
+    expect(policies(world)).toEqual(both);
+    expect(world.condition("HubAccessNarrow")?.message).toContain("it is taken out of the chain");
+    world.chain = [];
+    expect(world.settle()).toMatchObject({ ready: true, ttl: 300 });
+    expect(policies(world)).toEqual([]);
+    expect(world.spoke.status?.hubAccess).toMatchObject({ revision: "main@sha1:b" });
+  });
+
   it("takes up what changes in the Composition also without the policy", () => {
     const world = new World(spoke());
     world.settle();
