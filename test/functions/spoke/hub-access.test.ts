@@ -216,14 +216,14 @@ describe("Flux on the hub", () => {
 
   it("gets its rights back for a step that was taken out of the chain, until what that made is gone, once for each revision", () => {
     const world = new World(spoke());
-    const at = (lastAppliedRevision: string) =>
+    const applied = (lastAppliedRevision: string) =>
       world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
-    at("main@sha1:a");
+    applied("main@sha1:a");
     world.settle();
     expect(policies(world)).toEqual([]);
     const { metadata, ...rest } = step("Helm uninstall failed: failed to delete release: x");
     world.chain = [{ ...rest, metadata: { ...metadata, uid: "uid-1", deletionTimestamp: "2026-01-01T00:00:00Z" } }];
-    at("main@sha1:b");
+    applied("main@sha1:b");
     expect(world.settle()).toMatchObject({ ready: true, ttl: 15 });
     expect(policies(world)).toEqual(both);
     expect(world.condition("HubAccessNarrow")?.message).toContain("it is taken out of the chain");
