@@ -155,8 +155,7 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
 function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] {
   const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
   const wrong = scopes.filter(
-    (scope) =>
-      scope.startsWith(clusterScopePrefix) && !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
+    (scope) => scope.startsWith(clusterScopePrefix) && !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
   );
   return [
     ...(environment.startsWith(clusterScopePrefix)

@@ -152,7 +152,7 @@ export function pluginRefusals(content: Members): Refusal[] {
     return [
       {
         path: ["kind"],
-        problem: `the plugin ${content["apiVersion"]} ${content["kind"]} is not run: it would be a program, a container or Helm`,
+        problem: `the plugin ${String(content["apiVersion"])} ${String(content["kind"])} is not run: it would be a program, a container or Helm`,
         remedy: `take one of kustomize's own (apiVersion: builtin): ${Object.keys(plugins).join(", ")}`,
       },
     ];
