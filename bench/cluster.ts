@@ -9,11 +9,18 @@ export const hub = "fleet-hub";
 /** EKS name of a spoke of the local stack. */
 export const spokeCluster = (spoke: string): string => `fleet-spoke-${spoke}`;
 
-/** kubectl as a cluster's administrator: without the AWS CLI, which would cost more than what is measured. */
+/** The command of a cluster's administrator: without the AWS CLI, which would cost more than what is measured. */
+export const adminOf = ({ instance, toolchain }: Fleet, cluster: string): [string, ...string[]] => [
+  toolchain().bin("kubectl"),
+  "--kubeconfig",
+  adminKubeconfig(instance(), cluster),
+];
+
+/** kubectl as a cluster's administrator. */
 export const kubectlOn =
-  ({ instance, toolchain }: Fleet, cluster: string): Kubectl =>
+  (fleet: Fleet, cluster: string): Kubectl =>
   (args) =>
-    run([toolchain().bin("kubectl"), "--kubeconfig", adminKubeconfig(instance(), cluster), ...args], {});
+    run([...adminOf(fleet, cluster), ...args], {});
 
 interface Condition {
   readonly type: string;

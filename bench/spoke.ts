@@ -1,11 +1,12 @@
 import { onboardApp } from "../cli/app-folder.ts";
 import { newSpoke } from "../cli/spoke-folder.ts";
-import { appProxy, demo, sshUrlOf } from "../local/cli/demo.ts";
+import { ask } from "../local/cli/ask.ts";
+import { appQuestion, demo, sshUrlOf } from "../local/cli/demo.ts";
 import { factsOf } from "../local/cli/facts.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
 import { bareRepository, commitTo, registerDeployKeys } from "../local/git/index.ts";
 import type { Bench } from "./bench.ts";
-import { holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
+import { adminOf, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
 
 const name = "bench";
@@ -60,7 +61,6 @@ export const spoke: Bench = {
     await onboard(fleet);
     const begun = await push(fleet);
     const onHub = kubectlOn(fleet, hub);
-    const onSpoke = kubectlOn(fleet, spokeCluster(name));
     const reached = new Map<string, number>();
     const reach = (milestone: string) => {
       if (reached.has(milestone)) return;
@@ -82,7 +82,7 @@ export const spoke: Bench = {
     };
     // The application does not wait for the hub to notice that the chain is done.
     const answers = () =>
-      onSpoke(["get", "--raw", appProxy]).then(
+      ask(adminOf(fleet, spokeCluster(name)), appQuestion).then(
         () => true,
         () => false,
       );

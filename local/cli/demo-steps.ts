@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { onboardApp } from "../../cli/app-folder.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
-import { appProxy, demo, deployerArn, sshUrlOf } from "./demo.ts";
+import { ask } from "./ask.ts";
+import { appQuestion, demo, deployerArn, sshUrlOf } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
 import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
@@ -97,15 +98,16 @@ const answerStep: Step<Fleet> = {
       hasPath(bareRepository(instance, "gitops-workloads"), appPath),
     ];
     if (there.includes(false)) return report(`there is no ${demo.app} on ${demo.spoke}`);
-    const kubectl = kubectlFor(join(instance.paths.bin, "kubectl"), await contextOf(fleet), process.env);
+    const program = join(instance.paths.bin, "kubectl");
+    const context = await contextOf(fleet);
+    const kubectl = kubectlFor(program, context, process.env);
     await reconcileNow(kubectl);
     await untilReady(
       async () => {
         const states = (await fluxStates(kubectl)).filter((state) => state !== undefined);
         if (states.length > 0) return [...states, ...(await hindrances(kubectl))];
-        const answer = kubectl(["get", "--raw", appProxy]);
         return [
-          await answer.then(
+          await ask([program, "--context", context], appQuestion).then(
             () => undefined,
             (error: Error) => error.message,
           ),

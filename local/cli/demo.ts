@@ -1,5 +1,6 @@
 import { ACCOUNT, PARTITION } from "../gateway/ministack.ts";
 import { GIT_HOST, GIT_SSH_PORT } from "../git/index.ts";
+import type { Question } from "./ask.ts";
 
 /** The spoke that `npm start` adds, and the application on it. */
 export const demo = {
@@ -20,5 +21,5 @@ export const sshUrlOf = (repository: string) => `ssh://git@${GIT_HOST}:${GIT_SSH
 /** ARN of the person of the local stack, who may use kubectl on its clusters. */
 export const deployerArn = `arn:${PARTITION}:iam::${ACCOUNT}:user/deployer`;
 
-/** Path of the application behind the API server's proxy. */
-export const appProxy = `/api/v1/namespaces/${demo.app}/services/${demo.app}:http/proxy/`;
+/** What tells that the application answers. */
+export const appQuestion: Question = { namespace: demo.app, service: demo.app, port: "http", path: "/api/info" };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Instance } from "../instance/index.ts";
-import { appProxy, demo, deployerArn, sshUrlOf } from "./demo.ts";
+import { demo, deployerArn, sshUrlOf } from "./demo.ts";
 
 const second = { spoke: "green", environment: "prod" };
 
@@ -26,7 +26,8 @@ Push a change, Flux applies it:
 const onSpokes = ({ paths }: Instance) => `
 Spoke ${demo.spoke} (${demo.environment}) runs, with ${demo.app} on it:
   kubectl get spokes -n spokes
-  kubectl --context fleet-spoke-${demo.spoke} get --raw ${appProxy}
+  kubectl --context fleet-spoke-${demo.spoke} -n ${demo.app} port-forward service/${demo.app} 9898:http   and in another shell:
+  curl http://localhost:9898/api/info
   kubectl --context fleet-spoke-${demo.spoke} -n ${demo.app} get tables,queues,pods
 
 Add a second one, of another environment:

@@ -48,6 +48,8 @@ export function nodeFiles(node: NodeAddresses) {
     kubeletKubeconfig: join(node.dir, "kubelet.kubeconfig"),
     proxyConfig: join(node.dir, "kube-proxy.json"),
     proxyKubeconfig: join(node.dir, "kube-proxy.kubeconfig"),
+    policyKubeconfig: join(node.dir, "network-policy.kubeconfig"),
+    policySocket: join(node.run, "network-policy.sock"),
     importedImages: join(node.dir, "images.json"),
   };
 }

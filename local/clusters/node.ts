@@ -17,6 +17,8 @@ import { ensureAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
+/** The processes that a node may have. */
+const PROGRAMS = ["network-policy", "kubelet", "kube-proxy", "containerd"];
 
 /**
  * Starts a node of a cluster whose control plane runs: network namespace, containerd with the toolchain's images,
@@ -43,7 +45,7 @@ export async function stopNode(instance: Instance, clusterName: string, number: 
     async () => {
       const supervisor = supervisorOf(instance);
       await Promise.all(
-        ["kubelet", "kube-proxy", "containerd"].map((program) => supervisor.stop(nodeProcess(cluster, node, program))),
+        PROGRAMS.map((program) => supervisor.stop(nodeProcess(cluster, node, program))),
       );
       const nodeName = await readText(nameFile(node));
       if (nodeName !== undefined) await deleteNode(instance, cluster, nodeName);
@@ -144,15 +146,17 @@ async function writeFiles(
   await writeAtomic(files.proxyConfig, JSON.stringify(config.proxyConfig(cluster, node, options.nodeName)));
 }
 
-function nodeProcess(cluster: ClusterAddresses, node: NodeAddresses, program: string): string {
+/** Identity of a node's process. Pure. */
+export function nodeProcess(cluster: ClusterAddresses, node: NodeAddresses, program: string): string {
   return processId(cluster.name, `${node.number}.${program}`);
 }
 
-/** Holds the name of the Node object, for a removal that knows only the number. */
-function nameFile(node: NodeAddresses): string {
+/** Holds the name of the Node object, for those that know only the number. */
+export function nameFile(node: NodeAddresses): string {
   return join(node.dir, "name");
 }
 
-function lockOf(instance: Instance, node: NodeAddresses): string {
+/** Name of the lock under which a node is changed. Pure. */
+export function lockOf(instance: Instance, node: NodeAddresses): string {
   return `${instance.index}/node/${node.namespace}`;
 }

@@ -51,7 +51,10 @@ export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
 /** The demo's app: an older prometheus/client_golang and gRPC than the rest, and no part of the platform. */
 export const podinfoGroup = goGroup("podinfo", () => ({}));
 
-export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup];
+/** What enforces NetworkPolicies on a node: on its own, so that a change of it rebuilds nothing else. */
+const networkPolicyGroup = goGroup("network-policy", () => ({}));
+
+export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
 
 /** No C compiler, no path of the machine in a binary, exactly the go.mod and go.sum that are committed. */
 const environment = (root: string): Record<string, string> => ({
@@ -75,7 +78,10 @@ export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
 }
 
 const options = (root: string, group: GoGroup) => ({ cwd: group.dir, env: environment(root), background: true });
-const patterns = (group: GoGroup): string[] => ["tool", ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : [])];
+const patterns = (group: GoGroup): string[] => [
+  ...(group.mod.tools.length > 0 ? ["tool"] : []),
+  ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : []),
+];
 
 /** Downloads the modules of a group and lists the packages to compile; nothing of both when the group is cached. */
 export async function goPackages(root: string, group: GoGroup, say: (detail: string) => void): Promise<Set<string>> {

@@ -37,7 +37,13 @@ const versionsOf = (name: string, own: (minor: string) => string) => (minor: str
 
 const recorded = { properties: {}, additionalProperties: true } as const;
 
-/** The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway, the rest is recorded only. */
+/** The setting of vpc-cni that turns the enforcement of NetworkPolicies on; without it EKS enforces none. */
+export const NETWORK_POLICY = "enableNetworkPolicy";
+
+/**
+ * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
+ * enforces NetworkPolicies), the rest is recorded only.
+ */
 const CATALOG: readonly CatalogEntry[] = [
   {
     name: "coredns",
@@ -71,7 +77,8 @@ const CATALOG: readonly CatalogEntry[] = [
     namespace: "kube-system",
     type: "networking",
     versions: versionsOf("vpc-cni", () => "v1.20.4-eksbuild.1"),
-    schema: recorded,
+    // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
+    schema: { properties: { [NETWORK_POLICY]: { type: "string", format: "boolean" } }, additionalProperties: true },
     installed: false,
   },
   {

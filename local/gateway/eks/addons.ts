@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "yaml";
-import { addonVersion, type CatalogEntry, catalogEntry } from "./addon-catalog.ts";
+import { addonVersion, type CatalogEntry, catalogEntry, NETWORK_POLICY } from "./addon-catalog.ts";
 import { roleWithArn } from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { EksError, inUse, invalidParameter, notServed } from "./errors.ts";
@@ -92,6 +92,7 @@ export const addonOperations: readonly Operation[] = [
         // Preserved software stays as the cluster's own, like that of bootstrapSelfManagedAddons.
         if (preserve && found.addonName === "coredns") record.selfManagedAddons = true;
         else if (found.addonName === "coredns") record.selfManagedAddons = false;
+        if (found.addonName === VPC_CNI) record.preservedNetworkPolicy = preserve && asksForNetworkPolicy(found);
         return found;
       });
       context.wake(name);
@@ -200,7 +201,26 @@ export function configuration(entry: CatalogEntry, text: string | undefined): Re
     throw invalidParameter(
       `ConfigurationValue provided in request is not supported: ${unknown.join(", ")} of ${entry.name}; allowed are ${Object.keys(entry.schema.properties).join(", ")}`,
     );
+  for (const [name, value] of Object.entries(values))
+    if ("format" in (entry.schema.properties[name] ?? {}) && value !== "true" && value !== "false")
+      throw invalidParameter(
+        `ConfigurationValue provided in request is not supported: ${name} of ${entry.name} is ${JSON.stringify(value)}; allowed are the strings "true" and "false"`,
+      );
   return values as Record<string, unknown>;
+}
+
+const VPC_CNI = "vpc-cni";
+
+const asksForNetworkPolicy = ({ configurationValues }: Addon): boolean =>
+  configuration(catalogEntry(VPC_CNI), configurationValues)[NETWORK_POLICY] === "true";
+
+/**
+ * Whether the nodes of a cluster enforce NetworkPolicies: as on EKS, when the VPC CNI add-on is told to
+ * (https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html).
+ */
+export function enforcesNetworkPolicies({ addons, preservedNetworkPolicy = false }: ClusterRecord): boolean {
+  const addon = addons[VPC_CNI];
+  return addon === undefined || addon.status === "DELETING" ? preservedNetworkPolicy : asksForNetworkPolicy(addon);
 }
 
 /** Throws ResourceNotFoundException. */

@@ -1,4 +1,11 @@
-import { adminKubeconfig, startControlPlane, startNode, stopControlPlane, stopNode } from "../../clusters/index.ts";
+import {
+  adminKubeconfig,
+  enforceNetworkPolicies,
+  startControlPlane,
+  startNode,
+  stopControlPlane,
+  stopNode,
+} from "../../clusters/index.ts";
 import { clusterAt, type Instance, MAX_CLUSTERS, nodeAt } from "../../instance/index.ts";
 import { kubeApi } from "./kube.ts";
 import type { ClusterRuntime } from "./runtime.ts";
@@ -19,6 +26,7 @@ export function localRuntime(instance: Instance, tokenWebhookUrl: (cluster: stri
     stopControlPlane: (name) => stopControlPlane(instance, name),
     startNode: (cluster, node) => startNode(instance, cluster, node),
     stopNode: (cluster, number) => stopNode(instance, cluster, number),
+    enforceNetworkPolicies: (cluster, number, enforced) => enforceNetworkPolicies(instance, cluster, number, enforced),
     // As EC2 names instances in us-east-1: by their private address.
     nodeName: ({ name, number }, node) =>
       `ip-${nodeAt(instance, clusterAt(instance, name, number), node).address.replaceAll(".", "-")}.ec2.internal`,

@@ -94,6 +94,8 @@ export interface ClusterRecord {
   clientRequestToken: string | undefined;
   /** Whether CoreDNS is installed without an add-on (bootstrapSelfManagedAddons). */
   selfManagedAddons: boolean;
+  /** Whether nodes enforce NetworkPolicies although the add-on vpc-cni is gone: it was deleted with `preserve`. */
+  preservedNetworkPolicy?: boolean;
   nodegroups: Record<string, NodegroupRecord>;
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;

@@ -44,6 +44,11 @@ export interface ClusterRuntime {
   startNode(cluster: string, node: NodeSpec): Promise<void>;
   /** Removes a node and its Node object. */
   stopNode(cluster: string, number: number): Promise<void>;
+  /**
+   * Whether a started node enforces NetworkPolicies; until told, it doesn't. Resolves when that is so. The cluster has given
+   * NETWORK_POLICY_USER its rights.
+   */
+  enforceNetworkPolicies(cluster: string, node: number, enforced: boolean): Promise<void>;
   /** The name of a node: EKS derives it from the address. */
   nodeName(cluster: { name: string; number: number }, number: number): string;
   addresses(cluster: { name: string; number: number }): { serviceCidr: string; dnsAddress: string };

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { ask } from "../../../local/cli/ask.ts";
 import { eventually, execute, instance } from "./fleet.ts";
 import { checkout } from "./repository.ts";
-import { fleet, getOnSpoke, onSpoke, workloads } from "./spokes.ts";
+import { fleet, getOnSpoke, on, onSpoke, workloads } from "./spokes.ts";
 
 /** The application of the demo; its namespace, service account and Flux objects have the same name. */
 export const APP = "payment-app";
@@ -62,10 +63,10 @@ export const untilApplied = (cluster: string, commit: string) =>
     expect(await applied(cluster)).toMatchObject({ ready: "True", commit, attempted: commit }),
   );
 
-/** What the application answers to GET /api/info, asked through the spoke's API server. */
+/** What the application answers to GET /api/info. */
 export async function info(cluster: string): Promise<{ readonly message: string; readonly hostname: string }> {
-  const service = `/api/v1/namespaces/${APP}/services/${APP}:http/proxy`;
-  return JSON.parse(await onSpoke(cluster, ["get", "--raw", `${service}/api/info`]));
+  const kubectl = [join(instance.paths.bin, "kubectl"), ...on(cluster)] as [string, ...string[]];
+  return JSON.parse(await ask(kubectl, { namespace: APP, service: APP, port: "http", path: "/api/info" }));
 }
 
 /** Waits until the application answers with a message: its old pods go on for a moment after a rollout. */

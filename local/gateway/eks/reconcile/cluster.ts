@@ -7,6 +7,7 @@ import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates } from "../updates.ts";
 import { addonsStep } from "./addons.ts";
+import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep, type StartedNodes } from "./nodegroups.ts";
 import type { Again } from "./worker.ts";
 
@@ -34,6 +35,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
   const running = new Set<string>();
   const configured = new Set<string>();
   const startedNodes: StartedNodes = new Set();
+  const enforcement: Enforcement = new Map();
   return async (name) => {
     const record = context.store.find(name);
     if (record === undefined) return undefined;
@@ -61,9 +63,12 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     }
     const kube = await context.runtime.kube(name);
     const poll = await accessStep(context, name, kube);
+    const nodes = await nodegroupsStep({ ...context, startedNodes }, name, kube);
+    // Before the add-on becomes ACTIVE.
+    await networkPolicyStep({ ...context, startedNodes, enforcement }, name, kube);
     const delays = [
       poll,
-      await nodegroupsStep({ ...context, startedNodes }, name, kube),
+      nodes,
       await addonsStep(context, name, kube),
       await packagesStep(configured, context.store.get(name), kube),
     ];

@@ -25,6 +25,8 @@ export interface FakeClusters extends ClusterRuntime {
   readonly started: ControlPlaneSpec[];
   readonly planes: Map<string, ControlPlaneSpec>;
   readonly nodes: Map<string, NodeSpec>;
+  /** Nodes that enforce NetworkPolicies, as `cluster/number`. */
+  readonly enforcing: Set<string>;
   readonly objects: Map<string, KubernetesObject>;
   /** The next starts of a control plane fail with these messages. */
   readonly failures: string[];
@@ -52,6 +54,7 @@ export function fakeClusters(): FakeClusters {
     started: [],
     planes: new Map(),
     nodes,
+    enforcing: new Set(),
     objects,
     failures: [],
     coreDnsReady: true,
@@ -74,6 +77,16 @@ export function fakeClusters(): FakeClusters {
     },
     stopNode: async (cluster, number) => {
       nodes.delete(`${cluster}/${number}`);
+      clusters.enforcing.delete(`${cluster}/${number}`);
+    },
+    enforceNetworkPolicies: async (cluster, number, enforced) => {
+      await gate;
+      const key = `${cluster}/${number}`;
+      if (!nodes.has(key)) throw new Error(`node ${key} was never started`);
+      if (enforced && !objects.has(keyOf(cluster, "ClusterRoleBinding", "eks:network-policy")))
+        throw new Error("eks:network-policy may not list NetworkPolicies");
+      if (enforced) clusters.enforcing.add(key);
+      else clusters.enforcing.delete(key);
     },
     nodeName: ({ number }, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
     addresses: ({ number }) => ({
