@@ -21,7 +21,15 @@ export async function ask(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<string> {
   const [file, ...flags] = kubectl;
-  const forward = ["port-forward", "--address", "127.0.0.1", "--namespace", namespace, `service/${service}`, `:${port}`];
+  const forward = [
+    "port-forward",
+    "--address",
+    "127.0.0.1",
+    "--namespace",
+    namespace,
+    `service/${service}`,
+    `:${port}`,
+  ];
   const child = spawn(file, [...flags, ...forward], { env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let said = "";
@@ -38,7 +46,8 @@ export async function ask(
       child.once("close", () => reject(new Error(`port-forward to service/${service} ended: ${said.trim()}`)));
     });
     const answer = await fetch(`http://${address}${path}`, { signal: AbortSignal.timeout(10_000) }).catch(
-      (error: Error) => Promise.reject(new Error(`GET ${path} of service/${service}: ${error.message}; ${said.trim()}`)),
+      (error: Error) =>
+        Promise.reject(new Error(`GET ${path} of service/${service}: ${error.message}; ${said.trim()}`)),
     );
     const text = await answer.text();
     if (!answer.ok) throw new Error(`GET ${path} of service/${service} answered ${answer.status}: ${text}`);

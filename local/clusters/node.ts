@@ -44,9 +44,7 @@ export async function stopNode(instance: Instance, clusterName: string, number: 
     lockOf(instance, node),
     async () => {
       const supervisor = supervisorOf(instance);
-      await Promise.all(
-        PROGRAMS.map((program) => supervisor.stop(nodeProcess(cluster, node, program))),
-      );
+      await Promise.all(PROGRAMS.map((program) => supervisor.stop(nodeProcess(cluster, node, program))));
       const nodeName = await readText(nameFile(node));
       if (nodeName !== undefined) await deleteNode(instance, cluster, nodeName);
       await removeNode(node);

@@ -65,7 +65,8 @@ export function runtimeBut(
     stopControlPlane: (name) => of(name).stopControlPlane(name),
     startNode: (cluster, node) => of(cluster).startNode(cluster, node),
     stopNode: (cluster, number) => of(cluster).stopNode(cluster, number),
-    enforceNetworkPolicies: (cluster, number, enforced) => of(cluster).enforceNetworkPolicies(cluster, number, enforced),
+    enforceNetworkPolicies: (cluster, number, enforced) =>
+      of(cluster).enforceNetworkPolicies(cluster, number, enforced),
     nodeName: (cluster, number) => of(cluster.name).nodeName(cluster, number),
     addresses: (cluster) => of(cluster.name).addresses(cluster),
     kube: (cluster) => of(cluster).kube(cluster),

@@ -75,14 +75,13 @@ describe("the nodes of a cluster enforce NetworkPolicies", () => {
   });
 });
 
-test.each([
-  "true",
-  "1",
-  '"yes"',
-])("enableNetworkPolicy is a string, as EKS's schema has it: %s is refused", async (value) => {
-  const { error, body } = await create(`{"enableNetworkPolicy": ${value}}`);
-  expect([error, body.message]).toEqual([
-    "InvalidParameterException",
-    expect.stringContaining('allowed are the strings "true" and "false"'),
-  ]);
-});
+test.each(["true", "1", '"yes"'])(
+  "enableNetworkPolicy is a string, as EKS's schema has it: %s is refused",
+  async (value) => {
+    const { error, body } = await create(`{"enableNetworkPolicy": ${value}}`);
+    expect([error, body.message]).toEqual([
+      "InvalidParameterException",
+      expect.stringContaining('allowed are the strings "true" and "false"'),
+    ]);
+  },
+);

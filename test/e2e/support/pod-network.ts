@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import type { V1Pod } from "@kubernetes/client-node";
+import { findCluster } from "../../../local/clusters/options.ts";
+import { type Instance, type NodeAddresses, nodeAt } from "../../../local/instance/addresses.ts";
+import { run } from "../../../local/instance/command.ts";
+import { ensureToolchain } from "../../../local/toolchain/index.ts";
+
+/** What can be asked from inside a network namespace: the packets go the way of a pod's own. */
+export interface Network {
+  /** "open", or the code of the error: ECONNREFUSED where NetworkPolicies stop it. */
+  connect(host: string, port: number): Promise<string>;
+  /** The address of a name by a DNS server, or the code of the error. */
+  resolve(server: string, name: string): Promise<string>;
+  /** The status of GET / by TLS for a name at an address, or the code of the error. */
+  get(name: string, address: string): Promise<string>;
+}
+
+const PROBE = join(import.meta.dirname, "probe.mjs");
+
+/** The network namespace of this path. */
+export function networkAt(instance: Instance, path: string): Network {
+  const probe = async (...args: string[]) =>
+    (await run(["nsenter", `--net=${path}`, "--", process.execPath, PROBE, ...args])).trim();
+  return {
+    connect: (host, port) => probe("connect", host, String(port)),
+    resolve: (server, name) => probe("resolve", server, name),
+    get: (name, address) => probe("get", name, address, instance.paths.caCertificate),
+  };
+}
+
+/** Path of a node's network namespace. */
+export const nodePath = ({ namespace }: NodeAddresses): string => `/run/netns/${namespace}`;
+
+/** A cluster's node by its number. */
+export async function nodeOf(instance: Instance, cluster: string, number: number): Promise<NodeAddresses> {
+  return nodeAt(instance, await findCluster(instance, cluster), number);
+}
+
+/** The network of a running pod. Images have no shell, so its network namespace is entered from the machine. */
+export async function podNetwork(instance: Instance, cluster: string, { status, metadata }: V1Pod): Promise<Network> {
+  const nodes = await Promise.all([0, 1, 2, 3].map((number) => nodeOf(instance, cluster, number)));
+  const node = nodes.find(({ address }) => address === status?.hostIP);
+  const container = status?.containerStatuses?.[0]?.containerID?.replace("containerd://", "");
+  const { bin } = await ensureToolchain();
+  const socket = join(node?.run ?? "", "containerd.sock");
+  const tasks = await run([bin("ctr"), "--address", socket, "--namespace", "k8s.io", "tasks", "ls"]);
+  const task = tasks.split("\n").find((line) => container !== undefined && line.startsWith(container));
+  const [, pid] = task?.split(/\s+/) ?? [];
+  if (pid === undefined) throw new Error(`pod ${metadata?.name} has no running container:\n${tasks}`);
+  return networkAt(instance, `/proc/${pid}/ns/net`);
+}
