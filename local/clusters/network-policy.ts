@@ -6,7 +6,7 @@ import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
 import type { Toolchain } from "../toolchain/index.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { lockOf, nameFile, nodeProcess } from "./node.ts";
-import { nodeFiles } from "./node-config.ts";
+import { nodeFiles, programPath } from "./node-config.ts";
 import { inNamespace } from "./node-network.ts";
 import { findCluster } from "./options.ts";
 import { ensureAuthority } from "./pki.ts";
@@ -57,7 +57,7 @@ export function networkPolicySpec(
       `--ready-socket=${files.policySocket}`,
     ],
     // Where it finds iptables and ipset.
-    env: { PATH: tools.system },
+    env: { PATH: programPath(tools.system) },
     netns: node.namespace,
     cgroup: `${node.cgroup}/system`,
     ready: { unix: files.policySocket },

@@ -54,6 +54,11 @@ export function nodeFiles(node: NodeAddresses) {
   };
 }
 
+/** PATH of a node's processes: the toolchain's commands come before the machine's. Pure. */
+export function programPath(system: string): string {
+  return [system, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(":");
+}
+
 /** containerd's configuration (TOML; a JSON string is a TOML string). Pure. */
 export function containerdConfig(node: NodeAddresses, cni: string, pauseImage: string): string {
   const files = nodeFiles(node);

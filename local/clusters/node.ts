@@ -74,7 +74,7 @@ async function start(
     id: nodeProcess(cluster, node, program),
     argv: [tools.bin(program), ...args],
     // What they call: the shim, runc, nft, and iptables of the CNI plugins.
-    env: { PATH: [tools.system, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(":") },
+    env: { PATH: config.programPath(tools.system) },
     ...place,
     ready,
   });

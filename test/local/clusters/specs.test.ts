@@ -10,6 +10,7 @@ import {
   tokenWebhookConfiguration,
 } from "../../../local/clusters/control-plane.ts";
 import { etcdSpec } from "../../../local/clusters/etcd.ts";
+import { networkPolicySpec } from "../../../local/clusters/network-policy.ts";
 import {
   baseRuntimeSpec,
   cniConfig,
@@ -204,5 +205,23 @@ describe("nodes", () => {
       'sandbox_image = "registry.k8s.io/pause:3.10"',
     ])
       expect(config).toContain(line);
+  });
+});
+
+test("what enforces NetworkPolicies runs in the node's network, with iptables and ipset of the toolchain first, and is ready when its rules are written", () => {
+  const tools = { bin: (name: string) => `/cache/${name}`, system: "/cache/system" };
+  expect(networkPolicySpec(cluster, node, "ip-10-0-1-5.ec2.internal", tools)).toEqual({
+    id: "hub.0.network-policy",
+    argv: [
+      "/cache/network-policy",
+      "--kubeconfig=/work/.local/clusters/hub/nodes/0/network-policy.kubeconfig",
+      "--node=ip-10-0-1-5.ec2.internal",
+      "--service-cidr=100.64.1.0/24",
+      "--ready-socket=/run/eks-gitops-fleet/0/c0n0/network-policy.sock",
+    ],
+    env: { PATH: "/cache/system:/usr/sbin:/usr/bin:/sbin:/bin" },
+    netns: "fleet-0-hub-0",
+    cgroup: "/fleet-0/hub-0/system",
+    ready: { unix: "/run/eks-gitops-fleet/0/c0n0/network-policy.sock" },
   });
 });

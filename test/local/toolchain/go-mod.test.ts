@@ -52,6 +52,15 @@ describe("the toolchain's own modules", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
+  test("of what enforces NetworkPolicies share main's versions, so that nothing they share is compiled twice", () => {
+    const [main, policies] = ["main", "network-policy"].map(
+      (name) => goGroups.find((group) => group.name === name)?.mod,
+    );
+    const shared = [...(policies?.versions ?? [])].filter(([path]) => main?.versions.has(path));
+    expect(shared.map(([path]) => path)).toContain("k8s.io/client-go");
+    expect(shared).toEqual(shared.map(([path]) => [path, main?.versions.get(path)]));
+  });
+
   test("set the versions that programs report", () => {
     const flags = goGroups.flatMap((group) => group.ldflags);
     expect(flags).toContain("-X k8s.io/component-base/version.gitVersion=v1.36.4");
