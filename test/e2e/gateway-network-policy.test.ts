@@ -121,10 +121,11 @@ test("what enforces policies is started again when it is killed; they hold meanw
   const enforcer = async () =>
     (await supervisorOf(cloud.instance).list()).find(({ id }) => id === "one.0.network-policy");
   const killed = await enforcer();
-  process.kill(killed?.pid ?? 0, "SIGKILL");
+  if (killed?.pid === undefined) throw new Error("no process enforces policies");
+  process.kill(killed.pid, "SIGKILL");
   expect(await reached()).toEqual(onlyDns);
   await expect.poll(enforcer, poll).toMatchObject({ state: "ready", restarts: 1 });
-  expect((await enforcer())?.pid).not.toBe(killed?.pid);
+  expect((await enforcer())?.pid).not.toBe(killed.pid);
   await policies.deleteNamespacedNetworkPolicy({ name: "only-dns", namespace: "default" });
   await expect.poll(reached, poll).toEqual(all);
 });
