@@ -22,6 +22,7 @@ describe("a killed process", () => {
       "kubelet",
       "containerd",
       "proxy",
+      "network-policy",
     ])
       expect(ids).toContain(part);
   });

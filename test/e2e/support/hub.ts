@@ -8,7 +8,10 @@ import { eventually, instance, kubectl } from "./fleet.ts";
 
 const HUB = "fleet-hub";
 /** Processes of a cluster in the order in which they start; the same for the node's. */
-const ORDER = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "containerd", "kubelet", "kube-proxy"];
+const ORDER = [
+  ...["kube-apiserver", "kube-controller-manager", "kube-scheduler"],
+  ...["containerd", "kubelet", "kube-proxy", "network-policy"],
+];
 
 const supervisor = supervisorOf(instance);
 
