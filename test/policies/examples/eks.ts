@@ -58,6 +58,11 @@ export const eksExamples: readonly Example[] = [
     'the public endpoint admits too much: "office" is no CIDR block; set publicAccessCidrs to your own networks',
   ]),
   cidrs(
+    "a CIDR block in a text is none",
+    endpoint({ publicAccessCidrs: ["office 203.0.113.0/24", "203.0.113.0/24 office"] }),
+    ['"office 203.0.113.0/24" is no CIDR block', '"203.0.113.0/24 office" is no CIDR block'].map(tooMuch),
+  ),
+  cidrs(
     "the width is a parameter",
     endpoint({ publicAccessCidrs: ["203.0.0.0/16"] }),
     ["the public endpoint admits too much: 203.0.0.0/16 is wider than /24; set publicAccessCidrs to your own networks"],
