@@ -39,6 +39,10 @@ export const clusterSecrets: Cases = [
   },
   { title: "one in which nothing is yet", object: secret(hubSecret, [], { labels }) },
   { title: "a Secret about something else", object: secret("default/database", ["password"]) },
+  {
+    title: "a Secret about something else with a label of its own",
+    object: secret("default/database", ["password"], { labels: { app: "database" } }),
+  },
   { title: "a Secret about something else beside the hub's", object: secret("flux-system/database", ["password"]) },
   { title: "a Secret that a team calls like one", object: secret("default/cluster-notes", ["password"]) },
   ...["token", "bearerToken", "kubeconfig", "aws_secret_access_key", "tls.key", "aws_access_key"].map((key) => ({
@@ -133,8 +137,8 @@ export const gitCredentials: Cases = [
   { title: "a Secret of the name in a namespace that is not Flux's", object: secret("default/gitops-system", ["a"]) },
   { title: "a Secret in which nothing is yet", object: secret("default/database", []) },
   ...["identity", "known_hosts"].map((key) => ({
-    title: `a Secret with a key ${key} alone`,
-    object: secret("default/ssh", [key]),
+    title: `a Secret with a password and a key ${key}`,
+    object: secret("default/ssh", [key, "password"]),
   })),
   {
     title: "a token, where Git is read over SSH",

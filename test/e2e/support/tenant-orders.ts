@@ -150,6 +150,15 @@ const shared: Cases = [
     refused: "redrivePolicy and redriveAllowPolicy may name",
   },
   {
+    title: "a queue with a policy among the values that it is made with",
+    object: queue({ forProvider: { name: `${own}_q` }, initProvider: { policy: "{}" } }),
+    refused: "an application's queue has no policy of its own",
+  },
+  {
+    title: "a queue whose policies are empty",
+    object: queue({ forProvider: { name: `${own}_q`, policy: "", redrivePolicy: "" } }),
+  },
+  {
     title: "a queue with a policy that lets others in",
     object: queue({
       forProvider: { name: `${own}_q`, policy: '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sqs:*"}]}' },

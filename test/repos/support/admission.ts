@@ -39,7 +39,8 @@ const environment = ["object", "oldObject", "request", "namespaceObject", "varia
     new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true }),
   )
   .registerType("URL", Url)
-  .registerFunction("isURL(string): bool", (text: string) => URL.canParse(text))
+  // Go takes no blanks around a URL, JavaScript does.
+  .registerFunction("isURL(string): bool", (text: string) => text === text.trim() && URL.canParse(text))
   .registerFunction("url(string): URL", (text: string) => new Url(text))
   .registerFunction("URL.getScheme(): string", ({ scheme }: Url) => scheme)
   .registerFunction("URL.getHost(): string", ({ host }: Url) => host)

@@ -7,7 +7,7 @@ import { type RuleCase, spokeWith } from "./rule-cases.ts";
 /** What a definition says of a case, as the API server would. */
 export interface Verdict {
   /** Paths that are not of the schema's shape. */
-  readonly shape: readonly string[];
+  readonly shape: () => readonly string[];
   readonly broken: readonly Broken[];
   /** Rules that can't be evaluated here. */
   readonly unknown: readonly unknown[];
@@ -23,7 +23,7 @@ export function verdictOf(definition: Manifest): (ruleCase: RuleCase) => Verdict
     const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };
     const stored = before && { ...spokeWith(base), status };
     const spoke = { ...spokeWith(patch), ...(before ? { status } : {}) };
-    const violations = definitions.violations(spoke as unknown as Manifest) ?? [];
-    return { shape: violations.map(({ path }) => path.join(".")), ...validate(schema, spoke, stored) };
+    const violations = () => definitions.violations(spoke as unknown as Manifest) ?? [];
+    return { shape: () => violations().map(({ path }) => path.join(".")), ...validate(schema, spoke, stored) };
   };
 }
