@@ -177,11 +177,10 @@ export function boundary(
 }
 
 export function tenantBoundary({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
-  const names = fleetNames(fleet);
   return {
-    policyName: names.tenantBoundaryPolicy,
+    policyName: fleetNames(fleet).tenantBoundaryPolicy,
     description: "Permissions boundary of every role that an application orders on a spoke",
-    document: pulumi.output(account).apply((scope) => tenantPolicy(scope, names.spokePrefix)),
+    document: pulumi.output(account).apply(tenantPolicy),
     tags,
   };
 }

@@ -28,8 +28,18 @@ export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 /** AWS tag that says to which fleet a resource belongs. */
 export const fleetTag = `${group}/fleet`;
 
+/** AWS tag of a spoke's IAM roles: which of its identities the role is, e.g. external-secrets. */
+export const identityTag = `${group}/identity`;
+
 /** AWS tag that names the cluster for which a resource exists. */
 export const clusterTag = labelKeys.cluster;
+
+/**
+ * Tags of an IAM role that say for which EKS cluster and namespace it acts; the boundaries compare names and tags with them. The keys are
+ * those of EKS Pod Identity's session tags (EKS User Guide, "Grant Pods access to AWS resources based on tags"), without a slash: AWS
+ * shows no policy variable whose tag key has one.
+ */
+export const principalTags = { cluster: "eks-cluster-name", namespace: "kubernetes-namespace" } as const;
 
 /** Pod Security Standards levels, see the Kubernetes documentation. */
 export type PodSecurityLevel = "baseline" | "restricted";

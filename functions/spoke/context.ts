@@ -1,5 +1,5 @@
 import { inAccount, type Scope } from "../../lib/iam/policy.ts";
-import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { clusterTag, fleetTag, principalTags } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
@@ -57,6 +57,7 @@ export function contextOf(args: ContextArgs): Context {
     tags: (name) => ({
       [fleetTag]: hub.fleet,
       [clusterTag]: metadata.name,
+      [principalTags.cluster]: surroundings.names.cluster,
       environment: spec.environment,
       ...(name === undefined ? {} : { Name: `${surroundings.names.cluster}-${name}` }),
     }),

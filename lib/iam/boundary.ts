@@ -1,6 +1,16 @@
-import { fleetNames } from "../names.ts";
-import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
-import { boundedRoleStatements } from "./roles.ts";
+import { clusterTag, fleetTag, identityTag, principalTags } from "../labels.ts";
+import { fleetNames, hubName } from "../names.ts";
+import { ec2Actions, makeStatement, tagNewStatement } from "./ec2.ts";
+import {
+  arns,
+  type Condition,
+  dnsSuffix,
+  type PolicyDocument,
+  policy,
+  principalTag,
+  type Scope,
+  type Statement,
+} from "./policy.ts";
 import { tenantPrefix } from "./tenants.ts";
 
 export interface BoundaryScope extends Scope {
@@ -9,55 +19,231 @@ export interface BoundaryScope extends Scope {
   readonly tenantBoundaryArn: string;
 }
 
-/**
- * The permissions boundary of every role that Crossplane makes: the most that a control plane, a node or a controller of a spoke
- * can ever be given. Rights can be handed out to applications only, and only under the tenants' boundary.
- */
-export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
-  const names = fleetNames(scope.fleet);
-  const name = arns(scope);
-  return policy(
+/** The EKS cluster whose role calls: {@link principalTags} on every role of a spoke. */
+const ownCluster = principalTag(principalTags.cluster);
+
+/** Which role of a spoke calls: the composition function tags each with its key. */
+const identityKey = `aws:PrincipalTag/${identityTag}`;
+
+/** A resource of the caller's own cluster: the composition function tags what it makes, and has the add-ons tag what they make. */
+const ofOwnCluster = { [`aws:ResourceTag/${principalTags.cluster}`]: ownCluster };
+const forOwnCluster = { [`aws:RequestTag/${principalTags.cluster}`]: ownCluster };
+
+/** What nodes and controllers look at, and pull images from. */
+function readStatements(scope: BoundaryScope): Statement[] {
+  const { cluster } = arns(scope);
+  return [
     {
-      Sid: "ClusterAndApplicationServices",
+      Sid: "Read",
       Effect: "Allow",
       Action: [
-        "autoscaling:*",
-        "cloudwatch:*",
-        "dynamodb:*",
-        "ec2:*",
-        "ecr:*",
-        "eks:*",
-        "eks-auth:*",
-        "elasticloadbalancing:*",
-        "kms:*",
-        "logs:*",
-        "sqs:*",
-        "sts:AssumeRoleWithWebIdentity",
-        "sts:GetCallerIdentity",
-        "sts:TagSession",
-        "tag:GetResources",
+        "autoscaling:Describe*",
+        "ec2:Describe*",
+        "ecr:BatchCheckLayerAvailability",
+        "ecr:BatchGetImage",
+        "ecr:BatchImportUpstreamImage",
+        "ecr:GetAuthorizationToken",
+        "ecr:GetDownloadUrlForLayer",
+        "elasticloadbalancing:Describe*",
+        "kms:DescribeKey",
       ],
       Resource: ["*"],
       Condition: { StringEquals: { "aws:RequestedRegion": scope.region } },
     },
     {
-      Sid: "ReadIamAndMakeServiceLinkedRoles",
+      Sid: "DescribeSpokes",
       Effect: "Allow",
-      Action: ["iam:CreateServiceLinkedRole", "iam:GetInstanceProfile", "iam:GetRole", "iam:ListAttachedRolePolicies"],
+      Action: ["eks:DescribeCluster", "eks-auth:AssumeRoleForPodIdentity"],
+      Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`)],
+    },
+  ];
+}
+
+/**
+ * Interfaces of the VPC CNI and volumes of the EBS CSI driver: those of the caller's own cluster. Narrower than AWS's managed policies
+ * AmazonEKS_CNI_Policy and AmazonEBSCSIDriverPolicy, which name all of the account (AWS Managed Policy Reference).
+ */
+function nodeStatements(scope: BoundaryScope): Statement[] {
+  const disks = { CreateNetworkInterface: "network-interface", CreateVolume: "volume" };
+  const snapshots = { CreateSnapshot: "snapshot" };
+  return [
+    {
+      Sid: "OfOwnCluster",
+      Effect: "Allow",
+      Action: ec2Actions([
+        "*NetworkInterface",
+        "*PrivateIpAddresses",
+        "*Volume",
+        "CreateSecurityGroup",
+        "CreateSnapshot",
+        "CreateTags",
+        "DeleteSnapshot",
+        "DeleteTags",
+        "EnableFastSnapshotRestores",
+        "ModifyNetworkInterfaceAttribute",
+      ]),
       Resource: ["*"],
+      Condition: { StringEquals: ofOwnCluster },
+    },
+    makeStatement(scope, "MakeInterfacesAndVolumes", disks, { StringEquals: forOwnCluster }),
+    makeStatement(scope, "MakeSnapshots", snapshots, { StringEquals: forOwnCluster }),
+    tagNewStatement(Object.keys({ ...disks, ...snapshots })),
+    {
+      // An interface joins groups of its own VPC only, and changes nothing of what these allow.
+      Sid: "GroupsOfInterfaces",
+      Effect: "Allow",
+      Action: ec2Actions(["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"]),
+      Resource: arns(scope).ec2("security-group"),
+    },
+  ];
+}
+
+/** What the spoke's own Crossplane does for applications (spokeCrossplanePolicy), in as few characters as a boundary has for it. */
+function crossplaneStatements(scope: BoundaryScope): Statement[] {
+  const name = arns(scope);
+  const owned = `${tenantPrefix(ownCluster)}*`;
+  const crossplane = { [identityKey]: "crossplane" };
+  return [
+    {
+      Sid: "OwnTablesAndQueues",
+      Effect: "Allow",
+      Action: [
+        "dynamodb:*Table",
+        "dynamodb:*agResource",
+        "dynamodb:Describe*",
+        "dynamodb:ListTags*",
+        "dynamodb:UpdateContinuousBackups",
+        "dynamodb:UpdateTimeToLive",
+        "sqs:*Queue*",
+      ],
+      Resource: [name.table(owned), name.queue(owned)],
+      Condition: { StringEquals: crossplane },
     },
     {
-      Sid: "ReadSealingKeysAndGitCredentialsOfSpokes",
+      Sid: "GiveRightsToApplications",
+      Effect: "Allow",
+      Action: ["iam:CreateRole", "iam:*RolePolicy"],
+      Resource: [name.role(owned)],
+      Condition: { StringEquals: { ...crossplane, "iam:PermissionsBoundary": scope.tenantBoundaryArn } },
+    },
+    {
+      Sid: "RolesOfApplications",
+      Effect: "Allow",
+      Action: ["iam:*agRole", "iam:DeleteRole", "iam:Get*", "iam:List*", "iam:Update*"],
+      Resource: [name.role(owned)],
+      Condition: { StringEquals: crossplane },
+    },
+  ];
+}
+
+/** The key by which EBS encrypts volumes, through EC2 only. */
+function volumeKeyStatement(scope: BoundaryScope): Statement {
+  return {
+    Sid: "DefaultKeyOfVolumes",
+    Effect: "Allow",
+    Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+    Resource: [arns(scope).kmsKey("*")],
+    Condition: {
+      StringEquals: { "kms:ViaService": `ec2.${scope.region}.${dnsSuffix(scope.partition)}` },
+      "ForAnyValue:StringEquals": { "kms:ResourceAliases": "alias/aws/ebs" },
+    },
+  };
+}
+
+/**
+ * What the cloud controller of a control plane does for Services of type LoadBalancer. Its load balancers and security groups carry
+ * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's are in reach
+ * (docs/aws-account.md).
+ */
+function loadBalancerStatements(scope: BoundaryScope): Statement[] {
+  return [
+    {
+      Sid: "LoadBalancersOfControlPlanes",
+      Effect: "Allow",
+      Action: [
+        "elasticloadbalancing:*",
+        ...ec2Actions(["*SecurityGroupIngress", "CreateSecurityGroup", "CreateTags", "DeleteSecurityGroup"]),
+      ],
+      Resource: [...arns(scope).ec2("security-group"), arns(scope).loadBalancing("*")],
+      Condition: { StringEquals: { [identityKey]: "cluster" } },
+    },
+    {
+      Sid: "ServiceLinkedRoles",
+      Effect: "Allow",
+      Action: ["iam:CreateServiceLinkedRole"],
+      Resource: ["*"],
+      Condition: { StringEquals: { "iam:AWSServiceName": "elasticloadbalancing.amazonaws.com" } },
+    },
+  ];
+}
+
+/** Sealing keys and the Git credential of the caller's own spoke, for External Secrets only. */
+function secretStatements(scope: BoundaryScope): Statement[] {
+  const { secret, kmsKey } = arns(scope);
+  const names = fleetNames(scope.fleet);
+  const reader = { [identityKey]: "external-secrets" };
+  return [
+    {
+      Sid: "SecretsOfSpokes",
       Effect: "Allow",
       Action: ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
-      Resource: [name.secret(`${names.sealingKeyPrefix}*`), name.secret(names.spokeGitSecret("*"))],
+      Resource: [secret(`${names.sealingKeyPrefix}*`), secret(names.spokeGitSecret("*"))],
+      Condition: { StringEquals: reader },
     },
-    ...boundedRoleStatements([name.role(`${tenantPrefix(`${names.spokePrefix}*`)}*`)], scope.tenantBoundaryArn),
     {
-      Sid: "NeverDeleteClustersOrKeys",
-      Effect: "Deny",
-      Action: ["eks:DeleteCluster", "kms:DisableKey", "kms:PutKeyPolicy", "kms:ScheduleKeyDeletion"],
-      Resource: ["*"],
+      Sid: "DecryptSecretsOfSpokes",
+      Effect: "Allow",
+      Action: ["kms:Decrypt"],
+      Resource: [kmsKey("*")],
+      Condition: {
+        StringEquals: {
+          ...reader,
+          [`aws:ResourceTag/${fleetTag}`]: scope.fleet,
+          "kms:ViaService": `secretsmanager.${scope.region}.${dnsSuffix(scope.partition)}`,
+        },
+      },
     },
+  ];
+}
+
+/** What nobody does: act without a cluster of the fleet, or in the hub's, by the tags of the program, of EKS and of Kubernetes. */
+function denyStatements({ fleet }: BoundaryScope): Statement[] {
+  const { hubCluster, spokePrefix } = fleetNames(fleet);
+  const never = (Action: readonly string[], Sid: string, Condition: Condition): Statement => ({
+    Sid,
+    Effect: "Deny",
+    Action,
+    Resource: ["*"],
+    Condition,
+  });
+  const network = ["ec2:*", "elasticloadbalancing:*"];
+  return [
+    never(["*"], "OnlyForSpokes", {
+      StringNotLike: { [`aws:PrincipalTag/${principalTags.cluster}`]: `${spokePrefix}*` },
+    }),
+    never(network, "NothingOfTheHub", { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
+    // EKS makes the cluster's security group with this tag and without ours (EKS User Guide, "Security group requirements").
+    never(network, "NotTheHubsSecurityGroup", { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
+    never(network, "NotTheHubsLoadBalancers", {
+      Null: { [`aws:ResourceTag/kubernetes.io/cluster/${hubCluster}`]: "false" },
+    }),
+  ];
+}
+
+/**
+ * The permissions boundary of every role that Crossplane on the hub makes: the most that a control plane, a node or a controller of a
+ * spoke can ever do, whatever policies, trust and tags the role was given. Crossplane chooses tags as it chooses names: they keep the
+ * roles of one spoke away from another's things, and all of them from the hub's. From Crossplane itself, which makes every spoke, nothing
+ * of a spoke is safe.
+ */
+export function spokeBoundary(scope: BoundaryScope): PolicyDocument {
+  return policy(
+    ...readStatements(scope),
+    ...nodeStatements(scope),
+    volumeKeyStatement(scope),
+    ...loadBalancerStatements(scope),
+    ...crossplaneStatements(scope),
+    ...secretStatements(scope),
+    ...denyStatements(scope),
   );
 }

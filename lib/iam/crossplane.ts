@@ -1,13 +1,15 @@
 import { clusterTag, fleetTag } from "../labels.ts";
 import { hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
-import { createKeyStatements } from "./keys.ts";
+import { managedPolicies } from "./deployer.ts";
+import { keyStatements } from "./keys.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
   keepBoundaryStatements,
   serviceLinkedRoleStatements,
+  volumeDriverPolicy,
 } from "./roles.ts";
 import { spokeNetworkStatements } from "./spoke-networks.ts";
 
@@ -21,11 +23,14 @@ export interface CrossplaneScope extends Scope {
   readonly hubOidcProviderArn: string;
 }
 
+/** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
+const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy];
+
 /** Roles of spokes: only names under the spoke prefix, only with the fleet's boundary. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
   return [
-    ...boundedRoleStatements(roles, scope.boundaryArn),
+    ...boundedRoleStatements(roles, scope.boundaryArn, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {
       Sid: "PassRolesUnderPrefix",
       Effect: "Allow",
@@ -37,58 +42,56 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
-/** IAM OIDC providers of EKS clusters, except the hub's own. */
+/**
+ * IAM OIDC providers of EKS clusters that carry the fleet's tag. Tags that come with the creation ask for TagOpenIDConnectProvider on a
+ * provider that has none yet (IAM User Guide, "Tag OpenID Connect identity providers"); the hub's own, which has none, is excluded by name.
+ */
 function oidcStatements(scope: CrossplaneScope): Statement[] {
-  const write = [
+  const Resource = arns(scope).eksOidcProviders;
+  const upkeep = [
     "iam:AddClientIDToOpenIDConnectProvider",
-    "iam:CreateOpenIDConnectProvider",
     "iam:DeleteOpenIDConnectProvider",
     "iam:RemoveClientIDFromOpenIDConnectProvider",
     "iam:TagOpenIDConnectProvider",
     "iam:UntagOpenIDConnectProvider",
     "iam:UpdateOpenIDConnectProviderThumbprint",
   ];
+  const fleetsTag = `aws:ResourceTag/${fleetTag}`;
+  const withTag = { [`aws:RequestTag/${fleetTag}`]: scope.fleet };
   return [
+    {
+      Sid: "MakeOidcProviders",
+      Effect: "Allow",
+      Action: ["iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider"],
+      Resource,
+      Condition: { StringEquals: withTag, Null: { [fleetsTag]: "true" } },
+    },
     {
       Sid: "OidcProviders",
       Effect: "Allow",
-      Action: [...write, "iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
-      Resource: arns(scope).eksOidcProviders,
-      // Other fleets' are out of reach.
-      Condition: { StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
+      Action: upkeep,
+      Resource,
+      Condition: { StringEquals: { [fleetsTag]: scope.fleet } },
     },
-    { Sid: "NotTheHubsOidcProvider", Effect: "Deny", Action: write, Resource: [scope.hubOidcProviderArn] },
+    {
+      Sid: "ReadOidcProviders",
+      Effect: "Allow",
+      Action: ["iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
+      Resource,
+    },
+    {
+      Sid: "NotTheHubsOidcProvider",
+      Effect: "Deny",
+      Action: ["iam:*OpenIDConnectProvider*"],
+      Resource: [scope.hubOidcProviderArn],
+    },
   ];
 }
 
-/** Keys that encrypt the Kubernetes secrets of spokes: made with the fleet's tag, managed by it. */
-function keyStatements(scope: CrossplaneScope): Statement[] {
+/** Keys that encrypt the Kubernetes secrets of spokes. */
+function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
   return [
-    ...createKeyStatements(scope.fleet),
-    {
-      Sid: "SpokeKeys",
-      Effect: "Allow",
-      Action: [
-        "kms:CancelKeyDeletion",
-        "kms:CreateAlias",
-        "kms:CreateGrant",
-        "kms:DeleteAlias",
-        "kms:DescribeKey",
-        "kms:EnableKeyRotation",
-        "kms:GetKeyPolicy",
-        "kms:GetKeyRotationStatus",
-        "kms:ListGrants",
-        "kms:ListResourceTags",
-        "kms:PutKeyPolicy",
-        "kms:ScheduleKeyDeletion",
-        "kms:TagResource",
-        "kms:UntagResource",
-        "kms:UpdateAlias",
-        "kms:UpdateKeyDescription",
-      ],
-      Resource: [arns(scope).kmsKey("*")],
-      Condition: { StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
-    },
+    ...keyStatements(scope, ["kms:PutKeyPolicy"]),
     {
       Sid: "SpokeKeyAliases",
       Effect: "Allow",
@@ -96,21 +99,6 @@ function keyStatements(scope: CrossplaneScope): Statement[] {
       Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
     },
     { Sid: "FindKeyAliases", Effect: "Allow", Action: ["kms:ListAliases"], Resource: ["*"] },
-    {
-      Sid: "NotTheHubsKeys",
-      Effect: "Deny",
-      Action: [
-        "kms:CreateAlias",
-        "kms:CreateGrant",
-        "kms:DeleteAlias",
-        "kms:PutKeyPolicy",
-        "kms:ScheduleKeyDeletion",
-        "kms:TagResource",
-        "kms:UntagResource",
-      ],
-      Resource: ["*"],
-      Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
-    },
   ];
 }
 
@@ -121,7 +109,15 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...oidcStatements(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...spokeNetworkStatements(scope),
-    ...keyStatements(scope),
+    ...spokeKeyStatements(scope),
     ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"]),
+    {
+      // The hub's networks and keys carry the fleet's tag too.
+      Sid: "NothingOfTheHub",
+      Effect: "Deny",
+      Action: ["ec2:*", "kms:*"],
+      Resource: ["*"],
+      Condition: { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } },
+    },
   );
 }

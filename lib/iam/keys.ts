@@ -1,13 +1,15 @@
 import { fleetTag } from "../labels.ts";
-import type { Statement } from "./policy.ts";
+import { arns, type Scope, type Statement } from "./policy.ts";
 
 /**
- * Makes KMS keys that carry the fleet's tag. Tags that come with CreateKey ask for kms:TagResource on no particular key (KMS Developer
- * Guide, "Controlling access to tags"). The price: a key of the account without this tag can be taken into the fleet; one that has it
- * already, this fleet's or another's, can't.
+ * The life of KMS keys: made with the fleet's tag, managed by it. Tags that come with CreateKey ask for kms:TagResource on no particular
+ * key (KMS Developer Guide, "Controlling access to tags"). The price: a key of the account without this tag can be taken into the fleet;
+ * one that has it already, this fleet's or another's, can't.
  */
-export function createKeyStatements(fleet: string): Statement[] {
-  const tagged = { [`aws:RequestTag/${fleetTag}`]: fleet };
+export function keyStatements(scope: Scope & { readonly fleet: string }, more: readonly string[]): Statement[] {
+  const Resource = [arns(scope).kmsKey("*")];
+  const tagged = { [`aws:RequestTag/${fleetTag}`]: scope.fleet };
+  const ofFleet = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
   return [
     {
       Sid: "CreateKeys",
@@ -22,6 +24,43 @@ export function createKeyStatements(fleet: string): Statement[] {
       Action: ["kms:TagResource"],
       Resource: ["*"],
       Condition: { StringEquals: tagged, Null: { [`aws:ResourceTag/${fleetTag}`]: "true" } },
+    },
+    {
+      Sid: "KeysOfTheFleet",
+      Effect: "Allow",
+      Action: [
+        "kms:CreateAlias",
+        "kms:DeleteAlias",
+        "kms:ScheduleKeyDeletion",
+        "kms:TagResource",
+        "kms:UntagResource",
+        "kms:UpdateAlias",
+        "kms:UpdateKeyDescription",
+        ...more,
+      ].sort(),
+      Resource,
+      Condition: { StringEquals: ofFleet },
+    },
+    {
+      // Called right after CreateKey, when new tags may not count yet (KMS Developer Guide, "ABAC for AWS KMS").
+      Sid: "ReadKeysAndRotateThem",
+      Effect: "Allow",
+      Action: [
+        "kms:DescribeKey",
+        "kms:EnableKeyRotation",
+        "kms:GetKeyPolicy",
+        "kms:GetKeyRotationStatus",
+        "kms:ListResourceTags",
+      ],
+      Resource,
+    },
+    {
+      // EKS asks for it with the caller's rights; nobody can ask for one of their own.
+      Sid: "GrantKeysToServices",
+      Effect: "Allow",
+      Action: ["kms:CreateGrant"],
+      Resource,
+      Condition: { StringEquals: ofFleet, Bool: { "kms:GrantIsForAWSResource": "true" } },
     },
   ];
 }

@@ -41,6 +41,9 @@ export function inAccount(arn: string, accountId: string): string {
   return arn.replace(/^(arn:[^:]*:iam::)\d{12}:/, `$1${accountId}:`);
 }
 
+/** Policy variable: the value of the tag `key` of the role or session that calls. A statement whose variable has no value counts for nothing. */
+export const principalTag = (key: string): string => `\${aws:PrincipalTag/${key}}`;
+
 /** ARNs of names or name patterns, in one account and region. */
 export function arns({ partition, accountId, region }: Scope) {
   const regional = (service: string, resource: string) =>
@@ -57,6 +60,9 @@ export function arns({ partition, accountId, region }: Scope) {
       ),
     ],
     secret: (name: string) => regional("secretsmanager", `secret:${name}`),
+    /** Resources of EC2, by kind: `vpc`, `subnet` … Their ids say nothing, so conditions tell them apart. */
+    ec2: (...kinds: readonly string[]) => kinds.map((kind) => `arn:${partition}:ec2:*:*:${kind}/*`),
+    loadBalancing: (resource: string) => regional("elasticloadbalancing", resource),
     logGroup: (name: string) => regional("logs", `log-group:${name}`),
     table: (name: string) => regional("dynamodb", `table/${name}`),
     queue: (name: string) => regional("sqs", name),

@@ -8,6 +8,9 @@ export function clusterRoleServices({ dnsSuffix }: { readonly dnsSuffix: string 
   return [...new Set(["eks.amazonaws.com", "ec2.amazonaws.com", `ec2.${dnsSuffix}`])];
 }
 
+/** AWS managed policy of the EBS CSI driver, by name. */
+export const volumeDriverPolicy = "service-role/AmazonEBSCSIDriverPolicy";
+
 /** What a role needs over its life and what gives it no rights. */
 export const roleUpkeep = [
   "iam:DeleteRole",
@@ -27,27 +30,45 @@ export const roleUpkeep = [
 /**
  * A role's whole life, for the roles that the ARN patterns `roles` name and only with the permissions boundary `boundaryArn`.
  * What changes a role's rights asks for the boundary too, so a role that somebody made without one is out of reach.
+ * Of managed policies only `attachable` (ARNs) can be attached; without any, none.
  */
-export function boundedRoleStatements(roles: readonly string[], boundaryArn: string): Statement[] {
+export function boundedRoleStatements(
+  roles: readonly string[],
+  boundaryArn: string,
+  attachable: readonly string[] = [],
+): Statement[] {
+  const bounded = { "iam:PermissionsBoundary": boundaryArn };
   return [
     {
       Sid: "RolesWithBoundary",
       Effect: "Allow",
-      Action: [
-        "iam:CreateRole",
-        "iam:AttachRolePolicy",
-        "iam:DetachRolePolicy",
-        "iam:PutRolePolicy",
-        "iam:DeleteRolePolicy",
-      ],
+      Action: ["iam:CreateRole", "iam:DetachRolePolicy", "iam:PutRolePolicy", "iam:DeleteRolePolicy"],
       Resource: roles,
-      Condition: { StringEquals: { "iam:PermissionsBoundary": boundaryArn } },
+      Condition: { StringEquals: bounded },
     },
+    ...attachStatements(roles, bounded, attachable),
     {
       Sid: "RolesUnderPrefix",
       Effect: "Allow",
       Action: roleUpkeep,
       Resource: roles,
+    },
+  ];
+}
+
+function attachStatements(
+  roles: readonly string[],
+  bounded: Readonly<Record<string, string>>,
+  attachable: readonly string[],
+): Statement[] {
+  if (attachable.length === 0) return [];
+  return [
+    {
+      Sid: "AttachManagedPolicies",
+      Effect: "Allow",
+      Action: ["iam:AttachRolePolicy"],
+      Resource: roles,
+      Condition: { StringEquals: bounded, ArnEquals: { "iam:PolicyARN": attachable } },
     },
   ];
 }

@@ -1,4 +1,5 @@
-import { arns, type PolicyDocument, policy, type Scope } from "./policy.ts";
+import { principalTags } from "../labels.ts";
+import { arns, type PolicyDocument, policy, principalTag, type Scope } from "./policy.ts";
 import { boundedRoleStatements, keepBoundaryStatements } from "./roles.ts";
 
 /**
@@ -9,14 +10,46 @@ export function tenantPrefix(cluster: string): string {
   return `${cluster}_`;
 }
 
-/** The permissions boundary of every role that an application orders on a spoke: tables and queues of spokes, nothing of IAM. */
-export function tenantBoundary(scope: Scope, spokePrefix: string): PolicyDocument {
-  const { table, queue } = arns(scope);
+/** What an application does with its tables and queues: data, no resource policies, which would share them with others. */
+const dataActions = [
+  ...[
+    "BatchGetItem",
+    "BatchWriteItem",
+    "ConditionCheckItem",
+    "DeleteItem",
+    "DescribeTable",
+    "GetItem",
+    "PutItem",
+    "Query",
+    "Scan",
+    "UpdateItem",
+  ].map((action) => `dynamodb:${action}`),
+  ...[
+    "ChangeMessageVisibility",
+    "DeleteMessage",
+    "GetQueueAttributes",
+    "GetQueueUrl",
+    "ReceiveMessage",
+    "SendMessage",
+  ].map((action) => `sqs:${action}`),
+];
+
+/**
+ * The permissions boundary of every role that an application orders on a spoke: the data of the tables and queues whose names begin
+ * with the cluster and namespace in the role's tags. Whoever makes a role chooses its tags, and who assumes it those of the session, so
+ * the role's name must begin with the same: IAM lets a spoke's Crossplane choose names under its own prefix only
+ * ({@link spokeCrossplanePolicy}), admission on the spoke keeps a namespace to its own. aws:PrincipalArn of a session is the role's ARN
+ * (IAM User Guide, "AWS global condition context keys"); values of tags hold no wildcards (IAM API Reference, "Tag").
+ */
+export function tenantBoundary(scope: Scope): PolicyDocument {
+  const { table, queue, role } = arns(scope);
+  const own = `${tenantPrefix(principalTag(principalTags.cluster))}${principalTag(principalTags.namespace)}`;
   return policy({
-    Sid: "TablesAndQueuesOfSpokes",
+    Sid: "OwnTablesAndQueues",
     Effect: "Allow",
-    Action: ["dynamodb:*", "sqs:*"],
-    Resource: [table(`${spokePrefix}*`), queue(`${spokePrefix}*`)],
+    Action: dataActions,
+    Resource: [table(`${own}_*`), queue(`${own}_*`)],
+    Condition: { ArnLike: { "aws:PrincipalArn": [role(own), role(`${own}_*`)] } },
   });
 }
 
@@ -27,7 +60,10 @@ export interface SpokeCrossplaneScope extends Scope {
   readonly boundaryArn: string;
 }
 
-/** What a spoke's own Crossplane may do for applications: tables, queues and bounded roles under {@link tenantPrefix}. */
+/**
+ * What a spoke's own Crossplane may do for applications: tables, queues and bounded roles under {@link tenantPrefix}. It attaches no
+ * managed policy: the rights of these roles stand in inline policies. What it may do here, the fleet's boundary must leave it.
+ */
 export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocument {
   const { cluster, tenantBoundaryArn, boundaryArn } = scope;
   const name = arns(scope);

@@ -24,11 +24,20 @@ function addon(context: Context, name: EksAddon): void {
       ...(version === undefined ? {} : { addonVersion: version }),
       resolveConflictsOnCreate: "OVERWRITE",
       resolveConflictsOnUpdate: "OVERWRITE",
-      ...(name === "vpc-cni" ? { configurationValues: JSON.stringify({ enableNetworkPolicy: "true" }) } : {}),
+      ...configuration(context, name),
       ...role,
       tags: tags(),
     },
   }));
+}
+
+/** The interfaces and volumes that an add-on makes carry the spoke's tags too: by these the boundary of its role knows them. */
+function configuration({ tags }: Context, name: EksAddon): { configurationValues?: string } {
+  const values = {
+    "vpc-cni": { enableNetworkPolicy: "true", env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags()) } },
+    "aws-ebs-csi-driver": { controller: { extraVolumeTags: tags() } },
+  }[name as string];
+  return values === undefined ? {} : { configurationValues: JSON.stringify(values) };
 }
 
 /** Role of the EBS CSI driver, once its policy is attached. */

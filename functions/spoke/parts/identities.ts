@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
 import { serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
@@ -55,7 +56,7 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
     },
     aws_ebs_csi_driver: {
       description: `EBS CSI driver of ${names.cluster}`,
-      managedPolicies: ["service-role/AmazonEBSCSIDriverPolicy"],
+      managedPolicies: [volumeDriverPolicy],
     },
   };
 }

@@ -35,7 +35,11 @@ function launchTemplate({ composer, names, spoke, tags }: Context): void {
       ],
       // One hop: pods that don't use the host's network can't take the node's role from the metadata service.
       metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
-      tagSpecifications: ["instance", "volume"].map((resourceType) => ({ resourceType, tags: tags("nodes") })),
+      // The boundary of the node's role knows its resources by these tags.
+      tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
+        resourceType,
+        tags: tags("nodes"),
+      })),
       tags: tags("nodes"),
     },
   }));

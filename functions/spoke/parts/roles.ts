@@ -1,11 +1,12 @@
 import { arns, type PolicyDocument } from "../../../lib/iam/policy.ts";
+import { identityTag } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
 import type { Group } from "../groups.ts";
 
 export interface RoleArgs {
   /** Groups of the role and of its policies. */
   readonly groups: readonly [role: Group, policies: Group];
-  /** Suffix of the keys. */
+  /** Suffix of the keys, and the tag that the boundary knows the role by. */
   readonly key: string;
   readonly roleName: string;
   readonly description: string;
@@ -37,7 +38,7 @@ export function composeRole(context: Context, args: RoleArgs): void {
       description,
       assumeRolePolicy: JSON.stringify(known.trust),
       permissionsBoundary,
-      tags: tags(),
+      tags: { ...tags(), [identityTag]: key },
     },
   }));
   const made = { role: observed.allReady([`role-${key}`]) };

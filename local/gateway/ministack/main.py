@@ -3,10 +3,12 @@
 Authorization belongs in one place: a second evaluator in front of ministack would sooner or later decide otherwise.
 So the condition keys, resource names and checks that ministack 1.5.33 lacks are added to its own evaluation here:
 
+- policy variables, aws:PrincipalArn as the role's ARN, aws:ResourceTag in boundaries;
 - iam:PermissionsBoundary, iam:PolicyARN, iam:AWSServiceName and ARNs with paths for IAM;
 - kms alias calls on the alias and its keys;
 - iam:PassRole, with iam:PassedToService, wherever a call hands a role to a service;
-- aws:ResourceTag of EC2 resources, and an explicit Deny on any resource that an EC2 call names;
+- every resource that an EC2 call names or makes, with its tags, and ec2:CreateTags for tags that come with it;
+- tags of IAM's OIDC providers;
 - tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
 - web identity: only tokens that the gateway verified and signed again count;
@@ -27,6 +29,7 @@ from extension.iam import extend_iam
 from extension.kms import extend_kms
 from extension.pass_role import extend_pass_role
 from extension.persistence import extend_persistence
+from extension.policy_variables import extend_policy_variables
 from extension.shared import root_key_id
 from extension.sqs import extend_sqs
 from extension.web_identity import extend_web_identity
@@ -46,6 +49,7 @@ def main():
     from ministack import app
 
     extend_credentials(root_key_id(secret))
+    extend_policy_variables()
     extend_iam()
     extend_pass_role()
     extend_kms()

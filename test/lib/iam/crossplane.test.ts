@@ -362,7 +362,7 @@ describe("a spoke's own Crossplane", () => {
 });
 
 describe("the boundary of applications", () => {
-  const boundary = tenantBoundary(account, "fleet-spoke-");
+  const boundary = tenantBoundary(account);
 
   it("ends at the tables and queues of spokes", () => {
     const resource = "arn:aws:dynamodb:us-east-1:000000000000:table/fleet-spoke-blue_payments";

@@ -15,7 +15,7 @@ _SETS_BOUNDARY = {"CreateRole", "CreateUser", "PutRolePermissionsBoundary", "Put
 def extend_iam():
     """Condition keys and ARNs of IAM calls (Service Authorization Reference, "Actions ... for AWS IAM")."""
     from ministack.core import iam_actions as actions
-    from ministack.services import iam
+    from ministack.services import iam, tagging
 
     def context(operation, param):
         keys = {}
@@ -49,8 +49,16 @@ def extend_iam():
 
         return arn
 
+    def resource_tags(original):
+        def tags(arn):
+            provider = iam._oidc_providers.get(arn) if ":oidc-provider/" in arn else None
+            return {tag["Key"]: tag["Value"] for tag in provider.get("Tags") or []} if provider else original(arn)
+
+        return tags
+
     replace(actions, "request_tag_context", request_context)
     replace(actions, "extract_resource_arn", resource)
+    replace(tagging, "resource_tags", resource_tags)
 
 
 def iam_arn(iam, param, account):

@@ -1,0 +1,130 @@
+import { fleetTag } from "../labels.ts";
+import { arns, type Condition, type Scope, type Statement } from "./policy.ts";
+
+/** EC2 actions by the name of their call. */
+export const ec2Actions = (calls: readonly string[]): string[] => calls.map((call) => `ec2:${call}`);
+
+/**
+ * Lets the calls of `made` make resources of their kind (Service Authorization Reference, "Amazon EC2"), under a condition on their tags.
+ * What such a call names besides, e.g. the VPC of a subnet, exists already: no kind of the statement may be that of one, or the tags of
+ * the request would stand for those of the resource.
+ */
+export function makeStatement(
+  scope: Scope,
+  Sid: string,
+  made: Readonly<Record<string, string>>,
+  Condition: Condition,
+): Statement {
+  return {
+    Sid,
+    Effect: "Allow",
+    Action: ec2Actions(Object.keys(made)),
+    Resource: arns(scope).ec2(...Object.values(made)),
+    Condition,
+  };
+}
+
+/** Lets these calls give what they make its tags. */
+export function tagNewStatement(calls: readonly string[]): Statement {
+  return {
+    Sid: "TagWhatIsMade",
+    Effect: "Allow",
+    Action: ["ec2:CreateTags"],
+    Resource: ["*"],
+    Condition: { StringEquals: { "ec2:CreateAction": calls } },
+  };
+}
+
+/** Calls that make a network resource, with its kind. A NAT gateway is made in a subnet, a subnet in a VPC: two statements. */
+const networks = {
+  AllocateAddress: "elastic-ip",
+  CreateInternetGateway: "internet-gateway",
+  CreateLaunchTemplate: "launch-template",
+  CreateRouteTable: "route-table",
+  CreateSubnet: "subnet",
+} as const;
+const vpcs = { CreateNatGateway: "natgateway", CreateVpc: "vpc" } as const;
+
+/** What joins, changes and removes network resources, each of which the fleet tags. */
+const networkChanges = [
+  "AssociateRouteTable",
+  "AttachInternetGateway",
+  "CreateLaunchTemplateVersion",
+  "CreateNatGateway",
+  "CreateRoute",
+  "CreateRouteTable",
+  "CreateSubnet",
+  "CreateTags",
+  "DeleteInternetGateway",
+  "DeleteLaunchTemplate",
+  "DeleteNatGateway",
+  "DeleteRoute",
+  "DeleteRouteTable",
+  "DeleteSubnet",
+  "DeleteTags",
+  "DeleteVpc",
+  "DetachInternetGateway",
+  "DisassociateRouteTable",
+  "ModifyLaunchTemplate",
+  "ModifySubnetAttribute",
+  "ModifyVpcAttribute",
+  "ReleaseAddress",
+  "ReplaceRoute",
+  "ReplaceRouteTableAssociation",
+  "RunInstances",
+];
+
+const endpointChanges = ["CreateVpcEndpoint", "DeleteVpcEndpoints", "ModifyVpcEndpoint"];
+
+export interface NetworkCalls {
+  /** Whether gateway endpoints of VPCs belong to it. */
+  readonly endpoints?: boolean;
+  /** Further calls on resources with the fleet's tag. */
+  readonly changes?: readonly string[];
+}
+
+/**
+ * Networks and launch templates in the region: new ones with the fleet's tag, and those that have it. Where EC2 knows no tag to ask for
+ * stands in docs/aws-account.md.
+ */
+export function networkStatements(
+  scope: Scope & { readonly fleet: string },
+  { endpoints = false, changes = [] }: NetworkCalls,
+): Statement[] {
+  const { ec2 } = arns(scope);
+  const vpcEndpoints = endpoints ? { CreateVpcEndpoint: "vpc-endpoint" } : {};
+  const changed = [...networkChanges, ...(endpoints ? endpointChanges : []), ...changes].sort();
+  const inRegion = { "aws:RequestedRegion": scope.region };
+  const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
+  return [
+    {
+      Sid: "DescribeNetwork",
+      Effect: "Allow",
+      Action: ["ec2:Describe*"],
+      Resource: ["*"],
+      Condition: { StringEquals: inRegion },
+    },
+    makeStatement(scope, "MakeNetworks", networks, withTag),
+    makeStatement(scope, "MakeVpcsAndNatGateways", vpcs, withTag),
+    ...(endpoints ? [makeStatement(scope, "MakeVpcEndpoints", vpcEndpoints, withTag)] : []),
+    tagNewStatement(Object.keys({ ...networks, ...vpcs, ...vpcEndpoints })),
+    {
+      Sid: "ChangeNetworksOfTheFleet",
+      Effect: "Allow",
+      Action: ec2Actions(changed),
+      Resource: ["*"],
+      Condition: { StringEquals: { ...inRegion, [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
+    },
+    {
+      // EKS tries with the caller's rights whether the launch template works, which must have the tag. Instances have none yet.
+      Sid: "TryLaunchTemplates",
+      Effect: "Allow",
+      Action: ["ec2:RunInstances"],
+      Resource: [
+        ...ec2("instance", "network-interface", "security-group", "subnet", "volume"),
+        `arn:${scope.partition}:ec2:*::image/*`,
+      ],
+      Condition: { StringEquals: inRegion, ArnLike: { "ec2:LaunchTemplate": ec2("launch-template") } },
+    },
+  ];
+}

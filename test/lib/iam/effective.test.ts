@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { spokeBoundary } from "../../../lib/iam/boundary.ts";
+import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
+import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
+import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
+import { serviceAccountTrust } from "../../../lib/iam/trust.ts";
+import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
+import { identityTag, principalTags } from "../../../lib/labels.ts";
+import { trusts } from "../../support/iam.ts";
+import { type Attack, effective, permits, type Session } from "../../support/iam-effective.ts";
+import { account, applications, iam, role, secret, secretsKey, spokes, spokeTags, targets } from "./estate.ts";
+
+const boundaryArn = iam("policy/fleet-boundary");
+const tenantBoundaryArn = iam("policy/fleet-tenant-boundary");
+const provider = (cluster: string) => iam(`oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/${cluster}`);
+const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn });
+const tenants = tenantBoundary(account);
+const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
+
+const reader = (...names: readonly string[]) =>
+  secretReaderPolicy({
+    secretArns: names.map(secret),
+    keyArn: secretsKey,
+    region: "us-east-1",
+    dnsSuffix: "amazonaws.com",
+  });
+
+const onHub = (name: string, own: PolicyDocument): Session => ({
+  roleArn: role(`fleet-hub-${name}`),
+  tags: { "fleet.internal/fleet": "fleet", "fleet.internal/cluster": "hub" },
+  policy: own,
+});
+const onSpoke = (spoke: string, name: string, own: PolicyDocument): Session => ({
+  roleArn: role(`fleet-spoke-${spoke}-${name}`),
+  tags: { ...spokeTags(spoke), [identityTag]: name },
+  policy: own,
+  boundary,
+});
+const ofApplication = (spoke: string, app: string, own: PolicyDocument): Session => ({
+  roleArn: role(`fleet-spoke-${spoke}_${app}`),
+  tags: { [principalTags.cluster]: `fleet-spoke-${spoke}`, [principalTags.namespace]: app },
+  policy: own,
+  boundary: tenants,
+});
+
+const viewer = spokeViewerPolicy(account, "fleet-spoke-");
+const hub = {
+  crossplane: onHub(
+    "crossplane",
+    crossplanePolicy({
+      ...account,
+      fleet: "fleet",
+      dnsSuffix: "amazonaws.com",
+      spokePrefix: "fleet-spoke-",
+      boundaryArn,
+      tenantBoundaryArn,
+      hubOidcProviderArn: provider("HUB"),
+    }),
+  ),
+  "external-secrets": onHub("external-secrets", reader("fleet/git/gitops-system")),
+  "kustomize-controller": onHub("kustomize-controller", viewer),
+  "helm-controller": onHub("helm-controller", viewer),
+};
+
+/** The identities of a spoke of environment dev. What AWS's managed policies give is taken to be everything. */
+const ofSpoke = (spoke: string) => ({
+  crossplane: onSpoke(
+    spoke,
+    "crossplane",
+    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, boundaryArn, tenantBoundaryArn }),
+  ),
+  "external-secrets": onSpoke(
+    spoke,
+    "external-secrets",
+    reader("fleet/sealing-keys/dev/1", `fleet/git/spokes/${spoke}`),
+  ),
+  cluster: onSpoke(spoke, "cluster", everything),
+  node: onSpoke(spoke, "node", everything),
+  "aws-ebs-csi-driver": onSpoke(spoke, "aws-ebs-csi-driver", everything),
+});
+const blue = ofSpoke("blue");
+const green = ofSpoke("green");
+
+const clusterTags = [
+  "fleet-spoke-blue",
+  "fleet-spoke-blue-2",
+  "fleet-spoke-green",
+  "fleet-hub",
+  "other-spoke-blue",
+  "shop",
+  "",
+];
+const namespaces = [...applications, "payment-eu", ""];
+const attack: Attack = {
+  roleArns: [
+    ...Object.keys(hub).map((name) => `fleet-hub-${name}`),
+    "fleet-spoke-x",
+    "other-spoke-blue-x",
+    "admin",
+    ...["blue", "green", "blue-2"].flatMap((spoke) => [
+      `fleet-spoke-${spoke}-crossplane`,
+      `fleet-spoke-${spoke}`,
+      `fleet-spoke-${spoke}_`,
+      ...applications.map((app) => `fleet-spoke-${spoke}_${app}`),
+      `fleet-spoke-${spoke}_payment-eu_x`,
+    ]),
+  ].map(role),
+  tags: clusterTags.flatMap((cluster) =>
+    namespaces.flatMap((namespace) =>
+      ["external-secrets", "cluster", "crossplane"].map((identity) => ({
+        [principalTags.cluster]: cluster,
+        [principalTags.namespace]: namespace,
+        [identityTag]: identity,
+      })),
+    ),
+  ),
+  boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants },
+  attachable: ["AdministratorAccess", "AmazonEKSClusterPolicy", "IAMFullAccess"].map(arns(account).managedPolicy),
+  existing: [...Object.values(hub), ...Object.values(blue), ...Object.values(green)],
+};
+
+/** Whose things the session reaches, by itself or through roles; each owner with what was reached, if that is not all. */
+function reached(session: Session): string[] {
+  const sessions = effective(session, attack);
+  return Object.entries(targets).flatMap(([owner, requests]) => {
+    const open = requests.filter((request) => sessions.some((each) => permits(each, request)));
+    if (open.length === 0) return [];
+    if (open.length === requests.length) return [owner];
+    return [`${owner}: ${open.map(({ action }) => action).join(", ")}`];
+  });
+}
+
+const spokeParts = (spoke: string) => [
+  `spoke ${spoke}`,
+  `machines of ${spoke}`,
+  `orders of ${spoke}`,
+  `Git credential of ${spoke}`,
+  ...applications.map((app) => `${app} of ${spoke}`),
+];
+
+describe("through every role that it could make, take over or assume", () => {
+  it("Crossplane on the hub reaches the fleet's spokes and what is theirs, and nothing of the hub, of another fleet or of other people", () => {
+    expect(reached(hub.crossplane).sort()).toEqual(
+      [
+        ...spokes.flatMap(spokeParts),
+        "payment of blue-2",
+        "payment-eu of blue",
+        "sealing keys of dev",
+        "sealing keys of prod",
+        "the key of the fleet's secrets",
+        "load balancers without a hub's tag",
+      ].sort(),
+    );
+  });
+
+  it("Crossplane of a spoke reaches its own applications, and no other spoke, no key and no secret", () => {
+    expect(reached(blue.crossplane).sort()).toEqual(
+      ["orders of blue", "payment of blue", "billing of blue", "payment-eu of blue"].sort(),
+    );
+  });
+
+  it.each([
+    ["External Secrets of the hub", hub["external-secrets"], ["the hub's secrets", "the key of the fleet's secrets"]],
+    ["kustomize-controller of the hub", hub["kustomize-controller"], []],
+    ["helm-controller of the hub", hub["helm-controller"], []],
+    [
+      "External Secrets of a spoke",
+      blue["external-secrets"],
+      ["sealing keys of dev", "Git credential of blue", "the key of the fleet's secrets"],
+    ],
+    ["a node, were it given all rights", blue.node, ["machines of blue"]],
+    ["the volume driver, were it given all rights", blue["aws-ebs-csi-driver"], ["machines of blue"]],
+    [
+      "a control plane, were it given all rights",
+      blue.cluster,
+      ["machines of blue", "load balancers without a hub's tag"],
+    ],
+    ["an application, were it given all rights", ofApplication("blue", "payment", everything), ["payment of blue"]],
+  ])("%s reaches only what is its own", (_name, session, expected) => {
+    const own = reached(session);
+    expect(own.sort()).toEqual([...expected].sort());
+  });
+});
+
+describe("who may be whom", () => {
+  const roles = Object.entries({
+    "external-secrets": { namespace: "flux-system", serviceAccount: "aws-secrets-manager" },
+    crossplane: { namespace: "crossplane-system", serviceAccount: "provider-aws" },
+  });
+  const sub = (namespace: string, name: string) => `system:serviceaccount:${namespace}:${name}`;
+
+  it.each(roles)("%s of the hub is assumed by its own service account on the hub only", (_name, subject) => {
+    const issuer = "oidc.eks.us-east-1.amazonaws.com/id/HUB";
+    const trust = serviceAccountTrust({ providerArn: provider("HUB"), issuer }, subject);
+    const claims = (name: string, audience = "sts.amazonaws.com", from = issuer) => ({
+      [`${from}:sub`]: sub(subject.namespace, name),
+      [`${from}:aud`]: audience,
+    });
+    expect(trusts(trust, provider("HUB"), claims(subject.serviceAccount))).toBe(true);
+    expect(trusts(trust, provider("HUB"), claims("default"))).toBe(false);
+    expect(trusts(trust, provider("HUB"), claims(subject.serviceAccount, "kubernetes"))).toBe(false);
+    const other = issuer.replace("HUB", "BLUE");
+    expect(trusts(trust, provider("BLUE"), claims(subject.serviceAccount, "sts.amazonaws.com", other))).toBe(false);
+  });
+});

@@ -1,0 +1,212 @@
+/** A hub, two spokes with two applications each, another fleet and other people's things in one account: what there is to be reached. */
+import { clusterTag, fleetTag, principalTags } from "../../../lib/labels.ts";
+import type { IamRequest } from "../../support/iam.ts";
+
+export const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
+export const spokes = ["blue", "green"] as const;
+export const applications = ["payment", "billing"] as const;
+
+export const iam = (resource: string) => `arn:aws:iam::000000000000:${resource}`;
+export const role = (name: string) => iam(`role/${name}`);
+const regional = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
+export const secret = (name: string) => regional("secretsmanager", `secret:${name}-AbCdEf`);
+
+type Tags = Readonly<Record<string, string>>;
+const tagged = (tags: Tags, more: Tags = {}): Tags => ({
+  ...Object.fromEntries(Object.entries(tags).map(([key, value]) => [`aws:ResourceTag/${key}`, value])),
+  ...more,
+});
+
+const ec2 = (call: string, resource: string, tags: Tags): IamRequest => ({
+  action: `ec2:${call}`,
+  resource: regional("ec2", `${resource}/x`),
+  context: tagged(tags),
+});
+/** The ARN of the key that encrypts the fleet's secrets. */
+export const secretsKey = regional("kms", "key/secrets");
+const kms = (call: string, tags: Tags, more: Tags = {}): IamRequest => ({
+  action: `kms:${call}`,
+  resource: regional("kms", "key/x"),
+  context: tagged(tags, more),
+});
+const on = (action: string, resource: string, context: Tags = {}): IamRequest => ({ action, resource, context });
+const through = (service: string): Tags => ({ "kms:ViaService": `${service}.us-east-1.amazonaws.com` });
+const forAws: Tags = { "kms:GrantIsForAWSResource": "true" };
+
+/** What would take a cluster over. */
+const cluster = (name: string): IamRequest[] => [
+  on("eks:CreateAccessEntry", regional("eks", `cluster/${name}`)),
+  on("eks:AssociateAccessPolicy", regional("eks", `access-entry/${name}/role/a/b/c`)),
+  on("eks:CreatePodIdentityAssociation", regional("eks", `cluster/${name}`)),
+  on("eks:DeleteCluster", regional("eks", `cluster/${name}`)),
+];
+
+const network = (tags: Tags): IamRequest[] => [
+  ec2("DeleteVpc", "vpc", tags),
+  ec2("CreateSubnet", "vpc", tags),
+  ec2("CreateRoute", "route-table", tags),
+  ec2("AttachInternetGateway", "internet-gateway", tags),
+  ec2("CreateLaunchTemplateVersion", "launch-template", tags),
+  ec2("RunInstances", "launch-template", tags),
+  ec2("ReleaseAddress", "elastic-ip", tags),
+  ec2("CreateTags", "vpc", { ...tags }),
+];
+
+/** New resources in the place of a tagged one: the tags of the request are the caller's. */
+const inPlaceOf = (tags: Tags, own: Tags): IamRequest[] =>
+  [
+    ["CreateSubnet", "vpc"],
+    ["CreateNatGateway", "subnet"],
+    ["CreateVolume", "snapshot"],
+    ["CreateSnapshot", "volume"],
+    ["CreateNetworkInterface", "subnet"],
+  ].map(([call = "", kind = ""]) => {
+    const request = ec2(call, kind, tags);
+    const asked = Object.fromEntries(Object.entries(own).map(([key, value]) => [`aws:RequestTag/${key}`, value]));
+    return { ...request, context: { ...request.context, ...asked } };
+  });
+
+const machines = (tags: Tags): IamRequest[] => [
+  ec2("AttachVolume", "instance", tags),
+  ec2("DetachVolume", "volume", tags),
+  ec2("DeleteVolume", "volume", tags),
+  ec2("CreateSnapshot", "volume", tags),
+  ec2("CreateVolume", "snapshot", tags),
+  ec2("DetachNetworkInterface", "network-interface", tags),
+  ec2("AssignPrivateIpAddresses", "network-interface", tags),
+  ec2("CreateNetworkInterface", "subnet", tags),
+];
+
+const keys = (tags: Tags): IamRequest[] => [
+  kms("PutKeyPolicy", tags),
+  kms("ScheduleKeyDeletion", tags),
+  kms("CreateAlias", tags),
+  kms("CreateGrant", tags, forAws),
+];
+
+const groups = (tags: Tags): IamRequest[] => [
+  ec2("AuthorizeSecurityGroupIngress", "security-group", tags),
+  on("elasticloadbalancing:DeleteLoadBalancer", regional("elasticloadbalancing", "loadbalancer/x"), tagged(tags)),
+];
+
+const tagsOf = (fleet: string, name: string): Tags => ({ [fleetTag]: fleet, [clusterTag]: name });
+export const spokeTags = (spoke: string): Tags => ({
+  ...tagsOf("fleet", spoke),
+  [principalTags.cluster]: `fleet-spoke-${spoke}`,
+});
+const hubTags = tagsOf("fleet", "hub");
+const otherTags = { ...tagsOf("other", "blue"), [principalTags.cluster]: "other-spoke-blue" };
+const hubProvider = iam("oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/HUB");
+const hubRoles = ["crossplane", "external-secrets", "kustomize-controller"].map((name) => role(`fleet-hub-${name}`));
+
+const table = (name: string) => regional("dynamodb", `table/${name}`);
+const queue = (name: string) => regional("sqs", name);
+
+/** Data of an application. */
+const data = (owner: string): IamRequest[] => [
+  on("dynamodb:GetItem", table(`${owner}_orders`)),
+  on("dynamodb:DeleteItem", table(`${owner}_orders`)),
+  on("dynamodb:Query", table(`${owner}_orders/index/by-day`)),
+  on("sqs:ReceiveMessage", queue(`${owner}_events`)),
+];
+
+/** Tables, queues and roles themselves, under a spoke's prefix. */
+const orders = (name: string): IamRequest[] => [
+  on("dynamodb:DeleteTable", table(`${name}_payment_orders`)),
+  on("sqs:SetQueueAttributes", queue(`${name}_payment_events`)),
+  on("iam:DeleteRole", role(`${name}_payment`)),
+];
+
+/** What there is, by whose it is. Each entry is refused or reached as a whole, or the test names the request. */
+export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
+  "the hub": [
+    ...cluster("fleet-hub"),
+    ...network(hubTags),
+    ...machines({ ...hubTags, [principalTags.cluster]: "fleet-hub" }),
+    ...inPlaceOf(hubTags, spokeTags("blue")),
+    ...groups({ "aws:eks:cluster-name": "fleet-hub", "kubernetes.io/cluster/fleet-hub": "owned" }),
+    ...groups({ "kubernetes.io/cluster/fleet-hub": "owned" }),
+    ...groups(hubTags),
+    ...hubRoles.flatMap((arn) =>
+      ["PutRolePolicy", "UpdateAssumeRolePolicy", "TagRole", "DeleteRole"].map((call) => on(`iam:${call}`, arn)),
+    ),
+    on("iam:PassRole", role("fleet-hub-node"), { "iam:PassedToService": "ec2.amazonaws.com" }),
+    on("iam:DeleteOpenIDConnectProvider", hubProvider),
+    on("iam:TagOpenIDConnectProvider", hubProvider, { [`aws:RequestTag/${fleetTag}`]: "fleet" }),
+    on("iam:DeleteOpenIDConnectProvider", hubProvider, tagged({ [fleetTag]: "fleet" })),
+    ...["fleet-boundary", "fleet-tenant-boundary"].map((name) => on("iam:CreatePolicyVersion", iam(`policy/${name}`))),
+    on("logs:DeleteLogGroup", regional("logs", "log-group:/aws/eks/fleet-hub/cluster")),
+  ],
+  "the hub's keys": [
+    ...keys(hubTags),
+    kms("Decrypt", hubTags),
+    kms("Decrypt", hubTags, through("ec2")),
+    kms("TagResource", hubTags, { [`aws:RequestTag/${fleetTag}`]: "fleet" }),
+  ],
+  "the key of the fleet's secrets": [{ ...kms("Decrypt", hubTags, through("secretsmanager")), resource: secretsKey }],
+  "the hub's secrets": [on("secretsmanager:GetSecretValue", secret("fleet/git/gitops-system"))],
+  ...Object.fromEntries(
+    spokes.flatMap((spoke) => [
+      [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
+      [`machines of ${spoke}`, machines(spokeTags(spoke))],
+      [`orders of ${spoke}`, orders(`fleet-spoke-${spoke}`)],
+      [`Git credential of ${spoke}`, [on("secretsmanager:GetSecretValue", secret(`fleet/git/spokes/${spoke}`))]],
+      ...applications.map((app) => [`${app} of ${spoke}`, data(`fleet-spoke-${spoke}_${app}`)]),
+    ]),
+  ),
+  // A name that begins with another's.
+  "payment of blue-2": data("fleet-spoke-blue-2_payment"),
+  "payment-eu of blue": data("fleet-spoke-blue_payment-eu"),
+  "sealing keys of dev": [on("secretsmanager:GetSecretValue", secret("fleet/sealing-keys/dev/1"))],
+  "sealing keys of prod": [on("secretsmanager:GetSecretValue", secret("fleet/sealing-keys/prod/1"))],
+  "another fleet": [
+    ...cluster("other-hub"),
+    ...cluster("other-spoke-blue"),
+    ...network(otherTags),
+    ...machines(otherTags),
+    ...inPlaceOf(otherTags, spokeTags("blue")),
+    ...keys(otherTags),
+    kms("TagResource", otherTags, { [`aws:RequestTag/${fleetTag}`]: "fleet" }),
+    kms("Decrypt", otherTags, through("secretsmanager")),
+    on("iam:UpdateAssumeRolePolicy", role("other-spoke-blue-node")),
+    on(
+      "iam:DeleteOpenIDConnectProvider",
+      iam("oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/OTHER"),
+      tagged({ [fleetTag]: "other" }),
+    ),
+    on("secretsmanager:GetSecretValue", secret("other/sealing-keys/dev/1")),
+    ...data("other-spoke-blue_payment"),
+    ...orders("other-spoke-blue"),
+  ],
+  "other people's": [
+    ...cluster("shop"),
+    ...network({}),
+    ...machines({}),
+    ...machines({ [principalTags.cluster]: "shop" }),
+    ...inPlaceOf({}, spokeTags("blue")),
+    ...keys({}),
+    kms("Decrypt", {}, through("ec2")),
+    kms("Decrypt", {}, through("secretsmanager")),
+    on("iam:UpdateAssumeRolePolicy", role("admin")),
+    on("iam:PassRole", role("admin"), { "iam:PassedToService": "eks.amazonaws.com" }),
+    on("iam:CreateUser", iam("user/x")),
+    on("iam:DeleteOpenIDConnectProvider", iam("oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/SHOP")),
+    on("secretsmanager:GetSecretValue", secret("shop")),
+    on("dynamodb:GetItem", table("shop")),
+    on("dynamodb:DeleteTable", table("shop")),
+    on("sqs:ReceiveMessage", queue("shop")),
+    on("s3:GetObject", "arn:aws:s3:::shop/x"),
+    on("sts:AssumeRole", role("admin")),
+    on("logs:DeleteLogGroup", regional("logs", "log-group:shop")),
+  ],
+  // Known and documented: AWS gives these no tag to ask for (docs/aws-account.md).
+  "load balancers without a hub's tag": groups({}),
+  "what shares with other accounts": [
+    ...spokes.map((spoke) => on("dynamodb:PutResourcePolicy", table(`fleet-spoke-${spoke}_payment_orders`))),
+    ...spokes.map((spoke) => on("sqs:AddPermission", queue(`fleet-spoke-${spoke}_payment_events`))),
+    ec2("CreateNetworkInterfacePermission", "network-interface", spokeTags("blue")),
+    ec2("ModifySnapshotAttribute", "snapshot", spokeTags("blue")),
+    ec2("TerminateInstances", "instance", spokeTags("blue")),
+    ec2("TerminateInstances", "instance", {}),
+  ],
+};
