@@ -1,5 +1,13 @@
-import { CreateSubnetCommand, DeleteSubnetCommand, DescribeSubnetsCommand } from "@aws-sdk/client-ec2";
 import {
+  CreateSubnetCommand,
+  CreateTagsCommand,
+  CreateVpcCommand,
+  DeleteSubnetCommand,
+  DeleteVpcCommand,
+  DescribeSubnetsCommand,
+} from "@aws-sdk/client-ec2";
+import {
+  CreateAccessEntryCommand,
   CreateClusterCommand,
   CreateNodegroupCommand,
   DeleteClusterCommand,
@@ -8,8 +16,11 @@ import {
 } from "@aws-sdk/client-eks";
 import {
   AttachRolePolicyCommand,
+  CreateOpenIDConnectProviderCommand,
   CreatePolicyCommand,
+  CreatePolicyVersionCommand,
   CreateRoleCommand,
+  DeleteOpenIDConnectProviderCommand,
   DeleteRoleCommand,
   DeleteRolePermissionsBoundaryCommand,
   DeleteRolePolicyCommand,
@@ -20,8 +31,10 @@ import {
 } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
-import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { tenantBoundary } from "../../lib/iam/tenants.ts";
+import { clusterTag, fleetTag, identityTag, principalTags } from "../../lib/labels.ts";
 import { hubName } from "../../lib/names.ts";
 import { ACCOUNT, REGION } from "../../local/gateway/ministack.ts";
 import {
@@ -38,29 +51,31 @@ import {
 let cloud: GatewayCloud;
 let crossplane: Clients;
 const boundary = arnOf("policy/fleet-boundary");
+const tenantBoundaryArn = arnOf("policy/fleet-tenant-boundary");
+const scope = { partition: "aws", accountId: ACCOUNT, region: REGION };
+const everything = JSON.stringify(allow({ Action: "*" }));
 const eksTrust = trustOf({ Service: "eks.amazonaws.com" });
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
-  for (const name of ["fleet-boundary", "other-boundary"])
-    await cloud.deployer.iam.send(
-      new CreatePolicyCommand({
-        PolicyName: name,
-        PolicyDocument: JSON.stringify(allow({ Action: ["eks:*", "ec2:*"] })),
-      }),
-    );
+  const boundaries = {
+    // The boundaries of the production program itself.
+    "fleet-boundary": spokeBoundary({ ...scope, fleet: "fleet", tenantBoundaryArn }),
+    "fleet-tenant-boundary": tenantBoundary(scope),
+    "other-boundary": allow({ Action: ["eks:*", "ec2:*"] }),
+  };
+  for (const [PolicyName, document] of Object.entries(boundaries))
+    await cloud.deployer.iam.send(new CreatePolicyCommand({ PolicyName, PolicyDocument: JSON.stringify(document) }));
   // The policy of the production program itself.
   crossplane = await cloud.roleWith(
     "crossplane",
     crossplanePolicy({
-      partition: "aws",
-      accountId: ACCOUNT,
-      region: REGION,
+      ...scope,
       fleet: "fleet",
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn: boundary,
-      tenantBoundaryArn: arnOf("policy/fleet-tenant-boundary"),
+      tenantBoundaryArn,
       hubOidcProviderArn: arnOf("oidc-provider/hub"),
     }),
   );
@@ -224,10 +239,154 @@ describe("Crossplane's role", () => {
     expect(await remove("untagged")).toBe("UnauthorizedOperation");
   });
 
+  test("makes networks with the fleet's tag only, in networks that have it, and tags nothing of others", async () => {
+    const { ec2 } = crossplane;
+    const tags = (ResourceType: "vpc" | "subnet", value = "fleet") => [
+      { ResourceType, Tags: [{ Key: fleetTag, Value: value }] },
+    ];
+    const foreign = await cloud.deployer.ec2.send(new CreateVpcCommand({ CidrBlock: "10.6.0.0/16" }));
+    const make = (TagSpecifications?: ReturnType<typeof tags>) =>
+      ec2.send(new CreateVpcCommand({ CidrBlock: "10.5.0.0/16", TagSpecifications }));
+    const { Vpc } = await make(tags("vpc"));
+    expect(await outcome(make())).toBe("UnauthorizedOperation");
+    expect(await outcome(make(tags("vpc", "other")))).toBe("UnauthorizedOperation");
+    const subnet = (VpcId: string | undefined, CidrBlock: string) =>
+      outcome(ec2.send(new CreateSubnetCommand({ VpcId, CidrBlock, TagSpecifications: tags("subnet") })));
+    expect(await subnet(Vpc?.VpcId, "10.5.1.0/24")).toBe("allowed");
+    expect(await subnet(foreign.Vpc?.VpcId, "10.6.1.0/24")).toBe("UnauthorizedOperation");
+    const tag = (id = "") =>
+      outcome(ec2.send(new CreateTagsCommand({ Resources: [id], Tags: [{ Key: fleetTag, Value: "fleet" }] })));
+    expect(await tag(Vpc?.VpcId)).toBe("allowed");
+    expect(await tag(foreign.Vpc?.VpcId)).toBe("UnauthorizedOperation");
+  });
+
+  test("makes identity providers with the fleet's tag only, and removes none without it", async () => {
+    const create = (by: Clients, id: string, tagged: boolean) =>
+      by.iam.send(
+        new CreateOpenIDConnectProviderCommand({
+          Url: `https://oidc.eks.${REGION}.amazonaws.com/id/${id}`,
+          ClientIDList: ["sts.amazonaws.com"],
+          ThumbprintList: ["a".repeat(40)],
+          ...(tagged ? { Tags: [{ Key: fleetTag, Value: "fleet" }] } : {}),
+        }),
+      );
+    const remove = (OpenIDConnectProviderArn?: string) =>
+      outcome(crossplane.iam.send(new DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn })));
+    const own = await create(crossplane, "OWN", true);
+    expect(await outcome(create(crossplane, "UNTAGGED", false))).toBe("AccessDenied");
+    const foreign = await create(cloud.deployer, "FOREIGN", false);
+    expect(await remove(own.OpenIDConnectProviderArn)).toBe("allowed");
+    expect(await remove(foreign.OpenIDConnectProviderArn)).toBe("AccessDenied");
+  });
+
+  test("attaches the managed policies of a spoke, and no other", async () => {
+    await createRole(crossplane, "fleet-spoke-attached", boundary);
+    const attach = (name: string) =>
+      outcome(
+        crossplane.iam.send(
+          new AttachRolePolicyCommand({
+            RoleName: "fleet-spoke-attached",
+            PolicyArn: `arn:aws:iam::aws:policy/${name}`,
+          }),
+        ),
+      );
+    expect(await attach("AmazonEKS_CNI_Policy")).toBe("allowed");
+    expect(await attach("AdministratorAccess")).toBe("AccessDenied");
+  });
+
   test("touches clusters under its prefix, and no other", async () => {
     const describe = (name: string) => outcome(crossplane.eks.send(new DescribeClusterCommand({ name })));
     expect(await describe("fleet-spoke-none")).toBe("ResourceNotFoundException");
     expect(await describe("hub")).toBe("AccessDeniedException");
+  });
+});
+
+describe("a role that Crossplane made with all rights, a trust of its choice and tags of its choice", () => {
+  /** Made by Crossplane, assumed by whom it trusts. */
+  const minted = async (
+    name: string,
+    tags: Readonly<Record<string, string>>,
+    session: Readonly<Record<string, string>> = {},
+  ) => {
+    const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+    const AssumeRolePolicyDocument = JSON.stringify({
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Effect: "Allow",
+          Principal: { AWS: arnOf("user/deployer") },
+          Action: ["sts:AssumeRole", "sts:TagSession"],
+        },
+      ],
+    });
+    const role = { RoleName: name, AssumeRolePolicyDocument, PermissionsBoundary: boundary, Tags };
+    await crossplane.iam.send(new CreateRoleCommand(role));
+    await crossplane.iam.send(
+      new PutRolePolicyCommand({ RoleName: name, PolicyName: "all", PolicyDocument: everything }),
+    );
+    return cloud.as(await assume(cloud.deployer, name, session));
+  };
+  const tagsOf = (cluster: string, identity: string) => ({ [principalTags.cluster]: cluster, [identityTag]: identity });
+
+  test("does nothing without a spoke's tag, nor with the hub's", async () => {
+    const describe = (by: Clients) => outcome(by.ec2.send(new DescribeSubnetsCommand({})));
+    expect(await describe(await minted("fleet-spoke-red-node", tagsOf("fleet-spoke-red", "node")))).toBe("allowed");
+    expect(await describe(await minted("fleet-spoke-x", {}))).toBe("UnauthorizedOperation");
+    expect(await describe(await minted("fleet-spoke-y", tagsOf("fleet-hub", "node")))).toBe("UnauthorizedOperation");
+    const overlaid = await minted("fleet-spoke-z", tagsOf("fleet-spoke-red", "node"), {
+      [principalTags.cluster]: "fleet-hub",
+    });
+    expect(await describe(overlaid)).toBe("UnauthorizedOperation");
+  });
+
+  test("becomes nobody's administrator: it changes no cluster, no role and no boundary", async () => {
+    const by = await minted("fleet-spoke-red-crossplane", tagsOf("fleet-spoke-red", "crossplane"));
+    // The twin of the refusals: whoever is allowed gets as far as that there is no such cluster.
+    expect(await outcome(by.eks.send(new DescribeClusterCommand({ name: "fleet-spoke-red" })))).toBe(
+      "ResourceNotFoundException",
+    );
+    const entry = (clusterName: string) =>
+      outcome(
+        by.eks.send(
+          new CreateAccessEntryCommand({ clusterName, principalArn: arnOf("role/fleet-spoke-red-crossplane") }),
+        ),
+      );
+    for (const name of ["fleet-hub", "fleet-spoke-red"]) expect(await entry(name), name).toBe("AccessDeniedException");
+    expect(await createRole(by, "fleet-spoke-red_payment", tenantBoundaryArn)).toBe("allowed");
+    expect(await createRole(by, "fleet-spoke-green_payment", tenantBoundaryArn)).toBe("AccessDenied");
+    expect(await createRole(by, "fleet-spoke-red_billing", boundary)).toBe("AccessDenied");
+    expect(await createRole(by, "fleet-spoke-red-admin")).toBe("AccessDenied");
+    const version = new CreatePolicyVersionCommand({
+      PolicyArn: boundary,
+      PolicyDocument: everything,
+      SetAsDefault: true,
+    });
+    expect(await outcome(by.iam.send(version))).toBe("AccessDenied");
+    const put = (RoleName: string) =>
+      outcome(by.iam.send(new PutRolePolicyCommand({ RoleName, PolicyName: "all", PolicyDocument: everything })));
+    expect(await put("fleet-spoke-red_payment")).toBe("allowed");
+    for (const name of ["crossplane", "fleet-spoke-red-crossplane"]) expect(await put(name), name).toBe("AccessDenied");
+  });
+
+  test("deletes networks and keys of nobody, not even of its own cluster", async () => {
+    const by = await minted("fleet-spoke-red-cluster", tagsOf("fleet-spoke-red", "cluster"));
+    const { Vpc } = await cloud.deployer.ec2.send(
+      new CreateVpcCommand({
+        CidrBlock: "10.7.0.0/16",
+        TagSpecifications: [
+          {
+            ResourceType: "vpc",
+            Tags: [
+              { Key: fleetTag, Value: "fleet" },
+              { Key: principalTags.cluster, Value: "fleet-spoke-red" },
+            ],
+          },
+        ],
+      }),
+    );
+    const tag = new CreateTagsCommand({ Resources: [Vpc?.VpcId ?? ""], Tags: [{ Key: "a", Value: "b" }] });
+    expect(await outcome(by.ec2.send(tag))).toBe("allowed");
+    expect(await outcome(by.ec2.send(new DeleteVpcCommand({ VpcId: Vpc?.VpcId })))).toBe("UnauthorizedOperation");
   });
 });
 
@@ -265,7 +424,10 @@ describe("what the emulator's evaluation gained", () => {
   test("a boundary limits its role: what it doesn't allow is refused, whatever the role's own policies say", async () => {
     await cloud.roleWith("bounded", allow({ Action: "*" }));
     await cloud.deployer.iam.send(
-      new PutRolePermissionsBoundaryCommand({ RoleName: "bounded", PermissionsBoundary: boundary }),
+      new PutRolePermissionsBoundaryCommand({
+        RoleName: "bounded",
+        PermissionsBoundary: arnOf("policy/other-boundary"),
+      }),
     );
     const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
     expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");

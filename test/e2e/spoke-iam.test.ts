@@ -24,9 +24,11 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
+import { AssumeRoleCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAws } from "../../local/aws/clients.ts";
 import { APP, sharedApp } from "./support/apps.ts";
-import { account, outputs } from "./support/fleet.ts";
+import { account, instance, outputs } from "./support/fleet.ts";
 import { outcome } from "./support/gateway.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import { getOnSpoke, on, sharedSpoke } from "./support/spokes.ts";
@@ -204,6 +206,71 @@ describe("Crossplane of a spoke", () => {
       expect(await put(name), name).toEqual(denied);
     const free = new DeleteRolePermissionsBoundaryCommand({ RoleName: own });
     expect(await outcome(crossplane.iam.send(free))).toEqual(denied);
+  });
+
+  test("reaches through a role that it makes, with all rights and any tags, only what is called after that role", async () => {
+    const everything = JSON.stringify({
+      Version: "2012-10-17",
+      Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }],
+    });
+    const trust = JSON.stringify({
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Effect: "Allow",
+          Principal: { AWS: facts["crossplane_iam_role_arn"] },
+          Action: ["sts:AssumeRole", "sts:TagSession"],
+        },
+      ],
+    });
+    const tables = [`${trial}_t`, `${own}_payments`, ...foreign];
+    const [mine = ""] = tables;
+    for (const TableName of [mine, ...foreign])
+      await account.dynamodb.send(new CreateTableCommand({ TableName, ...keySchema }));
+    const tagsOf = (cluster: string, namespace: string) => [
+      { Key: "eks-cluster-name", Value: cluster },
+      { Key: "kubernetes-namespace", Value: namespace },
+    ];
+    const role = {
+      RoleName: trial,
+      AssumeRolePolicyDocument: trust,
+      PermissionsBoundary: facts["tenant_boundary_arn"],
+      Tags: tagsOf(prefix, "trial"),
+    };
+    await crossplane.iam.send(new CreateRoleCommand(role));
+    const policy = { RoleName: trial, PolicyName: "all" };
+    await crossplane.iam.send(new PutRolePolicyCommand({ ...policy, PolicyDocument: everything }));
+    const reached = async (Tags: ReturnType<typeof tagsOf>) => {
+      const assume = new AssumeRoleCommand({ RoleArn: arn(`role/${trial}`), RoleSessionName: "trial", Tags });
+      const { Credentials } = await crossplane.sts.send(assume);
+      const { dynamodb } = createAws({
+        region: "us-east-1",
+        endpoint: () => instance.awsEndpoint,
+        credentials: {
+          accessKeyId: Credentials?.AccessKeyId ?? "",
+          secretAccessKey: Credentials?.SecretAccessKey ?? "",
+          sessionToken: Credentials?.SessionToken ?? "",
+        },
+        maxAttempts: 1,
+      });
+      const open: string[] = [];
+      for (const TableName of tables) {
+        const get = new GetItemCommand({ TableName, Key: { payment_id: { S: "trial" } } });
+        if ((await outcome(dynamodb.send(get))) === "allowed") open.push(TableName);
+      }
+      return open;
+    };
+    expect(await reached([])).toEqual([mine]);
+    for (const Tags of [
+      tagsOf(prefix, APP),
+      tagsOf("fleet-spoke-other", APP),
+      tagsOf(`${prefix}-2`, APP),
+      tagsOf(prefix, ""),
+    ])
+      expect(await reached(Tags), JSON.stringify(Tags)).toEqual([]);
+    await crossplane.iam.send(new DeleteRolePolicyCommand(policy));
+    expect(await remove(trial)).toBe("allowed");
+    for (const TableName of [mine, ...foreign]) await account.dynamodb.send(new DeleteTableCommand({ TableName }));
   });
 
   test("makes and describes tables and queues under its cluster's name only, and reads nothing out of them", async () => {

@@ -123,9 +123,14 @@ export async function startGatewayCloud(): Promise<GatewayCloud> {
   return cloud;
 }
 
-export async function assume(by: Clients, role: string): Promise<Credentials> {
+export async function assume(
+  by: Clients,
+  role: string,
+  tags: Readonly<Record<string, string>> = {},
+): Promise<Credentials> {
+  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
   const { Credentials: found } = await by.sts.send(
-    new AssumeRoleCommand({ RoleArn: arnOf(`role/${role}`), RoleSessionName: "test" }),
+    new AssumeRoleCommand({ RoleArn: arnOf(`role/${role}`), RoleSessionName: "test", Tags }),
   );
   return {
     accessKeyId: found?.AccessKeyId ?? "",

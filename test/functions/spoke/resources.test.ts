@@ -107,8 +107,35 @@ describe("every composed resource", () => {
       expect(at(manifest.spec, "forProvider", "tags"), manifest.metadata.name).toMatchObject({
         "fleet.internal/fleet": "fleet",
         "fleet.internal/cluster": "blue",
+        "eks-cluster-name": "fleet-spoke-blue",
       });
     }
+  });
+
+  it("has nodes and add-ons tag what they make, by which the boundary tells it from other clusters'", () => {
+    const world = ready(spoke());
+    const specifications = world.forProvider("launch-template")["tagSpecifications"] as {
+      resourceType: string;
+      tags: object;
+    }[];
+    expect(specifications.map(({ resourceType }) => resourceType)).toEqual(["instance", "network-interface", "volume"]);
+    const values = (addon: string) => JSON.parse(String(world.forProvider(`addon-${addon}`)["configurationValues"]));
+    const interfaces: unknown = JSON.parse(values("vpc-cni").env.ADDITIONAL_ENI_TAGS);
+    for (const tags of [
+      ...specifications.map((each) => each.tags),
+      interfaces,
+      values("aws-ebs-csi-driver").controller.extraVolumeTags,
+    ])
+      expect(tags).toMatchObject({ "fleet.internal/fleet": "fleet", "eks-cluster-name": "fleet-spoke-blue" });
+  });
+
+  it("tags each role with what it is, as the boundary asks for", () => {
+    const world = ready(spoke());
+    for (const identity of ["cluster", "node", "external-secrets", "crossplane", "aws-ebs-csi-driver"])
+      expect(world.forProvider(`role-${identity}`)["tags"], identity).toMatchObject({
+        "fleet.internal/identity": identity,
+        "eks-cluster-name": "fleet-spoke-blue",
+      });
   });
 });
 

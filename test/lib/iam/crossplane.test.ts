@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
-import { policyLimits } from "../../../lib/iam/policy.ts";
+import { arns, dnsSuffix, policyLimits, type Scope } from "../../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../../lib/iam/workloads.ts";
+import { fleetNames } from "../../../lib/names.ts";
 import { allowed, policyLength } from "../../support/iam.ts";
 
 const account = { partition: "aws", accountId: "000000000000", region: "us-east-1" };
@@ -24,6 +25,35 @@ const spokeRole = role("fleet-spoke-blue-node");
 const region = { "aws:RequestedRegion": "us-east-1" };
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
 const untagged = { context: region };
+
+/** The longest that the names of the hub's roles allow (lib/names.ts). */
+const longFleet = "f".repeat(39);
+const limitsOf: [string, Scope][] = [
+  ["aws", "ap-southeast-1"],
+  ["aws-cn", "cn-northwest-1"],
+  ["aws-us-gov", "us-gov-west-1"],
+].map(([partition = "", at = ""]) => [partition, { partition, accountId: "000000000000", region: at }]);
+
+/** The call that makes a kind of network resource. */
+const made: Readonly<Record<string, string>> = {
+  "elastic-ip": "ec2:AllocateAddress",
+  "internet-gateway": "ec2:CreateInternetGateway",
+  "launch-template": "ec2:CreateLaunchTemplate",
+  natgateway: "ec2:CreateNatGateway",
+  "route-table": "ec2:CreateRouteTable",
+  subnet: "ec2:CreateSubnet",
+  vpc: "ec2:CreateVpc",
+};
+const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+const cniPolicy = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy";
+const attachCni = {
+  action: "iam:AttachRolePolicy",
+  resource: spokeRole,
+  context: { "iam:PermissionsBoundary": boundaryArn, "iam:PolicyARN": cniPolicy },
+};
+const provider = (id: string) => `arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/${id}`;
+const ec2 = (resource: string) => `arn:aws:ec2:us-east-1:000000000000:${resource}/x`;
+const key = "arn:aws:kms:us-east-1:000000000000:key/1";
 
 /** An allowed request, and what makes the same request refused. */
 type Twin = [
@@ -58,11 +88,13 @@ const twins: Twin[] = [
     { action: "iam:PutRolePolicy", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
     { context: {} },
   ],
+  ["give rights to itself", attachCni, { resource: role("fleet-hub-crossplane") }],
   [
-    "give rights to itself",
-    { action: "iam:AttachRolePolicy", resource: spokeRole, context: { "iam:PermissionsBoundary": boundaryArn } },
-    { resource: role("fleet-hub-crossplane") },
+    "attach a managed policy that no spoke needs",
+    attachCni,
+    { context: { ...attachCni.context, "iam:PolicyARN": "arn:aws:iam::aws:policy/AdministratorAccess" } },
   ],
+  ["attach a policy to a role that has no boundary", attachCni, { context: { "iam:PolicyARN": cniPolicy } }],
   [
     "remove a boundary",
     { action: "iam:UpdateRole", resource: spokeRole },
@@ -90,28 +122,33 @@ const twins: Twin[] = [
   ],
   [
     "delete the hub's OIDC provider",
-    {
-      action: "iam:DeleteOpenIDConnectProvider",
-      resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/SPOKE",
-    },
+    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
     { resource: hubOidcProviderArn },
   ],
   [
-    "register an identity provider whose host only begins like that of EKS",
-    {
-      action: "iam:CreateOpenIDConnectProvider",
-      resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/SPOKE",
-    },
-    { resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.evil.example/x.amazonaws.com/id/SPOKE" },
+    "delete an OIDC provider without the fleet's tag, such as the hub's of another fleet",
+    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
+    { context: {} },
   ],
   [
     "delete the OIDC provider of another fleet",
-    {
-      action: "iam:DeleteOpenIDConnectProvider",
-      resource: "arn:aws:iam::000000000000:oidc-provider/oidc-eks.us-east-1.api.aws/id/SPOKE",
-      context: ofFleet,
-    },
+    { action: "iam:DeleteOpenIDConnectProvider", resource: provider("SPOKE"), context: ofFleet },
     { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "register an OIDC provider without the fleet's tag",
+    { action: "iam:CreateOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    { context: {} },
+  ],
+  [
+    "take the OIDC provider of another fleet into this one",
+    { action: "iam:TagOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "register an identity provider whose host only begins like that of EKS",
+    { action: "iam:CreateOpenIDConnectProvider", resource: provider("SPOKE"), context: withTag },
+    { resource: "arn:aws:iam::000000000000:oidc-provider/oidc.eks.evil.example/x.amazonaws.com/id/SPOKE" },
   ],
   [
     "delete the hub's cluster",
@@ -159,7 +196,7 @@ const twins: Twin[] = [
     },
     { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
-  ...["DeleteVpc", "ModifyVpcAttribute", "DetachInternetGateway", "ReplaceRoute", "RevokeSecurityGroupIngress"].map(
+  ...["DeleteVpc", "ModifyVpcAttribute", "DetachInternetGateway", "ReplaceRoute"].map(
     (action): Twin => [
       `call ${action} on a network without the fleet's tag, such as a VPC that the hub uses by its id`,
       { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
@@ -192,18 +229,63 @@ const twins: Twin[] = [
     untagged,
   ],
   [
-    "delete the network interface of another cluster",
-    {
-      action: "ec2:DeleteNetworkInterface",
-      resource: "*",
-      context: { ...region, "aws:ResourceTag/cluster.k8s.amazonaws.com/name": "fleet-spoke-blue" },
-    },
+    "delete a network interface without the fleet's tag",
+    { action: "ec2:DeleteNetworkInterface", resource: ec2("network-interface"), context: { ...region, ...ofFleet } },
     { context: { ...region, "aws:ResourceTag/cluster.k8s.amazonaws.com/name": "fleet-hub" } },
   ],
   [
     "work in another region",
-    { action: "ec2:CreateVpc", resource: "*", context: region },
-    { context: { "aws:RequestedRegion": "eu-west-1" } },
+    { action: "ec2:CreateVpc", resource: ec2("vpc"), context: { ...region, ...withTag } },
+    { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
+  ],
+  ...["elastic-ip", "internet-gateway", "launch-template", "natgateway", "route-table", "subnet", "vpc"].map(
+    (kind): Twin => [
+      `make a resource of the kind ${kind} without the fleet's tag`,
+      { action: made[kind] ?? "", resource: ec2(kind), context: { ...region, ...withTag } },
+      untagged,
+    ],
+  ),
+  ...["AssociateRouteTable", "AttachInternetGateway", "CreateLaunchTemplateVersion", "CreateRoute"].map(
+    (action): Twin => [
+      `call ${action} on what has no tag of the fleet`,
+      { action: `ec2:${action}`, resource: "*", context: { ...region, ...ofFleet } },
+      untagged,
+    ],
+  ),
+  ...[
+    ["CreateSubnet", "vpc"],
+    ["CreateNatGateway", "subnet"],
+    ["CreateRouteTable", "vpc"],
+  ].map(
+    ([action, kind = ""]): Twin => [
+      `call ${action} in a ${kind} without the fleet's tag, whatever tag it brings`,
+      { action: `ec2:${action}`, resource: ec2(kind), context: { ...region, ...withTag, ...ofFleet } },
+      { context: { ...region, ...withTag } },
+    ],
+  ),
+  [
+    "start instances from a launch template without the fleet's tag",
+    { action: "ec2:RunInstances", resource: ec2("launch-template"), context: { ...region, ...ofFleet } },
+    { context: { ...region, "ec2:LaunchTemplate": ec2("launch-template") } },
+  ],
+  [
+    "start instances without a launch template",
+    {
+      action: "ec2:RunInstances",
+      resource: ec2("instance"),
+      context: { ...region, "ec2:LaunchTemplate": ec2("launch-template") },
+    },
+    untagged,
+  ],
+  [
+    "ask for a grant of its own, while EKS asks for one in its name",
+    { action: "kms:CreateGrant", resource: key, context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" } },
+    { context: { ...ofFleet, "kms:GrantIsForAWSResource": "false" } },
+  ],
+  [
+    "give a key of others to EKS",
+    { action: "kms:CreateGrant", resource: key, context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" } },
+    { context: { "kms:GrantIsForAWSResource": "true" } },
   ],
   [
     "schedule the deletion of a key of the hub",
@@ -227,11 +309,6 @@ const twins: Twin[] = [
     "take an alias of the hub",
     { action: "kms:DeleteAlias", resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-spoke-blue" },
     { resource: "arn:aws:kms:us-east-1:000000000000:alias/fleet-secrets" },
-  ],
-  [
-    "open the hub's own security group, which EKS made",
-    { action: "ec2:AuthorizeSecurityGroupIngress", resource: "*", context: region },
-    { context: { ...region, "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" } },
   ],
   [
     "read roles other than its own and service-linked ones",
@@ -276,6 +353,20 @@ describe("Crossplane's role", () => {
     },
   );
 
+  it.each(["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupEgress", "DeleteSecurityGroup", "TerminateInstances"])(
+    "never calls %s",
+    (call) => {
+      const context = { ...region, ...ofFleet };
+      expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
+    },
+  );
+
+  it("names its resources right after their creation, when the tags of a key may not count yet", () => {
+    for (const action of ["kms:DescribeKey", "kms:EnableKeyRotation", "kms:GetKeyPolicy", "kms:ListResourceTags"])
+      expect(allowed(crossplane, { action, resource: key }), action).toBe(true);
+    expect(allowed(crossplane, { action: "iam:GetOpenIDConnectProvider", resource: provider("SPOKE") })).toBe(true);
+  });
+
   it.each(["secretsmanager:GetSecretValue", "iam:CreateUser", "iam:CreateAccessKey", "sts:AssumeRole", "s3:GetObject"])(
     "can not %s",
     (action) => {
@@ -283,57 +374,186 @@ describe("Crossplane's role", () => {
     },
   );
 
-  it("fits into a role's inline policies", () => {
-    expect(policyLength(crossplane)).toBeLessThan(policyLimits.inlineRole);
-  });
+  it.each(limitsOf)(
+    "fits into a role's inline policies in partition %s, with the longest name of a fleet",
+    (_partition, scope) => {
+      const named = arns(scope);
+      const longest = crossplanePolicy({
+        ...scope,
+        fleet: longFleet,
+        dnsSuffix: dnsSuffix(scope.partition),
+        spokePrefix: fleetNames(longFleet).spokePrefix,
+        boundaryArn: named.policy(`${longFleet}-boundary`),
+        tenantBoundaryArn: named.policy(`${longFleet}-tenant-boundary`),
+        hubOidcProviderArn: named.oidcProvider(
+          `oidc.eks.${scope.region}.${dnsSuffix(scope.partition)}/id/${"A".repeat(32)}`,
+        ),
+      });
+      expect(policyLength(longest)).toBeLessThan(policyLimits.inlineRole);
+    },
+  );
 });
 
 describe("the boundary of the fleet's roles", () => {
   const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn });
   const secret = (name: string) => `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}-AbCdEf`;
+  const as = (identity: string, cluster = "fleet-spoke-blue") => ({
+    ...region,
+    "aws:PrincipalTag/eks-cluster-name": cluster,
+    "aws:PrincipalTag/fleet.internal/identity": identity,
+  });
+  const own = { "aws:ResourceTag/eks-cluster-name": "fleet-spoke-blue" };
 
-  it("reads sealing keys, Git credentials of spokes and no other secret", () => {
-    expect(
-      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/git/spokes/blue") }),
-    ).toBe(true);
-    expect(
-      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/sealing-keys/dev/1") }),
-    ).toBe(true);
-    expect(
-      allowed(boundary, { action: "secretsmanager:GetSecretValue", resource: secret("fleet/git/gitops-system") }),
-    ).toBe(false);
+  it("lets External Secrets read sealing keys, Git credentials of spokes and no other secret, and no other role any", () => {
+    const read = (name: string, identity = "external-secrets") =>
+      allowed(boundary, {
+        action: "secretsmanager:GetSecretValue",
+        resource: secret(name),
+        context: as(identity),
+      });
+    expect(read("fleet/git/spokes/blue")).toBe(true);
+    expect(read("fleet/sealing-keys/dev/1")).toBe(true);
+    expect(read("fleet/sealing-keys/cluster-blue/1")).toBe(true);
+    expect(read("fleet/git/gitops-system")).toBe(false);
+    for (const identity of ["node", "cluster", "crossplane", "aws-ebs-csi-driver"])
+      expect(read("fleet/sealing-keys/dev/1", identity), identity).toBe(false);
   });
 
-  it.each([
-    "iam:CreateRole",
-    "iam:PutRolePolicy",
-    "iam:PassRole",
-    "iam:CreateUser",
-    "iam:DeleteRolePermissionsBoundary",
-  ])("never allows %s", (action) => {
-    expect(allowed(boundary, { action, resource: "*", context: region })).toBe(false);
+  it.each(["iam:CreateRole", "iam:PutRolePolicy", "iam:PassRole", "iam:CreateUser"])("never allows %s", (action) => {
+    expect(allowed(boundary, { action, resource: "*", context: as("crossplane") })).toBe(false);
   });
 
-  it("lets a spoke make roles for its applications, with the tenants' boundary only", () => {
+  it.each(["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary", "iam:PassRole"])(
+    "never allows %s on roles of applications",
+    (action) => {
+      const resource = role("fleet-spoke-blue_payment");
+      expect(allowed(boundary, { action: "iam:DeleteRole", resource, context: as("crossplane") })).toBe(true);
+      const context = { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn };
+      expect(allowed(boundary, { action, resource, context })).toBe(false);
+    },
+  );
+
+  it("lets a spoke's Crossplane make roles for its own applications, with the tenants' boundary only", () => {
     const twin = {
       action: "iam:CreateRole",
       resource: role("fleet-spoke-blue_payment"),
-      context: { "iam:PermissionsBoundary": tenantBoundaryArn },
+      context: { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn },
     };
     expect(allowed(boundary, twin)).toBe(true);
-    expect(allowed(boundary, { ...twin, context: { "iam:PermissionsBoundary": boundaryArn } })).toBe(false);
+    expect(allowed(boundary, { ...twin, context: { ...twin.context, "iam:PermissionsBoundary": boundaryArn } })).toBe(
+      false,
+    );
     expect(allowed(boundary, { ...twin, resource: spokeRole })).toBe(false);
+    expect(allowed(boundary, { ...twin, resource: role("fleet-spoke-green_payment") })).toBe(false);
   });
 
-  it("ends at the region, and before the deletion of clusters and keys", () => {
-    expect(allowed(boundary, { action: "dynamodb:PutItem", resource: "*", context: region })).toBe(true);
-    expect(
-      allowed(boundary, { action: "dynamodb:PutItem", resource: "*", context: { "aws:RequestedRegion": "eu-west-1" } }),
-    ).toBe(false);
-    expect(allowed(boundary, { action: "eks:DeleteCluster", resource: "*", context: region })).toBe(false);
+  it("leaves a spoke's Crossplane all that its policy gives it", () => {
+    const cluster = "fleet-spoke-blue";
+    const given = spokeCrossplanePolicy({ ...account, cluster, boundaryArn, tenantBoundaryArn });
+    const asked = given.Statement.filter(({ Effect }) => Effect === "Allow").flatMap(({ Action, Resource = [] }) =>
+      Action.flatMap((action) => Resource.map((resource) => ({ action, resource: resource.replace("*", "x") }))),
+    );
+    const context = { ...as("crossplane"), "iam:PermissionsBoundary": tenantBoundaryArn };
+    const lost = asked.filter((request) => !allowed(boundary, { ...request, context }));
+    expect(lost).toEqual([]);
+    expect(asked.length).toBeGreaterThan(30);
   });
 
-  it("fits into a managed policy", () => expect(policyLength(boundary)).toBeLessThan(policyLimits.managed));
+  // AWS Managed Policy Reference: AmazonEKS_CNI_Policy, AmazonEBSCSIDriverPolicy and AmazonEKSWorkerNodePolicy.
+  it.each([
+    ["node", "ec2:AssignPrivateIpAddresses", "network-interface"],
+    ["node", "ec2:AttachNetworkInterface", "instance"],
+    ["node", "ec2:CreateNetworkInterface", "subnet"],
+    ["node", "ec2:CreateTags", "network-interface"],
+    ["node", "ec2:DeleteNetworkInterface", "network-interface"],
+    ["node", "ec2:DetachNetworkInterface", "network-interface"],
+    ["node", "ec2:ModifyNetworkInterfaceAttribute", "network-interface"],
+    ["node", "ec2:UnassignPrivateIpAddresses", "network-interface"],
+    ["aws-ebs-csi-driver", "ec2:AttachVolume", "instance"],
+    ["aws-ebs-csi-driver", "ec2:AttachVolume", "volume"],
+    ["aws-ebs-csi-driver", "ec2:CreateSnapshot", "volume"],
+    ["aws-ebs-csi-driver", "ec2:CreateVolume", "snapshot"],
+    ["aws-ebs-csi-driver", "ec2:DeleteSnapshot", "snapshot"],
+    ["aws-ebs-csi-driver", "ec2:DeleteTags", "volume"],
+    ["aws-ebs-csi-driver", "ec2:DeleteVolume", "volume"],
+    ["aws-ebs-csi-driver", "ec2:DetachVolume", "volume"],
+    ["aws-ebs-csi-driver", "ec2:ModifyVolume", "volume"],
+    ["cluster", "ec2:DeleteNetworkInterface", "network-interface"],
+  ])("lets %s call %s on a %s of its own cluster, and of no other", (identity, action, kind) => {
+    const request = { action, resource: ec2(kind) };
+    const call = (context: Record<string, string>, cluster?: string) =>
+      allowed(boundary, { ...request, context: { ...as(identity, cluster), ...context } });
+    expect(call(own)).toBe(true);
+    expect(call(own, "fleet-spoke-green")).toBe(false);
+    expect(call({})).toBe(false);
+    expect(call({ "aws:ResourceTag/eks-cluster-name": "fleet-hub" }, "fleet-hub")).toBe(false);
+  });
+
+  it.each([
+    ["ec2:CreateNetworkInterface", "network-interface"],
+    ["ec2:CreateVolume", "volume"],
+    ["ec2:CreateSnapshot", "snapshot"],
+  ])("lets %s make what carries its own cluster's tag, and no other", (action, kind) => {
+    const make = (cluster: string) =>
+      allowed(boundary, {
+        action,
+        resource: ec2(kind),
+        context: { ...as("node"), "aws:RequestTag/eks-cluster-name": cluster },
+      });
+    expect(make("fleet-spoke-blue")).toBe(true);
+    expect(make("fleet-spoke-green")).toBe(false);
+  });
+
+  it("lets what nodes read be read, in the region", () => {
+    for (const action of ["ec2:DescribeInstances", "ecr:GetAuthorizationToken", "ecr:BatchGetImage"]) {
+      expect(allowed(boundary, { action, resource: "*", context: as("node") }), action).toBe(true);
+      const elsewhere = { ...as("node"), "aws:RequestedRegion": "eu-west-1" };
+      expect(allowed(boundary, { action, resource: "*", context: elsewhere }), action).toBe(false);
+    }
+  });
+
+  it("uses the default key of volumes through EC2, and no key by itself", () => {
+    const volumeKey = { "kms:ViaService": "ec2.us-east-1.amazonaws.com", "kms:ResourceAliases": "alias/aws/ebs" };
+    const decrypt = (context: Record<string, string>) =>
+      allowed(boundary, {
+        action: "kms:Decrypt",
+        resource: key,
+        context: { ...as("aws-ebs-csi-driver"), ...context },
+      });
+    expect(decrypt(volumeKey)).toBe(true);
+    expect(decrypt({ ...volumeKey, "kms:ResourceAliases": "alias/fleet-secrets" })).toBe(false);
+    expect(decrypt({ "kms:ResourceAliases": "alias/aws/ebs" })).toBe(false);
+  });
+
+  it("lets a control plane make load balancers, and change none of the hub's", () => {
+    const group = { action: "ec2:AuthorizeSecurityGroupIngress", resource: ec2("security-group") };
+    const change = (identity: string, context: Record<string, string>) =>
+      allowed(boundary, { ...group, context: { ...as(identity), ...context } });
+    expect(change("cluster", { "aws:ResourceTag/kubernetes.io/cluster/fleet-spoke-blue": "owned" })).toBe(true);
+    expect(change("cluster", { "aws:ResourceTag/kubernetes.io/cluster/fleet-hub": "owned" })).toBe(false);
+    expect(change("cluster", { "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" })).toBe(false);
+    expect(change("cluster", { "aws:ResourceTag/fleet.internal/cluster": "hub" })).toBe(false);
+    expect(change("node", {})).toBe(false);
+  });
+
+  it("lets nobody do anything without a cluster of the fleet in the role's tags", () => {
+    const describeInstances = { action: "ec2:DescribeInstances", resource: "*" };
+    expect(allowed(boundary, { ...describeInstances, context: as("node") })).toBe(true);
+    expect(allowed(boundary, { ...describeInstances, context: region })).toBe(false);
+    expect(allowed(boundary, { ...describeInstances, context: as("node", "fleet-hub") })).toBe(false);
+  });
+
+  it.each(limitsOf)(
+    "fits into a managed policy in partition %s, with the longest name of a fleet",
+    (_partition, scope) => {
+      const longest = spokeBoundary({
+        ...scope,
+        fleet: longFleet,
+        tenantBoundaryArn: arns(scope).policy(`${longFleet}-tenant-boundary`),
+      });
+      expect(policyLength(longest)).toBeLessThan(policyLimits.managed);
+    },
+  );
 });
 
 describe("a spoke's own Crossplane", () => {
@@ -363,15 +583,70 @@ describe("a spoke's own Crossplane", () => {
 
 describe("the boundary of applications", () => {
   const boundary = tenantBoundary(account);
-
-  it("ends at the tables and queues of spokes", () => {
-    const resource = "arn:aws:dynamodb:us-east-1:000000000000:table/fleet-spoke-blue_payments";
-    expect(allowed(boundary, { action: "dynamodb:PutItem", resource })).toBe(true);
-    expect(allowed(boundary, { action: "dynamodb:PutItem", resource: resource.replace("fleet-spoke", "other") })).toBe(
-      false,
-    );
-    expect(allowed(boundary, { action: "iam:CreateRole", resource: role("fleet-spoke-blue_payment") })).toBe(false);
+  const table = (name: string) => `arn:aws:dynamodb:us-east-1:000000000000:table/${name}`;
+  const get = (name: string, roleName: string, tags: Record<string, string>) =>
+    allowed(boundary, {
+      action: "dynamodb:GetItem",
+      resource: table(name),
+      context: { "aws:PrincipalArn": role(roleName), ...tags },
+    });
+  const as = (cluster: string, namespace: string) => ({
+    "aws:PrincipalTag/eks-cluster-name": cluster,
+    "aws:PrincipalTag/kubernetes-namespace": namespace,
   });
+  const payment = as("fleet-spoke-blue", "payment");
+
+  it("ends at the tables and queues of the role's own cluster and namespace", () => {
+    for (const name of ["fleet-spoke-blue_payment", "fleet-spoke-blue_payment_reader"]) {
+      expect(get("fleet-spoke-blue_payment_orders", name, payment), name).toBe(true);
+      expect(get("fleet-spoke-blue_billing_orders", name, payment), name).toBe(false);
+      expect(get("fleet-spoke-green_payment_orders", name, payment), name).toBe(false);
+    }
+    const receive = {
+      action: "sqs:ReceiveMessage",
+      context: { "aws:PrincipalArn": role("fleet-spoke-blue_payment"), ...payment },
+    };
+    const queue = (name: string) => `arn:aws:sqs:us-east-1:000000000000:${name}`;
+    expect(allowed(boundary, { ...receive, resource: queue("fleet-spoke-blue_payment_events") })).toBe(true);
+    expect(allowed(boundary, { ...receive, resource: queue("fleet-spoke-blue_billing_events") })).toBe(false);
+  });
+
+  it.each([
+    ["another spoke", as("fleet-spoke-green", "payment"), "fleet-spoke-green_payment_orders"],
+    ["another application", as("fleet-spoke-blue", "billing"), "fleet-spoke-blue_billing_orders"],
+    ["all of the spoke", as("fleet-spoke-blue", ""), "fleet-spoke-blue__orders"],
+    ["a part of a name", as("fleet-spoke-blue", "pay"), "fleet-spoke-blue_pay_orders"],
+  ])("gives nothing to a role or session whose tags name %s", (_whose, tags, name) => {
+    expect(get(name, "fleet-spoke-blue_payment", tags)).toBe(false);
+    expect(get("fleet-spoke-blue_payment_orders", "fleet-spoke-blue_payment", tags)).toBe(false);
+  });
+
+  it("gives nothing to a role without the tags", () => {
+    expect(get("fleet-spoke-blue_payment_orders", "fleet-spoke-blue_payment", {})).toBe(false);
+  });
+
+  it.each([
+    "dynamodb:PutResourcePolicy",
+    "dynamodb:DeleteTable",
+    "sqs:AddPermission",
+    "sqs:SetQueueAttributes",
+    "iam:CreateRole",
+  ])("never allows %s", (action) => {
+    for (const resource of [
+      table("fleet-spoke-blue_payment_orders"),
+      "arn:aws:sqs:us-east-1:000000000000:fleet-spoke-blue_payment_events",
+      "*",
+    ])
+      expect(
+        allowed(boundary, {
+          action,
+          resource,
+          context: { "aws:PrincipalArn": role("fleet-spoke-blue_payment"), ...payment },
+        }),
+      ).toBe(false);
+  });
+
+  it("fits into a managed policy", () => expect(policyLength(boundary)).toBeLessThan(policyLimits.managed));
 });
 
 describe("workload roles", () => {

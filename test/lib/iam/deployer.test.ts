@@ -14,11 +14,13 @@ const policies = Object.values(deployerPolicies(scope));
 const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === "iam" ? "" : "us-east-1"}:000000000000:${resource}`;
 const region = { "aws:RequestedRegion": "us-east-1" };
+const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
 
 const twins: [
   string,
   { action: string; resource: string; context?: Record<string, string> },
-  { resource?: string; context?: Record<string, string> },
+  { action?: string; resource?: string; context?: Record<string, string> },
 ][] = [
   [
     "touch a role of somebody else",
@@ -89,8 +91,54 @@ const twins: [
   ],
   [
     "build networks in another region",
-    { action: "ec2:CreateVpc", resource: "*", context: region },
-    { context: { "aws:RequestedRegion": "eu-west-1" } },
+    { action: "ec2:CreateVpc", resource: arn("ec2", "vpc/*"), context: { ...region, ...withTag } },
+    { context: { ...withTag, "aws:RequestedRegion": "eu-west-1" } },
+  ],
+  [
+    "build networks without the fleet's tag",
+    { action: "ec2:CreateVpc", resource: arn("ec2", "vpc/*"), context: { ...region, ...withTag } },
+    { context: region },
+  ],
+  [
+    "change a network without the fleet's tag",
+    { action: "ec2:ModifyVpcAttribute", resource: arn("ec2", "vpc/vpc-1"), context: { ...region, ...ofFleet } },
+    { context: region },
+  ],
+  [
+    "take rules from a security group of another fleet, while the default one of its VPC has no tag yet",
+    { action: "ec2:RevokeSecurityGroupIngress", resource: arn("ec2", "security-group/sg-1"), context: region },
+    { context: { ...region, "aws:ResourceTag/fleet.internal/fleet": "other" } },
+  ],
+  [
+    "add rules to a security group",
+    { action: "ec2:RevokeSecurityGroupIngress", resource: arn("ec2", "security-group/sg-1"), context: region },
+    { action: "ec2:AuthorizeSecurityGroupIngress" },
+  ],
+  [
+    "make an endpoint in a VPC without the fleet's tag, whatever tag it brings",
+    {
+      action: "ec2:CreateVpcEndpoint",
+      resource: arn("ec2", "vpc/vpc-1"),
+      context: { ...region, ...withTag, ...ofFleet },
+    },
+    { context: { ...region, ...withTag } },
+  ],
+  [
+    "grant the use of a key by itself, while EKS asks for it in its name",
+    {
+      action: "kms:CreateGrant",
+      resource: arn("kms", "key/1"),
+      context: { ...ofFleet, "kms:GrantIsForAWSResource": "true" },
+    },
+    { context: ofFleet },
+  ],
+  [
+    "delete the OIDC provider of another fleet's spoke, while the hub's has no tag",
+    {
+      action: "iam:DeleteOpenIDConnectProvider",
+      resource: arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1"),
+    },
+    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "change the network of another fleet",
