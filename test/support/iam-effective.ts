@@ -1,6 +1,6 @@
 /** What a principal can do in the end: by itself, and through every role that it could make, take over or assume. */
 import { type PolicyDocument, policy } from "../../lib/iam/policy.ts";
-import { allowed, type IamRequest } from "./iam.ts";
+import { allowed, type IamRequest, mentions } from "./iam.ts";
 
 /** A session of a role, with the role's tags overlaid by those of the session. */
 export interface Session {
@@ -43,6 +43,8 @@ function principalContext(session: Session): Readonly<Record<string, string>> {
 /** Whether policy and boundary together allow the request of this session. */
 export function permits(session: Session, request: IamRequest): boolean {
   const { policy: own, boundary } = session;
+  // Most requests end here, before anything is compared.
+  if ([own, boundary ?? own].some((document) => !mentions(document, request.action))) return false;
   const context = { ...principalContext(session), ...request.context };
   const inContext = { ...request, context };
   return allowed(own, inContext) && (boundary === undefined || allowed(boundary, inContext));

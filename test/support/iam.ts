@@ -84,6 +84,10 @@ function statementsFor(document: PolicyDocument, action: string): readonly State
   return found;
 }
 
+/** Whether a document allows the action on anything, under any condition. */
+export const mentions = (document: PolicyDocument, action: string): boolean =>
+  statementsFor(document, action).some(({ Effect }) => Effect === "Allow");
+
 function applies(statement: Statement, { resource, context = {} }: IamRequest): boolean {
   const resources = resolveAll(statement.Resource ?? ["*"], context);
   return resources?.some((pattern) => matches(pattern, resource)) === true && conditionsHold(statement, context);
@@ -92,7 +96,6 @@ function applies(statement: Statement, { resource, context = {} }: IamRequest): 
 /** Whether `policies` together allow the request: an explicit Deny wins, no Allow is a refusal (IAM's evaluation logic in one account). */
 export function allowed(policies: PolicyDocument | readonly PolicyDocument[], request: IamRequest): boolean {
   const statements = [policies].flat().flatMap((document) => statementsFor(document, request.action));
-  if (!statements.some(({ Effect }) => Effect === "Allow")) return false;
   const matching = statements.filter((statement) => applies(statement, request));
   return matching.some(({ Effect }) => Effect === "Allow") && !matching.some(({ Effect }) => Effect === "Deny");
 }

@@ -47,6 +47,7 @@ const arn = (name: string, account = "000000000000") => `arn:aws:sqs:${region}:$
 const redrive = (deadLetterTargetArn: string) => JSON.stringify({ deadLetterTargetArn, maxReceiveCount: 5 });
 const redriven = (redrivePolicy: string) => queue({ forProvider: { name: `${own}_q`, redrivePolicy } });
 const policy = "{}";
+const roleTags = { "eks-cluster-name": cluster, "kubernetes-namespace": tenantNamespace };
 
 const created: Cases = [
   { title: "a table", object: table({ externalName: `${own}_orders` }) },
@@ -55,7 +56,17 @@ const created: Cases = [
     object: queue({ forProvider: { name: `${own}_q` }, externalName: url(`${own}_q`) }),
   },
   { title: "a FIFO queue", object: queue({ forProvider: { name: `${own}_q.fifo`, fifoQueue: true } }) },
-  { title: "its role", object: role({ externalName: own, forProvider: { assumeRolePolicy: policy } }) },
+  { title: "its role", object: role({ externalName: own, forProvider: { assumeRolePolicy: policy, tags: roleTags } }) },
+  ...Object.entries({
+    "no tags": undefined,
+    "no tag of its namespace": { "eks-cluster-name": cluster },
+    "another cluster's tag": { ...roleTags, "eks-cluster-name": `${cluster}-2` },
+    "another's tag": { ...roleTags, "kubernetes-namespace": "billing" },
+  }).map(([title, tags]) => ({
+    title: `a role with ${title}`,
+    object: role({ externalName: own, forProvider: { assumeRolePolicy: policy, ...(tags && { tags }) } }),
+    refused: `spec.forProvider.tags of a Role must have eks-cluster-name ${cluster} and kubernetes-namespace ${tenantNamespace}`,
+  })),
   { title: "a policy of its role", object: rolePolicy({ externalName: "p", forProvider: { role: own, policy } }) },
   {
     title: "a table in a namespace of the platform",

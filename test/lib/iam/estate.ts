@@ -49,8 +49,10 @@ const network = (tags: Tags): IamRequest[] => [
   ec2("CreateLaunchTemplateVersion", "launch-template", tags),
   ec2("RunInstances", "launch-template", tags),
   ec2("ReleaseAddress", "elastic-ip", tags),
-  ec2("CreateTags", "vpc", { ...tags }),
 ];
+
+const retagging = (tags: Tags): IamRequest[] =>
+  ["instance", "network-interface", "subnet", "vpc"].map((kind) => ec2("CreateTags", kind, tags));
 
 /** New resources in the place of a tagged one: the tags of the request are the caller's. */
 const inPlaceOf = (tags: Tags, own: Tags): IamRequest[] =>
@@ -122,6 +124,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
   "the hub": [
     ...cluster("fleet-hub"),
     ...network(hubTags),
+    ...retagging(hubTags),
     ...machines({ ...hubTags, [principalTags.cluster]: "fleet-hub" }),
     ...inPlaceOf(hubTags, spokeTags("blue")),
     ...groups({ "aws:eks:cluster-name": "fleet-hub", "kubernetes.io/cluster/fleet-hub": "owned" }),
@@ -148,7 +151,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
   ...Object.fromEntries(
     spokes.flatMap((spoke) => [
       [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
-      [`machines of ${spoke}`, machines(spokeTags(spoke))],
+      [`machines of ${spoke}`, [...machines(spokeTags(spoke)), ...retagging(spokeTags(spoke))]],
       [`orders of ${spoke}`, orders(`fleet-spoke-${spoke}`)],
       [`Git credential of ${spoke}`, [on("secretsmanager:GetSecretValue", secret(`fleet/git/spokes/${spoke}`))]],
       ...applications.map((app) => [`${app} of ${spoke}`, data(`fleet-spoke-${spoke}_${app}`)]),
@@ -163,6 +166,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     ...cluster("other-hub"),
     ...cluster("other-spoke-blue"),
     ...network(otherTags),
+    ...retagging(otherTags),
     ...machines(otherTags),
     ...inPlaceOf(otherTags, spokeTags("blue")),
     ...keys(otherTags),
@@ -181,6 +185,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
   "other people's": [
     ...cluster("shop"),
     ...network({}),
+    ...retagging({}),
     ...machines({}),
     ...machines({ [principalTags.cluster]: "shop" }),
     ...inPlaceOf({}, spokeTags("blue")),

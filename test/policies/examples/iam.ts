@@ -21,7 +21,7 @@ const policy = (...statements: object[]): Resource => ({
 });
 const role = (props: Properties): Resource => ({ type: "aws:iam/role:Role", props });
 const trusting = (...statements: object[]) => role({ assumeRolePolicy: document(...statements) });
-const web = (condition: object, federated = provider) => ({
+const web = (condition: object, federated: string | string[] = provider) => ({
   Effect: "Allow",
   Principal: { Federated: federated },
   Action: "sts:AssumeRoleWithWebIdentity",
@@ -205,6 +205,14 @@ export const iamExamples: readonly Example[] = [
   irsa(
     "conditions on another issuer are stopped",
     trusting(web({ StringEquals: { ...subject(shop), ...audience } }, `${provider}-other`)),
+    [
+      wrongSubject("nothing").replaceAll(issuer, `${issuer}-other`),
+      wrongAudience("nothing").replaceAll(issuer, `${issuer}-other`),
+    ],
+  ),
+  irsa(
+    "every provider that one statement trusts is looked at",
+    trusting(web({ StringEquals: { ...subject(shop), ...audience } }, [provider, `${provider}-other`])),
     [
       wrongSubject("nothing").replaceAll(issuer, `${issuer}-other`),
       wrongAudience("nothing").replaceAll(issuer, `${issuer}-other`),

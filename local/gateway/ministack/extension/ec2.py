@@ -20,6 +20,7 @@ _MAKES = {
 }
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")
+_ID = re.compile(r"^([a-z]+)-[0-9a-f]+$")
 _TAGGED = re.compile(r"^TagSpecification\.\d+\.Tag\.\d+\.Key$")
 
 
@@ -90,7 +91,7 @@ def request_resources(ec2, call, params, value_of):
     skipped = ("GatewayId", "NatGatewayId") if call in _TARGETS else ()
     values = [value_of(params, name) for name in params if name not in skipped]
     ids = dict.fromkeys(id_ for value in values for id_ in identified(ec2, value))
-    found = tuple(f"{_TYPES[kind]}/{id_}" for id_ in ids if (kind := id_.rpartition("-")[0]) in _TYPES)
+    found = tuple(f"{_TYPES[kind[1]]}/{id_}" for id_ in ids if (kind := _ID.match(id_)) and kind[1] in _TYPES)
     return (*made, *found), bool(made) and any(_TAGGED.match(name) for name in params)
 
 
