@@ -368,7 +368,7 @@ describe("a role that Crossplane made with all rights, a trust of its choice and
     for (const name of ["crossplane", "fleet-spoke-red-crossplane"]) expect(await put(name), name).toBe("AccessDenied");
   });
 
-  test("deletes networks and keys of nobody, not even of its own cluster", async () => {
+  test("deletes no network, not even that of its own cluster", async () => {
     const by = await minted("fleet-spoke-red-cluster", tagsOf("fleet-spoke-red", "cluster"));
     const { Vpc } = await cloud.deployer.ec2.send(
       new CreateVpcCommand({
