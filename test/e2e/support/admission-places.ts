@@ -106,8 +106,6 @@ const config = (spec: Record<string, unknown>): Requested => ({
   metadata: { name: "trial", namespace: "spokes" },
   spec,
 });
-const webIdentity = (more: object) =>
-  config({ credentials: { source: "WebIdentity", webIdentity: { tokenConfig: { source: "Secret" }, ...more } } });
 const role = (id: string) => `arn:aws:iam::${id}:role/fleet-crossplane`;
 
 /** What policies/spoke-placement.yaml judges. */
@@ -126,17 +124,6 @@ export const placements: Cases = [
       "Spoke trial may be for the accounts 000000000000 (platform/policies/parameters.yaml, spoke_accounts); got 999999999999",
   },
   { title: "a ProviderConfig with the pod's role", object: config({ credentials: { source: "IRSA" } }) },
-  { title: "a ProviderConfig with the pod's identity", object: config({ credentials: { source: "PodIdentity" } }) },
-  { title: "a ProviderConfig with a token of its own", object: webIdentity({}) },
-  {
-    title: "a ProviderConfig with a token for a role of an allowed account",
-    object: webIdentity({ roleARN: role(own) }),
-  },
-  {
-    title: "a ProviderConfig with a token for a role of another account",
-    object: webIdentity({ roleARN: role("999999999999") }),
-    refused: "ProviderConfig trial may be for the accounts 000000000000",
-  },
   {
     title: "a ProviderConfig with something that is no role",
     object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: "arn:aws:iam" }] }),

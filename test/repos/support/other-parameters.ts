@@ -1,6 +1,9 @@
 import type { Manifest } from "./kustomize.ts";
 
-/** Requests to a fleet with other parameters than the embedded cloud's: its Git hosts are reached over HTTPS, or over both. */
+/**
+ * Requests to a fleet with other parameters than the embedded cloud's: its Git hosts are reached over HTTPS, or over both. And
+ * ProviderConfigs of forms that the provider has and the embedded cloud's stand-in does not: its API server refuses them unread.
+ */
 
 export interface OtherCase {
   readonly policy: string;
@@ -101,7 +104,34 @@ const spoke = (region: string, id: string): Manifest => ({
 });
 const places = parameters({ spoke_regions: " eu-west-1 \n us-east-1\n", spoke_accounts: " 111111111111 \n" });
 
+const config = (credentials: object): Manifest => ({
+  apiVersion: "aws.m.upbound.io/v1beta1",
+  kind: "ProviderConfig",
+  metadata: { name: "trial", namespace: "spokes" },
+  spec: { credentials },
+});
+const webIdentity = (more: object) =>
+  config({ source: "WebIdentity", webIdentity: { tokenConfig: { source: "Secret" }, ...more } });
+const role = (id: string) => ({ roleARN: `arn:aws:iam::${id}:role/fleet-crossplane` });
+
 const placements: readonly Omit<OtherCase, "policy">[] = [
+  {
+    title: "a ProviderConfig with the pod's identity",
+    object: config({ source: "PodIdentity" }),
+    parameters: places,
+  },
+  { title: "a ProviderConfig with a token of its own", object: webIdentity({}), parameters: places },
+  {
+    title: "a ProviderConfig with a token for a role of an allowed account",
+    object: webIdentity(role("111111111111")),
+    parameters: places,
+  },
+  {
+    title: "a ProviderConfig with a token for a role of another account",
+    object: webIdentity(role("999999999999")),
+    parameters: places,
+    refused: "ProviderConfig trial may be for the accounts 111111111111",
+  },
   { title: "a Spoke in one of several regions", object: spoke("us-east-1", "111111111111"), parameters: places },
   { title: "a Spoke in the first of them", object: spoke("eu-west-1", "111111111111"), parameters: places },
 ];
