@@ -176,8 +176,10 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
 
 /** Rejects with everything that this machine lacks. */
 export async function preflight(cache: { path: string; built: boolean }, dir: string): Promise<void> {
-  const [machine, tools] = await Promise.all([inspect(cache, dir), findTools(dir)]);
-  const lacks = [...missing(machine), ...toolFaults(tools)];
+  const machine = await inspect(cache, dir);
+  // Not beside it, nor in a folder of somebody else: the probe of overlay mounts writes into the folder.
+  const tools = machine.folderFaults.length === 0 ? toolFaults(await findTools(dir)) : [];
+  const lacks = [...missing(machine), ...tools];
   if (lacks.length > 0)
     throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);
 }

@@ -104,8 +104,11 @@ const holds = (dir: string, path: string): boolean => {
   return way === "" || !(way === ".." || way.startsWith("../"));
 };
 
-// Of a process that was killed while it wrote the marker.
-const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`);
+/** Begins the name of a folder in which preflight tries overlay mounts. */
+export const OVERLAY_PROBE_PREFIX = ".overlay-probe.";
+
+// Of a process that was killed while it wrote the marker, or tried the folder's file system.
+const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`) || name.startsWith(OVERLAY_PROBE_PREFIX);
 
 const tolerateMissing = (error: unknown) => (isMissing(error) ? undefined : Promise.reject(error));
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { CommandError, run } from "../instance/command.ts";
+import { OVERLAY_PROBE_PREFIX } from "../instance/folder.ts";
 import { hasApt } from "./debian.ts";
 import { goGroups } from "./go.ts";
 import { compare } from "./version.ts";
@@ -72,7 +73,7 @@ export async function findTools(instanceDir: string): Promise<BuildTools> {
 }
 
 const OVERLAY_PROBE = `
-dir=$(mktemp -d "$1/.overlay-probe.XXXXXX") && trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
+dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") && trap 'umount "$dir/merged" 2>/dev/null; rm -rf "$dir"' EXIT
 mkdir "$dir/lower" "$dir/upper" "$dir/work" "$dir/merged"
 mount -t overlay overlay -o "lowerdir=$dir/lower,upperdir=$dir/upper,workdir=$dir/work" "$dir/merged"`;
 

@@ -3,7 +3,13 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ensureOwned, folderFault, INSTANCE_FOLDER, removeOwned } from "../../../local/instance/folder.ts";
+import {
+  ensureOwned,
+  folderFault,
+  INSTANCE_FOLDER,
+  OVERLAY_PROBE_PREFIX,
+  removeOwned,
+} from "../../../local/instance/folder.ts";
 import { CACHE_FOLDER } from "../../../local/toolchain/cache.ts";
 
 const checkout = join(import.meta.dirname, "..", "..", "..");
@@ -89,6 +95,13 @@ describe.each([
     await mkdir(dir);
     await writeFile(join(dir, ".eks-gitops-fleet.json.17.0a1b2c3d"), "");
     expect(await folderFault(kind, dir)).toBeUndefined();
+  });
+
+  test("is begun anew where a kill left the folder of a probe", async () => {
+    await mkdir(join(dir, `${OVERLAY_PROBE_PREFIX}a1B2c3`, "merged"), { recursive: true });
+    await ensureOwned(kind, dir);
+    await removeOwned(kind, dir);
+    expect(existsSync(dir)).toBe(false);
   });
 });
 
