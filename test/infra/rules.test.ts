@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { readConfig } from "../../infra/config.ts";
+import { type Readable, rules } from "../../infra/rules.ts";
+import { project, stackConfig } from "../support/program.ts";
+
+/** The rules between keys, on settings that could be read: what they take, and what each blames. */
+
+const { settings: dev } = readConfig({
+  project,
+  values: stackConfig("dev"),
+  isSecret: () => false,
+  region: "eu-central-1",
+});
+const found = (settings: Readable) => rules.flatMap((rule) => rule(settings));
+const inDev = (changes: Readable) => found({ ...dev, ...changes });
+const without = (...names: string[]): Readable =>
+  Object.fromEntries(Object.entries(dev).filter(([name]) => !names.includes(name)));
+
+const sealed = (scope: string, generation: string, active: boolean) => ({ scope, generation, active });
+const zones = ["eu-central-1a", "eu-central-1b"];
+
+describe("a rule", () => {
+  it.each(Object.keys(dev))("says nothing while %s can't be read", (name) => {
+    expect(found(without(name))).toEqual([]);
+  });
+
+  it.each([
+    ["the keys of the nodes", { nodeMin: 5 }, ["nodeDesired", "nodeMax"]],
+    ["the keys of the nodes", { nodeMax: 0 }, ["nodeMin", "nodeDesired"]],
+    ["the image of the nodes", { nodeInstanceTypes: ["m6i.large"] }, ["nodeAmiType"]],
+    ["the number of zones", { availabilityZones: ["eu-central-1a"] }, ["zones"]],
+    ["the VPC's block", { privateSubnetCidrs: ["10.9.0.0/18", "10.9.64.0/18"] }, ["vpcCidr"]],
+    ["how Git is authenticated", { gitopsSystemRepoUrl: "https://github.com/a/b.git" }, ["gitAuthentication"]],
+  ] as [string, Readable, string[]][])("does not guess %s", (_what, changes, names) => {
+    expect(found({ ...without(...names), ...changes })).toEqual([]);
+  });
+});
+
+describe("the rules take", () => {
+  it.each([
+    ["a subnet of the VPC for each zone", { privateSubnetCidrs: ["10.0.0.0/18", "10.0.64.0/18"] }],
+    [
+      "subnets of the smallest size that EC2 has, next to each other",
+      { publicSubnetCidrs: ["10.0.0.0/28", "10.0.0.16/28"] },
+    ],
+    ["a zone's name for each zone", { availabilityZones: zones }],
+    ["as many nodes as there may be at least", { nodeMin: 2, nodeDesired: 2, nodeMax: 3 }],
+    ["as many nodes as there may be at most", { nodeMin: 1, nodeDesired: 3, nodeMax: 3 }],
+    ["several Graviton types", { nodeInstanceTypes: ["m7g.large", "m6g.large"] }],
+    [
+      "a private endpoint alone",
+      { endpointPublicAccess: false, endpointPublicAccessCidrs: [], endpointPrivateAccess: true },
+    ],
+    ["a public endpoint alone", { endpointPublicAccess: true, endpointPrivateAccess: false }],
+    ["networks of a public endpoint that is off", { endpointPublicAccess: false, endpointPrivateAccess: true }],
+    [
+      "an active generation in each scope, beside older ones",
+      { sealingKeys: [sealed("dev", "1", false), sealed("dev", "2", true), sealed("qa", "1", true)] },
+    ],
+    ["names that only contain the reserved words", { fleet: "github-spokes" }],
+    ["a pool beside the VPC", { vpcCidr: "10.0.0.0/16", spokeCidrPool: "10.64.0.0/10" }],
+    [
+      "a pool over the block of a VPC that is not made",
+      { vpcId: "vpc-1", privateSubnetIds: ["a", "b"], spokeCidrPool: "10.0.0.0/8" },
+    ],
+    [
+      "a role for Argo CD with its cluster secret",
+      { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
+    ],
+  ] as [string, Readable][])("%s", (_what, changes) => {
+    expect(inDev(changes)).toEqual([]);
+  });
+});
+
+describe("the rules blame", () => {
+  it.each([
+    ["fewer nodes wanted than there must be", { nodeMin: 3, nodeDesired: 2, nodeMax: 4 }, ["nodeDesired"]],
+    [
+      "a subnet larger than EC2 has",
+      { vpcCidr: "10.0.0.0/8", spokeCidrPool: "172.16.0.0/12", privateSubnetCidrs: ["10.0.0.0/15", "10.2.0.0/16"] },
+      ["privateSubnetCidrs[0]"],
+    ],
+    ["more zone names than zones", { availabilityZones: [...zones, "eu-central-1c"] }, ["availabilityZones"]],
+    ["fewer subnets than zones", { publicSubnetCidrs: ["10.0.0.0/24"] }, ["publicSubnetCidrs"]],
+    ["a list of one zone twice", { availabilityZones: ["eu-central-1a", "eu-central-1a"] }, ["availabilityZones"]],
+    ["one subnet of an existing VPC, twice", { vpcId: "vpc-1", privateSubnetIds: ["a", "a"] }, ["privateSubnetIds"]],
+    [
+      "ids without a VPC, each list",
+      { publicSubnetIds: ["a"], egressCidrs: ["198.51.100.7/32"] },
+      ["publicSubnetIds", "egressCidrs"],
+    ],
+    ["a fleet that begins as a hub", { fleet: "hub-a" }, ["fleet"]],
+    ["a fleet that ends as a spoke", { fleet: "a-spoke" }, ["fleet"]],
+    ["a fleet called hub", { fleet: "hub" }, ["fleet"]],
+    [
+      "the sealing key whose name is too long, not the fleet",
+      { sealingKeys: [sealed("a".repeat(500), "1", true)] },
+      ["sealingKeys"],
+    ],
+    [
+      "a scope without an active generation and one with two, each once",
+      { sealingKeys: [sealed("dev", "1", true), sealed("dev", "2", true), sealed("qa", "1", false)] },
+      ["sealingKeys", "sealingKeys"],
+    ],
+    [
+      "another processor once, whatever the number of types",
+      { nodeInstanceTypes: ["m6i.large", "m6i.xlarge"] },
+      ["nodeInstanceTypes"],
+    ],
+    [
+      "two administrators who are named three times",
+      { clusterAdmins: ["a", "b", "a", "b", "a"] },
+      ["clusterAdmins", "clusterAdmins"],
+    ],
+    [
+      "each Git URL that does not go with tokens",
+      { gitAuthentication: "token", gitToken: "t" },
+      ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"],
+    ],
+  ] as [string, Readable, string[]][])("%s", (_what, changes, keys) => {
+    expect(inDev(changes).map(({ key }) => key)).toEqual(keys);
+  });
+
+  it("a fleet's length by how much too long each name is", () => {
+    const [role] = inDev({ fleet: "f".repeat(41) });
+    expect(role).toMatchObject({
+      key: "fleet",
+      allowed: "at most 64 characters",
+      remedy: "shorten it by at least 2 characters",
+    });
+  });
+
+  it("two active generations by name", () => {
+    const [mistake] = inDev({
+      sealingKeys: [sealed("dev", "1", true), sealed("dev", "2", true), sealed("dev", "3", false)],
+    });
+    expect(mistake?.got).toBe("active: 1, 2");
+  });
+
+  it("only the types of another processor", () => {
+    const [mistake] = inDev({ nodeInstanceTypes: ["m7g.large", "m6i.large"] });
+    expect(mistake?.got).toContain("m6i.large");
+    expect(mistake?.got).not.toContain("m7g.large");
+  });
+});
