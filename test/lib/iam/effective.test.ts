@@ -90,7 +90,12 @@ const clusterTags = [
   "shop",
   "",
 ];
-const namespaces = [...applications, "payment-eu", ""];
+const namespaces = ["billing", "payment-eu", ""];
+const tagsOf = (cluster: string, namespace: string, identity: string) => ({
+  [principalTags.cluster]: cluster,
+  [principalTags.namespace]: namespace,
+  [identityTag]: identity,
+});
 const attack: Attack = {
   roleArns: [
     ...Object.keys(hub).map((name) => `fleet-hub-${name}`),
@@ -105,15 +110,11 @@ const attack: Attack = {
       `fleet-spoke-${spoke}_payment-eu_x`,
     ]),
   ].map(role),
-  tags: clusterTags.flatMap((cluster) =>
-    namespaces.flatMap((namespace) =>
-      ["external-secrets", "cluster", "crossplane"].map((identity) => ({
-        [principalTags.cluster]: cluster,
-        [principalTags.namespace]: namespace,
-        [identityTag]: identity,
-      })),
-    ),
-  ),
+  // The fleet's boundary asks for the identity, the tenants' for the namespace.
+  tags: clusterTags.flatMap((cluster) => [
+    ...["external-secrets", "cluster", "crossplane"].map((identity) => tagsOf(cluster, "payment", identity)),
+    ...namespaces.map((namespace) => tagsOf(cluster, namespace, "crossplane")),
+  ]),
   boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants },
   attachable: ["AdministratorAccess", "AmazonEKSClusterPolicy", "IAMFullAccess"].map(arns(account).managedPolicy),
   existing: [...Object.values(hub), ...Object.values(blue), ...Object.values(green)],
