@@ -14,6 +14,7 @@ import {
   DeleteRolePermissionsBoundaryCommand,
   DeleteRolePolicyCommand,
   PutRolePolicyCommand,
+  TagRoleCommand,
 } from "@aws-sdk/client-iam";
 import { GetSecretValueCommand, PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import {
@@ -24,11 +25,11 @@ import {
   ReceiveMessageCommand,
   SendMessageCommand,
 } from "@aws-sdk/client-sqs";
-import { AssumeRoleCommand } from "@aws-sdk/client-sts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createAws } from "../../local/aws/clients.ts";
+import { policy } from "../../lib/iam/policy.ts";
+import { serviceAccountTrust } from "../../lib/iam/trust.ts";
 import { APP, sharedApp } from "./support/apps.ts";
-import { account, instance, outputs } from "./support/fleet.ts";
+import { account, outputs } from "./support/fleet.ts";
 import { outcome } from "./support/gateway.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import { getOnSpoke, on, sharedSpoke } from "./support/spokes.ts";
@@ -209,68 +210,55 @@ describe("Crossplane of a spoke", () => {
   });
 
   test("reaches through a role that it makes, with all rights and any tags, only what is called after that role", async () => {
-    const everything = JSON.stringify({
-      Version: "2012-10-17",
-      Statement: [{ Effect: "Allow", Action: "*", Resource: "*" }],
-    });
-    const trust = JSON.stringify({
-      Version: "2012-10-17",
-      Statement: [
-        {
-          Effect: "Allow",
-          Principal: { AWS: facts["crossplane_iam_role_arn"] },
-          Action: ["sts:AssumeRole", "sts:TagSession"],
-        },
-      ],
-    });
-    const tables = [`${trial}_t`, `${own}_payments`, ...foreign];
-    const [mine = ""] = tables;
-    for (const TableName of [mine, ...foreign])
-      await account.dynamodb.send(new CreateTableCommand({ TableName, ...keySchema }));
+    const subject = {
+      namespace: facts["crossplane_namespace"] ?? "",
+      serviceAccount: facts["crossplane_service_account"] ?? "",
+    };
+    const issuer = { providerArn: facts["oidc_provider_arn"] ?? "", issuer: facts["oidc_provider"] ?? "" };
+    const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
+    const mine = `${trial}_own`;
+    const tables = [mine, ...foreign];
     const tagsOf = (cluster: string, namespace: string) => [
       { Key: "eks-cluster-name", Value: cluster },
       { Key: "kubernetes-namespace", Value: namespace },
     ];
-    const role = {
-      RoleName: trial,
-      AssumeRolePolicyDocument: trust,
-      PermissionsBoundary: facts["tenant_boundary_arn"],
-      Tags: tagsOf(prefix, "trial"),
-    };
-    await crossplane.iam.send(new CreateRoleCommand(role));
-    const policy = { RoleName: trial, PolicyName: "all" };
-    await crossplane.iam.send(new PutRolePolicyCommand({ ...policy, PolicyDocument: everything }));
     const reached = async (Tags: ReturnType<typeof tagsOf>) => {
-      const assume = new AssumeRoleCommand({ RoleArn: arn(`role/${trial}`), RoleSessionName: "trial", Tags });
-      const { Credentials } = await crossplane.sts.send(assume);
-      const { dynamodb } = createAws({
-        region: "us-east-1",
-        endpoint: () => instance.awsEndpoint,
-        credentials: {
-          accessKeyId: Credentials?.AccessKeyId ?? "",
-          secretAccessKey: Credentials?.SecretAccessKey ?? "",
-          sessionToken: Credentials?.SessionToken ?? "",
-        },
-        maxAttempts: 1,
-      });
+      await crossplane.iam.send(new TagRoleCommand({ RoleName: trial, Tags }));
+      const holder = { namespace: subject.namespace, name: subject.serviceAccount };
+      const { dynamodb } = await actingAs(arn(`role/${trial}`), holder, on(SPOKE));
       const open: string[] = [];
-      for (const TableName of tables) {
+      for (const TableName of [...tables, `${own}_payments`]) {
         const get = new GetItemCommand({ TableName, Key: { payment_id: { S: "trial" } } });
         if ((await outcome(dynamodb.send(get))) === "allowed") open.push(TableName);
       }
       return open;
     };
-    expect(await reached([])).toEqual([mine]);
-    for (const Tags of [
-      tagsOf(prefix, APP),
-      tagsOf("fleet-spoke-other", APP),
-      tagsOf(`${prefix}-2`, APP),
-      tagsOf(prefix, ""),
-    ])
-      expect(await reached(Tags), JSON.stringify(Tags)).toEqual([]);
-    await crossplane.iam.send(new DeleteRolePolicyCommand(policy));
-    expect(await remove(trial)).toBe("allowed");
-    for (const TableName of [mine, ...foreign]) await account.dynamodb.send(new DeleteTableCommand({ TableName }));
+    const PolicyName = "all";
+    for (const TableName of tables) await account.dynamodb.send(new CreateTableCommand({ TableName, ...keySchema }));
+    await crossplane.iam.send(
+      new CreateRoleCommand({
+        RoleName: trial,
+        AssumeRolePolicyDocument: JSON.stringify(serviceAccountTrust(issuer, subject)),
+        PermissionsBoundary: facts["tenant_boundary_arn"],
+      }),
+    );
+    try {
+      const put = { RoleName: trial, PolicyName, PolicyDocument: JSON.stringify(everything) };
+      await crossplane.iam.send(new PutRolePolicyCommand(put));
+      expect(await reached(tagsOf(prefix, "trial"))).toEqual([mine]);
+      const others = [
+        [prefix, APP],
+        ["fleet-spoke-other", APP],
+        [`${prefix}-2`, APP],
+        [prefix, ""],
+      ] as const;
+      for (const [cluster, namespace] of others)
+        expect(await reached(tagsOf(cluster, namespace)), `${cluster} ${namespace}`).toEqual([]);
+    } finally {
+      await crossplane.iam.send(new DeleteRolePolicyCommand({ RoleName: trial, PolicyName }));
+      await remove(trial);
+      for (const TableName of tables) await account.dynamodb.send(new DeleteTableCommand({ TableName }));
+    }
   });
 
   test("makes and describes tables and queues under its cluster's name only, and reads nothing out of them", async () => {
