@@ -187,11 +187,6 @@ export const tenantSources: Cases = [
     refused: "got https://charts.fleet.internal.evil.example",
   },
   {
-    title: "a repository on a port that begins alike",
-    object: git(place, `${host}2/payment-app-manifests.git`),
-    refused: "GitRepositorys of a tenant are below",
-  },
-  {
     title: "an OCI artifact",
     object: source("OCIRepository", place, { url: "oci://ghcr.io/somebody/manifests" }),
     refused: "got oci://ghcr.io/somebody/manifests",

@@ -167,6 +167,15 @@ const tenantSources: readonly Omit<OtherCase, "policy">[] = [
     },
     parameters: folders,
   },
+  {
+    title: "a repository of an organisation that is called alike",
+    object: {
+      ...source("https://git.example.com/org-of-others/app.git"),
+      metadata: { name: "it", namespace: "payment-app" },
+    },
+    parameters: folders,
+    refused: "GitRepositorys of a tenant are below https://git.example.com/org/",
+  },
 ];
 
 export const otherCases: readonly OtherCase[] = [
