@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCluster } from "../../../local/clusters/options.ts";
@@ -9,22 +10,22 @@ import { ensureToolchain } from "../../../local/toolchain/index.ts";
 export interface Network {
   /** "open", or the code of the error: ECONNREFUSED where NetworkPolicies stop it. */
   connect(host: string, port: number): Promise<string>;
-  /** The address of a name by a DNS server, or the code of the error. */
-  resolve(server: string, name: string): Promise<string>;
-  /** The status of GET / by TLS for a name at an address, or the code of the error. */
-  get(name: string, address: string): Promise<string>;
+  /** "answered" when a UDP datagram is, or the code of the error. */
+  datagram(host: string, port: number): Promise<string>;
+  /** Answers on these ports, TCP and UDP, until the process is killed. */
+  listen(host: string, ...ports: readonly number[]): ChildProcess;
 }
 
 const PROBE = join(import.meta.dirname, "probe.mjs");
 
 /** The network namespace of this path. */
-export function networkAt(instance: Instance, path: string): Network {
-  const probe = async (...args: string[]) =>
-    (await run(["nsenter", `--net=${path}`, "--", process.execPath, PROBE, ...args])).trim();
+export function networkAt(path: string): Network {
+  const argv = ["nsenter", `--net=${path}`, "--", process.execPath, PROBE] as const;
   return {
-    connect: (host, port) => probe("connect", host, String(port)),
-    resolve: (server, name) => probe("resolve", server, name),
-    get: (name, address) => probe("get", name, address, instance.paths.caCertificate),
+    connect: async (host, port) => (await run([...argv, "connect", host, String(port)])).trim(),
+    datagram: async (host, port) => (await run([...argv, "datagram", host, String(port)])).trim(),
+    listen: (host, ...ports) =>
+      spawn(argv[0], [...argv.slice(1), "listen", host, ...ports.map(String)], { stdio: "inherit" }),
   };
 }
 
@@ -47,5 +48,5 @@ export async function podNetwork(instance: Instance, cluster: string, { status, 
   const task = tasks.split("\n").find((line) => container !== undefined && line.startsWith(container));
   const [, pid] = task?.split(/\s+/) ?? [];
   if (pid === undefined) throw new Error(`pod ${metadata?.name} has no running container:\n${tasks}`);
-  return networkAt(instance, `/proc/${pid}/ns/net`);
+  return networkAt(`/proc/${pid}/ns/net`);
 }

@@ -79,7 +79,7 @@ async function build(cloud: GatewayCloud): Promise<PolicyCluster> {
   return {
     cloud,
     kube,
-    node: { ...node, network: networkAt(instance, nodePath(node)) },
+    node: { ...node, network: networkAt(nodePath(node)) },
     dns: await ready("CoreDNS", ({ metadata }) => metadata?.labels?.["k8s-app"] === "kube-dns"),
     pod: (namespace, name) =>
       ready(`pod ${namespace}/${name}`, ({ metadata }) => metadata?.namespace === namespace && metadata.name === name),

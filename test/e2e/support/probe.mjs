@@ -1,8 +1,6 @@
 // Run by a test inside another network namespace; prints one word or address. What it asks with is Node.js alone.
-import { Resolver } from "node:dns/promises";
-import { readFileSync } from "node:fs";
-import { request } from "node:https";
-import { connect } from "node:net";
+import { createSocket } from "node:dgram";
+import { connect, createServer } from "node:net";
 
 const SECONDS = 5;
 
@@ -15,30 +13,25 @@ const probes = {
       socket.once("timeout", () => resolve("ETIMEDOUT"));
       socket.once("error", ({ code }) => resolve(code));
     }),
-  // The first address of a name, or the error's code.
-  resolve: async (server, name) => {
-    const resolver = new Resolver({ timeout: SECONDS * 1000, tries: 1 });
-    resolver.setServers([server]);
-    return await resolver.resolve4(name).then(
-      ([address]) => address,
-      ({ code }) => code,
-    );
-  },
-  // The status of GET / over TLS for this name at this address, or the error's code.
-  get: (name, host, caFile) =>
+  // "answered", or the error's code.
+  datagram: (host, port) =>
     new Promise((resolve) => {
-      const options = {
-        host,
-        servername: name,
-        headers: { host: name },
-        ca: readFileSync(caFile),
-        timeout: SECONDS * 1000,
-      };
-      const call = request(options, (response) => resolve(response.statusCode));
-      call.once("timeout", () => resolve("ETIMEDOUT"));
-      call.once("error", ({ code }) => resolve(code));
-      call.end();
+      const socket = createSocket("udp4");
+      socket.once("message", () => resolve("answered"));
+      socket.once("error", ({ code }) => resolve(code));
+      socket.connect(Number(port), host, () => socket.send("?"));
+      setTimeout(() => resolve("ETIMEDOUT"), SECONDS * 1000);
     }),
+  // Takes connections and answers datagrams on these ports, until it is killed.
+  listen: async (host, ...ports) => {
+    for (const port of ports) {
+      createServer((connection) => connection.on("error", () => {}).end()).listen(Number(port), host);
+      const datagrams = createSocket("udp4");
+      datagrams.on("message", (_, from) => datagrams.send("!", from.port, from.address));
+      datagrams.bind(Number(port), host);
+    }
+    await new Promise(() => {});
+  },
 };
 
 const [probe, ...args] = process.argv.slice(2);

@@ -1,0 +1,96 @@
+import type { ChildProcess } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { run } from "../../local/instance/command.ts";
+import type { Place } from "./support/policy-cluster.ts";
+import { nodeNetworkPath, type PolicyNode, startPolicyNode } from "./support/policy-node.ts";
+
+const poll = { timeout: 60_000, interval: 500 };
+const REFUSED = "ECONNREFUSED";
+const METADATA = "169.254.169.254";
+const KUBELET = 10250;
+/** The application's own port and that of its metrics, as in the demo's. */
+const HTTP = 9898;
+const METRICS = 9797;
+const HTTPS = 443;
+/** CoreDNS: questions and its readiness. */
+const DNS = 53;
+const READINESS = 8181;
+const template = join(import.meta.dirname, "..", "..", "repos", "gitops-workloads", "templates", "app");
+
+let machine: PolicyNode;
+/** Of the platform, and no NetworkPolicy selects it: the twin of every refusal. */
+let dns: Place;
+let app: Place;
+let neighbour: Place;
+const listeners: ChildProcess[] = [];
+
+/** The namespace and the NetworkPolicies that every application gets. */
+async function application(name: string): Promise<{ namespace: object; policies: object[] }> {
+  const read = async (file: string) => {
+    const text = await readFile(join(template, file), "utf8");
+    const own = text.replaceAll("__app__", name).replaceAll("__tenant__", `team-${name}`);
+    return parseAllDocuments(own).map((document) => document.toJS() as { kind: string });
+  };
+  const namespace = (await read("namespace.yaml")).find(({ kind }) => kind === "Namespace");
+  return { namespace: namespace ?? {}, policies: await read("network.yaml") };
+}
+
+beforeAll(async () => {
+  machine = await startPolicyNode();
+  dns = await machine.pod("kube-system", "coredns", { "k8s-app": "kube-dns" }, { dns: DNS, ready: READINESS });
+  const ports = { http: HTTP, metrics: METRICS, https: HTTPS };
+  const places: Place[] = [];
+  for (const name of ["orders", "neighbour"]) {
+    const { namespace, policies } = await application(name);
+    await machine.apply(namespace);
+    places.push(await machine.pod(name, name, { app: name }, ports));
+    await machine.apply(...policies);
+  }
+  [app, neighbour] = places as [Place, Place];
+  await run(["nsenter", `--net=${nodeNetworkPath()}`, "--", "ip", "address", "add", `${METADATA}/32`, "dev", "lo"]);
+  listeners.push(machine.node.network.listen("0.0.0.0", KUBELET, 80, HTTPS));
+  listeners.push(machine.outside.listen(machine.host, HTTPS, 4566));
+});
+afterAll(async () => {
+  for (const listener of listeners) listener.kill();
+  await machine?.remove();
+});
+
+test("a pod of an application reaches DNS, by TCP and UDP, and AWS's APIs on port 443", async () => {
+  await expect.poll(() => app.network.connect(dns.address, READINESS), poll).toBe(REFUSED);
+  expect(await app.network.connect(dns.address, DNS)).toBe("open");
+  expect(await app.network.datagram(dns.address, DNS)).toBe("answered");
+  expect(await app.network.connect(machine.host, HTTPS)).toBe("open");
+});
+
+test.for<[what: string, address: () => string, port: number]>([
+  ["the metadata service of its node", () => METADATA, 80],
+  ["the metadata service on the port of AWS's APIs", () => METADATA, HTTPS],
+  ["the kubelet of its node", () => machine.node.address, KUBELET],
+  ["another port outside of the cluster", () => machine.host, 4566],
+  ["another port of the DNS server", () => dns.address, READINESS],
+  ["another tenant's pod", () => neighbour.address, HTTP],
+  ["another tenant's pod on the port of AWS's APIs", () => neighbour.address, HTTPS],
+])("it does not reach %s", async ([, address, port]) => {
+  await expect.poll(() => app.network.connect(address(), port), poll).toBe(REFUSED);
+  // The twin: something listens there, and only the policies stop it.
+  const from = address() === neighbour.address && port === HTTPS ? machine.node : dns;
+  expect(await from.network.connect(address(), port)).toBe("open");
+});
+
+test("it is reached on its own port by the platform, and on no other", async () => {
+  await expect.poll(() => dns.network.connect(app.address, METRICS), poll).toBe(REFUSED);
+  expect(await dns.network.connect(app.address, HTTP)).toBe("open");
+  expect(await machine.node.network.connect(app.address, METRICS)).toBe("open");
+});
+
+test("it is not reached by another tenant, also when that may connect to everything", async () => {
+  const spec = { podSelector: {}, policyTypes: ["Egress"], egress: [{}] };
+  const metadata = { name: "open", namespace: "neighbour" };
+  await machine.apply({ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", metadata, spec });
+  await expect.poll(() => neighbour.network.connect(dns.address, READINESS), poll).toBe("open");
+  for (const port of [HTTP, METRICS, HTTPS]) expect(await neighbour.network.connect(app.address, port)).toBe(REFUSED);
+});
