@@ -285,7 +285,7 @@ export const ruleCases: readonly RuleCase[] = [
   {
     name: "another change of a Spoke with an account",
     before: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } } } },
-    change: { spec: { tenant: "payments" } },
+    change: { spec: { account: { id: "111111111111", providerConfigRef: { name: "a" } }, tenant: "payments" } },
   },
   {
     name: "a wrong version corrected before it is known which one runs",
