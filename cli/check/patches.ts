@@ -119,9 +119,13 @@ export function missingPatches(reading: Reading, build: FluxBuild, files: Files,
       );
     }
     for (const { operation, place } of operations) {
-      if (operation.op !== "replace" || objects.every((object) => has(object, operation.path))) continue;
+      if (operation.op !== "replace") continue;
+      const lacking = objects.filter((object) => !has(object, operation.path));
+      // By name, as kustomize and a builder of ours may order them differently.
+      const [first] = lacking.sort((a, b) => a.metadata.name.localeCompare(b.metadata.name));
+      if (first === undefined) continue;
       misses = true;
-      const { kind, metadata } = objects.find((object) => !has(object, operation.path)) as Manifest;
+      const { kind, metadata } = first;
       findings.add(
         "patch",
         place,

@@ -257,7 +257,7 @@ export const seeds: readonly Seed[] = [
     rule: "patch",
     file: "gitops-system/spoke-bootstrap/steps/patches/extra.yaml",
     on: "/spec/timout",
-    problem: `the patch replaces /spec/timout, which Kustomization ${variable("cluster_name")}-base does not have: kustomize adds it instead`,
+    problem: `the patch replaces /spec/timout, which Kustomization ${variable("cluster_name")}-access does not have: kustomize adds it instead`,
     alone: true,
     clusters: [],
   },
