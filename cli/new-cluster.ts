@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { type Sealing, sealingScope } from "../lib/spoke.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { newSpoke } from "./spoke-folder.ts";
 import type { DeployKeys } from "./spoke-secrets.ts";
-import { onePositional, parsed, requiredFlags } from "./usage.ts";
+import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
 
 export const summary = "a folder for a new spoke in gitops-system, with its sealed deploy keys";
 
@@ -52,7 +51,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("new-cluster", "name", positionals);
   const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
   const checkout = resolve(values.repository ?? ".");
-  const hosts = values["known-hosts"];
   // Both are compared with what is allowed before anything else looks at them.
   const sealing = values.sealing as Sealing | undefined;
   const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
@@ -69,7 +67,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       admins: values.admin,
       sealing,
       deployKeys,
-      knownHosts: hosts === undefined ? undefined : await readFile(hosts, "utf8"),
+      knownHosts: await flagFile(values["known-hosts"]),
     },
     () => fleetFrom(values),
   );

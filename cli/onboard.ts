@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { Sealing } from "../lib/spoke.ts";
 import { onboardApp } from "./app-folder.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
-import { onePositional, parsed, requiredFlags } from "./usage.ts";
+import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
 
 export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed deploy key";
 
@@ -47,7 +46,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { cluster, environment, tenant, "repository-url": repositoryUrl } = required;
   const path = values.path ?? `./overlays/${environment}`;
   const checkout = resolve(values.repository ?? ".");
-  const hosts = values["known-hosts"];
   const { folder, publicKey } = await onboardApp(
     checkout,
     {
@@ -56,7 +54,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       sealing: values.sealing as Sealing | undefined,
     },
     () => fleetFrom(values),
-    hosts === undefined ? undefined : await readFile(hosts, "utf8"),
+    await flagFile(values["known-hosts"]),
   );
   const made = relative(checkout, folder);
   console.log(`Made ${folder}. Next:

@@ -1,10 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { reseal } from "./spoke-keys.ts";
 import { choiceMistakes } from "./spoke-rules.ts";
 import { type DeployKeys, deployKeyChoices } from "./spoke-secrets.ts";
-import { onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
+import { flagFile, onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
 export const summary = "seals the deploy keys of a spoke anew: after a move to keys of its own, or to replace them";
 
@@ -33,8 +32,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("reseal", "spoke", positionals);
   const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
   refuse("reseal", choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
-  const hosts = values["known-hosts"];
-  const knownHosts = hosts === undefined ? undefined : await readFile(hosts, "utf8");
+  const knownHosts = await flagFile(values["known-hosts"]);
   const checkout = resolve(values.repository ?? ".");
   const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
   const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));

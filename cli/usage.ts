@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { parse } from "yaml";
 import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
@@ -15,6 +16,10 @@ export function parsed<const T extends ParseArgsOptionsConfig>(command: string, 
     throw new UsageError(`${(error as Error).message}. See npx fleet ${command} --help`, { cause: error });
   }
 }
+
+/** The text of the file that a flag names; undefined without the flag. */
+export const flagFile = async (path: string | undefined): Promise<string | undefined> =>
+  path === undefined ? undefined : await readFile(path, "utf8");
 
 /**
  * The values of flags that a command can't do without.
