@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { open, readdir, rm, stat } from "node:fs/promises";
+import { open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isMissing } from "../instance/files.ts";
-import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
+import { type Instance, readFolder, readJson, writeAtomic } from "../instance/index.ts";
 import { statOf } from "../instance/processes.ts";
 
 /** A change to the stack that runs on its own: it goes on when the command that started it is killed. */
@@ -43,9 +42,7 @@ async function running(instance: Instance): Promise<Operation | undefined> {
 /** The locks of Pulumi's file backend. */
 async function locks(instance: Instance): Promise<{ pid: number }[]> {
   const folder = join(instance.paths.pulumi, ".pulumi", "locks");
-  const names = await readdir(folder, { recursive: true }).catch((error: unknown) =>
-    isMissing(error) ? [] : Promise.reject(error),
-  );
+  const names = (await readFolder(folder, { recursive: true })) ?? [];
   const found = await Promise.all(
     names.filter((name) => name.endsWith(".json")).map((name) => readJson<{ pid: number }>(join(folder, name))),
   );

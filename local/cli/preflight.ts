@@ -110,14 +110,14 @@ export function routesIn(table: string): { dst: string; dev: string }[] {
   });
 }
 
-/** Links whose routes into 100.64.0.0/10 are not an instance's (those begin with `fl<index>c`). Pure. */
+/** Links whose routes into 100.64.0.0/10 are neither an instance's (`fl<index>c…`) nor of the tests of tenants' networks (`flp…`). Pure. */
 export function foreignRoutes(routes: readonly { dst: string; dev: string }[]): string[] {
   const shared = (address: string) => {
     const [first, second] = address.split(".").map(Number);
     return first === 100 && second !== undefined && second >= 64 && second < 128;
   };
   return routes
-    .filter(({ dst, dev }) => shared(dst) && !/^fl\d+c\d/.test(dev))
+    .filter(({ dst, dev }) => shared(dst) && !/^fl(\d+c|p)\d/.test(dev))
     .map(({ dst, dev }) => `${dst} on ${dev}`);
 }
 

@@ -7,6 +7,7 @@ import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { newFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
+import { tearDown } from "./teardown.ts";
 import { temporaryInstance } from "./temporary.ts";
 import { closingLines, type TestResults } from "./test-results.ts";
 import { testToolsStep } from "./test-tools.ts";
@@ -14,7 +15,7 @@ import { testToolsStep } from "./test-tools.ts";
 /** The projects of vitest.config.ts that a run without a choice is made of. */
 const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
 
-/** Runs vitest to its end and gives its exit code; its counts go into a file. */
+/** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
@@ -38,6 +39,8 @@ await main(async () => {
   const { machineSteps } = newFleet(dir, "local");
   await runSteps([...machineSteps, testToolsStep], undefined, dir);
   const code = await vitest(process.argv.slice(2), dir, results);
+  // vitest removes the instance after the tests, but not when it is interrupted.
+  if (code === 130) await tearDown(dir, "local", { force: true });
   const closing = closingLines(await readJson<TestResults>(results), CHECKOUT);
   await rm(results, { force: true });
   if (code === 0) await rm(dir, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 
 /** Writes a file so that a reader (or a kill) never meets half of it. `mode` is 0600 unless told. */
 export async function writeAtomic(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
@@ -23,6 +23,16 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The names in a folder (with `recursive`, the paths below it), or undefined when there is no such folder. Any other fault rejects. */
+export async function readFolder(path: string, { recursive = false } = {}): Promise<string[] | undefined> {
+  try {
+    return await readdir(path, { recursive });
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;

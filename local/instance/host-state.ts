@@ -1,9 +1,9 @@
-import { readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { RUN_ROOT } from "./addresses.ts";
 import { rootControllers, withoutRootControllers } from "./cgroups.ts";
 import { run } from "./command.ts";
-import { isMissing, readJson, readText, writeAtomic } from "./files.ts";
+import { readFolder, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 
 /**
@@ -77,7 +77,7 @@ async function look(host: Host): Promise<Note> {
   const names = [...Object.keys(SET), ...(await forwardingSettings(host))];
   const settings = await Promise.all(names.map(async (name) => [name, await readText(setting(host, name))] as const));
   const folders = await Promise.all(
-    FOLDERS.map(async (folder) => ((await entries(join(host.root, folder))) === undefined ? [folder] : [])),
+    FOLDERS.map(async (folder) => ((await readFolder(join(host.root, folder))) === undefined ? [folder] : [])),
   );
   return {
     settings: Object.fromEntries(settings.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
@@ -89,7 +89,7 @@ async function look(host: Host): Promise<Note> {
 /** The kernel sets these for every link when ip_forward changes (Linux, net/ipv4/devinet.c, inet_forward_change). */
 async function forwardingSettings(host: Host): Promise<string[]> {
   if ((await readText(setting(host, "net/ipv4/ip_forward")))?.trim() !== "0") return [];
-  const links = (await entries(setting(host, "net/ipv4/conf"))) ?? [];
+  const links = (await readFolder(setting(host, "net/ipv4/conf"))) ?? [];
   return ["net/ipv4/conf/all/accept_redirects", ...links.map((link) => `net/ipv4/conf/${link}/forwarding`)];
 }
 
@@ -122,15 +122,11 @@ export async function restoreHost(host: Host = MACHINE): Promise<void> {
 async function removeFolder(folder: string): Promise<void> {
   if (folder.endsWith("/device-plugins"))
     for (const name of KUBELET_FILES) await rm(join(folder, name), { force: true });
-  const names = await entries(folder);
+  const names = await readFolder(folder);
   if (names === undefined || names.length > 0) return;
   // `ip netns add` mounts the folder on itself.
   if (folder === "/run/netns" && (await mountsUnder(dirname(folder))).includes(folder)) await run(["umount", folder]);
   await rmdir(folder);
-}
-
-async function entries(folder: string): Promise<string[] | undefined> {
-  return await readdir(folder).catch((error: unknown) => (isMissing(error) ? undefined : Promise.reject(error)));
 }
 
 const setting = (host: Host, name: string): string => join(host.root, "proc", "sys", name);

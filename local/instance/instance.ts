@@ -1,7 +1,7 @@
-import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
+import { mkdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
-import { isMissing, readJson, writeAtomic } from "./files.ts";
+import { readFolder, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
 import { prepareHost, restoreHost } from "./host-state.ts";
 import { type Leftover, leftovers } from "./leftovers.ts";
@@ -103,17 +103,8 @@ async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number 
 /** Whether something in an instance's folder knows its addresses: clusters, or the Pulumi state of their outputs. */
 async function holdsState(dir: string): Promise<boolean> {
   const { clusters, eks, pulumi } = instanceAt(dir, 0).paths;
-  const contents = await Promise.all([clusters, eks, pulumi].map((folder) => entriesOf(folder)));
-  return contents.flat().length > 0;
-}
-
-async function entriesOf(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  const contents = await Promise.all([clusters, eks, pulumi].map((folder) => readFolder(folder)));
+  return contents.some((names) => names !== undefined && names.length > 0);
 }
 
 async function freeIndex(dir: string, claims: readonly Claim[]): Promise<number> {
@@ -143,7 +134,7 @@ async function withoutStale(claims: readonly Claim[]): Promise<Claim[]> {
 }
 
 async function readClaims(): Promise<Claim[]> {
-  const names = (await entriesOf(RUN_ROOT)).filter((name) => /^\d+\.json$/.test(name));
+  const names = ((await readFolder(RUN_ROOT)) ?? []).filter((name) => /^\d+\.json$/.test(name));
   const claims = await Promise.all(names.map((name) => readJson<Claim>(join(RUN_ROOT, name))));
   return claims.filter((claim) => claim !== undefined).sort((a, b) => a.index - b.index);
 }

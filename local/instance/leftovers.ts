@@ -1,9 +1,9 @@
-import { readdir, readlink } from "node:fs/promises";
+import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { Instance } from "./addresses.ts";
 import { cgroupFolders } from "./cgroups.ts";
 import { run } from "./command.ts";
-import { isMissing } from "./files.ts";
+import { readFolder } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 import { ownForwardRules } from "./network.ts";
 import { processesOf } from "./processes.ts";
@@ -56,12 +56,7 @@ async function mounts({ paths }: Instance): Promise<string[]> {
 
 /** Names of the network namespaces of an instance. */
 export async function namespaces(instance: Instance): Promise<string[]> {
-  try {
-    return (await readdir("/run/netns")).filter((name) => name.startsWith(`fleet-${instance.index}-`));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
+  return ((await readFolder("/run/netns")) ?? []).filter((name) => name.startsWith(`fleet-${instance.index}-`));
 }
 
 /** Names of the host's links to nodes of an instance. */
@@ -96,9 +91,7 @@ async function tables(instance: Instance): Promise<string[]> {
 
 /** Links that kubelets make in a fixed place, to logs in an instance's folder. */
 async function logLinks({ paths }: Instance): Promise<string[]> {
-  const names = await readdir(CONTAINER_LOGS).catch((error: unknown) =>
-    isMissing(error) ? [] : Promise.reject(error),
-  );
+  const names = (await readFolder(CONTAINER_LOGS)) ?? [];
   const targets = await Promise.all(
     names.map((name) => readlink(join(CONTAINER_LOGS, name)).catch(() => "")), // no link, or gone meanwhile
   );

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { readdir, realpath, symlink, writeFile } from "node:fs/promises";
+import { realpath, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isMissing } from "../instance/files.ts";
+import { isMissing, readFolder } from "../instance/files.ts";
 import { run } from "./run.ts";
 
 // iptables looks for its extensions in the folder that it was built for.
@@ -40,8 +40,8 @@ ${extensions === undefined ? "" : `export XTABLES_LIBDIR="${extensions}"\n`}exec
 export async function libraryFolders(root: string): Promise<string[]> {
   const found: string[] = [];
   for (const base of ["lib", "usr/lib"])
-    for (const folder of [base, ...(await entries(join(root, base))).map((name) => join(base, name))]) {
-      const names = await entries(join(root, folder));
+    for (const folder of [base, ...((await readFolder(join(root, base))) ?? []).map((name) => join(base, name))]) {
+      const names = (await readFolder(join(root, folder))) ?? [];
       if (names.some((name) => /\.so(\.|$)/.test(name))) found.push(join(root, folder));
     }
   return found;
@@ -68,8 +68,4 @@ async function missingLibraries(program: string, folders: readonly string[] = []
     .split("\n")
     .filter((line) => line.includes("not found"))
     .map((line) => line.trim());
-}
-
-async function entries(folder: string): Promise<string[]> {
-  return await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : Promise.reject(error)));
 }

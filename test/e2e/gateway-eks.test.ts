@@ -38,6 +38,7 @@ import {
   startGatewayCloud,
   trustOf,
 } from "./support/gateway.ts";
+import { killHard } from "./support/processes.ts";
 
 const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
 let cloud: GatewayCloud;
@@ -325,7 +326,7 @@ describe("updates", () => {
 describe("after a kill", () => {
   const kill = async (id: string) => {
     const status = (await supervisorOf(cloud.instance).list()).find((process) => process.id === id);
-    process.kill(status?.pid ?? 0, "SIGKILL");
+    killHard(status?.pid);
   };
 
   test("of ministack nothing that was answered is lost, sessions too", async () => {

@@ -4,6 +4,7 @@ import { processesOf } from "../../local/instance/processes.ts";
 import { supervisorOf } from "../../local/supervisor/client.ts";
 import { SUPERVISOR_ID } from "../../local/supervisor/supervisor.ts";
 import { cli, eventually, get, instance, kubectl, tryPulumi } from "./support/fleet.ts";
+import { killHard } from "./support/processes.ts";
 
 const supervisor = supervisorOf(instance);
 const processes = await supervisor.list();
@@ -29,7 +30,7 @@ describe("a killed process", () => {
 
   test.each(processes.map(({ id }) => id))("%s is noticed with a clear message and runs again", async (id) => {
     const before = (await supervisor.list()).find((process) => process.id === id);
-    process.kill(before?.pid ?? 0, "SIGKILL");
+    killHard(before?.pid);
     await eventually(90, async () => {
       const now = (await supervisor.list()).find((process) => process.id === id);
       expect(now).toMatchObject({ state: "ready", restarts: (before?.restarts ?? 0) + 1 });
@@ -63,7 +64,7 @@ describe("a killed process", () => {
     const [controller] = processesOf(instance).filter(
       ({ id, command }) => id === undefined && command.startsWith("source-control"),
     );
-    process.kill(controller?.pid ?? 0, "SIGKILL");
+    killHard(controller?.pid);
     await eventually(90, async () => expect(await restarts()).toBeGreaterThan(before));
   });
 

@@ -14,7 +14,7 @@ export const areas: Readonly<Record<string, Area>> = {
   infra: () =>
     codeMutants({
       mutate: ["infra/rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
-      tests: ["test/infra/config.test.ts"],
+      tests: ["test/infra/{config,rules}.test.ts"],
     }),
   grants: grantMutants,
   // mutation.test.ts makes mutants of its own, of files that StrykerJS has rewritten.

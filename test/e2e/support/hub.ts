@@ -5,6 +5,7 @@ import { cgroupProcesses, removeCgroup } from "../../../local/instance/cgroups.t
 import { type ProcessSpec, supervisorOf } from "../../../local/supervisor/client.ts";
 import { loadRecord } from "../../../local/supervisor/record.ts";
 import { eventually, instance, kubectl } from "./fleet.ts";
+import { killHard } from "./processes.ts";
 
 const HUB = "fleet-hub";
 /** Processes of a cluster in the order in which they start; the same for the node's. */
@@ -56,8 +57,7 @@ export async function killPods(name: string, cluster: string = HUB): Promise<voi
 export async function killSupervised(id: string): Promise<void> {
   await eventually(60, async () => {
     const pid = (await supervisor.list()).find((one) => one.id === id)?.pid;
-    expect(pid, id).toBeGreaterThan(0);
-    process.kill(pid ?? 0, "SIGKILL");
+    killHard(pid);
   });
 }
 

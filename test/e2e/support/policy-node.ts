@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "../../../local/instance/command.ts";
+import { readFolder } from "../../../local/instance/files.ts";
 import { tryProbe } from "../../../local/supervisor/ready.ts";
 import { ensureToolchain } from "../../../local/toolchain/index.ts";
 import { startControlPlane } from "./control-plane.ts";
@@ -31,7 +32,16 @@ export interface PolicyNode {
   remove(): Promise<void>;
 }
 
-const id = `fleet-policy-${process.pid}`;
+const PREFIX = "fleet-policy-";
+const id = `${PREFIX}${process.pid}`;
+
+/** Removes the namespaces, and with them the links, of a process that was killed before it could. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of (await readFolder("/run/netns")) ?? []) {
+    const [pid = ""] = name.startsWith(PREFIX) ? name.slice(PREFIX.length).split("-") : [];
+    if (pid !== "" && !existsSync(`/proc/${pid}`)) await run(["ip", "netns", "del", name]);
+  }
+}
 
 /** Path of the node's network namespace. */
 export const nodeNetworkPath = (): string => `/run/netns/${id}`;
@@ -76,6 +86,7 @@ export async function startPolicyNode(): Promise<PolicyNode> {
   const place = (name: string, address: string): Place => ({ address, network: networkAt(`/run/netns/${name}`) });
 
   const network = async () => {
+    await removeAbandoned();
     await addNamespace(id);
     await run(["ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", id]);
     await run(["ip", "address", "add", `${HOST}/30`, "dev", link]);

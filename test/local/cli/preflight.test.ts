@@ -76,11 +76,12 @@ test("only ports that listen on every address count as taken", () => {
   expect([...wildcardPorts(table)]).toEqual([443, 4566]);
 });
 
-test("routes of other instances are no foreign use of the address range", () => {
+test("routes of other instances and of tests do not count as foreign use of the address range", () => {
   expect(
     foreignRoutes([
       { dst: "default", dev: "eth0" },
       { dst: "100.64.0.0/30", dev: "fl0c0n0" },
+      { dst: "100.127.0.0/30", dev: "flp1234" },
       { dst: "100.100.100.100", dev: "tailscale0" },
       { dst: "100.128.0.0/16", dev: "eth1" },
     ]),
