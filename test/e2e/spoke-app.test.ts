@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DescribeTableCommand, ListTagsOfResourceCommand } from "@aws-sdk/client-dynamodb";
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { GetQueueUrlCommand, ListQueueTagsCommand } from "@aws-sdk/client-sqs";
+import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import {
@@ -17,10 +18,11 @@ import {
   untilApplied,
   untilServed,
 } from "./support/apps.ts";
-import { account, eventually } from "./support/fleet.ts";
+import { account, eventually, instance } from "./support/fleet.ts";
 import { outcome } from "./support/gateway.ts";
+import { podNetwork } from "./support/pod-network.ts";
 import type { Checkout } from "./support/repository.ts";
-import { condition, getOnSpoke, onSpoke, sharedSpoke, tryOnSpoke, workloads } from "./support/spokes.ts";
+import { clusterOf, condition, getOnSpoke, onSpoke, sharedSpoke, tryOnSpoke, workloads } from "./support/spokes.ts";
 
 const SPOKE = "blue";
 const own = `fleet-spoke-${SPOKE}_${APP}`;
@@ -83,6 +85,34 @@ describe("an application on a spoke", () => {
     });
     await untilApplied(SPOKE, await push("Greet otherwise"));
     await untilServed(SPOKE, message);
+  });
+});
+
+describe("the network of an application", () => {
+  const pods = async (namespace: string, selector: string) =>
+    (await getOnSpoke(SPOKE, ["pods", "--namespace", namespace, "--selector", selector])).items as V1Pod[];
+  const networkOf = async ([pod]: V1Pod[]) => podNetwork(instance, clusterOf(SPOKE), pod as V1Pod);
+
+  test("reaches DNS and AWS's APIs, and neither the platform's pods nor another port of its node or of the cloud", async () => {
+    const [dns, flux] = [
+      await pods("kube-system", "k8s-app=kube-dns"),
+      await pods("flux-system", "app=source-controller"),
+    ];
+    const [{ status }] = flux as [V1Pod];
+    const cases = [
+      { host: dns[0]?.status?.podIP, port: 53, allowed: true },
+      { host: instance.gatewayAddress, port: 443, allowed: true },
+      { host: instance.gatewayAddress, port: 4566, allowed: false },
+      { host: instance.gatewayAddress, port: 2222, allowed: false },
+      { host: status?.hostIP, port: 10250, allowed: false },
+      { host: status?.podIP, port: 9090, allowed: false },
+    ];
+    const [app, platform] = [await networkOf(await pods(APP, "")), await networkOf(dns)];
+    for (const { host = "", port, allowed } of cases) {
+      expect(await app.connect(host, port), `${host}:${port}`).toBe(allowed ? "open" : "ECONNREFUSED");
+      // The twin: something listens there, and only the policies stop it.
+      expect(await platform.connect(host, port), `${host}:${port} from CoreDNS`).toBe("open");
+    }
   });
 });
 
