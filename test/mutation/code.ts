@@ -36,7 +36,7 @@ function toMutant({ fileName, location, mutatorName, replacement, status }: Resu
 
 /** Changes the code and asks the tests. Mutants that make no program, or only other words, are left out. */
 export async function codeMutants({ mutate, tests }: CodeArea): Promise<Mutant[]> {
-  process.env["MUTATION_TESTS"] = tests.join(",");
+  process.env["MUTATION_TESTS"] = JSON.stringify(tests);
   const results = await new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "test/mutation/vitest.config.ts" },

@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** What StrykerJS runs: the tests of one area, whose globs main.ts hands down. */
 export default defineConfig({
   test: {
-    include: (process.env["MUTATION_TESTS"] ?? "").split(","),
+    include: JSON.parse(process.env["MUTATION_TESTS"] ?? "[]"),
     testTimeout: 60_000,
   },
 });
