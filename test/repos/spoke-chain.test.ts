@@ -47,6 +47,20 @@ describe("the bootstrap chain", () => {
     expect(waits("workloads")).toEqual(["tools"]);
   });
 
+  test("gives claims without a class an encrypted gp3 volume in the zone of their pod", () => {
+    const classes = chain.by(`${spoke.metadata.name}-base`).filter(({ kind }) => kind === "StorageClass");
+    expect(classes).toEqual([
+      expect.objectContaining({
+        metadata: expect.objectContaining({
+          annotations: { "storageclass.kubernetes.io/is-default-class": "true" },
+        }),
+        provisioner: "ebs.csi.aws.com",
+        parameters: { type: "gp3", encrypted: "true" },
+        volumeBindingMode: "WaitForFirstConsumer",
+      }),
+    ]);
+  });
+
   test("is removed from the applications back: they, the tools, Flux, Sealed Secrets, External Secrets, the namespaces", () => {
     expect(goneBefore("workloads")).toEqual([]);
     expect(goneBefore("tools")).toEqual(["workloads"]);

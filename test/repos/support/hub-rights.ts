@@ -24,6 +24,7 @@ const resources: Readonly<Record<string, string>> = {
   SealedSecret: "sealedsecrets",
   SecretStore: "secretstores",
   ServiceAccount: "serviceaccounts",
+  StorageClass: "storageclasses",
   ValidatingAdmissionPolicy: "validatingadmissionpolicies",
   ValidatingAdmissionPolicyBinding: "validatingadmissionpolicybindings",
 };
