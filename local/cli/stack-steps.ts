@@ -25,7 +25,11 @@ const toolsStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const instance = fleet.instance();
     const toolchain = fleet.toolchain();
-    const plugins = await installPulumi(pulumiPaths(instance.dir).home, toolchain.bin("pulumi"));
+    const plugins = await installPulumi(
+      pulumiPaths(instance.dir).home,
+      toolchain.bin("pulumi"),
+      instance.paths.caCertificate,
+    );
     report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
     await writeOverrides(instance, fleet.stack, {
       gitKnownHosts: gitKnownHosts(instance),

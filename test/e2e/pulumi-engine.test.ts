@@ -1,7 +1,11 @@
 /** The real Pulumi engine with the local language host and the stand-ins tls and random. */
-import { mkdir, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installPulumi, pulumiEnvironment, pulumiPaths } from "../../local/pulumi/cli/index.ts";
+import { openSdk } from "../../local/pulumi/framework/shape.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { makeProject, type Project } from "./support/project.ts";
 
@@ -31,6 +35,35 @@ beforeAll(async () => {
   await project.command("config", "set", "--secret", "secret", "a-configured-secret");
 });
 afterAll(() => project?.remove());
+
+test("the engine takes the stand-ins, and official plugins in their place where these are installed and asked for", async () => {
+  const root = await mkdtemp(path.join(tmpdir(), "fleet-plugins-"));
+  const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
+  try {
+    const { home, binary } = pulumiPaths(root);
+    const official = path.join(root, ".pulumi", "plugins", `resource-tls-v${openSdk("tls").version}`);
+    await mkdir(official, { recursive: true });
+    await writeFile(path.join(official, "pulumi-resource-tls"), "#!/bin/sh\n", { mode: 0o755 });
+    for (const [choice, kind] of [
+      ["stand-in", "stand-in"],
+      ["official", "official"],
+    ] as const) {
+      Object.assign(process.env, { HOME: root, FLEET_PULUMI_PLUGINS: choice });
+      const installed = await installPulumi(home, (await ensureToolchain()).bin("pulumi"));
+      expect(installed.find(({ name }) => name === "tls")?.kind).toBe(kind);
+      const env = { ...process.env, ...pulumiEnvironment(root) };
+      const listed = execFileSync(binary, ["plugin", "ls", "--json"], { env, encoding: "utf8" });
+      const found = (JSON.parse(listed) as { name: string; version: string }[]).map(({ name, version }) => [
+        name,
+        version,
+      ]);
+      expect(found.sort()).toEqual(installed.map(({ name, version }) => [name, version]));
+    }
+  } finally {
+    Object.assign(process.env, { HOME, FLEET_PULUMI_PLUGINS: FLEET_PULUMI_PLUGINS ?? "" });
+    await rm(root, { recursive: true, force: true });
+  }
+});
 
 describe("pulumi with the local language host", () => {
   test("a preview shows what up will make, and up makes it; the program's output reaches the terminal", async () => {

@@ -1,6 +1,6 @@
 /** Puts the CLI, the language host and the provider plugins where the Pulumi engine looks for them. */
 import { constants, existsSync } from "node:fs";
-import { copyFile, link, lstat, mkdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
+import { copyFile, link, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { homedir } from "node:os";
 import path from "node:path";
 import { writeAtomic } from "../../instance/files.ts";
@@ -14,20 +14,21 @@ export const PLUGINS = ["aws", "eks", "kubernetes", "random", "tls"] as const;
 export interface InstalledPlugin {
   readonly name: string;
   readonly version: string;
-  /** `stand-in`: local/pulumi/<name>; `official`: linked from the user's own Pulumi home. */
+  /** `stand-in`: local/pulumi/<name>; `official`: the one in the user's own Pulumi home. */
   readonly kind: "stand-in" | "official";
 }
 
 /**
  * Installs everything into a Pulumi home. Idempotent.
  * @param pulumi the built CLI. It is linked (or copied) into the home, because the engine looks for the language host beside itself.
+ * @param caCertificate see {@link installPlugins}.
  */
-export async function installPulumi(home: string, pulumi: string): Promise<InstalledPlugin[]> {
+export async function installPulumi(home: string, pulumi: string, caCertificate?: string): Promise<InstalledPlugin[]> {
   const bin = path.join(home, "bin");
   await mkdir(bin, { recursive: true });
   await placeBinary(pulumi, path.join(bin, "pulumi"));
-  await writeScript(path.join(bin, "pulumi-language-nodejs"), "local/pulumi/language-host/main.ts");
-  return installPlugins(home);
+  await writeScript(path.join(bin, "pulumi-language-nodejs"), standIn("local/pulumi/language-host/main.ts"));
+  return installPlugins(home, caCertificate);
 }
 
 /**
@@ -35,31 +36,64 @@ export async function installPulumi(home: string, pulumi: string): Promise<Insta
  *
  * With `FLEET_PULUMI_PLUGINS=official` every plugin that is installed in the user's own Pulumi home (`~/.pulumi/plugins`, in the
  * version of the npm SDK) is used in place of its stand-in; where it is missing, the stand-in stays.
+ * @param caCertificate file with the only CA that official plugins trust: the instance's, which signs for its AWS API and charts.
  */
-export async function installPlugins(home: string): Promise<InstalledPlugin[]> {
+export async function installPlugins(home: string, caCertificate?: string): Promise<InstalledPlugin[]> {
   const official = wantsOfficial();
   const installed: InstalledPlugin[] = [];
   for (const name of PLUGINS) {
     const { version } = openSdk(name);
-    const folder = path.join(home, "plugins", `resource-${name}-v${version}`);
-    const found = path.join(homedir(), ".pulumi", "plugins", `resource-${name}-v${version}`);
-    const kind = official && existsSync(path.join(found, `pulumi-resource-${name}`)) ? "official" : "stand-in";
-    const linked = await lstat(folder).then(
-      (stats) => stats.isSymbolicLink(),
-      () => false,
-    );
-    if (linked !== (kind === "official")) await rm(folder, { recursive: true, force: true });
-    if (kind === "stand-in") {
-      await mkdir(folder, { recursive: true });
-      await writeScript(path.join(folder, `pulumi-resource-${name}`), `local/pulumi/${name}/main.ts`);
-    } else if (!linked) {
-      await mkdir(path.dirname(folder), { recursive: true });
-      await symlink(found, folder);
-    }
+    const plugin = `resource-${name}-v${version}`;
+    const folder = path.join(home, "plugins", plugin);
+    const program = `pulumi-resource-${name}`;
+    const found = path.join(homedir(), ".pulumi", "plugins", plugin);
+    const kind = official && isInstalled(found, program) ? "official" : "stand-in";
+    // The engine skips links, so the folder is a real one (tryPlugin in sdk/go/common/workspace/plugins.go of Pulumi 3.250.0).
+    if (await isLink(folder)) await rm(folder);
+    await mkdir(folder, { recursive: true });
+    if (kind === "official") await linkFiles(found, folder, program);
+    else await removeLinks(folder);
+    const words =
+      kind === "official"
+        ? trusting(caCertificate, path.join(found, program))
+        : standIn(`local/pulumi/${name}/main.ts`);
+    await writeScript(path.join(folder, program), words);
     installed.push({ name, version, kind });
   }
   return installed;
 }
+
+/** As the engine sees it: beside a plugin that is still being downloaded is a file `<folder>.partial`. */
+function isInstalled(folder: string, program: string): boolean {
+  return existsSync(path.join(folder, program)) && !existsSync(`${folder}.partial`);
+}
+
+async function isLink(file: string): Promise<boolean> {
+  return lstat(file).then(
+    (stats) => stats.isSymbolicLink(),
+    () => false,
+  );
+}
+
+/** What a plugin has beside its program, such as PulumiPlugin.yaml. */
+async function linkFiles(from: string, to: string, program: string): Promise<void> {
+  await removeLinks(to);
+  const files = (await readdir(from)).filter((file) => file !== program);
+  await Promise.all(files.map((file) => symlink(path.join(from, file), path.join(to, file))));
+}
+
+async function removeLinks(folder: string): Promise<void> {
+  const links = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isSymbolicLink());
+  await Promise.all(links.map(({ name }) => rm(path.join(folder, name))));
+}
+
+/** The words that start a program written in Go so that it trusts one CA alone. */
+function trusting(caCertificate: string | undefined, program: string): string[] {
+  return caCertificate === undefined ? [program] : ["/usr/bin/env", `SSL_CERT_FILE=${caCertificate}`, program];
+}
+
+/** The words that start a file of this checkout with our Node. */
+const standIn = (main: string) => [process.execPath, path.join(CHECKOUT, main)];
 
 function wantsOfficial(): boolean {
   const choice = process.env["FLEET_PULUMI_PLUGINS"] ?? "";
@@ -79,9 +113,9 @@ async function placeBinary(source: string, target: string): Promise<void> {
   await rename(fresh, target);
 }
 
-/** A shell script that becomes our Node on a file of this checkout. */
-async function writeScript(file: string, main: string): Promise<void> {
-  const quoted = [process.execPath, path.join(CHECKOUT, main)].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+/** A shell script that becomes the given program. */
+async function writeScript(file: string, words: readonly string[]): Promise<void> {
+  const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   const script = `#!/bin/sh\nexec ${quoted.join(" ")} "$@"\n`;
   const current = await readFile(file, "utf8").catch(() => undefined);
   if (current !== script) await writeAtomic(file, script, 0o755);

@@ -38,7 +38,8 @@ async function run(request: messages.RunRequest): Promise<messages.RunResponse> 
     runner(directory, "run"),
     ...Object.entries(flags).flatMap(([name, value]) => (value ? [`--${name}`, value] : [])),
     ...(request.getDryrun() ? ["--dry-run"] : []),
-    path.join(directory, info?.getEntryPoint() || "."),
+    // Relative to --pwd: for "." the runner takes the entry point of package.json.
+    info?.getEntryPoint() || ".",
     ...request.getArgsList(),
   ];
   // Configuration holds secrets in plain text: it goes by environment, where only this user can read it, never by argument.

@@ -23,19 +23,26 @@ interface Manifest {
   pulumi?: { resource?: boolean; name?: string; version?: string; server?: string };
 }
 
-/** Provider packages in the node_modules folders from the program's folder upwards; the nearest one of a name counts. */
+/**
+ * Provider packages in the node_modules of the program's folder and in those nested below it, never above: the official host does not
+ * find them there either (getPackagesFromDir in sdk/nodejs/cmd/pulumi-language-nodejs of Pulumi 3.250.0).
+ */
 export function pluginPackages(directory: string): PluginPackage[] {
-  const found = new Map<string, PluginPackage>();
-  for (const folder of modulesFolders(directory)) {
-    for (const name of packagesIn(folder)) {
-      const manifest = readManifest(path.join(folder, name));
-      if (!manifest?.pulumi?.resource) continue;
-      const plugin = manifest.pulumi.name ?? name.replace(/^@pulumi\//, "");
-      const version = manifest.pulumi.version ?? manifest.version ?? "";
-      if (!found.has(plugin)) found.set(plugin, { name: plugin, version, server: manifest.pulumi.server ?? "" });
-    }
-  }
-  return [...found.values()].sort((a, b) => a.name.localeCompare(b.name));
+  return nestedPackages(path.join(directory, "node_modules"))
+    .flatMap((folder) => {
+      const { name, version, pulumi } = readManifest(folder) ?? {};
+      if (!name || !pulumi?.resource) return [];
+      const plugin = pulumi.name ?? name.replace(/^@pulumi\//, "");
+      return [{ name: plugin, version: pulumi.version ?? version ?? "", server: pulumi.server ?? "" }];
+    })
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** Folders of the packages in a node_modules folder, with those in node_modules of their own. */
+function nestedPackages(modules: string): string[] {
+  if (!existsSync(modules)) return [];
+  const folders = packagesIn(modules).map((name) => path.join(modules, name));
+  return folders.flatMap((folder) => [folder, ...nestedPackages(path.join(folder, "node_modules"))]);
 }
 
 /** Installed dependencies of the nearest package.json; with `transitive`, everything that is installed. */

@@ -40,9 +40,9 @@ export async function makeProject(pulumi: string, env: Readonly<Record<string, s
   await mkdir(path.join(home, "infra"), { recursive: true });
   await symlink(path.join(CHECKOUT, "node_modules"), path.join(home, "node_modules"));
   const runtime = "runtime:\n  name: nodejs\n  options:\n    typescript: false\n";
-  await writeFile(path.join(home, "Pulumi.yaml"), `name: proof\nmain: infra/\n${runtime}`);
-  await writeFile(path.join(home, "package.json"), '{ "name": "proof", "private": true }');
-  await writeFile(path.join(home, "infra", "package.json"), '{ "type": "module", "main": "index.ts" }');
+  await writeFile(path.join(home, "Pulumi.yaml"), `name: proof\n${runtime}`);
+  const manifest = { name: "proof", private: true, type: "module", main: "infra/index.ts" };
+  await writeFile(path.join(home, "package.json"), JSON.stringify(manifest));
   await installPulumi(pulumiPaths(dir).home, pulumi);
   const pulumiRun = async (args: readonly string[]) => {
     const lines: string[] = [];

@@ -12,6 +12,7 @@ import langpb from "@pulumi/pulumi/proto/language_pb.js";
 import emptypb from "google-protobuf/google/protobuf/empty_pb.js";
 import structpb from "google-protobuf/google/protobuf/struct_pb.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse } from "yaml";
 import { pluginPackages, programDependencies } from "../../../local/pulumi/language-host/packages.ts";
 
 const main = fileURLToPath(new URL("../../../local/pulumi/language-host/main.ts", import.meta.url));
@@ -74,7 +75,7 @@ function run(root: string, options?: Record<string, structpb.JavaScriptValue>): 
     .setProject("project")
     .setStack("stack")
     .setOrganization("organization")
-    .setPwd(root)
+    .setPwd(path.join(root, "infra"))
     .setParallel(8)
     .setDryrun(true)
     .setMonitorAddress("127.0.0.1:99")
@@ -120,10 +121,10 @@ test("a program runs in its own folder with everything it needs; secrets go by e
       "--organization",
       "organization",
     ],
-    ...["--root-directory", root, "--pwd", root, "--parallel", "8", "--dry-run", path.join(root, "infra")],
+    ...["--root-directory", root, "--pwd", path.join(root, "infra"), "--parallel", "8", "--dry-run", "."],
   ]);
   expect(flags).toEqual(["--max-old-space-size=512"]);
-  expect(cwd).toBe(root);
+  expect(cwd).toBe(path.join(root, "infra"));
   expect(env.slice(0, 3)).toEqual(['{"project:token":"a-secret-token"}', '["project:token"]', "false"]);
 });
 
@@ -193,37 +194,45 @@ test.each([
   expect(started.env[3]).toBe("a=b");
 });
 
-test("required packages are those installed, in the versions of the SDKs", async () => {
+test("plugins can be installed for every package of the checkout, in the versions of the SDKs", async () => {
+  const { main: folder = "" } = parse(readFileSync(path.join(checkout, "Pulumi.yaml"), "utf8")) as { main?: string };
   const request = new langpb.GetRequiredPackagesRequest().setInfo(
-    new langpb.ProgramInfo().setRootDirectory(checkout).setProgramDirectory(path.join(checkout, "infra")),
+    new langpb.ProgramInfo().setRootDirectory(checkout).setProgramDirectory(path.join(checkout, folder)),
   );
   const response = await new Promise<messages.GetRequiredPackagesResponse>((resolve, reject) => {
     client.getRequiredPackages(request, (error, value) => (error ? reject(error) : resolve(value)));
   });
   const packages = response.getPackagesList().map((item) => `${item.getKind()} ${item.getName()} ${item.getVersion()}`);
-  const { dependencies } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
+  const { dependencies, main: program } = JSON.parse(readFileSync(path.join(checkout, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
+    main: string;
   };
   const expected = ["aws", "eks", "kubernetes", "random", "tls"].map(
     (name) => `resource ${name} ${dependencies[`@pulumi/${name}`]}`,
   );
   expect(packages).toEqual(expected);
+  expect(existsSync(path.join(checkout, folder, program))).toBe(true);
 });
 
-test("the nearest node_modules counts, and dependencies are listed with installed versions", () => {
+test("packages are looked for in the program's folder and below, as by the official host; dependencies above it too", () => {
   const root = program("nested");
-  const inner = path.join(root, "infra", "node_modules", "pulumi-other");
-  mkdirSync(inner, { recursive: true });
-  writeFileSync(
-    path.join(inner, "package.json"),
-    '{ "version": "1.0.0", "pulumi": { "resource": true, "name": "other", "version": "2.0.0", "server": "https://x" } }',
-  );
-  expect(pluginPackages(path.join(root, "infra"))).toEqual([{ name: "other", version: "2.0.0", server: "https://x" }]);
+  const provider = (folder: string, name: string) => {
+    mkdirSync(path.join(folder, name), { recursive: true });
+    const pulumi = { resource: true, name, version: "2.0.0", server: "https://x" };
+    writeFileSync(
+      path.join(folder, name, "package.json"),
+      JSON.stringify({ name: `pulumi-${name}`, version: "1.0.0", pulumi }),
+    );
+  };
+  provider(path.join(root, "infra", "node_modules"), "other");
+  provider(path.join(root, "infra", "node_modules", "other", "node_modules"), "inner");
+  provider(path.join(root, "node_modules"), "above");
+  expect(pluginPackages(path.join(root, "infra"))).toEqual([
+    { name: "inner", version: "2.0.0", server: "https://x" },
+    { name: "other", version: "2.0.0", server: "https://x" },
+  ]);
   expect(programDependencies(path.join(root, "infra"), false)).toEqual([{ name: "@pulumi/pulumi", version: "9.9.9" }]);
-  expect(programDependencies(path.join(root, "infra"), true)).toContainEqual({
-    name: "pulumi-other",
-    version: "1.0.0",
-  });
+  expect(programDependencies(path.join(root, "infra"), true)).toContainEqual({ name: "other", version: "1.0.0" });
 });
 
 test("a method that the host lacks is refused by name", async () => {

@@ -1,12 +1,13 @@
 /** The runner with a stand-in for the CLI that records how it was called. */
+import { execFileSync } from "node:child_process";
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +18,7 @@ import { commandOf, flagOf, pulumiCommand, runPulumi } from "../../../../local/p
 import { installPlugins, installPulumi } from "../../../../local/pulumi/cli/install.ts";
 import { CHECKOUT, pulumiPaths } from "../../../../local/pulumi/cli/paths.ts";
 import { prepareStack } from "../../../../local/pulumi/cli/stack.ts";
+import { openSdk } from "../../../../local/pulumi/framework/shape.ts";
 
 let dir: string;
 beforeEach(async () => {
@@ -145,38 +147,94 @@ test("output comes line by line with the exit code", async () => {
   expect(lines.sort()).toEqual([`stderr: oops`, `stdout: home ${pulumiPaths(dir).home} stack local`]);
 });
 
-test("plugins are installed in the versions of the SDKs, and official ones replace them when asked for and found", async () => {
-  const { home } = pulumiPaths(dir);
-  const userHome = path.join(dir, "user");
+describe("provider plugins", () => {
   const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
-  try {
-    const standIns = await installPlugins(home);
-    expect(standIns.map(({ name, kind }) => `${name} ${kind}`)).toEqual(
-      ["aws", "eks", "kubernetes", "random", "tls"].map((name) => `${name} stand-in`),
+  const names = ["aws", "eks", "kubernetes", "random", "tls"];
+  const wants = (choice: string) => Object.assign(process.env, { FLEET_PULUMI_PLUGINS: choice });
+  const userPlugins = () => path.join(dir, "user", ".pulumi", "plugins");
+  const certificate = () => path.join(dir, "it's the ca.crt");
+  const install = () => installPlugins(pulumiPaths(dir).home, certificate());
+  const kinds = async (kind: string) => (await install()).filter((plugin) => plugin.kind === kind).map((p) => p.name);
+
+  beforeEach(() => Object.assign(process.env, { HOME: path.join(dir, "user"), FLEET_PULUMI_PLUGINS: "" }));
+  afterEach(() => Object.assign(process.env, { HOME, FLEET_PULUMI_PLUGINS: FLEET_PULUMI_PLUGINS ?? "" }));
+
+  /** Puts an official plugin into the user's home that tells which CA it trusts and what it was given. */
+  function official(name: string): string {
+    const { version } = openSdk(name);
+    const folder = path.join(userPlugins(), `resource-${name}-v${version}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      path.join(folder, `pulumi-resource-${name}`),
+      '#!/bin/sh\necho "official, trusts $SSL_CERT_FILE, got $*"\n',
+      {
+        mode: 0o755,
+      },
     );
-    const tls = standIns.find(({ name }) => name === "tls");
-    const folder = `resource-tls-v${tls?.version}`;
-    const binary = path.join(home, "plugins", folder, "pulumi-resource-tls");
-    expect(readFileSync(binary, "utf8")).toContain(path.join(CHECKOUT, "local/pulumi/tls/main.ts"));
-    const official = path.join(userHome, ".pulumi", "plugins", folder);
-    mkdirSync(official, { recursive: true });
-    writeFileSync(path.join(official, "pulumi-resource-tls"), "official");
-    Object.assign(process.env, { HOME: userHome, FLEET_PULUMI_PLUGINS: "official" });
-    expect((await installPlugins(home)).filter(({ kind }) => kind === "official").map(({ name }) => name)).toEqual([
-      "tls",
-    ]);
-    expect(readFileSync(binary, "utf8")).toBe("official");
-    process.env["FLEET_PULUMI_PLUGINS"] = "";
-    await installPlugins(home);
-    expect(readFileSync(binary, "utf8")).toContain("local/pulumi/tls/main.ts");
-    expect(readFileSync(path.join(official, "pulumi-resource-tls"), "utf8")).toBe("official");
-    process.env["FLEET_PULUMI_PLUGINS"] = "both";
-    await expect(installPlugins(home)).rejects.toThrow("got 'both', allowed are 'official' and 'stand-in'");
-  } finally {
-    process.env["HOME"] = HOME;
-    process.env["FLEET_PULUMI_PLUGINS"] = FLEET_PULUMI_PLUGINS ?? "";
+    writeFileSync(path.join(folder, "README.md"), "beside it");
+    return folder;
   }
-  expect(existsSync(path.join(home, "bin", "pulumi-language-nodejs"))).toBe(true);
+
+  /** What the engine would start: tryPlugin in sdk/go/common/workspace/plugins.go takes folders alone, no links, with this name. */
+  function engineFinds(): Map<string, string> {
+    const plugins = path.join(pulumiPaths(dir).home, "plugins");
+    const folders = readdirSync(plugins, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const matches = folders.map(({ name }) => /^(?<kind>[a-z]+)-(?<name>[a-zA-Z0-9-]+)-v(?<version>.*)$/.exec(name));
+    return new Map(
+      matches.flatMap((match) => {
+        const { kind, name, version } = match?.groups ?? {};
+        if (!match || kind !== "resource" || !name || version !== openSdk(name).version) return [];
+        return [[name, path.join(plugins, match[0], `pulumi-resource-${name}`)] as const];
+      }),
+    );
+  }
+
+  test("are the stand-ins, in the versions of the SDKs, beside our language host", async () => {
+    official("tls");
+    expect(await kinds("stand-in")).toEqual(names);
+    expect(readFileSync(path.join(pulumiPaths(dir).home, "bin", "pulumi-language-nodejs"), "utf8")).toContain(
+      path.join(CHECKOUT, "local/pulumi/language-host/main.ts"),
+    );
+    expect([...engineFinds().keys()].sort()).toEqual(names);
+    for (const [name, program] of engineFinds())
+      expect(readFileSync(program, "utf8")).toContain(path.join(CHECKOUT, `local/pulumi/${name}/main.ts`));
+  });
+
+  test("are official ones where these are installed, trust the instance's CA, and make place for the stand-ins again", async () => {
+    const tls = official("tls");
+    const half = official("random");
+    writeFileSync(`${half}.partial`, "");
+    wants("official");
+    expect(await kinds("official")).toEqual(["tls"]);
+    expect([...engineFinds().keys()].sort()).toEqual(names);
+    const program = engineFinds().get("tls") ?? "";
+    expect(execFileSync(program, ["127.0.0.1:1"], { encoding: "utf8" })).toBe(
+      `official, trusts ${certificate()}, got 127.0.0.1:1\n`,
+    );
+    expect(readFileSync(path.join(path.dirname(program), "README.md"), "utf8")).toBe("beside it");
+    expect(await kinds("official")).toEqual(["tls"]);
+    wants("");
+    expect(await kinds("stand-in")).toEqual(names);
+    expect(readFileSync(program, "utf8")).toContain("local/pulumi/tls/main.ts");
+    expect(readdirSync(path.dirname(program))).toEqual(["pulumi-resource-tls"]);
+    expect(readdirSync(tls).sort()).toEqual(["README.md", "pulumi-resource-tls"]);
+  });
+
+  test("take the place of the links that earlier versions made", async () => {
+    const tls = official("tls");
+    const folder = path.join(pulumiPaths(dir).home, "plugins", path.basename(tls));
+    rmSync(folder, { recursive: true });
+    symlinkSync(tls, folder);
+    wants("official");
+    expect(await kinds("official")).toEqual(["tls"]);
+    expect(engineFinds().has("tls")).toBe(true);
+    expect(readFileSync(path.join(tls, "pulumi-resource-tls"), "utf8")).toContain("official, trusts");
+  });
+
+  test("are a choice of two", async () => {
+    wants("both");
+    await expect(install()).rejects.toThrow("got 'both', allowed are 'official' and 'stand-in'");
+  });
 });
 
 test("the command and its flags are found wherever they stand", () => {
