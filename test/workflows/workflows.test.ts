@@ -141,6 +141,21 @@ describe("every night", () => {
     expect(scripts(job)).toBe('npm run test:mutation -- "$AREA"');
   });
 
+  test("what is taken from outside is looked up by a job without rights, and an issue says what is wrong", () => {
+    const { upstream, "upstream-issue": issue } = jobs;
+    expect(scripts(upstream)).toContain("npm run --silent check:upstream -- --report upstream.md || code=$?");
+    expect(upstream?.permissions).toEqual({ contents: "read" });
+    expect(upstream?.outputs).toEqual({ report: "$" + "{{ steps.report.outputs.artifact-id }}" });
+    const upload = upstream?.steps?.find(({ id }) => id === "report");
+    // 1 is the code for a wrong one (cli/upstream/report.ts); a server that is down is no reason for an issue.
+    expect([upload?.if, upload?.with?.["path"]]).toEqual(["steps.check.outputs.code == '1'", "upstream.md"]);
+    expect(upstream?.steps?.at(-1)).toMatchObject({ if: "steps.check.outputs.code != '0'" });
+    expect([issue?.needs, issue?.if]).toEqual(["upstream", "!cancelled() && needs.upstream.outputs.report != ''"]);
+    expect(issue?.permissions).toEqual({ issues: "write" });
+    expect(JSON.stringify(issue)).not.toMatch(/actions\/checkout|npm /);
+    expect(scripts(issue)).toMatch(/gh issue edit "\$number" .*\n.*else\n.*gh issue create --title "\$TITLE"/);
+  });
+
   test("nothing is installed on the machine, and without git the run says so before the checkout", () => {
     const all = jobs["tests"]?.steps ?? [];
     expect(scripts(jobs["tests"])).not.toMatch(/apt-get (update|install)/);

@@ -12,8 +12,8 @@ interface Image {
   readonly reference: string;
 }
 
-/** Images of containers anywhere in an object, and packages of Crossplane. */
-function images(value: unknown, path: Path = []): Image[] {
+/** Images of containers anywhere in an object. */
+export function images(value: unknown, path: Path = []): Image[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => images(item, [...path, index]));
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { charts, kubernetesVersions } from "../../components/versions.ts";
+import { collected, type Mention, type Reference } from "./references.ts";
+import { fromRepositories } from "./repositories.ts";
+
+/** The whole project's list: program, GitOps repositories, workflows. */
+
+export interface ProjectReferences {
+  readonly references: readonly Reference[];
+  /** What no file of the project decides, with the reason. */
+  readonly undecided: readonly string[];
+}
+
+const versionsFile = "components/versions.ts";
+
+function fromProgram(): Mention[] {
+  return [
+    ...Object.values(charts).map((chart) => ({ target: { kind: "chart" as const, ...chart }, origin: versionsFile })),
+    ...kubernetesVersions.map((version) => ({
+      target: { kind: "kubernetes" as const, version },
+      origin: versionsFile,
+    })),
+  ];
+}
+
+/** `uses: owner/name/path@commit # tag`: how every action of the project is pinned (test/workflows/rules.ts). */
+const use = /^\s*(?:- )?uses: (?<repository>[\w.-]+\/[\w.-]+)\S*@(?<commit>[0-9a-f]{40}) # (?<tag>\S+)$/;
+
+function fromWorkflows(root: string): Mention[] {
+  const folder = join(root, ".github", "workflows");
+  return readdirSync(folder).flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .flatMap((line, index) => {
+        const { repository, commit, tag } = use.exec(line)?.groups ?? {};
+        if (repository === undefined || commit === undefined || tag === undefined) return [];
+        const origin = `${relative(root, join(folder, name))}:${index + 1}`;
+        return [{ target: { kind: "action" as const, repository, commit, tag }, origin }];
+      }),
+  );
+}
+
+/** Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin. */
+export function projectReferences(root: string): ProjectReferences {
+  const { mentions, undecided } = fromRepositories(join(root, "repos"), root);
+  return { references: collected([...fromProgram(), ...mentions, ...fromWorkflows(root)]), undecided };
+}
