@@ -2,6 +2,7 @@ import * as aws from "@pulumi/aws";
 import * as eks from "@pulumi/eks";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import type { ControlPlaneLogType } from "../lib/control-plane-logs.ts";
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import { serviceTrust } from "../lib/iam/trust.ts";
 import { kubeconfig } from "../lib/kubeconfig.ts";
@@ -32,6 +33,8 @@ export interface HubClusterArgs {
   readonly permissionsBoundary: string | undefined;
   /** Log group of the control plane; EKS fixes its name: `/aws/eks/<cluster>/cluster`. */
   readonly logGroupName: string;
+  /** Logs that the control plane writes there; none is allowed. */
+  readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionInDays: number;
   /** Alias of the key that encrypts Kubernetes secrets. */
   readonly keyAlias: string;
@@ -44,9 +47,7 @@ export interface HubClusterArgs {
   readonly tags: Readonly<Record<string, string>>;
 }
 
-const logTypes = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
-
-/** The hub's control plane: EKS with access entries only, encrypted secrets, all logs and an OIDC provider. */
+/** The hub's control plane: EKS with access entries only, encrypted secrets, logs and an OIDC provider. */
 export class HubCluster extends pulumi.ComponentResource {
   /** The underlying cluster, for node groups. */
   readonly cluster: eks.Cluster;
@@ -108,7 +109,7 @@ export class HubCluster extends pulumi.ComponentResource {
         endpointPrivateAccess: endpoint.private,
         ...(endpoint.public ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
         encryptionConfigKeyArn: key.arn,
-        enabledClusterLogTypes: logTypes,
+        enabledClusterLogTypes: [...args.logTypes],
         createOidcProvider: true,
         // Nodes come from a managed node group, which uses the cluster's own security group.
         skipDefaultNodeGroup: true,

@@ -98,6 +98,7 @@ export function cluster(settings: Settings, account: AwsAccount, network: Cluste
     roleName: names.clusterRole,
     permissionsBoundary: settings.permissionsBoundary || undefined,
     logGroupName: names.clusterLogGroup,
+    logTypes: settings.logTypes,
     logRetentionInDays: settings.logRetentionDays,
     keyAlias: names.clusterKeyAlias,
     keyDeletionWindowInDays: settings.kmsDeletionWindowDays,

@@ -1,4 +1,5 @@
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
+import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
 
 /** How one config key is read: from the text that Pulumi has, to a value, or to undefined when it is not allowed. */
 interface Key<T> {
@@ -50,7 +51,7 @@ function fromJson(value: string): unknown {
 }
 
 /** A list whose items all match `item`. */
-function list(item: Key<string>): Key<readonly string[]> {
+function list<T extends string>(item: Key<T>): Key<readonly T[]> {
   return {
     parse: (value) => {
       const items = fromJson(value);
@@ -175,6 +176,7 @@ export const keys = {
   sealingKeys: sealingKeyList,
   secretRecoveryWindowDays: days("0, or 7 to 30", (value) => value === 0 || (value >= 7 && value <= 30)),
   kmsDeletionWindowDays: days("7 to 30", (value) => value >= 7 && value <= 30),
+  logTypes: list(oneOf(...controlPlaneLogTypes)),
   logRetentionDays: integer(retentionDays.join(", "), (value) => retentionDays.includes(value), 90),
 
   gitopsSystemRepoUrl: gitUrl,

@@ -1,12 +1,12 @@
 /** EKS clusters and their node groups. */
 import { kubernetesVersions } from "../components/versions.ts";
+import { auditLogTypes } from "../lib/control-plane-logs.ts";
 import { tooMany, tooWide, widths } from "./lib/cidr.ts";
 import { each, resourceRule, strings } from "./lib/rule.ts";
 import { environmentOf } from "./lib/tags.ts";
 import { isSet, list, record, text, texts, words } from "./lib/values.ts";
 
 const cluster = ["aws:eks/cluster:Cluster"];
-const logTypes = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
 
 const endpointCidrs = resourceRule({
   id: "eks-public-endpoint-cidrs",
@@ -51,9 +51,9 @@ const secretsEncryption = resourceRule({
 
 const controlPlaneLogs = resourceRule({
   id: "eks-control-plane-logs",
-  description: "The control plane writes all its logs to CloudWatch.",
+  description: "The control plane writes to CloudWatch who did what, and who came in.",
   remediation: "Add the missing types to enabledClusterLogTypes.",
-  parameters: { logTypes: strings("Types of logs that must be on.", logTypes) },
+  parameters: { logTypes: strings("Types of logs that must be on.", auditLogTypes) },
   types: cluster,
   *check({ props }, config) {
     const enabled = texts(props["enabledClusterLogTypes"]);

@@ -1,3 +1,4 @@
+import type { ControlPlaneLogType } from "../../lib/control-plane-logs.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 
@@ -39,6 +40,7 @@ export interface SpokeSpec {
   readonly admins: readonly string[];
   readonly addons: readonly string[];
   readonly eksAddonVersions: Readonly<Partial<Record<EksAddon, string>>>;
+  readonly logTypes: readonly ControlPlaneLogType[];
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
   readonly deletionProtection: boolean;

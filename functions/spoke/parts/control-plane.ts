@@ -4,8 +4,6 @@ import type { Context } from "../context.ts";
 import { subnetIds } from "./network.ts";
 import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
 
-const logTypes = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
-
 function clusterRole({ names }: Context): RoleArgs {
   return {
     groups: ["clusterRole", "clusterPolicies"],
@@ -36,10 +34,10 @@ function encryptionKey({ composer, names, observed, spoke, tags }: Context): voi
   }));
 }
 
-/** The control plane: access entries only, encrypted secrets, all logs, no administrator by birth. */
+/** The control plane: access entries only, encrypted secrets, logs, no administrator by birth. */
 export function composeControlPlane(context: Context): void {
   const { composer, names, observed, plan, spoke, tags } = context;
-  const { region, deletionProtection, endpoint, logRetentionDays } = spoke.spec;
+  const { region, deletionProtection, endpoint, logRetentionDays, logTypes } = spoke.spec;
   const role = clusterRole(context);
   composeRole(context, role);
   encryptionKey(context);

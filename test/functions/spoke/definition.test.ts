@@ -63,6 +63,7 @@ describe("the definition of a Spoke", () => {
       admins: [],
       addons: [],
       eksAddonVersions: {},
+      logTypes: ["audit", "authenticator"],
       logRetentionDays: 90,
       kmsDeletionWindowDays: 30,
       deletionProtection: false,

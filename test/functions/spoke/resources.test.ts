@@ -176,7 +176,7 @@ describe("the control plane", () => {
   const world = ready(spoke({ endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24", "198.51.100.1/32"] } }));
   const cluster = world.forProvider("cluster");
 
-  it("knows access entries only, has no administrator by birth, encrypts secrets and keeps all logs", () => {
+  it("knows access entries only, has no administrator by birth, encrypts secrets and keeps its logs", () => {
     expect(cluster).toMatchObject({
       accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
       bootstrapSelfManagedAddons: false,
@@ -185,10 +185,16 @@ describe("the control plane", () => {
         resources: ["secrets"],
       },
     });
-    expect(cluster["enabledClusterLogTypes"]).toHaveLength(5);
+    expect(cluster["enabledClusterLogTypes"]).toEqual(["audit", "authenticator"]);
     expect(world.object("logs").metadata.annotations?.["crossplane.io/external-name"]).toBe(
       "/aws/eks/fleet-spoke-blue/cluster",
     );
+  });
+
+  it("writes the logs that the Spoke asks for", () => {
+    const all = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
+    expect(ready(spoke({ logTypes: all })).forProvider("cluster")["enabledClusterLogTypes"]).toEqual(all);
+    expect(ready(spoke({ logTypes: [] })).forProvider("cluster")["enabledClusterLogTypes"]).toEqual([]);
   });
 
   it("admits the hub's addresses and those that the Spoke names, each once", () => {

@@ -211,6 +211,12 @@ export const ruleCases: readonly RuleCase[] = [
     at: "spec.logRetentionDays",
   },
   {
+    name: "a log that EKS does not write",
+    change: { spec: { logTypes: ["audit", "kubelet"] } },
+    refused: "spec.logTypes[1]",
+    at: "spec.logTypes.1",
+  },
+  {
     name: "an account ID of 11 digits",
     change: { spec: { account: { id: "11111111111", providerConfigRef: { name: "a" } } } },
     refused: "spec.account.id",
