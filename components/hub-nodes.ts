@@ -19,6 +19,7 @@ export interface HubNodesArgs {
   readonly amiType: string;
   /** Root volume in GiB. */
   readonly diskSize: number;
+  /** `desired` is the number of nodes that a new group begins with. */
   readonly scaling: { readonly min: number; readonly desired: number; readonly max: number };
   readonly roleName: string;
   readonly permissionsBoundary: string | undefined;
@@ -77,6 +78,8 @@ export class HubNodes extends pulumi.ComponentResource {
         capacityType: args.capacityType,
         amiType: args.amiType,
         version: args.kubernetesVersion,
+        // `desired` counts when the group is made; from then on it is an autoscaler's.
+        ignoreScalingChanges: true,
         scalingConfig: { minSize: args.scaling.min, desiredSize: args.scaling.desired, maxSize: args.scaling.max },
         launchTemplate: { id: template.id, version: template.latestVersion.apply(String) },
         tags: { ...tags },

@@ -13,6 +13,13 @@ const text = (value: unknown, ...path: (string | number)[]): string => {
 };
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
 
+/** Number of nodes as AWS has it: what only `initProvider` says was taken when the group was made, and is nobody's change since. */
+const scaling = ({ spec, status }: KubeObject) => ({
+  ...(at(spec, "initProvider", "scalingConfig") ?? {}),
+  ...(at(status, "atProvider", "scalingConfig") ?? {}),
+  ...(at(spec, "forProvider", "scalingConfig") ?? {}),
+});
+
 /**
  * What is reported of the resource `key`, once AWS has done what `object` asks for.
  * @param account ID of the account that the resource is in
@@ -33,7 +40,7 @@ export function atProvider(key: string, object: KubeObject, account: string): St
     case "OpenIDConnectProvider":
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
     case "NodeGroup":
-      return { id: name, version: spec["version"], status: "ACTIVE" };
+      return { id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) };
     case "AccessEntry":
       return { id: key, kubernetesGroups: spec["kubernetesGroups"] };
     case "Addon":

@@ -26,6 +26,8 @@ type Known<F extends Facts> = { readonly [K in keyof F]: NonNullable<F[K]> };
 /** A managed resource: what AWS is asked for, and its name there when it is ours to choose. */
 export interface ManagedSpec {
   readonly forProvider: object;
+  /** What counts when it is made, and is left to others afterwards. */
+  readonly initProvider?: object;
   readonly externalName?: string;
   readonly writeConnectionSecretToRef?: { readonly name: string };
 }
@@ -61,7 +63,7 @@ export class Composer {
     build: (known: Known<F>) => ManagedSpec,
   ) {
     this.object(group, key, facts, (known) => {
-      const { forProvider, externalName, writeConnectionSecretToRef } = build(known);
+      const { forProvider, initProvider, externalName, writeConnectionSecretToRef } = build(known);
       return {
         apiVersion: managedKinds[kind],
         kind,
@@ -71,6 +73,7 @@ export class Composer {
         },
         spec: {
           forProvider,
+          ...(initProvider === undefined ? {} : { initProvider }),
           providerConfigRef: this.#providerConfigRef,
           ...(writeConnectionSecretToRef === undefined ? {} : { writeConnectionSecretToRef }),
         },

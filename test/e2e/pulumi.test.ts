@@ -53,10 +53,14 @@ describe("running it again", () => {
 });
 
 describe("a changed value gives exactly the expected diff", () => {
-  test("node count: the node group's size and nothing else", async () => {
-    expect(await changes({ nodeDesired: 2 })).toEqual([
-      expect.stringMatching(/^update aws:eks\/nodeGroup:NodeGroup::\S+ scalingConfig\.desiredSize$/),
+  test("most nodes: the node group's limit and nothing else", async () => {
+    expect(await changes({ nodeMax: 3 })).toEqual([
+      expect.stringMatching(/^update aws:eks\/nodeGroup:NodeGroup::\S+ scalingConfig\.maxSize$/),
     ]);
+  });
+
+  test("node count: nothing, as it is an autoscaler's once there is a group", async () => {
+    expect(await changes({ nodeDesired: 2 })).toEqual([]);
   });
 
   test("log retention: the log group and nothing else", async () => {

@@ -62,6 +62,24 @@ export function nodesVersion(context: Context): string | undefined {
   return current;
 }
 
+/**
+ * `desired` counts when the group is made; from then on it is an autoscaler's, within the limits. EKS refuses limits that don't hold
+ * the number of nodes (UpdateNodegroupConfig), so a group outside them is brought to the nearer one.
+ */
+function scaling({ observed, spoke }: Context): { readonly scalingConfig: object; readonly initProvider: object } {
+  const { min, desired, max } = spoke.spec.nodes;
+  const nodes = observed.number("node-group", "scalingConfig", "desiredSize") ?? min;
+  const outside = nodes < min || nodes > max;
+  return {
+    scalingConfig: {
+      minSize: min,
+      maxSize: max,
+      ...(outside ? { desiredSize: Math.min(Math.max(nodes, min), max) } : {}),
+    },
+    initProvider: { scalingConfig: { desiredSize: desired } },
+  };
+}
+
 /** One managed node group in the subnets with a way out. */
 export function composeNodes(context: Context): void {
   const { composer, names, observed, spoke, tags } = context;
@@ -81,8 +99,10 @@ export function composeNodes(context: Context): void {
     // Without a pod network no node becomes ready.
     podNetwork: observed.has("addon-vpc-cni") || undefined,
   };
+  const { scalingConfig, initProvider } = scaling(context);
   composer.managed("nodeGroup", "node-group", "NodeGroup", facts, (known) => ({
     externalName: names.nodeGroup,
+    initProvider,
     forProvider: {
       region,
       clusterName: names.cluster,
@@ -92,7 +112,7 @@ export function composeNodes(context: Context): void {
       instanceTypes: nodes.instanceTypes,
       capacityType: nodes.capacityType,
       amiType: nodes.amiType,
-      scalingConfig: { minSize: nodes.min, desiredSize: nodes.desired, maxSize: nodes.max },
+      scalingConfig,
       updateConfig: { maxUnavailable: 1 },
       launchTemplate: { id: known.launchTemplate, version: String(known.launchTemplateVersion) },
       tags: tags(),

@@ -51,6 +51,21 @@ function heldInputs(kind: Kind, { spec }: Managed): string[] {
   ];
 }
 
+const isBlock = (value: unknown): value is Properties =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** `inputs` with what AWS has of the members of blocks that only `initProvider` sets: these too count when it is made, and not later. */
+function withoutInitial(inputs: Properties, initial: Properties, wanted: Properties, actual: Properties): Properties {
+  const kept = Object.entries(initial).flatMap(([name, value]): [string, unknown][] => {
+    const [input, own, now] = [inputs[name], wanted[name], actual[name]];
+    if (own === undefined) return [[name, now]];
+    return isBlock(value) && isBlock(own) && isBlock(input) && isBlock(now)
+      ? [[name, withoutInitial(input, value, own, now)]]
+      : [];
+  });
+  return { ...inputs, ...Object.fromEntries(kept) };
+}
+
 /** The resource of `managed`; `secrets` are the values of its fields that stand in Secrets. */
 export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Properties): External {
   const { handler, externalName: naming } = kind;
@@ -62,6 +77,10 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
     ...inputsOf(kind, spec),
     ...secrets,
     ...(naming.kind === "name" && { [naming.input]: name }),
+  };
+  const heldTo = (actual: Properties): Properties => {
+    const [initial, wanted] = [managed.spec.initProvider ?? {}, managed.spec.forProvider];
+    return withoutInitial(inputs, toProperties(kind.spec, initial), toProperties(kind.spec, wanted), actual);
   };
   const last = { ...inputs, ...recorded(kind, managed.status?.atProvider), ...secrets };
   const region = aws.region;
@@ -84,7 +103,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
       return {
         id,
         atProvider: atProvider(kind, id, actual, region),
-        difference: differenceOf(handler, heldInputs(kind, managed), inputs, actual),
+        difference: differenceOf(handler, heldInputs(kind, managed), heldTo(actual), actual),
         failed: status !== undefined && handler.failed?.includes(status) ? status : undefined,
         connection: kind.connection?.(actual) ?? {},
       };

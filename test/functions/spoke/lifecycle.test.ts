@@ -104,6 +104,39 @@ describe("a new Spoke", () => {
   });
 });
 
+describe("the number of nodes", () => {
+  const scaling = (world: World) => at(world.object("node-group").spec, "forProvider", "scalingConfig");
+  /** What an autoscaler does: the group has another size, of which nobody told Crossplane. */
+  const scaled = (world: World, desiredSize: number) => {
+    const { object } = world.live.get("node-group") as { object: { status: { atProvider: object } } };
+    Object.assign(object.status.atProvider, { scalingConfig: { minSize: 2, desiredSize, maxSize: 4 } });
+  };
+
+  it("begins with what the Spoke asks for, and is an autoscaler's from then on", () => {
+    const world = running(spoke({ nodes: { min: 2, desired: 3, max: 4 } }));
+    const group = world.object("node-group").spec;
+    expect(at(group, "initProvider")).toEqual({ scalingConfig: { desiredSize: 3 } });
+    expect(scaling(world)).toEqual({ minSize: 2, maxSize: 4 });
+    scaled(world, 4);
+    expect(world.settle().ready).toBe(true);
+    expect(scaling(world)).toEqual({ minSize: 2, maxSize: 4 });
+  });
+
+  it.each([
+    ["raises it to a higher min", { min: 4, desired: 4, max: 6 }, 2, { minSize: 4, desiredSize: 4, maxSize: 6 }],
+    ["lowers it to a lower max", { min: 1, desired: 1, max: 3 }, 4, { minSize: 1, desiredSize: 3, maxSize: 3 }],
+  ])("%s, as EKS takes no limits that don't hold it, and then lets it go again", (_what, nodes, before, asked) => {
+    const world = running(spoke({ nodes: { min: 2, desired: 2, max: 4 } }));
+    scaled(world, before);
+    world.change({ nodes: { ...world.spoke.spec.nodes, ...nodes } });
+    world.step();
+    expect(scaling(world)).toEqual(asked);
+    const { desiredSize: _, ...limits } = asked;
+    expect(world.settle().ready).toBe(true);
+    expect(scaling(world)).toEqual(limits);
+  });
+});
+
 describe("an upgrade", () => {
   it("raises the control plane, then the add-ons, then the nodes", () => {
     const world = running(spoke());

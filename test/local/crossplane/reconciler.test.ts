@@ -203,6 +203,22 @@ describe("an existing resource", () => {
     expect(service.things.get("thing-1")?.["size"]).toBe(7);
   });
 
+  test("keeps what only initProvider said inside a block, also when another member of the block changes", async () => {
+    const kind = things(service.handler("assigned"));
+    cluster.add(kind, "one", {
+      initProvider: { options: { b: "init" } },
+      forProvider: { options: { a: "x" } },
+    });
+    await settle(cluster, kind, "one");
+    Object.assign(service.things.get("thing-1") as object, { options: { a: "x", b: "scaled" } });
+    service.calls.length = 0;
+    expect(await pass(cluster, kind, "one")).toBe("poll");
+    expect(service.calls).toEqual(["read thing-1"]);
+    cluster.change(kind, "one", { spec: { forProvider: { options: { a: "y" } } } });
+    await settle(cluster, kind, "one");
+    expect(service.things.get("thing-1")?.["options"]).toEqual({ a: "y", b: "scaled" });
+  });
+
   test("publishes its connection details in the Secret that the object names", async () => {
     const kind = things(service.handler("assigned"), { connection: ({ arn }) => ({ arn: String(arn) }) });
     cluster.add(kind, "one", { writeConnectionSecretToRef: { name: "conn" } });
