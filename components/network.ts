@@ -35,6 +35,18 @@ export interface ClusterNetwork {
   readonly egressCidrs: pulumi.Input<string>[];
 }
 
+/** Names of the zones of the region in which EKS has control planes, also for spokes. */
+export function eksZones(opts?: pulumi.InvokeOutputOptions): pulumi.Output<string[]> {
+  return aws.getAvailabilityZonesOutput(
+    {
+      state: "available",
+      filters: [{ name: "opt-in-status", values: ["opt-in-not-required"] }],
+      excludeZoneIds: zonesWithoutEks,
+    },
+    opts,
+  ).names;
+}
+
 /** A VPC with a public and a private subnet in each zone, and a way out for the nodes. */
 export class Network extends pulumi.ComponentResource implements ClusterNetwork {
   readonly vpcId: pulumi.Output<string>;
@@ -42,13 +54,16 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
   readonly publicSubnetIds: pulumi.Output<string>[];
   readonly nodeSubnetIds: pulumi.Output<string>[];
   readonly egressCidrs: pulumi.Output<string>[];
+  /** {@link eksZones}: all that there are, not only those of the subnets. */
+  readonly availabilityZones: pulumi.Output<string[]>;
 
   constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Network", name, {}, opts);
     const child = { parent: this };
     const tagged = (suffix: string) => ({ ...args.tags, Name: `${name}-${suffix}` });
     const zones = Array.from({ length: args.zoneCount }, (_, index) => index);
-    const zoneNames = this.zoneNames(args);
+    this.availabilityZones = eksZones({ parent: this });
+    const zoneNames = args.zoneNames.length > 0 ? args.zoneNames : this.availabilityZones;
     const vpc = new aws.ec2.Vpc(
       `${name}-vpc`,
       { cidrBlock: args.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tagged("vpc") },
@@ -140,18 +155,6 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       privateSubnetIds: this.privateSubnetIds,
       publicSubnetIds: this.publicSubnetIds,
     });
-  }
-
-  private zoneNames({ zoneNames }: NetworkArgs): pulumi.Input<readonly string[]> {
-    if (zoneNames.length > 0) return zoneNames;
-    return aws.getAvailabilityZonesOutput(
-      {
-        state: "available",
-        filters: [{ name: "opt-in-status", values: ["opt-in-not-required"] }],
-        excludeZoneIds: zonesWithoutEks,
-      },
-      { parent: this },
-    ).names;
   }
 }
 

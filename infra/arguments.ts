@@ -6,7 +6,7 @@ import type { FluxArgs } from "../components/flux.ts";
 import type { GitAuthentication } from "../components/git-credentials.ts";
 import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
 import type { HubNodesArgs } from "../components/hub-nodes.ts";
-import { type ClusterNetwork, Network } from "../components/network.ts";
+import { type ClusterNetwork, eksZones, Network } from "../components/network.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary as tenantPolicy } from "../lib/iam/tenants.ts";
 import { clusterTag, fleetTag } from "../lib/labels.ts";
@@ -43,6 +43,8 @@ export function tags({ fleet, environment }: Settings): Tags {
 export interface HubNetwork extends ClusterNetwork {
   /** IPv4 block of the VPC. */
   readonly cidr: pulumi.Input<string>;
+  /** Zones of the region in which EKS has control planes. */
+  readonly availabilityZones: pulumi.Output<string[]>;
   /** What must exist as long as nodes do. */
   readonly dependencies: pulumi.Resource[];
 }
@@ -58,6 +60,7 @@ export function network(settings: Settings, { region }: AwsAccount, tags: Tags):
       publicSubnetIds: [...publicSubnetIds],
       nodeSubnetIds: [...privateSubnetIds],
       egressCidrs: [...egressCidrs],
+      availabilityZones: eksZones(),
       dependencies: [],
     };
   }
@@ -79,6 +82,7 @@ export function network(settings: Settings, { region }: AwsAccount, tags: Tags):
     publicSubnetIds: publicIds,
     nodeSubnetIds,
     egressCidrs: made.egressCidrs,
+    availabilityZones: made.availabilityZones,
     dependencies: [made],
   };
 }

@@ -62,6 +62,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       permissionsBoundaryArn: sources.boundary.arn,
       tenantBoundaryArn: sources.tenants.arn,
       hubEgressCidrs: network.egressCidrs,
+      hubAvailabilityZones: network.availabilityZones,
     })
     .apply(
       (known): ClusterMetadata => ({

@@ -17,6 +17,7 @@ export interface KeyContract {
 }
 
 const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const zone = "[a-z]{2}(-[a-z]+)+-\\d[a-z]";
 const octets = "\\d{1,3}(\\.\\d{1,3}){3}";
 
 const arn = (service: string, resource: string): Form => ({
@@ -37,6 +38,11 @@ const forms = {
     is: "IPv4 blocks with commas between them, or empty",
     pattern: `^(${octets}/\\d{1,2}(,${octets}/\\d{1,2})*)?$`,
     example: "",
+  },
+  zones: {
+    is: "names of zones with commas between them",
+    pattern: `^${zone}(,${zone})*$`,
+    example: "eu-west-1a,eu-west-1b,eu-west-1c",
   },
   version: { is: "minor version", pattern: "^1\\.\\d{2}$", example: "1.34", numeric: true },
   quote: { is: 'always `"`', pattern: '^"$', example: '"' },
@@ -109,6 +115,10 @@ export const bridgeKeys = {
   },
   addons: { meaning: "enabled add-ons, so that a manifest can have them as a YAML list", form: forms.list },
   hub_egress_cidrs: { meaning: "addresses from which the hub reaches spokes", form: forms.cidrs },
+  hub_availability_zones: {
+    meaning: "zones of the hub's region in which EKS has control planes: spokes there take theirs from the first on",
+    form: forms.zones,
+  },
 } as const satisfies Record<string, KeyContract>;
 
 export type BridgeKey = keyof typeof bridgeKeys;

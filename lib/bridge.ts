@@ -48,6 +48,8 @@ export interface ClusterMetadata {
   readonly spokeCidrPool: string;
   /** Public addresses from which the hub reaches a spoke's API server; none when the hub has no fixed ones. */
   readonly hubEgressCidrs: readonly string[];
+  /** Zones of the hub's region in which EKS has control planes: spokes of that region take theirs from the first on. */
+  readonly hubAvailabilityZones: readonly string[];
   /** Add-ons that the cluster enables, in snake_case: labels `enable_<addon>`. */
   readonly addons: readonly string[];
 }
@@ -116,6 +118,7 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     spoke_cidr_pool: metadata.spokeCidrPool,
     addons: JSON.stringify(metadata.addons),
     hub_egress_cidrs: metadata.hubEgressCidrs.join(","),
+    hub_availability_zones: metadata.hubAvailabilityZones.join(","),
   };
   return { ...identityData(metadata.identities), ...fixed };
 }
@@ -178,6 +181,7 @@ export function readBridgeData(data: Readonly<Record<string, string>>): ClusterM
     spokePrefix: known.spoke_prefix,
     spokeCidrPool: known.spoke_cidr_pool,
     hubEgressCidrs: known.hub_egress_cidrs.split(",").filter(Boolean),
+    hubAvailabilityZones: known.hub_availability_zones.split(",").filter(Boolean),
     addons: JSON.parse(known.addons) as string[],
   };
 }

@@ -68,6 +68,7 @@ export function hubMetadata(environment: string, addons: readonly string[] = [])
     spokePrefix: names.spokePrefix,
     spokeCidrPool: "10.64.0.0/10",
     hubEgressCidrs: [],
+    hubAvailabilityZones: ["a", "b", "c"].map((letter) => `${region}${letter}`),
     addons: [...new Set(["crossplane", "external_secrets", "flux", ...addons])].sort(),
   };
 }

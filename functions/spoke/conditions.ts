@@ -65,7 +65,7 @@ const factNames: Readonly<Record<string, string>> = Object.fromEntries(
         ["arn", "certificateAuthority", "controlPlane", "endpoint", "issuer", "keyArn", "targetKeyId"],
       ],
       ["the control plane", ["kubernetesVersion", "logGroup", "version"]],
-      ["a specification that is accepted", ["publicAccessCidrs"]],
+      ["a specification that is accepted", ["availabilityZone", "publicAccessCidrs"]],
       ["the nodes", ["launchTemplate", "launchTemplateVersion", "nodes"]],
       ["the EKS add-ons", ["podNetwork"]],
       ["IAM roles and access", ["accessEntry", "identities", "nodeRoleArn", "oidcProviderArn", "role", "roleArn"]],

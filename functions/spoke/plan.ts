@@ -6,6 +6,7 @@ import type { Observed } from "./observed.ts";
 import type { Problem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
+import { zoneProblem } from "./zones.ts";
 
 /** What may be made of a Spoke, and what speaks against the rest. */
 export interface Plan {
@@ -83,6 +84,7 @@ export function plan(question: PlanQuestion): Plan {
   const problems = [
     network.problem,
     ...regionProblem(question),
+    ...zoneProblem(question),
     versionProblem,
     endpointProblem,
     ...identityProblem(question),

@@ -41,6 +41,7 @@ const metadata: ClusterMetadata = {
   spokePrefix: "fleet-spoke-",
   spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32", "198.51.100.2/32"],
+  hubAvailabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
   addons: ["flux"],
 };
 
@@ -60,6 +61,7 @@ describe("bridgeData", () => {
       cluster_name: "hub",
       kubernetes_version: "1.34",
       hub_egress_cidrs: "198.51.100.1/32,198.51.100.2/32",
+      hub_availability_zones: "us-east-1a,us-east-1b,us-east-1c",
     });
   });
 

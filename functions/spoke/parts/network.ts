@@ -1,6 +1,7 @@
 import { parseCidr, zoneSubnets } from "../../../lib/cidr.ts";
 import type { Context } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
+import { zoneNames } from "../zones.ts";
 
 const internet = "0.0.0.0/0";
 
@@ -13,11 +14,6 @@ export function zones({ spoke }: Context): readonly number[] {
 export function natZones(context: Context): readonly number[] {
   const all = zones(context);
   return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
-}
-
-/** The named zone, or the region's zone of that letter. */
-function zoneName({ spec }: Context["spoke"], zone: number): string {
-  return spec.network.availabilityZones?.[zone] ?? `${spec.region}${"abc"[zone]}`;
 }
 
 /** IDs of the subnets of one kind; undefined while one is not known. */
@@ -78,15 +74,19 @@ function routing(context: Context, suffix: string, zoneSubnetKeys: readonly stri
 }
 
 function subnet(context: Context, kind: "private" | "public", zone: number): void {
-  const { composer, observed, plan, spoke, tags } = context;
+  const { composer, hub, observed, plan, spoke, tags } = context;
   const vpc = parseCidr(plan.network.cidr ?? "");
-  const facts = { vpcId: observed.text("vpc", "id"), cidr: vpc && zoneSubnets(vpc, zone)[`${kind}Cidr`] };
-  composer.managed("subnets", `subnet-${kind}-${zone}`, "Subnet", facts, ({ vpcId, cidr }) => ({
+  const facts = {
+    vpcId: observed.text("vpc", "id"),
+    cidr: vpc && zoneSubnets(vpc, zone)[`${kind}Cidr`],
+    availabilityZone: zoneNames({ spec: spoke.spec, hub, observed })[zone],
+  };
+  composer.managed("subnets", `subnet-${kind}-${zone}`, "Subnet", facts, ({ vpcId, cidr, availabilityZone }) => ({
     forProvider: {
       region: spoke.spec.region,
       vpcId,
       cidrBlock: cidr,
-      availabilityZone: zoneName(spoke, zone),
+      availabilityZone,
       mapPublicIpOnLaunch: kind === "public",
       // Read by the AWS Load Balancer Controller to place load balancers.
       tags: {

@@ -516,6 +516,11 @@ describe("a Spoke that can't be had", () => {
     [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35"],
     [{ region: "eu-west-1" }, "RegionNotAllowed", "hub's region us-east-1"],
     [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
+    [
+      { region: "eu-west-1", account: { id: "111111111111", providerConfigRef: { name: "analytics" } } },
+      "ZonesUnknown",
+      "spec.network.zones asks for 2 zones of eu-west-1, and the hub knows the zones of its own region us-east-1 only",
+    ],
   ])("with %o is refused with a reason, and costs nothing", (change, reason, message) => {
     const world = new World(spoke(change));
     world.settle();
@@ -526,6 +531,16 @@ describe("a Spoke that can't be had", () => {
     world.delete();
     world.settle();
     expect(world.gone).toBe(true);
+  });
+
+  it("is one with more zones than the region has for EKS", () => {
+    const small = { ...hub, hubAvailabilityZones: ["us-east-1a", "us-east-1c"] };
+    const world = new World(spoke({ network: { zones: 3, natGateways: "single" } }), { hub: small });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ZonesUnknown" });
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "the hub knows 2 zones of us-east-1 for EKS (us-east-1a, us-east-1c)",
+    );
   });
 
   it("recovers when it is corrected", () => {

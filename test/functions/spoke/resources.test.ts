@@ -164,11 +164,34 @@ describe("the network", () => {
     expect(routes("per-zone")).toEqual(["natgateway-nat-0", "natgateway-nat-1", "natgateway-nat-2"]);
   });
 
-  it("uses the named zones, else the first of the region", () => {
+  it("uses the named zones, else the first that the hub found", () => {
     const zones = (world: World) =>
       [0, 1].map((zone) => world.forProvider(`subnet-private-${zone}`)["availabilityZone"]);
     expect(zones(ready(spoke()))).toEqual(["us-east-1a", "us-east-1b"]);
     expect(zones(ready(example("sandbox")))).toEqual(["us-east-1b", "us-east-1d"]);
+    const tokyo = { ...hub, hubAvailabilityZones: ["us-east-1a", "us-east-1c", "us-east-1d"] };
+    expect(zones(ready(spoke(), { hub: tokyo }))).toEqual(["us-east-1a", "us-east-1c"]);
+  });
+
+  it("keeps the zones that it was made in, whatever the hub finds later", () => {
+    const world = ready(spoke());
+    world.hub = { ...hub, hubAvailabilityZones: ["us-east-1c", "us-east-1d"] };
+    expect(world.settle().ready).toBe(true);
+    for (const kind of ["public", "private"])
+      expect([0, 1].map((zone) => world.forProvider(`subnet-${kind}-${zone}`)["availabilityZone"])).toEqual([
+        "us-east-1a",
+        "us-east-1b",
+      ]);
+    world.hub = { ...hub, hubAvailabilityZones: [] };
+    expect(world.settle().ready).toBe(true);
+  });
+
+  it("puts what is still to be made into a zone that has no subnets of it", () => {
+    const world = ready(spoke({ network: { zones: 2, natGateways: "none" } }));
+    for (const kind of ["public", "private"]) world.live.delete(`subnet-${kind}-0`);
+    world.hub = { ...hub, hubAvailabilityZones: ["us-east-1b", "us-east-1c"] };
+    world.step();
+    expect(world.forProvider("subnet-private-0")["availabilityZone"]).toBe("us-east-1c");
   });
 });
 

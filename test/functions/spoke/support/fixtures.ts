@@ -50,6 +50,7 @@ export const hub: Hub = {
   spokePrefix: "fleet-spoke-",
   spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32"],
+  hubAvailabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
   addons: ["crossplane", "external_secrets", "flux"],
 };
 

@@ -1,0 +1,46 @@
+import type { SpokeSpec } from "./api.ts";
+import type { Hub } from "./hub.ts";
+import { at } from "./kube.ts";
+import type { Observed } from "./observed.ts";
+import type { Problem } from "./problems.ts";
+
+export interface ZoneQuestion {
+  readonly spec: SpokeSpec;
+  readonly hub: Hub;
+  readonly observed: Observed;
+}
+
+/** The zone that the subnets of place `index` were made in. */
+function madeIn(observed: Observed, index: number): string | undefined {
+  const zone = ["public", "private"]
+    .map((kind) => at(observed.get(`subnet-${kind}-${index}`)?.spec, "forProvider", "availabilityZone"))
+    .find((found) => found !== undefined);
+  return typeof zone === "string" ? zone : undefined;
+}
+
+/**
+ * Name of each of the spoke's zones: the one that its subnets are in, else the one that the Spoke names, else the next that the hub
+ * found. Names are not the same letters everywhere, and a subnet can't move: what is made stays. Undefined where none is left.
+ */
+export function zoneNames({ spec, hub, observed }: ZoneQuestion): readonly (string | undefined)[] {
+  const places = Array.from({ length: spec.network.zones }, (_, index) => index);
+  const fixed = places.map((index) => madeIn(observed, index) ?? spec.network.availabilityZones?.[index]);
+  const known = spec.region === hub.aws.region ? hub.hubAvailabilityZones : [];
+  const free = known.filter((zone) => !fixed.includes(zone));
+  return fixed.map((zone) => zone ?? free.shift());
+}
+
+/** A spoke for whose subnets there are not enough zones. */
+export function zoneProblem(question: ZoneQuestion): Problem[] {
+  if (zoneNames(question).every((zone) => zone !== undefined)) return [];
+  const { spec, hub } = question;
+  const { region, network } = spec;
+  const cause =
+    region === hub.aws.region
+      ? `the hub knows ${hub.hubAvailabilityZones.length} zones of ${region} for EKS (${hub.hubAvailabilityZones.join(", ")})`
+      : `the hub knows the zones of its own region ${hub.aws.region} only`;
+  const message =
+    `spec.network.zones asks for ${network.zones} zones of ${region}, and ${cause}: networks are fixed, so remove this Spoke and add ` +
+    `it again with spec.network.availabilityZones (aws ec2 describe-availability-zones --region ${region}), or with fewer zones`;
+  return [{ reason: "ZonesUnknown", message }];
+}
