@@ -364,7 +364,7 @@ spec:
         version: "1.0.0",
         appVersion: "7",
       },
-      resourceNames: { "Deployment.apps/v1": ["releases/rel"], "Secret/v1": ["releases/rel-keys"] },
+      resourceNames: { "Deployment.apps/apps/v1": ["rel"], "Secret/v1": ["rel-keys"] },
     });
     expect((made.outputs["values"] as PropertyMap)["password"]).toBeInstanceOf(Secret);
     const read = await plugin.read(RELEASE, made.id, made.outputs, made.inputs);

@@ -131,6 +131,8 @@ export interface ResourceDefinition<S> {
   /** Outputs that an update may change: unknown in its preview. The others keep their values. */
   readonly changedByUpdate?: readonly string[];
   check?(request: CheckRequest<S>): CheckResult | Promise<CheckResult>;
+  /** What is recorded on top of the outputs of a real operation, e.g. for the official plugin. `inputs` and `state` have their secret marks. */
+  recorded?(inputs: PropertyMap, state: PropertyMap): PropertyMap;
   /** In place of the comparison of inputs by the rules above. */
   diff?(request: DiffRequest<S>): Diff | Promise<Diff>;
   /** Outputs that a preview shows, in place of inputs plus unknown outputs. */

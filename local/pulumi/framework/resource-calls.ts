@@ -124,10 +124,11 @@ export async function create<S>(
     const outputs = (await definition.preview?.(request)) ?? previewOfCreate(definition, rawInputs);
     return { id: "", outputs: recordedOutputs(definition, outputs, [rawInputs]) };
   }
-  const created = await recording<S, Created>(definition, [rawInputs], () =>
+  const start = { inputs: rawInputs, state: {}, sources: [rawInputs] };
+  const created = await recording<S, Created>(definition, start, () =>
     definition.create({ ...context(call), inputs: plainMap(rawInputs), rawInputs }),
   );
-  return { id: created.id, outputs: recordedOutputs(definition, created.outputs, [rawInputs]) };
+  return { id: created.id, outputs: checkpoint(definition, created.outputs, start) };
 }
 
 /** Read for a refresh (recorded inputs or state given) or an import; undefined when the resource is gone. */
@@ -140,8 +141,8 @@ export async function read<S>(
 ): Promise<{ id: string; outputs: PropertyMap; inputs: PropertyMap } | undefined> {
   const imported = Object.keys(inputs).length === 0 && Object.keys(state).length === 0;
   const rawInputs = imported ? undefined : withoutBookkeeping(inputs);
-  const sources = [inputs, state];
-  const current = await recording<S, Current | undefined>(definition, sources, () =>
+  const start = { inputs, state, sources: [inputs, state] };
+  const current = await recording<S, Current | undefined>(definition, start, () =>
     definition.read({
       ...context(call),
       id,
@@ -151,12 +152,13 @@ export async function read<S>(
     }),
   );
   if (!current) return undefined;
-  const outputs = recordedOutputs(definition, current.outputs, sources);
+  const outputs = recordedOutputs(definition, current.outputs, start.sources);
   const found =
     current.inputs ??
     (imported ? importedInputs(definition, outputs) : inputsFromOutputs(definition, rawInputs ?? {}, outputs));
   const bookkeeping = DEFAULTS_KEY in inputs ? { [DEFAULTS_KEY]: inputs[DEFAULTS_KEY] as Value } : {};
-  return { id: current.id ?? id, outputs, inputs: { ...mirrorSecrets(found, inputs), ...bookkeeping } };
+  const now = { ...mirrorSecrets(found, inputs), ...bookkeeping };
+  return { id: current.id ?? id, outputs: checkpoint(definition, outputs, { ...start, inputs: now }), inputs: now };
 }
 
 /** Update, really or in a preview. */
@@ -178,7 +180,8 @@ export async function update<S>(
   if (!definition.update)
     throw new ProviderError(status.FAILED_PRECONDITION, `${tokenOf(call.urn)} cannot be updated, only replaced`);
   const change = definition.update.bind(definition);
-  const outputs = await recording<S, PropertyMap>(definition, [rawInputs], () =>
+  const start = { inputs: rawInputs, state, sources: [rawInputs] };
+  const outputs = await recording<S, PropertyMap>(definition, start, () =>
     change({
       ...context(call),
       id,
@@ -188,7 +191,7 @@ export async function update<S>(
       rawInputs,
     }),
   );
-  return recordedOutputs(definition, outputs, [rawInputs]);
+  return checkpoint(definition, outputs, start);
 }
 
 /** Delete. */
@@ -207,17 +210,32 @@ export async function remove<S>(
   });
 }
 
-/** Runs an operation; the state of a resource that exists but isn't ready gets its secret marks too. */
+/** What an operation starts from, with secret marks. */
+interface Start {
+  readonly inputs: PropertyMap;
+  readonly state: PropertyMap;
+  /** Where the outputs get their marks from. */
+  readonly sources: readonly PropertyMap[];
+}
+
+/** What is recorded of a resource after a real operation. */
+function checkpoint<S>(definition: ResourceDefinition<S>, outputs: PropertyMap, start: Start): PropertyMap {
+  const own = definition.recorded?.(withoutBookkeeping(start.inputs), start.state);
+  return { ...recordedOutputs(definition, outputs, start.sources), ...own };
+}
+
+/** Runs an operation; the state of a resource that exists but isn't ready is recorded like any other. */
 async function recording<S, T>(
   definition: ResourceDefinition<S>,
-  sources: readonly PropertyMap[],
+  start: Start,
   operation: () => Promise<T>,
 ): Promise<T> {
   try {
     return await operation();
   } catch (error) {
     if (!(error instanceof ResourceNotReadyError)) throw error;
-    const outputs = recordedOutputs(definition, error.outputs, sources);
-    throw new ResourceNotReadyError(error.id, outputs, error.reasons, error.inputs);
+    const inputs = error.inputs ? mirrorSecrets(error.inputs, start.inputs) : start.inputs;
+    const outputs = checkpoint(definition, error.outputs, { ...start, inputs });
+    throw new ResourceNotReadyError(error.id, outputs, error.reasons, error.inputs && inputs);
   }
 }

@@ -36,6 +36,7 @@ import { ApiError, isNotFound, UnreachableError } from "./client.ts";
 import type { GroupKind } from "./kinds.ts";
 import { driftedInputs, inputsOf, recordedObject } from "./live.ts";
 import { withName } from "./naming.ts";
+import { objectRecord } from "./official.ts";
 import { diff, preview } from "./plan.ts";
 import { at, type KubeObject } from "./readiness.ts";
 import type { Session } from "./session.ts";
@@ -57,6 +58,7 @@ export function objectDefinition(kind: GroupKind, shape: ResourceShape): Resourc
         failures: [...wrong, ...failures, ...wrongAnnotations(inputs)],
       } as CheckResult;
     },
+    recorded: objectRecord,
     diff: (request) => diff(kind, request),
     preview: (request) => preview(kind, request),
     create: async (request) => create(kind, request, request.inputs),

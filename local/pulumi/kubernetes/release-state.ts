@@ -1,9 +1,9 @@
 /** A release in words: its inputs for helm, its outputs, what a refresh or an import finds. */
-import { parseAllDocuments } from "yaml";
 import {
   type Current,
   type Json,
   type JsonMap,
+  plainMap,
   type ResourceContext,
   ResourceNotReadyError,
   Secret,
@@ -11,14 +11,10 @@ import {
 } from "../framework/index.ts";
 import { UnreachableError } from "./client.ts";
 import { type ChartSource, HelmError, type ReleaseMetadata } from "./helm.ts";
-import { withoutNulls } from "./live.ts";
-import { at } from "./readiness.ts";
+import { DEFAULT_TIMEOUT_SECONDS, resourceNames, withReleaseDefaults } from "./official.ts";
 import type { Session } from "./session.ts";
 
 type Context = ResourceContext<Session>;
-
-/** Seconds that helm waits by default. */
-const DEFAULT_TIMEOUT_SECONDS = 300;
 
 /** A text input, undefined when missing or empty. */
 export const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
@@ -43,11 +39,8 @@ export function timeoutOf(context: Context, inputs: JsonMap): number {
   return context.timeoutSeconds ?? (Number(inputs["timeout"] ?? 0) || DEFAULT_TIMEOUT_SECONDS);
 }
 
-/** Nulls unset a chart's defaults only when that is asked for. */
-export function valuesOf(inputs: JsonMap): Json {
-  const values = inputs["values"] ?? {};
-  return inputs["allowNullValues"] === true ? values : withoutNulls(values);
-}
+/** The values; a null unsets a default of the chart. */
+export const valuesOf = (inputs: JsonMap): Json => inputs["values"] ?? {};
 
 /** The output `status`. */
 export function statusOf({ labels: _, ...status }: ReleaseMetadata): Omit<ReleaseMetadata, "labels"> {
@@ -64,23 +57,8 @@ export async function outputsOf(context: Context, inputs: JsonMap, namespace: st
     ...inputs,
     namespace,
     status: statusOf(found) as unknown as Json,
-    resourceNames: resourceNames(manifest, namespace),
+    resourceNames: resourceNames(manifest),
   };
-}
-
-/** Names of a release's objects by kind, as the official provider shows them: `Deployment.apps/v1` to `["namespace/name"]`. */
-function resourceNames(manifest: string, namespace: string): JsonMap {
-  const names: Record<string, string[]> = {};
-  for (const document of parseAllDocuments(manifest)) {
-    const object = document.toJS() as JsonMap | null;
-    const name = at(object, "metadata", "name");
-    if (!object || typeof name !== "string") continue;
-    const [version, group] = textOf(object["apiVersion"]).split("/").reverse();
-    const key = `${textOf(object["kind"])}${group ? `.${group}` : ""}/${version}`;
-    const own = at(object, "metadata", "namespace");
-    names[key] = [...(names[key] ?? []), `${typeof own === "string" ? own : namespace}/${name}`];
-  }
-  return names;
 }
 
 /** What is there: for a refresh with drift in version and values, for an import as inputs; undefined when the release is gone. */
@@ -150,9 +128,10 @@ function sorted(value: Json): Json {
 
 /** Values of somebody else's release may hold secrets: they are recorded as one. */
 async function imported(context: Context, found: ReleaseMetadata, values: JsonMap): Promise<Current> {
-  const inputs = { chart: found.chart, version: found.version, name: found.name, namespace: found.namespace };
-  const outputs = await outputsOf(context, inputs, found.namespace, found.name);
-  return { outputs: { ...outputs, values: new Secret(values) }, inputs: { ...inputs, values: new Secret(values) } };
+  const { chart, version, name, namespace } = found;
+  const inputs = withReleaseDefaults({ chart, version, name, namespace, values: new Secret(values) }, namespace);
+  const outputs = await outputsOf(context, plainMap(inputs), namespace, name);
+  return { outputs: { ...outputs, values: new Secret(values) }, inputs };
 }
 
 /** True when the cluster, not the release, is the trouble. */

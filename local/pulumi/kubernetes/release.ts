@@ -1,7 +1,9 @@
 /** `helm.v3.Release` through the real helm. */
 import { parse, stringify } from "yaml";
 import {
+  autoname,
   type Created,
+  diffInputs,
   fullMessage,
   hasUnknown,
   type Json,
@@ -17,7 +19,9 @@ import {
   UNKNOWN,
 } from "../framework/index.ts";
 import { fieldManager } from "./apply.ts";
+import { UnreachableError } from "./client.ts";
 import { HelmError } from "./helm.ts";
+import { releaseRecord, withReleaseDefaults } from "./official.ts";
 import { at } from "./readiness.ts";
 import { watchRelease } from "./release-progress.ts";
 import { settle } from "./release-recovery.ts";
@@ -76,16 +80,22 @@ export function releaseDefinition(): ResourceDefinition<Session> {
       ...["repo", "caFile", "certFile", "keyFile", "username", "password"].map((name) => `repositoryOpts.${name}`),
       ...["skipAwait", "timeout", "version", "values.**"],
     ],
-    autoname: { property: "name", maxLength: MAX_NAME },
-    replaceOn: ["name", "namespace"],
-    // Old and new release would fight over the chart's cluster-wide objects.
-    deleteBeforeReplace: true,
-    check: ({ news }) => {
-      const name = news["name"];
+    check: (request) => {
+      const { news, olds, session } = request;
+      // Without a name in the program the release keeps the one that it has.
+      const name = news["name"] || olds["name"] || autoname(request, MAX_NAME);
+      const inputs = { ...withReleaseDefaults(news, defaultNamespace(session)), name };
       if (typeof name !== "string" || (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) && name.length <= MAX_NAME))
-        return {};
+        return { inputs };
       const reason = `got '${name}', allowed are up to ${MAX_NAME} lower-case letters, digits and inner hyphens`;
-      return { failures: [{ property: "name", reason }] };
+      return { inputs, failures: [{ property: "name", reason }] };
+    },
+    recorded: releaseRecord,
+    // States of earlier versions lack the defaults.
+    diff: ({ oldInputs, newInputs, session }) => {
+      const before = withReleaseDefaults(oldInputs, defaultNamespace(session));
+      // Old and new release would fight over the chart's cluster-wide objects.
+      return { ...diffInputs(before, newInputs, { replaceOn: ["name", "namespace"] }), deleteBeforeReplace: true };
     },
     preview: (request) => preview(request),
     create: (request) => create(request, request.inputs),
@@ -93,6 +103,16 @@ export function releaseDefinition(): ResourceDefinition<Session> {
     update: (request) => upgrade(request, request.inputs, "update"),
     delete: (request) => remove(request, request.id, request.inputs),
   };
+}
+
+/** The namespace of a release that names none; empty while the cluster is not known. */
+function defaultNamespace(session: Session): string {
+  try {
+    return session.client.namespace;
+  } catch (error) {
+    if (error instanceof UnreachableError) return "";
+    throw error;
+  }
 }
 
 async function create(context: Context, inputs: JsonMap): Promise<Created> {
