@@ -7,10 +7,11 @@ import type { GitAuthentication } from "../components/git-credentials.ts";
 import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
 import type { HubNodesArgs } from "../components/hub-nodes.ts";
 import { type ClusterNetwork, eksZones, Network } from "../components/network.ts";
+import type { PackagePullSecretArgs } from "../components/package-pull-secret.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary as tenantPolicy } from "../lib/iam/tenants.ts";
 import { clusterTag, fleetTag } from "../lib/labels.ts";
-import { fleetNames, hubName } from "../lib/names.ts";
+import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { Settings } from "./settings.ts";
 
@@ -187,6 +188,29 @@ export function tenantBoundary({ fleet }: Settings, account: AwsAccount, tags: T
     description: "Permissions boundary of every role that an application orders on a spoke",
     document: pulumi.output(account).apply(tenantPolicy),
     tags,
+  };
+}
+
+export interface PullSecretSources {
+  readonly settings: Settings;
+  readonly account: AwsAccount;
+  readonly cluster: HubCluster;
+  /** How the fleet's secrets are kept. */
+  readonly secret: Pick<PackagePullSecretArgs, "keyArn" | "recoveryWindowInDays" | "protect" | "tags">;
+}
+
+export function packagePullSecret({ settings, account, cluster, secret }: PullSecretSources): PackagePullSecretArgs {
+  const names = fleetNames(settings.fleet);
+  return {
+    ...secret,
+    dockerConfig: pulumi.secret(settings.packagePullSecret),
+    name: packagePullSecretName,
+    secretName: names.packagePullSecret,
+    roleName: names.packagePullRole,
+    permissionsBoundary: settings.permissionsBoundary || undefined,
+    oidc: cluster.oidc,
+    region: account.region,
+    dnsSuffix: account.dnsSuffix,
   };
 }
 

@@ -9,7 +9,7 @@ import type { HubCluster } from "../components/hub-cluster.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata } from "../lib/bridge.ts";
-import { fleetNames, hubName } from "../lib/names.ts";
+import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
 import type { AwsAccount, HubNetwork } from "./arguments.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { Settings } from "./settings.ts";
@@ -75,6 +75,8 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         chartsRegistry: settings.chartsRegistry,
+        functionPackage: settings.functionPackage,
+        packagePullSecrets: settings.packagePullSecret ? [packagePullSecretName] : [],
         sealingScope: settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,

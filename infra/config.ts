@@ -32,7 +32,13 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
   }
   const value = key.parse(text);
   return value === undefined
-    ? { mistake: { ...format, problem: "has a value that is not allowed", got: shown(text) } }
+    ? {
+        mistake: {
+          ...format,
+          problem: "has a value that is not allowed",
+          got: key.secret ? "(not shown)" : shown(text),
+        },
+      }
     : { value };
 }
 

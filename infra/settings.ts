@@ -124,6 +124,37 @@ const gitUrl = text(
   "ssh://user@host/path.git or https://host/path.git, without a password",
   "ssh://git@github.com/<org>/<repository>.git",
 );
+/** Name of a repository in the OCI distribution spec ("Pulling manifests"), behind a host with a dot or a port. */
+const repository = text(
+  /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
+  "host/path in lower case, without a scheme, a tag or a digest",
+  "ghcr.io/<owner>/function-spoke",
+);
+
+const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both in base64. */
+function registryCredential(entry: unknown): boolean {
+  if (!record(entry)) return false;
+  const { auth, username, password } = entry;
+  if (typeof auth === "string") return Buffer.from(auth, "base64").toString("utf8").includes(":");
+  return typeof username === "string" && typeof password === "string" && username !== "" && password !== "";
+}
+
+const pullSecret: Key<string> = {
+  parse: (value) => {
+    if (value === "") return value;
+    const config = fromJson(value);
+    const entries = record(config) && record(config["auths"]) ? Object.values(config["auths"]) : [];
+    return entries.length > 0 && entries.every(registryCredential) ? value : undefined;
+  },
+  allowed:
+    'a Docker configuration {"auths": {"<host>": {"username": "…", "password": "…"}}} with the credential itself: credential helpers (credsStore) do not run in the cluster',
+  example: "--secret",
+  secret: true,
+};
+
 const optionalId = text(/^\d*$/, "a number", "123456");
 const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
 const count = (min: number) => integer(`a whole number from ${min} to 450`, (value) => value >= min && value <= 450, 2);
@@ -197,6 +228,8 @@ export const keys = {
     "https://host/path or oci://host/path without a user, a password or a slash at the end, or empty",
     "oci://registry.example.com/charts",
   ),
+  functionPackage: repository,
+  packagePullSecret: pullSecret,
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,
   argocdClusterSecret: flag,

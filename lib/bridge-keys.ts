@@ -49,6 +49,11 @@ const forms = {
   issuer: { is: "host and path", pattern: "^[^/:]+/.+$", example: "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE" },
   url: { is: "URL", pattern: "^[a-z+]+://.+$", example: "ssh://git@git.example.com/gitops-system.git" },
   mirror: { is: "URL, or empty", pattern: "^([a-z+]+://.+)?$", example: "" },
+  repository: {
+    is: "OCI repository without a tag",
+    pattern: "^[^/@\\s]+(/[^/:@\\s]+)+$",
+    example: "ghcr.io/example/function-spoke",
+  },
   revision: { is: "branch", pattern: "^\\S+$", example: "main" },
   prefix: { is: "name that ends with a hyphen", pattern: `^${name}-$`, example: "fleet-spoke-" },
   list: { is: "JSON list", pattern: "^\\[.*\\]$", example: '["metrics_server"]' },
@@ -91,6 +96,15 @@ export const bridgeKeys = {
   charts_registry: {
     meaning: "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",
     form: forms.mirror,
+  },
+  function_package: {
+    meaning: "package of the composition function behind the Spoke API; its version stands in Git",
+    form: forms.repository,
+  },
+  package_pull_secrets: {
+    meaning:
+      "Secrets with which the cluster's Crossplane pulls packages, as a manifest has them in `packagePullSecrets`",
+    form: { ...forms.list, example: "[]" },
   },
   sealing_scope: {
     meaning: "scope of the sealing keys that the cluster reads",

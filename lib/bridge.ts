@@ -34,6 +34,10 @@ export interface ClusterMetadata {
   readonly repositories: { readonly gitopsSystem: GitSource; readonly gitopsWorkloads: GitSource };
   /** Base URL of the chart mirror; empty when charts come from their upstream repositories. */
   readonly chartsRegistry: string;
+  /** OCI repository of the composition function's package, without a tag: the version stands in Git. */
+  readonly functionPackage: string;
+  /** Secrets in the namespace of Crossplane with which it and the kubelet pull packages; none where they are public. */
+  readonly packagePullSecrets: readonly string[];
   /** Scope of the sealing keys that the cluster may read. */
   readonly sealingScope: string;
   /** KMS key under which the fleet's sealing keys and Git credentials are encrypted. */
@@ -110,6 +114,8 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     gitops_workloads_repo_url: repositories.gitopsWorkloads.url,
     gitops_workloads_repo_revision: repositories.gitopsWorkloads.revision,
     charts_registry: metadata.chartsRegistry,
+    function_package: metadata.functionPackage,
+    package_pull_secrets: JSON.stringify(metadata.packagePullSecrets.map((name) => ({ name }))),
     sealing_scope: metadata.sealingScope,
     secrets_kms_key_arn: metadata.secretsKeyArn,
     permissions_boundary_arn: metadata.permissionsBoundaryArn,
@@ -174,6 +180,8 @@ export function readBridgeData(data: Readonly<Record<string, string>>): ClusterM
       gitopsWorkloads: { url: known.gitops_workloads_repo_url, revision: known.gitops_workloads_repo_revision },
     },
     chartsRegistry: known.charts_registry,
+    functionPackage: known.function_package,
+    packagePullSecrets: (JSON.parse(known.package_pull_secrets) as { name: string }[]).map(({ name }) => name),
     sealingScope: known.sealing_scope,
     secretsKeyArn: known.secrets_kms_key_arn,
     permissionsBoundaryArn: known.permissions_boundary_arn,

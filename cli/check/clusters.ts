@@ -61,6 +61,8 @@ export function hubMetadata(environment: string, addons: readonly string[] = [])
       gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },
     },
     chartsRegistry: "",
+    functionPackage: "ghcr.io/example/function-spoke",
+    packagePullSecrets: [],
     sealingScope: environment,
     secretsKeyArn: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { parse } from "yaml";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
@@ -41,8 +42,29 @@ function fromWorkflows(root: string): Mention[] {
   );
 }
 
+interface StackFile {
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+/** Where the stacks have the composition function from: what they say, or else the default in Pulumi.yaml. */
+function functionPackages(root: string): Set<string> {
+  const read = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), "utf8"));
+  const { name, config } = read("Pulumi.yaml") as { name: string; config: { functionPackage: { default: string } } };
+  const stacks = readdirSync(join(root, "stacks")).filter((file) => /^Pulumi\..+\.yaml$/.test(file));
+  return new Set(
+    stacks.map((file) => {
+      const own = (read("stacks", file) as StackFile).config?.[`${name}:functionPackage`];
+      return typeof own === "string" ? own : config.functionPackage.default;
+    }),
+  );
+}
+
 /** Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin. */
 export function projectReferences(root: string): ProjectReferences {
-  const { mentions, undecided } = fromRepositories(join(root, "repos"), root);
+  const { mentions, undecided } = fromRepositories(
+    join(root, "repos"),
+    root,
+    new Map([["function_package", functionPackages(root)]]),
+  );
   return { references: collected([...fromProgram(), ...mentions, ...fromWorkflows(root)]), undecided };
 }

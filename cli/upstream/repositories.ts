@@ -17,9 +17,12 @@ interface Document {
   readonly source: Source;
 }
 
-/** Values of the variables that Kustomizations set themselves; two environments may set two. */
-function variables(documents: readonly Document[]): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
+/** Values that variables can have: two environments may set two. */
+export type Values = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The given values, and those that Kustomizations set themselves. */
+function variables(documents: readonly Document[], given: Values): Values {
+  const found = new Map([...given].map(([name, values]) => [name, new Set(values)]));
   for (const { manifest } of documents)
     for (const [name, value] of Object.entries(manifest.spec?.postBuild?.substitute ?? {}))
       if (typeof value === "string" || typeof value === "number")
@@ -28,7 +31,7 @@ function variables(documents: readonly Document[]): Map<string, Set<string>> {
 }
 
 /** Every text that `text` can become with these values; undefined where a variable has neither a value nor a default. */
-function texts(text: string, values: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+function texts(text: string, values: Values): string[] | undefined {
   const used = uses(text);
   if (used.some(({ name, hasDefault }) => !hasDefault && !values.has(name))) return undefined;
   let assignments: ReadonlyMap<string, string>[] = [new Map()];
@@ -60,14 +63,15 @@ function versions({ manifest, source }: Document): { readonly target: Target; re
  * Reads every manifest below `folder`, in which the repositories lie side by side. Variables get the values that Kustomizations of
  * the same repositories set, else their defaults.
  * @param root what origins are relative to
+ * @param given values of variables that come from the bridge and are decided by the project's files
  */
-export function fromRepositories(folder: string, root: string): FromRepositories {
+export function fromRepositories(folder: string, root: string, given: Values = new Map()): FromRepositories {
   const files = new Files();
   const documents = filesBelow(folder)
     .filter(isYaml)
     .flatMap((file) => files.documents(file))
     .flatMap((source) => (isManifest(source.content) ? [{ manifest: source.content, source }] : []));
-  const values = variables(documents);
+  const values = variables(documents, given);
   const mentions: Mention[] = [];
   const undecided: string[] = [];
   const originOf = (source: Source, path: Path) => `${relative(root, source.file)}:${source.near(path).line}`;

@@ -195,6 +195,14 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "gitopsSystemRepoUrl",
     "https://***@github.com/a/b.git",
   ],
+  ["a function package with a tag", { functionPackage: "ghcr.io/a/function-spoke:v1.0.0" }, "functionPackage", "a tag"],
+  ["a function package of a Docker Hub user", { functionPackage: "a/function-spoke" }, "functionPackage", "host/path"],
+  [
+    "a function package in capitals",
+    { functionPackage: "ghcr.io/Org/function-spoke" },
+    "functionPackage",
+    "lower case",
+  ],
   [
     "a chart mirror with a password",
     { chartsRegistry: "https://ci:pass@registry.example.com" },
@@ -329,6 +337,26 @@ describe("the configuration", () => {
     expect(
       mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" }, { ...region, secrets: ["gitToken"] }),
     ).toEqual([]);
+  });
+
+  it.for([
+    ["that is no JSON", "ghcr.io: t0ps3cret"],
+    ["with a credential helper in place of credentials", '{"auths":{"ghcr.io":{}},"credsStore":"t0ps3cret"}'],
+    ["without a registry", '{"auths":{},"note":"t0ps3cret"}'],
+    ["without a password", '{"auths":{"ghcr.io":{"username":"t0ps3cret"}}}'],
+    ["with an auth that is no user and password", '{"auths":{"ghcr.io":{"auth":"t0ps3cret"}}}'],
+  ] as const)("refuses a pull secret %s, and does not show it", ([, packagePullSecret]) => {
+    const found = mistakes({ packagePullSecret }, { ...region, secrets: ["packagePullSecret"] });
+    expect(found).toMatchObject([{ key: "packagePullSecret", got: "(not shown)" }]);
+    expect(JSON.stringify(found)).not.toContain("t0ps3cret");
+  });
+
+  it.for([
+    '{"auths":{"ghcr.io":{"username":"fleet","password":"t0ps3cret"}}}',
+    `{"auths":{"ghcr.io":{"auth":"${Buffer.from("fleet:t0ps3cret").toString("base64")}"}}}`,
+  ])("takes a pull secret as docker and kubectl write it", (packagePullSecret) => {
+    expect(mistakes({ packagePullSecret }, { ...region, secrets: ["packagePullSecret"] })).toEqual([]);
+    expect(mistakes({ packagePullSecret })).toMatchObject([{ problem: "is a secret and stands in plain text" }]);
   });
 
   it("the keys in Pulumi.yaml are the keys that the program reads, each with a default that has the right form", () => {

@@ -132,6 +132,24 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
   });
 });
 
+describe("a stack with private packages", () => {
+  it("has its pull secret before Flux, and tells Git its name and no credential", async () => {
+    const config = {
+      ...stackConfig("dev"),
+      "eks-gitops-fleet:packagePullSecret": '{"auths":{"ghcr.io":{"username":"fleet","password":"t0ps3cret"}}}',
+    };
+    const { resources } = await runProgram("dev", config, ["eks-gitops-fleet:packagePullSecret"]);
+    const found = (name: string) => resources.find((resource) => id(resource) === name);
+    expect(found("eks-gitops-fleet:index:FluxSync::gitops-system")?.dependencies).toContain(
+      "kubernetes:external-secrets.io/v1:ExternalSecret::package-pull-secret-external-secret",
+    );
+    const { data } = found("kubernetes:core/v1:Secret::cluster-secret-bridge")?.inputs ?? {};
+    expect(Buffer.from(data.package_pull_secrets, "base64").toString()).toBe('[{"name":"package-pull-secret"}]');
+    const shown = resources.filter(({ secrets }) => secrets.length === 0).map(({ inputs }) => inputs);
+    expect(JSON.stringify(shown)).not.toContain("t0ps3cret");
+  });
+});
+
 describe("what the stacks differ in is their configuration", () => {
   it("prod protects keys, credentials and cluster; dev protects nothing", () => {
     const protectedTypes = (stack: string) =>

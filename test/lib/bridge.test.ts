@@ -34,6 +34,8 @@ const metadata: ClusterMetadata = {
     gitopsWorkloads: { url: "ssh://b", revision: "prod" },
   },
   chartsRegistry: "",
+  functionPackage: "ghcr.io/example/function-spoke",
+  packagePullSecrets: ["package-pull-secret"],
   sealingScope: "prod",
   secretsKeyArn: "arn:key",
   permissionsBoundaryArn: "arn:boundary",
@@ -62,6 +64,7 @@ describe("bridgeData", () => {
       kubernetes_version: "1.34",
       hub_egress_cidrs: "198.51.100.1/32,198.51.100.2/32",
       hub_availability_zones: "us-east-1a,us-east-1b,us-east-1c",
+      package_pull_secrets: '[{"name":"package-pull-secret"}]',
     });
   });
 

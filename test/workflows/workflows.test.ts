@@ -183,7 +183,7 @@ describe("a release", () => {
   test("publishes the function under the name and version that Git installs, and never a version twice", () => {
     const published = packages.find(({ repository }) => repository === FUNCTION_REPOSITORY);
     const [installed] = documents(join(system, "platform", "crossplane", "packages", "function.yaml"));
-    expect(installed?.spec.package).toBe(`${published?.repository}:${published?.version}`);
+    expect(installed?.spec.package).toBe(`$\{function_package}:${published?.version}`);
     const script = scripts(workflow("release").jobs["function"]);
     expect(script).toContain("local/crossplane/packages/main.ts function-spoke");
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { images } from "../../../cli/check/rules/pinned.ts";
 import { projectReferences } from "../../../cli/upstream/project.ts";
 import { type Reference, title } from "../../../cli/upstream/references.ts";
@@ -38,6 +39,15 @@ describe("the project's list of external references", () => {
         titles.some((each) => each.startsWith(beginning)),
         beginning,
       ).toBe(true);
+  });
+
+  test("has the function's package from where the stacks have it, in the version of Git", () => {
+    const text = readFileSync(join(root, "Pulumi.yaml"), "utf8");
+    const repository = parse(text).config.functionPackage.default;
+    const own = references.filter((reference) => title(reference).startsWith(`package ${repository}:v`));
+    expect(own.map(({ origins }) => origins)).toEqual([
+      [expect.stringContaining("repos/gitops-system/platform/crossplane/packages/function.yaml:")],
+    ]);
   });
 
   test("has every action of the workflows with its tag, each in one version", () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { functionPackage } from "../../../local/crossplane/packages/function.ts";
-import { PROVIDER_VERSIONS, packages } from "../../../local/crossplane/packages/index.ts";
+import { FUNCTION_REPOSITORY, PROVIDER_VERSIONS, packages } from "../../../local/crossplane/packages/index.ts";
 import { packageYaml } from "../../../local/crossplane/packages/package.ts";
 import { providerPackages } from "../../../local/crossplane/packages/provider.ts";
 import { libraries } from "../../../local/crossplane/packages/runtime.ts";
@@ -12,7 +12,8 @@ import { crdName } from "../../../local/crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../../local/crossplane/provider-aws/kinds/index.ts";
 import { imageConfigs } from "../../../local/gateway/eks/cluster-objects/packages.ts";
 
-const system = join(import.meta.dirname, "..", "..", "..", "repos", "gitops-system");
+const root = join(import.meta.dirname, "..", "..", "..");
+const system = join(root, "repos", "gitops-system");
 const folder = join(system, "platform", "crossplane", "packages");
 
 interface Manifest {
@@ -70,7 +71,12 @@ describe("the packages", () => {
 });
 
 describe("what Git installs on the hub", () => {
-  const installed = [...manifests("providers.yaml"), ...manifests("function.yaml")];
+  const written = [...manifests("providers.yaml"), ...manifests("function.yaml")];
+  /** As a hub whose stack says nothing of packages substitutes it. */
+  const installed = written.map(({ spec, ...rest }) => ({
+    ...rest,
+    spec: { ...spec, package: spec.package?.replace("$" + "{function_package}", FUNCTION_REPOSITORY) },
+  }));
 
   test("is in the local registry in exactly that version", () => {
     const made = packages.map(({ repository, version }) => `${repository}:${version}`);
@@ -111,9 +117,17 @@ describe("what Git installs on the hub", () => {
   });
 
   test("has the function in the version of its package", () => {
-    expect(manifests("function.yaml")[0]?.spec.package).toBe(
-      `${functionPackage.repository}:${functionPackage.version}`,
-    );
+    expect(manifests("function.yaml")[0]?.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
+  });
+
+  test("is pulled with the hub's pull secrets, every package", () => {
+    for (const { metadata, spec } of written)
+      expect(spec, metadata.name).toMatchObject({ packagePullSecrets: "$" + "{package_pull_secrets}" });
+  });
+
+  test("is on the local stack what a stack gets that names no function package", () => {
+    const local = readFileSync(join(root, "stacks", "Pulumi.local.yaml"), "utf8");
+    expect(local).not.toContain("functionPackage");
   });
 });
 

@@ -1,4 +1,6 @@
+import { posix } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
+import { FUNCTION_REPOSITORY } from "../../../crossplane/packages/function.ts";
 import { mirrorOf } from "../../../registry/names.ts";
 
 /** The CRD that says that Crossplane is in a cluster. */
@@ -7,7 +9,7 @@ export const IMAGE_CONFIG_CRD = "imageconfigs.pkg.crossplane.io";
 /** Upstream prefixes of the Crossplane packages that the instance's registry has. */
 const PREFIXES: Readonly<Record<string, string>> = {
   "provider-aws": "xpkg.upbound.io/upbound",
-  "function-spoke": "ghcr.io/eks-gitops-fleet",
+  "function-spoke": posix.dirname(FUNCTION_REPOSITORY),
 };
 
 /**

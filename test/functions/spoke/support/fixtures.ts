@@ -43,6 +43,8 @@ export const hub: Hub = {
     gitopsWorkloads: { url: "ssh://git@git.fleet.internal:2222/gitops-workloads.git", revision: "main" },
   },
   chartsRegistry: "https://charts.fleet.internal",
+  functionPackage: "ghcr.io/eks-gitops-fleet/function-spoke",
+  packagePullSecrets: [],
   sealingScope: "local",
   secretsKeyArn: `arn:aws:kms:us-east-1:${account}:key/secrets`,
   permissionsBoundaryArn: `arn:aws:iam::${account}:policy/fleet-boundary`,
