@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ControlPlaneLogType } from "../lib/control-plane-logs.ts";
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import { serviceTrust } from "../lib/iam/trust.ts";
-import { kubeconfig } from "../lib/kubeconfig.ts";
+import { kubeconfig, withProfile } from "../lib/kubeconfig.ts";
 import { lengthSafe } from "../lib/names.ts";
 import { EncryptionKey } from "./encryption-key.ts";
 import type { ClusterNetwork } from "./network.ts";
@@ -42,6 +42,8 @@ export interface HubClusterArgs {
   readonly deletionProtection: boolean;
   /** Pulumi refuses to delete the cluster, its add-ons and its key. Access of administrators is never protected. */
   readonly protect: boolean;
+  /** Profile that the stack's AWS provider uses (`aws:profile`), for tokens of the Kubernetes API. Default: the ambient identity. */
+  readonly awsProfile: string | undefined;
   readonly region: pulumi.Input<string>;
   readonly partition: pulumi.Input<string>;
   readonly tags: Readonly<Record<string, string>>;
@@ -110,7 +112,8 @@ export class HubCluster extends pulumi.ComponentResource {
         ...(endpoint.public ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
         encryptionConfigKeyArn: key.arn,
         enabledClusterLogTypes: [...args.logTypes],
-        createOidcProvider: true,
+        // Given, so that AWS_PROFILE of whoever runs Pulumi is not taken into the state of the component's own Kubernetes provider.
+        providerCredentialOpts: {},
         // Nodes come from a managed node group, which uses the cluster's own security group.
         skipDefaultNodeGroup: true,
         skipDefaultSecurityGroups: true,
@@ -130,12 +133,19 @@ export class HubCluster extends pulumi.ComponentResource {
     this.arn = eksCluster.apply((cluster) => cluster.arn);
     this.endpoint = eksCluster.apply((cluster) => cluster.endpoint);
     this.certificateAuthority = eksCluster.apply((cluster) => cluster.certificateAuthority.data);
-    this.oidc = { providerArn: this.cluster.oidcProviderArn, issuer: this.cluster.oidcIssuer };
+    const oidcProvider = new aws.iam.OpenIdConnectProvider(
+      `${name}-oidcProvider`,
+      // Without thumbprints, which IAM looks up itself; @pulumi/eks would ask the issuer for one, in previews too, and set no tags.
+      { clientIdLists: ["sts.amazonaws.com"], url: this.cluster.oidcProviderUrl, tags },
+      // Fleets made before this have it below the cluster.
+      { parent: this, protect, aliases: [{ parent: this.cluster }] },
+    );
+    this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
     const access = args.admins.flatMap((principalArn) => this.admin(name, principalArn, args));
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,
       // The cluster secret changes in place: a replaced one would be missing for a moment, and Flux would fail on every variable.
-      { kubeconfig: this.cluster.kubeconfigJson, enableSecretMutable: true },
+      { kubeconfig: this.deployersKubeconfig(args.awsProfile), enableSecretMutable: true },
       // The deployer may be one of the administrators: its access is there before what needs it, and after.
       { parent: this, dependsOn: access },
     );
@@ -145,6 +155,12 @@ export class HubCluster extends pulumi.ComponentResource {
         kubeconfig({ name: cluster, region, endpoint: server, certificateAuthority }),
       );
     this.registerOutputs({ name: this.name, arn: this.arn, endpoint: this.endpoint });
+  }
+
+  /** The component's kubeconfig, with the profile that the AWS provider uses: it is the same for everybody, unlike AWS_PROFILE. */
+  private deployersKubeconfig(profile: string | undefined): pulumi.Output<string> {
+    const { kubeconfigJson } = this.cluster;
+    return profile === undefined ? kubeconfigJson : kubeconfigJson.apply((json) => withProfile(json, profile));
   }
 
   /** EKS's default version of an add-on for the Kubernetes version: it follows an upgrade, and changes only when AWS says so. */

@@ -109,6 +109,7 @@ export function cluster(settings: Settings, account: AwsAccount, network: Cluste
     keyDeletionWindowInDays: settings.kmsDeletionWindowDays,
     deletionProtection: settings.deletionProtection,
     protect: settings.protect,
+    awsProfile: new pulumi.Config("aws").get("profile"),
     region: account.region,
     partition: account.partition,
     tags,

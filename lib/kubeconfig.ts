@@ -33,3 +33,13 @@ export function kubeconfig({ name, region, endpoint, certificateAuthority }: Clu
   };
   return JSON.stringify(config, undefined, 2);
 }
+
+/** A kubeconfig in JSON whose users make their tokens with a profile of the AWS CLI; a flag, so that keys in the environment don't win. */
+export function withProfile(json: string, profile: string): string {
+  const config = JSON.parse(json) as { users: { user: { exec: { args: string[] } } }[] };
+  const users = config.users.map((entry) => {
+    const { exec } = entry.user;
+    return { ...entry, user: { ...entry.user, exec: { ...exec, args: [...exec.args, "--profile", profile] } } };
+  });
+  return JSON.stringify({ ...config, users });
+}

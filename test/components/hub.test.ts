@@ -98,6 +98,41 @@ describe("the root of Git on the hub", () => {
 });
 
 describe("alternatives by configuration", () => {
+  it("the Kubernetes API is asked with the profile of the stack, and nothing in the state says who ran Pulumi", async () => {
+    const { AWS_PROFILE } = process.env;
+    process.env["AWS_PROFILE"] = "somebodys-own";
+    try {
+      const args = async (config: Record<string, string>) => {
+        const { resources, outputs } = await runProgram("dev", { ...stackConfig("dev"), ...config });
+        expect(JSON.stringify([resources, outputs])).not.toContain("somebodys-own");
+        expect(outputs["kubeconfig"]).not.toContain("--profile");
+        expect(resources.find(({ type }) => type === "eks:index:Cluster")?.inputs["providerCredentialOpts"]).toEqual(
+          {},
+        );
+        const provider = resources.find(({ type }) => type === "pulumi:providers:kubernetes")?.inputs["kubeconfig"];
+        return (JSON.parse(provider) as { users: { user: { exec: { args: string[] } } }[] }).users[0]?.user.exec.args;
+      };
+      expect(await args({})).toEqual(["eks", "get-token"]);
+      expect(await args({ "aws:profile": "fleet" })).toEqual(["eks", "get-token", "--profile", "fleet"]);
+    } finally {
+      delete process.env["AWS_PROFILE"];
+      if (AWS_PROFILE !== undefined) process.env["AWS_PROFILE"] = AWS_PROFILE;
+    }
+  });
+
+  it("the hub's OIDC provider carries the fleet's tags and no thumbprint, and is protected with the cluster", async () => {
+    const { resources } = await runProgram("prod", stackConfig("prod"));
+    const provider = resources.find(({ type }) => type === "aws:iam/openIdConnectProvider:OpenIdConnectProvider");
+    expect(provider).toMatchObject({
+      name: "hub-oidcProvider",
+      protect: true,
+      aliases: ["eks:index:Cluster::hub"],
+      inputs: { clientIdLists: ["sts.amazonaws.com"], url: expect.stringMatching(/^https:\/\/oidc\.eks\./) },
+    });
+    expect(provider?.inputs["tags"]).toMatchObject({ "fleet.internal/fleet": "fleet-prod" });
+    expect(provider?.inputs).not.toHaveProperty("thumbprintLists");
+  });
+
   it("an existing VPC is used as it is: no network is made", async () => {
     const subnets = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"];
     const { resources, outputs } = await runProgram("dev", {

@@ -162,6 +162,7 @@ describe("what the stacks differ in is their configuration", () => {
       ].sort();
     expect(protectedTypes("dev")).toEqual([]);
     expect(protectedTypes("prod")).toEqual([
+      "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
       "aws:kms/key:Key",
       "aws:secretsmanager/secret:Secret",
       "eks-gitops-fleet:index:ManagedSecret",

@@ -24,6 +24,8 @@ export interface Registered {
   readonly deleteTimeout: string;
   readonly provider: string;
   readonly custom: boolean;
+  /** `type::name` of the parents that it had before; missing: always this one. */
+  readonly aliases?: readonly string[];
 }
 
 export interface Run {
@@ -96,10 +98,12 @@ export function computed(type: string, name: string, inputs: Properties): Record
       return {
         eksCluster,
         oidcIssuer: issuer,
-        oidcProviderArn: `arn:aws:iam::${account}:oidc-provider/${issuer}`,
-        kubeconfigJson: "{}",
+        oidcProviderUrl: `https://${issuer}`,
+        kubeconfigJson: JSON.stringify({ users: [{ name: "aws", user: { exec: { args: ["eks", "get-token"] } } }] }),
       };
     }
+    case "aws:iam/openIdConnectProvider:OpenIdConnectProvider":
+      return { arn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
     case "aws:iam/role:Role":
       return { arn: `arn:aws:iam::${account}:role/${physical}` };
     case "aws:iam/policy:Policy":
@@ -166,10 +170,15 @@ export async function recorded<T>(
   const register = monitor["registerResource"].bind(monitor);
   monitor["registerResource"] = (request: Properties, callback: unknown) => {
     const secrets: string[] = [];
+    const parent = urnTail(request["getParent"]());
+    const before: string[] = request["getAliasesList"]().map((alias: Properties) =>
+      urnTail(alias["getSpec"]()?.getParenturn() ?? ""),
+    );
+    const aliases = before.filter((alias) => alias !== parent);
     resources.push({
       type: request["getType"](),
       name: request["getName"](),
-      parent: urnTail(request["getParent"]()),
+      parent,
       inputs: revealed(request["getObject"]()?.toJavaScript() ?? {}, "", secrets) as Properties,
       secrets,
       dependencies: [...new Set<string>(request["getDependenciesList"]().map(urnTail))].sort(),
@@ -177,6 +186,7 @@ export async function recorded<T>(
       deleteTimeout: request["getCustomtimeouts"]()?.getDelete() ?? "",
       provider: urnTail(request["getProvider"]().split("::").slice(0, 4).join("::")),
       custom: request["getCustom"](),
+      ...(aliases.length > 0 ? { aliases } : {}),
     });
     return register(request, callback);
   };

@@ -47,6 +47,8 @@ export function pulumiEnvironment(dir: string): Record<string, string> {
     PULUMI_CONFIG_PASSPHRASE_FILE: paths.passphrase,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    // The official eks plugin asks for aws 7.25.0 and kubernetes 4.19.0 by itself: what is installed is newer, and serves.
+    PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH: "true",
     // The key of a stack's secrets is found in its state when the rendered configuration was lost.
     PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER: "true",
   };

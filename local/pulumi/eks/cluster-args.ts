@@ -13,7 +13,7 @@ const honoured: (keyof ClusterArgs)[] = [
   ] as const),
   ...(["endpointPublicAccess", "endpointPrivateAccess", "publicAccessCidrs", "enabledClusterLogTypes"] as const),
   ...(["encryptionConfigKeyArn", "deletionProtection", "upgradePolicy", "bootstrapSelfManagedAddons"] as const),
-  ...(["skipDefaultNodeGroup", "createInstanceRole", "instanceRole", "createOidcProvider"] as const),
+  ...(["skipDefaultNodeGroup", "createInstanceRole", "instanceRole"] as const),
   ...([
     "skipDefaultSecurityGroups",
     "clusterSecurityGroup",

@@ -89,7 +89,7 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
     );
 
   const kubeconfig = pulumi
-    .all([cluster.name, cluster.arn, cluster.endpoint, cluster.certificateAuthority, args.providerCredentialOpts])
+    .all([cluster.name, cluster.arn, cluster.endpoint, cluster.certificateAuthority, credentialsOf(args)])
     .apply(([clusterName, arn, endpoint, authority, credentials]) => {
       const facts = { name: clusterName, region: regionOfArn(arn), endpoint, certificateAuthority: authority.data };
       // With the profile for the component's own provider, without it for everybody else.
@@ -124,15 +124,6 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
     createAddon(name, { addonName: "coredns", cluster, options: args.corednsAddonOptions, tags: args.tags }, parent);
 
   const issuerUrl = cluster.identities.apply((identities) => identities[0]?.oidcs?.[0]?.issuer ?? "");
-  // The real component adds a thumbprint; IAM ignores it for EKS issuers, and here nothing listens under the regional name before the cluster.
-  const oidc = args.createOidcProvider
-    ? new aws.iam.OpenIdConnectProvider(
-        `${name}-oidcProvider`,
-        { clientIdLists: ["sts.amazonaws.com"], url: issuerUrl },
-        { parent },
-      )
-    : undefined;
-
   const [nodeGroup, ingressRule] =
     args.skipDefaultSecurityGroups || !clusterGroupId
       ? []
@@ -171,7 +162,6 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
       tags: args.tags,
       nodeSecurityGroupTags: args.nodeSecurityGroupTags,
       storageClasses: {},
-      oidcProvider: oidc,
       encryptionConfig: cluster.encryptionConfig,
       clusterIamRole: clusterRole,
       accessEntries: Object.values(entries),
@@ -190,11 +180,17 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
     defaultNodeGroupAsgName: "",
     fargateProfileId: "",
     fargateProfileStatus: "",
-    oidcProviderArn: oidc?.arn ?? "",
+    oidcProviderArn: "",
     oidcProviderUrl: issuerUrl,
     oidcIssuer: issuerUrl.apply((url) => url.replace("https://", "")),
     autoModeNodeRoleName: "",
   };
+}
+
+/** Without credentials in the arguments, those of the environment or the stack: the first of AWS_PROFILE and aws:profile. */
+function credentialsOf(args: ClusterArgs): ClusterArgs["providerCredentialOpts"] {
+  const profileName = process.env["AWS_PROFILE"] || new pulumi.Config("aws").get("profile");
+  return args.providerCredentialOpts ?? (profileName ? { profileName } : undefined);
 }
 
 function createServiceRole(name: string, args: ClusterArgs, parent: Cluster): ServiceRole {

@@ -132,6 +132,7 @@ test("the environment names the instance; the stack is the flag's, the selected 
     PULUMI_BACKEND_URL: `file://${pulumiPaths(dir).backend}?metadata=skip`,
     PULUMI_CONFIG_PASSPHRASE_FILE: pulumiPaths(dir).passphrase,
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    PULUMI_ENABLE_LEGACY_PLUGIN_SEARCH: "true",
     PULUMI_STACK: "local",
   });
   expect(statSync(pulumiPaths(dir).passphrase).mode & 0o777).toBe(0o600);

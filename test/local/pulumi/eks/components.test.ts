@@ -20,7 +20,6 @@ const outputsOf: Record<string, object> = {
     identities: [{ oidcs: [{ issuer }] }],
     version: "1.35",
   },
-  "aws:iam/openIdConnectProvider:OpenIdConnectProvider": { arn: "arn:oidc" },
   "aws:ec2/launchTemplate:LaunchTemplate": { latestVersion: 3 },
 };
 
@@ -56,7 +55,7 @@ const args = {
   privateSubnetIds: ["subnet-b"],
   skipDefaultNodeGroup: true,
   skipDefaultSecurityGroups: true,
-  createOidcProvider: true,
+  providerCredentialOpts: {},
   encryptionConfigKeyArn: "arn:key",
   enabledClusterLogTypes: ["api"],
   endpointPublicAccess: false,
@@ -89,7 +88,6 @@ describe("eks:index:Cluster", () => {
       "aws:eks/addon:Addon hub-kube-proxy",
       "aws:eks/addon:Addon hub-vpc-cni",
       "aws:eks/cluster:Cluster hub-eksCluster",
-      "aws:iam/openIdConnectProvider:OpenIdConnectProvider hub-oidcProvider",
       "aws:iam/role:Role hub-eksRole-role",
       // The hash is that of the policy's ARN, as in the real component: sha1, the first eight digits.
       "aws:iam/rolePolicyAttachment:RolePolicyAttachment hub-eksRole-4b490823",
@@ -118,10 +116,8 @@ describe("eks:index:Cluster", () => {
     expect(inputsOf("hub-admin-cluster")).toMatchObject({ policyArn: "arn:policy", accessScope: { type: "cluster" } });
     expect(inputsOf("hub-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.1", preserve: true });
     expect(inputsOf("hub-vpc-cni").addonVersion).toBe("newest-vpc-cni");
-    expect(inputsOf("hub-oidcProvider")).toEqual({ clientIdLists: ["sts.amazonaws.com"], url: issuer });
-
     await expect(value(outputs["oidcIssuer"])).resolves.toBe("oidc.eks.eu-central-1.amazonaws.com/id/ABC");
-    await expect(value(outputs["oidcProviderArn"])).resolves.toBe("arn:oidc");
+    await expect(value(outputs["oidcProviderUrl"])).resolves.toBe(issuer);
     await expect(value(outputs["clusterSecurityGroupId"])).resolves.toBe("sg-eks");
     const kubeconfig = JSON.parse(await value<string>(outputs["kubeconfigJson"]));
     expect(kubeconfig.clusters[0].cluster).toEqual({
@@ -132,6 +128,31 @@ describe("eks:index:Cluster", () => {
     expect(kubeconfig.users[0].user.exec.args).toEqual(
       "--region eu-central-1 eks get-token --cluster-name fleet-hub --output json".split(" "),
     );
+  });
+
+  test("has the profile of the environment or the stack in its own provider, as the real one, unless credentials are given", async () => {
+    const { Cluster } = await import("../../../../local/pulumi/eks/cluster.ts");
+    const { AWS_PROFILE } = process.env;
+    const flags = async (name: string, given: object) => {
+      const { providerCredentialOpts: _, ...rest } = args;
+      new Cluster(name, { ...rest, ...given }, {});
+      await settled();
+      const config = inputsOf(`${name}-eks-k8s`).kubeconfig as string;
+      return (JSON.parse(config) as { users: [{ user: { exec: { args: string[] } } }] }).users[0].user.exec.args.slice(
+        8,
+      );
+    };
+    try {
+      process.env["AWS_PROFILE"] = "mine";
+      expect(await flags("ambient", {})).toEqual(["--profile", "mine"]);
+      expect(await flags("given", { providerCredentialOpts: {} })).toEqual([]);
+      delete process.env["AWS_PROFILE"];
+      pulumi.runtime.setAllConfig({ "aws:profile": "of-the-stack" });
+      expect(await flags("stack", {})).toEqual(["--profile", "of-the-stack"]);
+    } finally {
+      pulumi.runtime.setAllConfig({});
+      if (AWS_PROFILE !== undefined) process.env["AWS_PROFILE"] = AWS_PROFILE;
+    }
   });
 
   test("makes security groups with their rules unless they are skipped", async () => {
