@@ -27,7 +27,6 @@ export interface IdentityArgs {
   readonly account: AwsAccount;
   readonly cluster: HubCluster;
   readonly boundary: FleetBoundary;
-  readonly tenants: FleetBoundary;
   readonly git: GitCredentials;
   readonly secretsKey: EncryptionKey;
   readonly tags: Readonly<Record<string, string>>;
@@ -71,12 +70,12 @@ function readerPolicy({ account, git, secretsKey }: IdentityArgs): pulumi.Output
     );
 }
 
-function makerPolicy({ settings, account, cluster, boundary, tenants }: IdentityArgs): pulumi.Output<PolicyDocument> {
+function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pulumi.Output<PolicyDocument> {
   const { fleet } = settings;
   const { spokePrefix } = fleetNames(fleet);
   return pulumi
-    .all([pulumi.output(account), boundary.arn, tenants.arn, cluster.oidc.providerArn])
-    .apply(([scope, boundaryArn, tenantBoundaryArn, hubOidcProviderArn]) =>
-      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, tenantBoundaryArn, hubOidcProviderArn }),
+    .all([pulumi.output(account), boundary.arn, cluster.oidc.providerArn])
+    .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
+      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn }),
     );
 }

@@ -54,7 +54,7 @@ const git = new GitCredentials("git", {
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes, here and on spokes.
 const tenants = new FleetBoundary("tenant-boundary", args.tenantBoundary(settings, account, tags));
 const boundary = new FleetBoundary("fleet-boundary", args.boundary(settings, account, tenants, tags));
-const identities = hubIdentities({ settings, account, cluster, boundary, tenants, git, secretsKey, tags });
+const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
 
 // Controllers, by Helm. They need nodes, and are gone before these.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };

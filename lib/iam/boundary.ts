@@ -37,7 +37,6 @@ function readStatements(scope: BoundaryScope): Statement[] {
       Sid: "Read",
       Effect: "Allow",
       Action: [
-        "autoscaling:Describe*",
         "ec2:Describe*",
         "ecr:BatchCheckLayerAvailability",
         "ecr:BatchGetImage",
@@ -53,7 +52,7 @@ function readStatements(scope: BoundaryScope): Statement[] {
     {
       Sid: "DescribeSpokes",
       Effect: "Allow",
-      Action: ["eks:DescribeCluster", "eks-auth:AssumeRoleForPodIdentity"],
+      Action: ["eks:DescribeCluster"],
       Resource: [cluster(`${fleetNames(scope.fleet).spokePrefix}*`)],
     },
   ];
@@ -79,18 +78,17 @@ function nodeStatements(scope: BoundaryScope): Statement[] {
         "CreateTags",
         "DeleteSnapshot",
         "DeleteTags",
-        "EnableFastSnapshotRestores",
         "ModifyNetworkInterfaceAttribute",
       ]),
       Resource: ["*"],
       Condition: { StringEquals: ofOwnCluster },
     },
-    makeStatement(scope, "MakeInterfacesAndVolumes", disks, { StringEquals: forOwnCluster }),
+    makeStatement(scope, "MakeDevices", disks, { StringEquals: forOwnCluster }),
     makeStatement(scope, "MakeSnapshots", snapshots, { StringEquals: forOwnCluster }),
-    tagNewStatement(Object.keys({ ...disks, ...snapshots })),
+    tagNewStatement,
     {
       // An interface joins groups of its own VPC only, and changes nothing of what these allow.
-      Sid: "GroupsOfInterfaces",
+      Sid: "JoinGroups",
       Effect: "Allow",
       Action: ec2Actions(["CreateNetworkInterface", "ModifyNetworkInterfaceAttribute"]),
       Resource: arns(scope).ec2("security-group"),
@@ -120,7 +118,7 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
       Condition: { StringEquals: crossplane },
     },
     {
-      Sid: "GiveRightsToApplications",
+      Sid: "RightsOfApplications",
       Effect: "Allow",
       Action: ["iam:CreateRole", "iam:*RolePolicy"],
       Resource: [name.role(owned)],
@@ -139,7 +137,7 @@ function crossplaneStatements(scope: BoundaryScope): Statement[] {
 /** The key by which EBS encrypts volumes, through EC2 only. */
 function volumeKeyStatement(scope: BoundaryScope): Statement {
   return {
-    Sid: "DefaultKeyOfVolumes",
+    Sid: "VolumeKey",
     Effect: "Allow",
     Action: ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
     Resource: [arns(scope).kmsKey("*")],
@@ -158,7 +156,7 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
 function loadBalancerStatements(scope: BoundaryScope): Statement[] {
   return [
     {
-      Sid: "LoadBalancersOfControlPlanes",
+      Sid: "LoadBalancers",
       Effect: "Allow",
       Action: [
         "elasticloadbalancing:*",
@@ -184,14 +182,14 @@ function secretStatements(scope: BoundaryScope): Statement[] {
   const reader = { [identityKey]: "external-secrets" };
   return [
     {
-      Sid: "SecretsOfSpokes",
+      Sid: "Secrets",
       Effect: "Allow",
       Action: ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
       Resource: [secret(`${names.sealingKeyPrefix}*`), secret(names.spokeGitSecret("*"))],
       Condition: { StringEquals: reader },
     },
     {
-      Sid: "DecryptSecretsOfSpokes",
+      Sid: "DecryptSecrets",
       Effect: "Allow",
       Action: ["kms:Decrypt"],
       Resource: [kmsKey("*")],
@@ -223,7 +221,7 @@ function denyStatements({ fleet }: BoundaryScope): Statement[] {
     }),
     never(network, "NothingOfTheHub", { StringEquals: { [`aws:ResourceTag/${clusterTag}`]: hubName } }),
     // EKS makes the cluster's security group with this tag and without ours (EKS User Guide, "Security group requirements").
-    never(network, "NotTheHubsSecurityGroup", { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
+    never(["ec2:*"], "NotTheHubsGroup", { StringEquals: { "aws:ResourceTag/aws:eks:cluster-name": hubCluster } }),
     never(network, "NotTheHubsLoadBalancers", {
       Null: { [`aws:ResourceTag/kubernetes.io/cluster/${hubCluster}`]: "false" },
     }),

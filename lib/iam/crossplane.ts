@@ -3,12 +3,13 @@ import { hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { keyStatements } from "./keys.ts";
+import { lookUpStatement } from "./look-ups.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import {
   boundedRoleStatements,
   clusterRoleServices,
-  keepBoundaryStatements,
-  serviceLinkedRoleStatements,
+  eksRoleStatements,
+  keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
 import { spokeNetworkStatements } from "./spoke-networks.ts";
@@ -19,7 +20,6 @@ export interface CrossplaneScope extends Scope {
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
   readonly boundaryArn: string;
-  readonly tenantBoundaryArn: string;
   readonly hubOidcProviderArn: string;
 }
 
@@ -38,7 +38,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
       Resource: roles,
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
-    ...keepBoundaryStatements([scope.boundaryArn, scope.tenantBoundaryArn]),
+    keepBoundariesStatement,
   ];
 }
 
@@ -49,9 +49,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
 function oidcStatements(scope: CrossplaneScope): Statement[] {
   const Resource = arns(scope).eksOidcProviders;
   const upkeep = [
-    "iam:AddClientIDToOpenIDConnectProvider",
     "iam:DeleteOpenIDConnectProvider",
-    "iam:RemoveClientIDFromOpenIDConnectProvider",
     "iam:TagOpenIDConnectProvider",
     "iam:UntagOpenIDConnectProvider",
     "iam:UpdateOpenIDConnectProviderThumbprint",
@@ -77,7 +75,7 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
       Sid: "ReadOidcProviders",
       Effect: "Allow",
       Action: ["iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
-      Resource,
+      Resource: [arns(scope).oidcProvider("oidc?eks.*")],
     },
     {
       Sid: "NotTheHubsOidcProvider",
@@ -91,14 +89,13 @@ function oidcStatements(scope: CrossplaneScope): Statement[] {
 /** Keys that encrypt the Kubernetes secrets of spokes. */
 function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
   return [
-    ...keyStatements(scope, ["kms:PutKeyPolicy"]),
+    ...keyStatements(scope),
     {
       Sid: "SpokeKeyAliases",
       Effect: "Allow",
       Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
       Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
     },
-    { Sid: "FindKeyAliases", Effect: "Allow", Action: ["kms:ListAliases"], Resource: ["*"] },
   ];
 }
 
@@ -107,10 +104,11 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
   return policy(
     ...roleStatements(scope),
     ...oidcStatements(scope),
+    lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...spokeNetworkStatements(scope),
     ...spokeKeyStatements(scope),
-    ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "elasticloadbalancing.amazonaws.com"]),
+    ...eksRoleStatements(scope),
     {
       // The hub's networks and keys carry the fleet's tag too.
       Sid: "NothingOfTheHub",

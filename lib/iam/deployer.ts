@@ -3,8 +3,9 @@ import { fleetNames, repositories } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, networkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
+import { lookUpStatement } from "./look-ups.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
-import { clusterRoleServices, roleUpkeep, serviceLinkedRoleStatements } from "./roles.ts";
+import { clusterRoleServices, eksRoleStatements, roleUpkeep } from "./roles.ts";
 
 export interface DeployerScope extends Scope {
   readonly fleet: string;
@@ -26,7 +27,7 @@ export const managedPolicies = {
 /** The hub's network, and the default security group of its VPC. */
 function hubNetworkStatements(scope: DeployerScope): Statement[] {
   return [
-    ...networkStatements(scope, { endpoints: true, changes: ["DeleteLaunchTemplateVersions"] }),
+    ...networkStatements(scope, { endpoints: true }),
     {
       // EC2 makes it with the VPC, without a tag; the program tags it and takes its rules away.
       Sid: "DefaultSecurityGroup",
@@ -88,7 +89,7 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
-    ...serviceLinkedRoleStatements(scope, ["eks*.amazonaws.com", "autoscaling.amazonaws.com"]),
+    ...eksRoleStatements(scope),
   ];
 }
 
@@ -135,14 +136,21 @@ function secretStatements(scope: DeployerScope): Statement[] {
   const name = arns(scope);
   const names = fleetNames(scope.fleet);
   return [
-    ...keyStatements(scope, ["kms:Decrypt", "kms:GenerateDataKey"]),
+    ...keyStatements(scope),
+    {
+      // The secrets below are encrypted with a key that may be too new for its tag to count.
+      Sid: "EncryptSecrets",
+      Effect: "Allow",
+      Action: ["kms:Decrypt", "kms:GenerateDataKey"],
+      Resource: [name.kmsKey("*")],
+      Condition: { StringEquals: { "kms:ViaService": `secretsmanager.${scope.region}.${scope.dnsSuffix}` } },
+    },
     {
       Sid: "KeyAliases",
       Effect: "Allow",
       Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
       Resource: [names.clusterKeyAlias, names.secretsKeyAlias].map(name.kmsAlias),
     },
-    { Sid: "FindKeyAliases", Effect: "Allow", Action: ["kms:ListAliases"], Resource: ["*"] },
     {
       Sid: "Secrets",
       Effect: "Allow",
@@ -176,6 +184,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
 export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDocument> {
   return {
     "deployer-network": policy(
+      lookUpStatement(scope),
       ...hubNetworkStatements(scope),
       ...clusterStatements(scope, fleetNames(scope.fleet).hubCluster),
     ),

@@ -24,16 +24,17 @@ export function makeStatement(
   };
 }
 
-/** Lets these calls give what they make its tags. */
-export function tagNewStatement(calls: readonly string[]): Statement {
-  return {
-    Sid: "TagWhatIsMade",
-    Effect: "Allow",
-    Action: ["ec2:CreateTags"],
-    Resource: ["*"],
-    Condition: { StringEquals: { "ec2:CreateAction": calls } },
-  };
-}
+/**
+ * Lets a call that makes something give it its tags; which calls and tags, the statement that allows the call says. The key is there in
+ * such calls only (EC2 User Guide, "Grant permission to tag Amazon EC2 resources during creation").
+ */
+export const tagNewStatement: Statement = {
+  Sid: "TagWhatIsMade",
+  Effect: "Allow",
+  Action: ["ec2:CreateTags"],
+  Resource: ["*"],
+  Condition: { Null: { "ec2:CreateAction": "false" } },
+};
 
 /** Calls that make a network resource, with its kind. A NAT gateway is made in a subnet, a subnet in a VPC: two statements. */
 const networks = {
@@ -64,6 +65,7 @@ const networkChanges = [
   "DeleteTags",
   "DeleteVpc",
   "DetachInternetGateway",
+  "DisassociateAddress",
   "DisassociateRouteTable",
   "ModifyLaunchTemplate",
   "ModifySubnetAttribute",
@@ -76,38 +78,23 @@ const networkChanges = [
 
 const endpointChanges = ["CreateVpcEndpoint", "DeleteVpcEndpoints", "ModifyVpcEndpoint"];
 
-export interface NetworkCalls {
-  /** Whether gateway endpoints of VPCs belong to it. */
-  readonly endpoints?: boolean;
-  /** Further calls on resources with the fleet's tag. */
-  readonly changes?: readonly string[];
-}
-
 /**
- * Networks and launch templates in the region: new ones with the fleet's tag, and those that have it. Where EC2 knows no tag to ask for
- * stands in docs/aws-account.md.
+ * Networks and launch templates in the region, with or without gateway endpoints: new ones with the fleet's tag, and those that have it.
+ * Where EC2 knows no tag to ask for stands in docs/aws-account.md.
  */
 export function networkStatements(
   scope: Scope & { readonly fleet: string },
-  { endpoints = false, changes = [] }: NetworkCalls,
+  { endpoints }: { readonly endpoints: boolean },
 ): Statement[] {
   const { ec2 } = arns(scope);
-  const vpcEndpoints = endpoints ? { CreateVpcEndpoint: "vpc-endpoint" } : {};
-  const changed = [...networkChanges, ...(endpoints ? endpointChanges : []), ...changes].sort();
+  const changed = [...networkChanges, ...(endpoints ? endpointChanges : [])].sort();
   const inRegion = { "aws:RequestedRegion": scope.region };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
-    {
-      Sid: "DescribeNetwork",
-      Effect: "Allow",
-      Action: ["ec2:Describe*"],
-      Resource: ["*"],
-      Condition: { StringEquals: inRegion },
-    },
     makeStatement(scope, "MakeNetworks", networks, withTag),
     makeStatement(scope, "MakeVpcsAndNatGateways", vpcs, withTag),
-    ...(endpoints ? [makeStatement(scope, "MakeVpcEndpoints", vpcEndpoints, withTag)] : []),
-    tagNewStatement(Object.keys({ ...networks, ...vpcs, ...vpcEndpoints })),
+    ...(endpoints ? [makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag)] : []),
+    tagNewStatement,
     {
       Sid: "ChangeNetworksOfTheFleet",
       Effect: "Allow",

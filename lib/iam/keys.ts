@@ -6,22 +6,15 @@ import { arns, type Scope, type Statement } from "./policy.ts";
  * key (KMS Developer Guide, "Controlling access to tags"). The price: a key of the account without this tag can be taken into the fleet;
  * one that has it already, this fleet's or another's, can't.
  */
-export function keyStatements(scope: Scope & { readonly fleet: string }, more: readonly string[]): Statement[] {
+export function keyStatements(scope: Scope & { readonly fleet: string }): Statement[] {
   const Resource = [arns(scope).kmsKey("*")];
   const tagged = { [`aws:RequestTag/${fleetTag}`]: scope.fleet };
   const ofFleet = { [`aws:ResourceTag/${fleetTag}`]: scope.fleet };
   return [
     {
-      Sid: "CreateKeys",
+      Sid: "MakeKeys",
       Effect: "Allow",
-      Action: ["kms:CreateKey"],
-      Resource: ["*"],
-      Condition: { StringEquals: tagged },
-    },
-    {
-      Sid: "TagNewKeys",
-      Effect: "Allow",
-      Action: ["kms:TagResource"],
+      Action: ["kms:CreateKey", "kms:TagResource"],
       Resource: ["*"],
       Condition: { StringEquals: tagged, Null: { [`aws:ResourceTag/${fleetTag}`]: "true" } },
     },
@@ -36,8 +29,7 @@ export function keyStatements(scope: Scope & { readonly fleet: string }, more: r
         "kms:UntagResource",
         "kms:UpdateAlias",
         "kms:UpdateKeyDescription",
-        ...more,
-      ].sort(),
+      ],
       Resource,
       Condition: { StringEquals: ofFleet },
     },

@@ -28,7 +28,7 @@ export interface Scope {
   readonly region: string;
 }
 
-/** Largest policy documents in characters without white space (IAM quotas). */
+/** Largest policy documents in characters without white space (IAM quotas): all inline policies of a role together, one managed policy. */
 export const policyLimits = { inlineRole: 10_240, managed: 6_144 } as const;
 
 /** DNS suffix of a partition's services, as `aws:getPartition` reports it. */
@@ -50,14 +50,13 @@ export function arns({ partition, accountId, region }: Scope) {
     `arn:${partition}:${service}:${region}:${accountId}:${resource}`;
   return {
     role: (name: string) => `arn:${partition}:iam::${accountId}:role/${name}`,
+    instanceProfile: (name: string) => `arn:${partition}:iam::${accountId}:instance-profile/${name}`,
     policy: (name: string) => `arn:${partition}:iam::${accountId}:policy/${name}`,
     cluster: (name: string) => regional("eks", `cluster/${name}`),
-    /** The EKS cluster `name` and everything that belongs to it: add-ons, access entries, node groups, associations. */
+    /** The EKS cluster `name` and what the fleet makes for it: add-ons, access entries, node groups. */
     clusterAndParts: (name: string) => [
       regional("eks", `cluster/${name}`),
-      ...["access-entry", "addon", "nodegroup", "podidentityassociation"].map((kind) =>
-        regional("eks", `${kind}/${name}/*`),
-      ),
+      ...["access-entry", "addon", "nodegroup"].map((kind) => regional("eks", `${kind}/${name}/*`)),
     ],
     secret: (name: string) => regional("secretsmanager", `secret:${name}`),
     /** Resources of EC2, by kind: `vpc`, `subnet` … Their ids say nothing, so conditions tell them apart. */

@@ -38,15 +38,25 @@ export function boundedRoleStatements(
   attachable: readonly string[] = [],
 ): Statement[] {
   const bounded = { "iam:PermissionsBoundary": boundaryArn };
+  // Calls that attach or detach always have iam:PolicyARN, the others never (Service Authorization Reference, "IAM").
+  const attaching =
+    attachable.length === 0
+      ? { calls: [], condition: {} }
+      : { calls: ["iam:AttachRolePolicy"], condition: { ArnEqualsIfExists: { "iam:PolicyARN": attachable } } };
   return [
     {
       Sid: "RolesWithBoundary",
       Effect: "Allow",
-      Action: ["iam:CreateRole", "iam:DetachRolePolicy", "iam:PutRolePolicy", "iam:DeleteRolePolicy"],
+      Action: [
+        ...attaching.calls,
+        "iam:CreateRole",
+        "iam:DeleteRolePolicy",
+        "iam:DetachRolePolicy",
+        "iam:PutRolePolicy",
+      ],
       Resource: roles,
-      Condition: { StringEquals: bounded },
+      Condition: { StringEquals: bounded, ...attaching.condition },
     },
-    ...attachStatements(roles, bounded, attachable),
     {
       Sid: "RolesUnderPrefix",
       Effect: "Allow",
@@ -56,59 +66,42 @@ export function boundedRoleStatements(
   ];
 }
 
-function attachStatements(
-  roles: readonly string[],
-  bounded: Readonly<Record<string, string>>,
-  attachable: readonly string[],
-): Statement[] {
-  if (attachable.length === 0) return [];
-  return [
-    {
-      Sid: "AttachManagedPolicies",
-      Effect: "Allow",
-      Action: ["iam:AttachRolePolicy"],
-      Resource: roles,
-      Condition: { StringEquals: bounded, ArnEquals: { "iam:PolicyARN": attachable } },
-    },
-  ];
-}
-
-/** Whoever makes roles with a boundary may neither take a boundary off nor widen the boundary policies. */
-export function keepBoundaryStatements(boundaryArns: readonly string[]): Statement[] {
-  return [
-    {
-      Sid: "NeverTouchBoundaries",
-      Effect: "Deny",
-      Action: ["iam:PutRolePermissionsBoundary", "iam:DeleteRolePermissionsBoundary"],
-      Resource: ["*"],
-    },
-    {
-      Sid: "NeverChangeTheBoundaryPolicy",
-      Effect: "Deny",
-      Action: ["iam:CreatePolicyVersion", "iam:DeletePolicy", "iam:DeletePolicyVersion", "iam:SetDefaultPolicyVersion"],
-      Resource: boundaryArns,
-    },
-  ];
-}
+/** Whoever makes roles with a boundary may neither take a boundary off nor widen the policies that are boundaries. */
+export const keepBoundariesStatement: Statement = {
+  Sid: "NeverTouchBoundaries",
+  Effect: "Deny",
+  Action: [
+    "iam:CreatePolicyVersion",
+    "iam:DeletePolicy*",
+    "iam:DeleteRolePermissionsBoundary",
+    "iam:PutRolePermissionsBoundary",
+    "iam:SetDefaultPolicyVersion",
+  ],
+  Resource: ["*"],
+};
 
 /**
- * Makes the service-linked roles of `services` (names, `*` for any characters). EKS looks with the caller's rights whether one exists:
- * without iam:GetRole it makes no node group.
+ * What EKS needs of the caller in IAM. It makes its service-linked roles with the caller's rights, and looks for them: without iam:GetRole
+ * it makes no node group. What these roles need further, Auto Scaling's among them, they make themselves (AWS Managed Policy Reference,
+ * "AWSServiceRoleForAmazonEKSNodegroup"). An instance profile that EKS left behind, called eks-<id>, holds the role of the nodes, which
+ * the provider frees before it deletes the role (terraform-provider-aws, internal/service/iam/role.go).
  */
-export function serviceLinkedRoleStatements(scope: Scope, services: readonly string[]): Statement[] {
+export function eksRoleStatements(scope: Scope): Statement[] {
+  const { instanceProfile, role } = arns(scope);
+  const linked = role("aws-service-role/eks*");
   return [
     {
       Sid: "ServiceLinkedRoles",
       Effect: "Allow",
       Action: ["iam:CreateServiceLinkedRole"],
-      Resource: ["*"],
-      Condition: { StringLike: { "iam:AWSServiceName": services } },
+      Resource: [linked],
+      Condition: { StringEquals: { "iam:AWSServiceName": ["eks.amazonaws.com", "eks-nodegroup.amazonaws.com"] } },
     },
     {
-      Sid: "FindServiceLinkedRoles",
+      Sid: "RolesOfEks",
       Effect: "Allow",
-      Action: ["iam:GetRole"],
-      Resource: [arns(scope).role("aws-service-role/*")],
+      Action: ["iam:GetRole", "iam:RemoveRoleFromInstanceProfile"],
+      Resource: [linked, instanceProfile("eks-*")],
     },
   ];
 }

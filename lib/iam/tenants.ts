@@ -1,6 +1,6 @@
 import { principalTags } from "../labels.ts";
 import { arns, type PolicyDocument, policy, principalTag, type Scope } from "./policy.ts";
-import { boundedRoleStatements, keepBoundaryStatements } from "./roles.ts";
+import { boundedRoleStatements, keepBoundariesStatement } from "./roles.ts";
 
 /**
  * Beginning of the names that the Crossplane of the spoke `cluster` may use for applications: tables, queues and roles.
@@ -15,7 +15,6 @@ const dataActions = [
   ...[
     "BatchGetItem",
     "BatchWriteItem",
-    "ConditionCheckItem",
     "DeleteItem",
     "DescribeTable",
     "GetItem",
@@ -57,7 +56,6 @@ export interface SpokeCrossplaneScope extends Scope {
   /** Name of the spoke's EKS cluster: prefix of everything that its Crossplane may touch. */
   readonly cluster: string;
   readonly tenantBoundaryArn: string;
-  readonly boundaryArn: string;
 }
 
 /**
@@ -65,7 +63,7 @@ export interface SpokeCrossplaneScope extends Scope {
  * managed policy: the rights of these roles stand in inline policies. What it may do here, the fleet's boundary must leave it.
  */
 export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocument {
-  const { cluster, tenantBoundaryArn, boundaryArn } = scope;
+  const { cluster, tenantBoundaryArn } = scope;
   const name = arns(scope);
   const owned = `${tenantPrefix(cluster)}*`;
   return policy(
@@ -101,6 +99,6 @@ export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocume
       Resource: [name.queue(owned)],
     },
     ...boundedRoleStatements([name.role(owned)], tenantBoundaryArn),
-    ...keepBoundaryStatements([boundaryArn, tenantBoundaryArn]),
+    keepBoundariesStatement,
   );
 }

@@ -75,7 +75,6 @@ beforeAll(async () => {
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn: boundary,
-      tenantBoundaryArn,
       hubOidcProviderArn: arnOf("oidc-provider/hub"),
     }),
   );

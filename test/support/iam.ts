@@ -37,6 +37,8 @@ const operators: Record<string, (actual: string | undefined, allowed: readonly s
   Bool: (actual, [wanted]) => actual === wanted,
   Null: (actual, [absent]) => (actual === undefined) === (absent === "true"),
   ArnEquals: (actual, allowed) => actual !== undefined && allowed.some((pattern) => arnMatches(pattern, actual)),
+  ArnEqualsIfExists: (actual, allowed) =>
+    actual === undefined || allowed.some((pattern) => arnMatches(pattern, actual)),
   ArnLike: (actual, allowed) => actual !== undefined && allowed.some((pattern) => arnMatches(pattern, actual)),
 };
 

@@ -37,7 +37,7 @@ interface Rights {
 }
 
 function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
-  const { names, scope, permissionsBoundary, tenantBoundary } = context;
+  const { names, scope, tenantBoundary } = context;
   return {
     external_secrets: {
       description: `External Secrets of ${names.cluster} reads its sealing keys`,
@@ -50,7 +50,6 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
       inlinePolicy: spokeCrossplanePolicy({
         ...scope,
         cluster: names.cluster,
-        boundaryArn: permissionsBoundary,
         tenantBoundaryArn: tenantBoundary,
       }),
     },

@@ -53,7 +53,6 @@ const hub = {
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn,
-      tenantBoundaryArn,
       hubOidcProviderArn: provider("HUB"),
     }),
   ),
@@ -67,7 +66,7 @@ const ofSpoke = (spoke: string) => ({
   crossplane: onSpoke(
     spoke,
     "crossplane",
-    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, boundaryArn, tenantBoundaryArn }),
+    spokeCrossplanePolicy({ ...account, cluster: `fleet-spoke-${spoke}`, tenantBoundaryArn }),
   ),
   "external-secrets": onSpoke(
     spoke,

@@ -37,7 +37,6 @@ const forAws: Tags = { "kms:GrantIsForAWSResource": "true" };
 const cluster = (name: string): IamRequest[] => [
   on("eks:CreateAccessEntry", regional("eks", `cluster/${name}`)),
   on("eks:AssociateAccessPolicy", regional("eks", `access-entry/${name}/role/a/b/c`)),
-  on("eks:CreatePodIdentityAssociation", regional("eks", `cluster/${name}`)),
   on("eks:DeleteCluster", regional("eks", `cluster/${name}`)),
 ];
 
@@ -80,7 +79,6 @@ const machines = (tags: Tags): IamRequest[] => [
 ];
 
 const keys = (tags: Tags): IamRequest[] => [
-  kms("PutKeyPolicy", tags),
   kms("ScheduleKeyDeletion", tags),
   kms("CreateAlias", tags),
   kms("CreateGrant", tags, forAws),
@@ -206,7 +204,17 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
   ],
   // Known and documented: AWS gives these no tag to ask for (docs/aws-account.md).
   "load balancers without a hub's tag": groups({}),
+  "other ways into clusters": ["fleet-hub", "fleet-spoke-blue", "fleet-spoke-green", "other-hub", "shop"].flatMap(
+    (name) =>
+      [
+        "AssociateIdentityProviderConfig",
+        "CreateCapability",
+        "CreateFargateProfile",
+        "CreatePodIdentityAssociation",
+      ].map((call) => on(`eks:${call}`, regional("eks", `cluster/${name}`))),
+  ),
   "what shares with other accounts": [
+    ...[hubTags, otherTags, {}, ...spokes.map(spokeTags)].map((tags) => kms("PutKeyPolicy", tags)),
     ...spokes.map((spoke) => on("dynamodb:PutResourcePolicy", table(`fleet-spoke-${spoke}_payment_orders`))),
     ...spokes.map((spoke) => on("sqs:AddPermission", queue(`fleet-spoke-${spoke}_payment_events`))),
     ec2("CreateNetworkInterfacePermission", "network-interface", spokeTags("blue")),

@@ -85,7 +85,7 @@ export const iamExamples: readonly Example[] = [
   ]),
   actions(
     "the reasoned list lets through exactly what it names",
-    crossplane({ Sid: "Clusters", Action: ["eks:*", "iam:*"] }),
+    crossplane({ Sid: "Clusters", Action: ["eks:*Addon", "iam:*"] }),
     ["statement Clusters of policy fleet-hub-crossplane allows iam:*: name the actions, or add a reasoned exception"],
   ),
   actions("an exception of the configuration lets through", policy(allow({ Action: "dynamodb:*" })), [], {
@@ -122,11 +122,11 @@ export const iamExamples: readonly Example[] = [
   resources(
     "the reasoned list asks for the condition that makes it bearable",
     [
-      crossplane({ Sid: "DescribeNetwork", Resource: "*", ...inRegion }),
-      { ...crossplane({ Sid: "DescribeNetwork", Resource: "*" }), name: "wide" },
+      crossplane({ Sid: "LookUp", Resource: "*", ...inRegion }),
+      { ...crossplane({ Sid: "LookUp", Resource: "*" }), name: "wide" },
     ],
     [
-      "wide: statement DescribeNetwork of policy fleet-hub-crossplane allows its actions on *: name the resources, or add a reasoned exception",
+      "wide: statement LookUp of policy fleet-hub-crossplane allows its actions on *: name the resources, or add a reasoned exception",
     ],
   ),
   resources("an exception of the configuration lets through", policy(allow({ Resource: "*" })), [], {

@@ -1,0 +1,76 @@
+/** Every identity policy and boundary of the project, for a fleet in a partition and region, with the room that IAM has for it. */
+import { spokeBoundary } from "../../lib/iam/boundary.ts";
+import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { deployerPolicies } from "../../lib/iam/deployer.ts";
+import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
+import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
+import { secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
+import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
+
+export interface NamedPolicy {
+  readonly name: string;
+  readonly document: PolicyDocument;
+  /** Characters that IAM has for it. */
+  readonly limit: number;
+}
+
+/** The partitions, each with the longest name of a region in it. */
+export const partitions: readonly Scope[] = [
+  { partition: "aws", accountId: "000000000000", region: "ap-southeast-1" },
+  { partition: "aws-cn", accountId: "000000000000", region: "cn-northwest-1" },
+  { partition: "aws-us-gov", accountId: "000000000000", region: "us-gov-west-1" },
+];
+
+/** The longest name of a fleet: one more character, and a name that is derived from it would be too long. */
+export const longestFleet = Array.from({ length: 64 }, (_, length) => "f".repeat(length + 1)).findLast(
+  (fleet) => tooLong(derivedNames(fleet, [])).length === 0,
+) as string;
+
+export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[] {
+  const names = fleetNames(fleet);
+  const named = arns(scope);
+  const suffix = dnsSuffix(scope.partition);
+  const tenantBoundaryArn = named.policy(names.tenantBoundaryPolicy);
+  const deployer = { ...scope, fleet, dnsSuffix: suffix };
+  const permissionsBoundary = named.policy("b".repeat(nameLimits.iamPolicy));
+  const managed = {
+    ...deployerPolicies(deployer),
+    ...Object.fromEntries(
+      Object.entries(deployerPolicies({ ...deployer, permissionsBoundary })).map(([name, document]) => [
+        `${name} with a boundary`,
+        document,
+      ]),
+    ),
+    "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
+    "tenant boundary": tenantBoundary(scope),
+  };
+  const inlineRole = {
+    "Crossplane on the hub": crossplanePolicy({
+      ...scope,
+      fleet,
+      dnsSuffix: suffix,
+      spokePrefix: names.spokePrefix,
+      boundaryArn: named.policy(names.boundaryPolicy),
+      hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
+    }),
+    "Crossplane on a spoke": spokeCrossplanePolicy({
+      ...scope,
+      cluster: names.spokePrefix.padEnd(nameLimits.eksCluster, "s"),
+      tenantBoundaryArn,
+    }),
+    "External Secrets": secretReaderPolicy({
+      secretArns: [named.secret(names.sealingKeySecret("scope", "*")), named.secret(names.spokeGitSecret("spoke"))],
+      keyArn: named.kmsKey("00000000-0000-0000-0000-000000000000"),
+      region: scope.region,
+      dnsSuffix: suffix,
+    }),
+    "Flux on the hub": spokeViewerPolicy(scope, names.spokePrefix),
+  };
+  return Object.entries({ managed, inlineRole }).flatMap(([kind, documents]) =>
+    Object.entries(documents).map(([name, document]) => ({
+      name,
+      document,
+      limit: policyLimits[kind as keyof typeof policyLimits],
+    })),
+  );
+}
