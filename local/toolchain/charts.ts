@@ -1,6 +1,6 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parse, parseAllDocuments, parseDocument, stringify } from "yaml";
+import { parseAllDocuments, parseDocument, stringify } from "yaml";
 import { charts } from "../../components/versions.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
@@ -30,7 +30,7 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
   async flux2(folder) {
     await cp(join(here, "flux2"), folder, { recursive: true });
     const sources = await Promise.all(fluxControllers.map(readController));
-    const files = fluxChartFiles(sources, (crd) => parse(crd).spec.group);
+    const files = fluxChartFiles(sources);
     const chart = {
       apiVersion: "v2",
       name: "flux2",
@@ -98,7 +98,6 @@ async function readController(short: string): Promise<ControllerSource> {
     name,
     tag: versionOf(mainGroup.mod, module),
     manager: await manifests("manager", ["."]),
-    roles: await manifests("rbac", ["role.yaml", "leader_election_role.yaml"]),
     crds: await readTexts(join(config, "crd/bases"), ["."]),
   };
 }

@@ -10,8 +10,6 @@ export interface ControllerSource {
   readonly tag: string;
   /** config/manager: a Deployment and its Services. */
   readonly manager: readonly Manifest[];
-  /** config/rbac: the rules that the controller declares for itself. */
-  readonly roles: readonly Manifest[];
   /** config/crd/bases: text by file name. */
   readonly crds: Readonly<Record<string, string>>;
 }
@@ -19,25 +17,15 @@ export interface ControllerSource {
 /** A Kubernetes object, or a kustomization beside one. */
 export interface Manifest {
   readonly kind: string;
-  readonly rules?: readonly Rule[];
-  readonly spec?: { readonly group?: string };
-}
-
-interface Rule {
-  readonly apiGroups?: readonly string[];
 }
 
 /**
  * The files of the chart that come from the controllers; its templates read them.
  * - files/controllers.yaml: by values key, the Deployment and Services.
- * - files/rules.yaml: for RBAC: the API groups of all CRDs, and the other rules that the controllers ask for.
  * - files/crds/<controller>/: the CRDs.
  * @throws if a module's config/ isn't of the expected form.
  */
-export function fluxChartFiles(
-  sources: readonly ControllerSource[],
-  groupOf: (crd: string) => string,
-): Record<string, string> {
+export function fluxChartFiles(sources: readonly ControllerSource[]): Record<string, string> {
   const controllers: Record<string, unknown> = {};
   const files: Record<string, string> = {};
   for (const { key, name, tag, manager, crds } of sources) {
@@ -49,17 +37,6 @@ export function fluxChartFiles(
     controllers[key] = { name, tag, deployment: deployments[0], services };
     for (const [file, text] of Object.entries(crds)) files[`files/crds/${name}/${file}`] = text;
   }
-  const toolkitGroups = [...new Set(sources.flatMap((source) => Object.values(source.crds).map(groupOf)))].sort();
-  const rules = sources.flatMap(({ roles }) => roles.flatMap((role) => role.rules ?? []));
-  const controllerRules = unique(rules.filter((rule) => !rule.apiGroups?.some((group) => group.endsWith("fluxcd.io"))));
   files["files/controllers.yaml"] = stringify(controllers);
-  files["files/rules.yaml"] = stringify(
-    { toolkitGroups, controllerRules, serviceAccounts: sources.map(({ name }) => name) },
-    { aliasDuplicateObjects: false },
-  );
   return files;
 }
-
-const unique = <T>(values: readonly T[]): T[] => [
-  ...new Map(values.map((value) => [JSON.stringify(value), value])).values(),
-];

@@ -139,6 +139,8 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly annotations?: Record<string, string> };
   readonly spec: { readonly template: { readonly spec: PodSpec } };
+  /** Of a ClusterRole. */
+  readonly rules?: { readonly apiGroups: string[]; readonly resources: string[]; readonly verbs: string[] }[];
 }
 
 interface PodSpec {
@@ -181,6 +183,31 @@ describe("the chart mirror", () => {
     expect(names(manifests, "ServiceAccount")).toEqual(controllers);
     expect(names(manifests, "CustomResourceDefinition")).toContain("gitrepositories.source.toolkit.fluxcd.io");
     expect(names(manifests, "ClusterRoleBinding")).toEqual(["cluster-reconciler", "crd-controller"]);
+  });
+
+  test("flux2 grants its controllers what the community chart grants: no tokens of service accounts, all of Flux's own groups", async () => {
+    const role = (await render("flux2", ...noImages)).find(
+      ({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "crd-controller",
+    );
+    const granted = (role?.rules ?? []).flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}: ${verbs.join(" ")}`)),
+    );
+    const own = [
+      "source.toolkit",
+      "source.extensions",
+      "kustomize.toolkit",
+      "helm.toolkit",
+      "notification.toolkit",
+      "image.toolkit",
+    ];
+    expect(granted).toEqual([
+      ...own.map((group) => `${group}.fluxcd.io/*: *`),
+      ...["namespaces", "secrets", "configmaps", "serviceaccounts"].map((kind) => `/${kind}: get list watch`),
+      "/events: create patch",
+      "/configmaps: get list watch create update patch delete",
+      "/configmaps/status: get update patch",
+      "coordination.k8s.io/leases: get list watch create update patch delete",
+    ]);
   });
 
   test("flux2 locked down for tenants has no cluster-admin and no references across namespaces", async () => {

@@ -2,23 +2,17 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type ControllerSource, fluxChartFiles } from "../../../local/toolchain/flux-chart.ts";
 
-const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["*"] };
 const source = (short: string, group: string): ControllerSource => ({
   key: `${short}Controller`,
   name: `${short}-controller`,
   tag: "v1.0.0",
   manager: [{ kind: "Deployment" }, { kind: "Service" }, { kind: "Kustomization" }],
-  roles: [
-    { kind: "ClusterRole", rules: [leases, { apiGroups: [`${short}.toolkit.fluxcd.io`] }] },
-    { kind: "Role", rules: [leases] },
-  ],
   crds: { [`${short}.yaml`]: `spec: {group: ${group}}` },
 });
-const groupOf = (crd: string) => parse(crd).spec.group;
 const sources = [source("source", "s.fluxcd.io"), source("helm", "h.fluxcd.io")];
 
 describe("the chart made of the controllers' own config", () => {
-  const files = fluxChartFiles(sources, groupOf);
+  const files = fluxChartFiles(sources);
 
   test("has each controller's Deployment and Services under its values key, and no kustomization", () =>
     expect(parse(files["files/controllers.yaml"] ?? "").helmController).toEqual({
@@ -30,18 +24,9 @@ describe("the chart made of the controllers' own config", () => {
 
   test("has each CRD as it is, in its controller's folder", () =>
     expect(files["files/crds/source-controller/source.yaml"]).toBe("spec: {group: s.fluxcd.io}"));
-
-  test("grants the groups of its CRDs and, once each, the other rules that the controllers ask for", () =>
-    expect(parse(files["files/rules.yaml"] ?? "")).toEqual({
-      toolkitGroups: ["h.fluxcd.io", "s.fluxcd.io"],
-      controllerRules: [leases],
-      serviceAccounts: ["source-controller", "helm-controller"],
-    }));
 });
 
 test("a controller without a Deployment or without CRDs is refused by name", () => {
-  expect(() => fluxChartFiles([{ ...source("helm", "h"), manager: [] }], groupOf)).toThrow(
-    /helm-controller: 0 Deployments/,
-  );
-  expect(() => fluxChartFiles([{ ...source("helm", "h"), crds: {} }], groupOf)).toThrow(/helm-controller: no CRDs/);
+  expect(() => fluxChartFiles([{ ...source("helm", "h"), manager: [] }])).toThrow(/helm-controller: 0 Deployments/);
+  expect(() => fluxChartFiles([{ ...source("helm", "h"), crds: {} }])).toThrow(/helm-controller: no CRDs/);
 });
