@@ -28,16 +28,20 @@ function fromProgram(): Mention[] {
 /** `uses: owner/name/path@commit # tag`: how every action of the project is pinned (test/workflows/rules.ts). */
 const use = /^\s*(?:- )?uses: (?<repository>[\w.-]+\/[\w.-]+)\S*@(?<commit>[0-9a-f]{40}) # (?<tag>\S+)$/;
 
+const container = /^\s*container: (?<reference>\S+@sha256:[0-9a-f]{64})$/;
+
 function fromWorkflows(root: string): Mention[] {
   const folder = join(root, ".github", "workflows");
   return readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), "utf8")
       .split("\n")
-      .flatMap((line, index) => {
+      .flatMap((line, index): Mention[] => {
+        const origin = `${relative(root, join(folder, name))}:${index + 1}`;
+        const reference = container.exec(line)?.groups?.["reference"];
+        if (reference !== undefined) return [{ target: { kind: "image", reference }, origin }];
         const { repository, commit, tag } = use.exec(line)?.groups ?? {};
         if (repository === undefined || commit === undefined || tag === undefined) return [];
-        const origin = `${relative(root, join(folder, name))}:${index + 1}`;
-        return [{ target: { kind: "action" as const, repository, commit, tag }, origin }];
+        return [{ target: { kind: "action", repository, commit, tag }, origin }];
       }),
   );
 }

@@ -1,14 +1,8 @@
-/** Container images of several layers as OCI image layouts, which `crane push` takes (https://github.com/opencontainers/image-spec). */
+/** Container images of several layers, for one processor or several, as OCI image layouts, which `crane push` takes (https://github.com/opencontainers/image-spec). */
 import { createHash } from "node:crypto";
 import { link, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type ImageFile,
-  imageArchitecture,
-  imageConfig,
-  layerEntries,
-  writeLayer,
-} from "../toolchain/image-archive.ts";
+import { type ImageFile, imageConfig, layerEntries, writeLayer } from "../toolchain/image-archive.ts";
 
 export interface Layer {
   /** Path in the image to what is there. */
@@ -24,10 +18,19 @@ export interface SharedLayer {
   readonly digest: string;
 }
 
+/** A processor, by its name in images (GOARCH), and the layer that is its own. */
+export interface Platform {
+  readonly architecture: string;
+  readonly base: SharedLayer;
+}
+
 export interface LayoutSpec {
   /** Upstream's name without tag, for messages. */
   readonly name: string;
-  readonly layers: readonly (Layer | SharedLayer)[];
+  /** An image for each, in this order. */
+  readonly platforms: readonly Platform[];
+  /** What every image has above its platform's layer. */
+  readonly layers: readonly Layer[];
   readonly entrypoint: readonly string[];
   readonly user: string;
   readonly env: Readonly<Record<string, string>>;
@@ -40,6 +43,7 @@ interface Descriptor {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+const INDEX = "application/vnd.oci.image.index.v1+json";
 const MANIFEST = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG = "application/vnd.oci.image.config.v1+json";
 // Not compressed: on one machine that costs more than the bytes it saves.
@@ -69,11 +73,17 @@ export async function writeLayout(folder: string, spec: LayoutSpec): Promise<voi
     return { mediaType: LAYER, digest: `sha256:${digest}`, size, ...(annotations && { annotations }) };
   };
 
-  const layers: Descriptor[] = [];
-  for (const each of spec.layers) layers.push(await ("tar" in each ? shared(each) : layer(each)));
-  const digests = layers.map(({ digest }) => digest.replace("sha256:", ""));
-  const config = await blob(CONFIG, JSON.parse(imageConfig(spec, digests, imageArchitecture())) as object);
-  const manifest = await blob(MANIFEST, { schemaVersion: 2, mediaType: MANIFEST, config, layers });
+  const common: Descriptor[] = [];
+  for (const each of spec.layers) common.push(await layer(each));
+  const image = async ({ architecture, base }: Platform) => {
+    const layers = [await shared(base), ...common];
+    const digests = layers.map(({ digest }) => digest.replace("sha256:", ""));
+    const config = await blob(CONFIG, JSON.parse(imageConfig(spec, digests, architecture)) as object);
+    const manifest = await blob(MANIFEST, { schemaVersion: 2, mediaType: MANIFEST, config, layers });
+    return { ...manifest, platform: { os: "linux", architecture } };
+  };
+  const manifests: object[] = [];
+  for (const platform of spec.platforms) manifests.push(await image(platform));
   await writeFile(join(folder, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
-  await writeFile(join(folder, "index.json"), JSON.stringify({ schemaVersion: 2, manifests: [manifest] }));
+  await writeFile(join(folder, "index.json"), JSON.stringify({ schemaVersion: 2, mediaType: INDEX, manifests }));
 }

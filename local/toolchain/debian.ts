@@ -20,7 +20,9 @@ export const distribution = (): Promise<string> =>
  * (nothing, so that apt names every library) are in `dir`. Hooks that the machine runs after an update are cleared: they
  * would change its own state.
  */
-export const aptConfig = (dir: string): string => `Dir::State ${quoted(join(dir, "state"))};
+export const aptConfig = (dir: string, architecture?: string): string => `${
+  architecture ? `APT::Architecture ${quoted(architecture)};\nAPT::Architectures { ${quoted(architecture)}; };\n` : ""
+}Dir::State ${quoted(join(dir, "state"))};
 Dir::State::status ${quoted(join(dir, "status"))};
 Dir::Cache ${quoted(join(dir, "cache"))};
 Dir::Log ${quoted(dir)};
@@ -52,12 +54,13 @@ const fileNames = (uris: string): string[] => [...uris.matchAll(/^'[^']+' (\S+\.
 /**
  * Downloads packages of the machine's distribution with the libraries that they need, and unpacks them into `<dir>/root`.
  * Nothing is installed, and nothing of the machine's package database or apt's lists is touched. Killed and run again it
- * keeps what was downloaded. @returns `<dir>/root`
+ * keeps what was downloaded. @param architecture a processor by Debian's name; default: the machine's. @returns `<dir>/root`
  */
 export async function unpackPackages(
   dir: string,
   packages: readonly string[],
   say: (detail: string) => void,
+  architecture?: string,
 ): Promise<string> {
   const apt = join(dir, "apt");
   const archives = join(dir, "archives");
@@ -65,7 +68,7 @@ export async function unpackPackages(
   for (const folder of [join(apt, "state", "lists", "partial"), join(apt, "cache", "archives", "partial"), archives])
     await mkdir(folder, { recursive: true });
   const settings = join(apt, "apt.conf");
-  await writeFile(settings, aptConfig(apt));
+  await writeFile(settings, aptConfig(apt, architecture));
   await writeFile(join(apt, "status"), "");
   const aptGet = ["apt-get", "--config-file", settings, "--quiet"];
 

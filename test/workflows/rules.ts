@@ -16,6 +16,7 @@ export interface Job {
   readonly with?: Readonly<Record<string, string>>;
   readonly needs?: string | readonly string[];
   readonly "runs-on"?: string;
+  readonly container?: string | { readonly image: string };
   readonly outputs?: Readonly<Record<string, string>>;
   readonly environment?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -61,6 +62,9 @@ function ofStep(step: Step): string[] {
 function ofJob(job: Job, events: readonly string[]): string[] {
   const found = (job.steps ?? []).flatMap(ofStep);
   const rights = Object.entries(job.permissions ?? {});
+  const image = typeof job.container === "string" ? job.container : job.container?.image;
+  if (image !== undefined && !/@sha256:[0-9a-f]{64}$/.test(image))
+    found.push(`${image}: a container is pinned by its digest`);
   if (job.permissions === undefined) found.push("a job names its permissions");
   if (!job.uses && !job["timeout-minutes"]) found.push("a job has a time limit");
   if (rights.some(([name, level]) => name === "contents" && level !== "read"))

@@ -141,12 +141,17 @@ describe("a preview offline", () => {
 
 describe("a release", () => {
   const reference = "ghcr.io/org/function:v1.2.3";
+  const digest = "ghcr.io/org/function@sha256:2";
   const release = (tag = "v1.2.3") =>
-    runs("function", "Build and push", { TAG: tag, ACTOR: "me", TOKEN: "t", RUNNER_TEMP: join(dir, "bin") });
+    runs("function", "Build, push and sign", {
+      ...{ TAG: tag, OWNER: "Org", ACTOR: "me", TOKEN: "t" },
+      RUNNER_TEMP: join(dir, "bin"),
+    });
   /** crane, of which `digest` behaves so before something is pushed. */
   const registry = (lookup: string) => {
-    program("npx", `echo "${reference} layout"`);
-    program("crane", `if [ "$1" = digest ] && [ ! -e pushed ]; then ${lookup}; fi\n[ "$1" != push ] || touch pushed`);
+    program("npx", 'echo "host/project/function:v1.2.3 layout"');
+    program("crane", `if [ "$1" = digest ]; then ${lookup}; fi\nif [ "$1" = push ]; then echo ${digest}; fi`);
+    program("cosign", "");
   };
   const answers = (text: string) =>
     `echo 'HEAD request failed, falling back on GET: 404' >&2; echo '${text}' >&2; exit 1`;
@@ -160,7 +165,25 @@ describe("a release", () => {
   ])("goes on when the registry does not have the version: %s", (text) => {
     registry(answers(text));
     expect(release()).toMatchObject({ status: 0 });
-    expect(read("called")).toContain(`push layout ${reference}\n`);
+    expect(read("called")).toContain(`push --index layout ${reference}\n`);
+  });
+
+  test("is of both processors, under the repository's owner, and signed by its digest with what is in it", () => {
+    registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
+    expect(release()).toMatchObject({ status: 0 });
+    const called = read("called").trim().split("\n");
+    expect(called[0]).toBe(
+      "node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke",
+    );
+    expect(called.slice(-2)).toEqual([`push --index layout ${reference}`, `sign --yes --recursive ${digest}`]);
+    expect(read("summary")).toContain("pulumi config set functionPackage ghcr.io/org/function`");
+  });
+
+  test("fails when it can't be signed", () => {
+    registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
+    program("cosign", "exit 1");
+    expect(release().status).toBe(1);
+    expect(existsSync(join(dir, "summary"))).toBe(false);
   });
 
   test.for([

@@ -180,12 +180,13 @@ describe("a merge", () => {
 });
 
 describe("a release", () => {
-  test("publishes the function under the name and version that Git installs, and never a version twice", () => {
+  test("publishes the function in the version that Git installs, and never a version twice", () => {
     const published = packages.find(({ repository }) => repository === FUNCTION_REPOSITORY);
     const [installed] = documents(join(system, "platform", "crossplane", "packages", "function.yaml"));
     expect(installed?.spec.package).toBe(`$\{function_package}:${published?.version}`);
-    const script = scripts(workflow("release").jobs["function"]);
-    expect(script).toContain("local/crossplane/packages/main.ts function-spoke");
+    const job = workflow("release").jobs["function"];
+    const script = scripts(job);
+    expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('crane" push'));
   });
@@ -216,6 +217,11 @@ jobs:
 
   test.for<[string, string, string]>([
     ["a tag in place of a SHA", good.replace(/@\w{40} # v7.0.1/, "@v7"), "is pinned by the full SHA"],
+    [
+      "a container by its tag alone",
+      good.replace("    permissions", "    container: debian:bookworm-slim\n    permissions"),
+      "a container is pinned by its digest",
+    ],
     ["a short SHA", good.replace(/@\w{40}/, "@3d3c42e5"), "is pinned by the full SHA"],
     ["a SHA without its version", good.replace(" # v7.0.1", ""), "a comment says which version that is"],
     [

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { stringify } from "yaml";
 import type { Published } from "../../registry/index.ts";
-import { type SharedLayer, writeLayout } from "../../registry/layout.ts";
+import { type Platform, writeLayout } from "../../registry/layout.ts";
 import { contentKey, ensureEntry, readTexts } from "../../toolchain/cache.ts";
 import { bundle } from "./bundle.ts";
 import { NODE } from "./runtime.ts";
@@ -26,11 +26,11 @@ const CA_FILE = "/etc/ssl/certs/ca-certificates.crt";
 export const packageYaml = (objects: readonly object[]): string =>
   objects.map((object) => stringify(object, { aliasDuplicateObjects: false })).join("---\n");
 
-/** Makes the package's image unless it is cached. */
+/** Makes the package's images, one for each platform, unless they are cached. */
 export async function ensurePackage(
   root: string,
   spec: PackageSpec,
-  runtime: SharedLayer,
+  platforms: readonly Platform[],
   say: (detail: string) => void,
 ): Promise<Published> {
   const name = spec.repository.split("/").at(-1) as string;
@@ -41,14 +41,14 @@ export async function ensurePackage(
       ...["package.ts", "bundle.ts", "../../registry/layout.ts", "../../../package-lock.json"],
     ])),
     content,
-    runtime: runtime.digest,
+    platforms: platforms.map(({ architecture, base }) => `${architecture} ${base.digest}`).join(", "),
   });
   const layout = await ensureEntry({ root, group: `package-${name}`, key }, async (folder) => {
     say(`${spec.repository}:${spec.version}`);
     await writeLayout(folder, {
       name: spec.repository,
+      platforms,
       layers: [
-        runtime,
         { files: { [PROGRAM]: { content: await bundle(spec.entry) } } },
         // Crossplane reads this layer alone.
         { files: { "/package.yaml": { content } }, annotations: { "io.crossplane.xpkg": "base" } },

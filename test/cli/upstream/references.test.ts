@@ -59,6 +59,12 @@ describe("the project's list of external references", () => {
     expect(new Set(kind("action").map(({ repository }) => repository)).size).toBe(listed.length);
   });
 
+  test("has the containers of the workflows", () => {
+    const text = readFileSync(join(root, ".github", "workflows", "release.yml"), "utf8");
+    const [, image] = /^ +container: (\S+)$/m.exec(text) ?? [];
+    expect(titles).toContain(`image ${image}`);
+  });
+
   test("names the places to mend, with their lines", () => {
     const chart = kind("chart").find(({ name }) => name === "sealed-secrets");
     expect(chart?.repository).toBe("https://bitnami.github.io/sealed-secrets");

@@ -1,16 +1,19 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { functionPackage } from "../../../local/crossplane/packages/function.ts";
 import { FUNCTION_REPOSITORY, PROVIDER_VERSIONS, packages } from "../../../local/crossplane/packages/index.ts";
+import { libraries } from "../../../local/crossplane/packages/libraries.ts";
 import { packageYaml } from "../../../local/crossplane/packages/package.ts";
 import { providerPackages } from "../../../local/crossplane/packages/provider.ts";
-import { libraries } from "../../../local/crossplane/packages/runtime.ts";
 import { crdName } from "../../../local/crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../../local/crossplane/provider-aws/kinds/index.ts";
 import { imageConfigs } from "../../../local/gateway/eks/cluster-objects/packages.ts";
+import { imageArchitecture } from "../../../local/toolchain/image-archive.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const system = join(root, "repos", "gitops-system");
@@ -63,10 +66,23 @@ describe("the packages", () => {
     expect(rest.length).toBeGreaterThan(0);
   });
 
-  test("run on a Node with all its libraries", () => {
-    const ldd = "\tlinux-vdso.so.1 (0x1)\n\tlibm.so.6 => /lib/libm.so.6 (0x2)\n\t/lib64/ld-linux-x86-64.so.2 (0x3)\n";
-    expect(libraries(ldd)).toEqual(["/lib/libm.so.6", "/lib64/ld-linux-x86-64.so.2"]);
-    expect(() => libraries("\tlibx.so => not found\n")).toThrow("libx.so");
+  test("run on a Node with all the libraries that the dynamic linker would load, and none but these", () => {
+    const ldd = spawnSync("ldd", [process.execPath], { encoding: "utf8" }).stdout;
+    const loaded = [...ldd.matchAll(/(?:=> |^\t)(\/\S+) \(0x/gm)].map(([, path]) => realpathSync(path as string));
+    const found = libraries(process.execPath, "/", imageArchitecture());
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(Object.values(found).sort()).toEqual(loaded.sort());
+  });
+
+  test("don't take a program of another processor, or one whose libraries are not there", () => {
+    const other = imageArchitecture() === "amd64" ? "arm64" : "amd64";
+    expect(() => libraries(process.execPath, "/", other)).toThrow(`is for the processor ${imageArchitecture()}, not`);
+    const empty = mkdtempSync(join(tmpdir(), "root-"));
+    expect(() => libraries(process.execPath, empty, imageArchitecture())).toThrow(
+      /needs the library ld-linux\S+, which is not in/,
+    );
+    rmdirSync(empty);
+    expect(() => libraries(join(root, "package.json"), "/", "amd64")).toThrow("is no 64-bit little-endian ELF file");
   });
 });
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { instanceAt } from "../../../local/instance/index.ts";
 import { mirrorOf, registryConfig } from "../../../local/registry/index.ts";
-import { type LayoutSpec, writeLayout } from "../../../local/registry/layout.ts";
+import { type LayoutSpec, type Platform, writeLayout } from "../../../local/registry/layout.ts";
 import { layerEntries, writeLayer } from "../../../local/toolchain/image-archive.ts";
 
 let folder: string;
@@ -22,8 +22,8 @@ async function specWith(layer: string): Promise<LayoutSpec> {
   const digest = await writeLayer(tar, layerEntries({ reference: "base", files: { "/bin/run": { content: layer } } }));
   return {
     name: "example.org/one",
+    platforms: [{ architecture: "amd64", base: { tar, digest } }],
     layers: [
-      { tar, digest },
       { files: { "/package.yaml": { content: "kind: Provider\n" } }, annotations: { "io.crossplane.xpkg": "base" } },
     ],
     entrypoint: ["/bin/run", "--flag"],
@@ -55,9 +55,38 @@ describe("an image layout", () => {
     await writeLayout(join(folder, "two"), spec);
     await writeLayout(join(folder, "three"), spec);
     expect(await read("two/index.json")).toEqual(await read("three/index.json"));
-    const [shared] = spec.layers as [{ tar: string; digest: string }];
+    const [{ base: shared }] = spec.platforms as [Platform];
     const inode = (path: string) => stat(path).then(({ ino }) => ino);
     expect(await inode(blob(join(folder, "two"), `sha256:${shared.digest}`))).toBe(await inode(shared.tar));
+  });
+});
+
+describe("a layout for several processors", () => {
+  test("has an image for each, told apart by its platform, which differ in their own layer only", async () => {
+    const [amd64, arm64] = [await specWith("x86"), await specWith("graviton")];
+    const [base] = arm64.platforms as [Platform];
+    await writeLayout(join(folder, "both"), {
+      ...amd64,
+      platforms: [...amd64.platforms, { ...base, architecture: "arm64" }],
+    });
+    const index = await read("both/index.json");
+    expect(index.mediaType).toBe("application/vnd.oci.image.index.v1+json");
+    const images = await Promise.all(
+      (index.manifests as { digest: string; platform: object }[]).map(async ({ digest, platform }) => {
+        const json = async (name: string) => JSON.parse(await readFile(blob(join(folder, "both"), name), "utf8"));
+        const manifest = await json(digest);
+        const config = await json(manifest.config.digest);
+        expect(platform).toEqual({ os: config.os, architecture: config.architecture });
+        expect(config.rootfs.diff_ids).toEqual(manifest.layers.map((layer: { digest: string }) => layer.digest));
+        return { architecture: config.architecture, layers: manifest.layers };
+      }),
+    );
+    expect(images.map(({ architecture }) => architecture)).toEqual(["amd64", "arm64"]);
+    const [first, second] = images.map(({ layers }) => layers);
+    expect(first[0].digest).not.toBe(second[0].digest);
+    expect(first.slice(1)).toEqual(second.slice(1));
+    // Where Crossplane finds package.yaml, in whichever image it takes.
+    expect(first.at(-1).annotations).toEqual({ "io.crossplane.xpkg": "base" });
   });
 });
 
