@@ -6,6 +6,7 @@ import { parse, stringify } from "yaml";
 import { fillTemplate } from "../lib/template.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
 import type { Kubectl } from "../local/cli/flux.ts";
+import { raiseQuotas } from "../local/cli/quotas.ts";
 import { bareRepository, commitTo } from "../local/git/index.ts";
 import { git, writeTree } from "../local/git/repositories.ts";
 import { stageSource } from "../local/git/stage.ts";
@@ -124,6 +125,8 @@ async function grow(
 ): Promise<Measured> {
   const instance = fleet.instance();
   const numbers = Array.from({ length: size - from }, (_, index) => from + index + 1);
+  // A hub, the default VPC and the spokes: more than a new account may have.
+  await raiseQuotas(instance, ["vpcs", "addresses", "natGateways"], size + 5);
   const before = await usageOf(instance, kubectl);
   const pushed = Date.now();
   await add(fleet, numbers);

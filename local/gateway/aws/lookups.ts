@@ -9,6 +9,8 @@ import {
 } from "@aws-sdk/client-ec2";
 import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
+import type { Quota } from "../../../lib/quotas.ts";
 import type { OidcProvider } from "../sts/token.ts";
 
 export interface Role {
@@ -35,6 +37,8 @@ export interface AwsLookups {
   securityGroups(ids: readonly string[]): Promise<string[]>;
   /** Whether a KMS key exists and is enabled. */
   keyEnabled(arn: string): Promise<boolean>;
+  /** The value of a quota that is in force. */
+  quota(quota: Quota): Promise<number>;
   /** The cluster's own security group, made where missing; its id. */
   ensureClusterSecurityGroup(cluster: string, vpcId: string): Promise<string>;
   /** Removes the cluster's own security group, found by its tag, where there is one. */
@@ -61,6 +65,7 @@ export function awsLookups(options: LookupOptions): AwsLookups {
   const iam = new IAMClient(config);
   const ec2 = new EC2Client(config);
   const kms = new KMSClient(config);
+  const serviceQuotas = new ServiceQuotasClient(config);
   return {
     role: (name) =>
       unlessMissing(async () => {
@@ -94,6 +99,11 @@ export function awsLookups(options: LookupOptions): AwsLookups {
     },
     keyEnabled: async (arn) =>
       (await unlessMissing(() => kms.send(new DescribeKeyCommand({ KeyId: arn }))))?.KeyMetadata?.Enabled ?? false,
+    quota: async ({ service, code, name }) => {
+      const found = await serviceQuotas.send(new GetServiceQuotaCommand({ ServiceCode: service, QuotaCode: code }));
+      if (found.Quota?.Value === undefined) throw new Error(`Service Quotas gave no value of ${name} (${code})`);
+      return found.Quota.Value;
+    },
     ensureClusterSecurityGroup: (cluster, vpcId) => ensureClusterSecurityGroup(ec2, cluster, vpcId),
     deleteClusterSecurityGroup: async (cluster, vpcId) => {
       const id = await clusterSecurityGroup(ec2, cluster, vpcId);

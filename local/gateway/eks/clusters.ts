@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { quotas } from "../../../lib/quotas.ts";
 import { bootstrapEntry } from "./access-entries.ts";
 import { clusterSpec, vpcConfig } from "./cluster-config.ts";
 import { EksError, inUse, invalidRequest } from "./errors.ts";
@@ -82,6 +83,9 @@ async function createCluster(context: EksContext, call: Call): Promise<{ cluster
     if (token !== undefined && existing.clientRequestToken === token) return { cluster: existing.cluster };
     throw new EksError("ResourceInUseException", `Cluster already exists with name: ${name}`, { clusterName: name });
   }
+  // The message as EKS has it: pulumi/pulumi-eks#1311.
+  if (context.store.list().length >= (await context.aws.quota(quotas.clusters)))
+    throw new EksError("ResourceLimitExceededException", "Cluster limit exceeded for account.", { clusterName: name });
   const spec = await clusterSpec(context, call.body);
   const vpc = await vpcConfig(context, call.body);
   const entry = spec.creatorIsAdmin ? await bootstrapEntry(context, name, call.caller) : undefined;

@@ -11,6 +11,7 @@ So the condition keys, resource names and checks that ministack 1.5.33 lacks are
 - tags of IAM's OIDC providers;
 - tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
+- Service Quotas, and AWS's limits on VPCs, addresses, NAT gateways, roles and OIDC providers;
 - web identity: only tokens that the gateway verified and signed again count;
 - its root key is a secret (ministack takes "test" and any twelve digits), a request without a key is nobody's;
 - every change is on disk before it is answered, sessions too (ministack saves on a clean stop only).
@@ -30,6 +31,7 @@ from extension.kms import extend_kms
 from extension.pass_role import extend_pass_role
 from extension.persistence import extend_persistence
 from extension.policy_variables import extend_policy_variables
+from extension.quotas import extend_quotas
 from extension.shared import root_key_id
 from extension.sqs import extend_sqs
 from extension.web_identity import extend_web_identity
@@ -57,6 +59,7 @@ def main():
     extend_dynamodb()
     extend_sqs()
     extend_eks(app, secret)
+    extend_quotas(app)
     extend_web_identity(secret)
     extend_persistence(app)
     app.main()

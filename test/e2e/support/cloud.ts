@@ -3,6 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { raiseQuotas } from "../../../local/cli/quotas.ts";
+import { findInstance } from "../../../local/instance/index.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -47,6 +49,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     await command("start.ts", dir, ["--hub-only"]);
+    const instance = await findInstance(dir);
+    if (instance === undefined) throw new Error(`no instance runs in ${dir}, though npm start ended well`);
+    // Tests make networks beside the fleet's; doctor.test.ts and gateway-quotas.test.ts ask what is refused.
+    await raiseQuotas(instance, ["vpcs", "addresses", "natGateways"], 30);
   } catch (error) {
     console.error(`The instance stays for inspection: FLEET_LOCAL_DIR=${dir} npm run status; npm run down removes it.`);
     throw error;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { CALLER, clusterBody, type FakeEks, fakeEks, roleArn, withNodes } from "./fakes.ts";
+import { CALLER, clusterBody, type FakeEks, fakeAws, fakeEks, roleArn, withNodes } from "./fakes.ts";
 
 let eks: FakeEks;
 beforeEach(async () => {
@@ -51,6 +51,13 @@ describe("CreateCluster", () => {
     );
     expect((await eks.call("GET", "/clusters/hub/access-entries")).body.accessEntries).toEqual([CALLER]);
     expect((await eks.call("GET", "/clusters/other/access-entries")).body.accessEntries).toEqual([]);
+  });
+
+  test("is refused with ResourceLimitExceededException once the account has as many clusters as its quota allows", async () => {
+    eks = await fakeEks({ aws: fakeAws(1) });
+    expect((await eks.call("POST", "/clusters", clusterBody("hub"))).status).toBe(200);
+    const refused = { status: 400, error: "ResourceLimitExceededException" };
+    expect(await eks.call("POST", "/clusters", clusterBody("other"))).toMatchObject(refused);
   });
 
   test("gives a repeated request the same answer, and another cluster of that name ResourceInUseException", async () => {

@@ -125,7 +125,7 @@ export function fakeClusters(): FakeClusters {
 }
 
 /** An account with the roles and the network that the tests use. */
-export function fakeAws(): AwsLookups & { readonly groups: Map<string, string> } {
+export function fakeAws(clusterQuota = 100): AwsLookups & { readonly groups: Map<string, string> } {
   const trusts: Record<string, string> = {
     cluster: "eks.amazonaws.com",
     node: "ec2.amazonaws.com",
@@ -148,6 +148,7 @@ export function fakeAws(): AwsLookups & { readonly groups: Map<string, string> }
     subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),
     securityGroups: async (ids) => ids.filter((id) => id === "sg-1"),
     keyEnabled: async (arn) => arn.endsWith("/good"),
+    quota: async () => clusterQuota,
     ensureClusterSecurityGroup: async (cluster) => {
       groups.set(cluster, `sg-${cluster}`);
       return `sg-${cluster}`;

@@ -1,0 +1,22 @@
+/**
+ * AWS quotas that hubs and spokes count against, by service and quota code; Service Quotas tells the values in force.
+ * Sources: AWS General Reference, "Amazon VPC endpoints and quotas" and "Amazon EC2 endpoints and quotas"; EKS Best Practices Guide,
+ * "Known Limits and Service Quotas".
+ */
+export interface Quota {
+  readonly service: "vpc" | "ec2" | "eks" | "iam";
+  readonly code: string;
+  /** AWS's own name of it. */
+  readonly name: string;
+}
+
+export const quotas = {
+  vpcs: { service: "vpc", code: "L-F678F1CE", name: "VPCs per Region" },
+  addresses: { service: "ec2", code: "L-0263D0A3", name: "EC2-VPC Elastic IPs" },
+  natGateways: { service: "vpc", code: "L-FE5A380F", name: "NAT gateways per Availability Zone" },
+  clusters: { service: "eks", code: "L-1194D53C", name: "Clusters" },
+  oidcProviders: { service: "iam", code: "L-858F3967", name: "OpenId connect providers per account" },
+  roles: { service: "iam", code: "L-FE177D64", name: "Roles per account" },
+} as const satisfies Record<string, Quota>;
+
+export type QuotaName = keyof typeof quotas;

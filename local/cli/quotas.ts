@@ -1,0 +1,26 @@
+import {
+  GetServiceQuotaCommand,
+  RequestServiceQuotaIncreaseCommand,
+  ServiceQuotasClient,
+} from "@aws-sdk/client-service-quotas";
+import { type QuotaName, quotas } from "../../lib/quotas.ts";
+import { ensureGatewayKey } from "../gateway/key.ts";
+import { REGION } from "../gateway/ministack.ts";
+import type { Instance } from "../instance/index.ts";
+
+/** Asks the embedded cloud for quotas of at least `value`, for what makes more than a new AWS account may. */
+export async function raiseQuotas(instance: Instance, names: readonly QuotaName[], value: number): Promise<void> {
+  const { rootAccessKeyId } = await ensureGatewayKey(instance);
+  const client = new ServiceQuotasClient({
+    endpoint: instance.awsEndpoint,
+    region: REGION,
+    // ministack checks no signature of its root: the key id itself is the secret.
+    credentials: { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" },
+  });
+  for (const { service, code } of names.map((name) => quotas[name])) {
+    const request = { ServiceCode: service, QuotaCode: code };
+    const { Quota } = await client.send(new GetServiceQuotaCommand(request));
+    if ((Quota?.Value ?? 0) < value)
+      await client.send(new RequestServiceQuotaIncreaseCommand({ ...request, DesiredValue: value }));
+  }
+}
