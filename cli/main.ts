@@ -2,6 +2,7 @@
 // 2: it was called wrongly or could not run, and nothing was changed.
 import * as check from "./check.ts";
 import * as diff from "./diff.ts";
+import * as doctor from "./doctor.ts";
 import * as newCluster from "./new-cluster.ts";
 import * as onboard from "./onboard.ts";
 import * as reseal from "./reseal.ts";
@@ -18,6 +19,7 @@ interface Command {
 const commands: Readonly<Record<string, Command>> = {
   check,
   diff,
+  doctor,
   "new-cluster": newCluster,
   onboard,
   reseal,

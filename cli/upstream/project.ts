@@ -63,12 +63,15 @@ function functionPackages(root: string): Set<string> {
   );
 }
 
-/** Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin. */
-export function projectReferences(root: string): ProjectReferences {
+/**
+ * Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin.
+ * @param packages where the composition function comes from; default: what any of the stacks says
+ */
+export function projectReferences(root: string, packages = functionPackages(root)): ProjectReferences {
   const { mentions, undecided } = fromRepositories(
     join(root, "repos"),
     root,
-    new Map([["function_package", functionPackages(root)]]),
+    new Map([["function_package", packages]]),
   );
   return { references: collected([...fromProgram(), ...mentions, ...fromWorkflows(root)]), undecided };
 }

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
+import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
@@ -19,7 +20,8 @@ async function policiesOf(stack: string) {
   const [fleet, region] = [config[`${PROJECT}:fleet`], config["aws:region"]];
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
-  return deployerPolicies({ fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" });
+  const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
+  return { ...deployerPolicies(scope), doctor: doctorPolicy() };
 }
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */

@@ -28,8 +28,12 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
     AWS_PAGER: "",
     KUBECONFIG: paths.kubeconfig,
     FLEET_HELM: helmOf({ paths }),
+    FLEET_SSH: sshOf({ paths }),
   };
 }
+
+/** The ssh that finds the instance's Git server, whose name nobody outside its clusters resolves. */
+export const sshOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "ssh");
 
 /** The helm that Pulumi runs: it trusts the instance's CA, which signs for the chart mirror. */
 export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "helm");

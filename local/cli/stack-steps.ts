@@ -3,7 +3,15 @@ import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
-import { BRANCH, bareRepository, type DeployKey, GIT_HOST, gitKnownHosts, registerDeployKeys } from "../git/index.ts";
+import {
+  BRANCH,
+  bareRepository,
+  type DeployKey,
+  GIT_HOST,
+  GIT_SSH_PORT,
+  gitKnownHosts,
+  registerDeployKeys,
+} from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
@@ -11,7 +19,7 @@ import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { kubeconfig } from "./kubeconfig.ts";
-import { changeStack, cloudEnvironment, helmOf, outputsOf, writeOverrides } from "./pulumi.ts";
+import { changeStack, cloudEnvironment, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 
@@ -39,6 +47,7 @@ const toolsStep: Step<Fleet> = {
     });
     const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
     await writeScript(helmOf(instance), helm);
+    await writeSsh(instance);
     await writeShellFiles(
       instance,
       { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
@@ -53,6 +62,14 @@ const toolsStep: Step<Fleet> = {
     await prepareStack(instance.dir, fleet.stack);
   },
 };
+
+/** Writes {@link sshOf} and its configuration: host keys are checked by the server's own name. */
+async function writeSsh(instance: Instance): Promise<void> {
+  const config = `${sshOf(instance)}_config`;
+  const alias = `[${GIT_HOST}]:${GIT_SSH_PORT}`;
+  await writeAtomic(config, `Host ${GIT_HOST}\n  HostName ${instance.gatewayAddress}\n  HostKeyAlias ${alias}\n`);
+  await writeScript(sshOf(instance), ["ssh", "-F", config]);
+}
 
 const upStep: Step<Fleet> = {
   name: "bring up the hub: pulumi up",

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { compare } from "../../lib/version.ts";
 import { CommandError, run } from "../instance/command.ts";
 import { OVERLAY_PROBE_PREFIX } from "../instance/folder.ts";
 import { hasApt } from "./debian.ts";
 import { goGroups } from "./go.ts";
-import { compare } from "./version.ts";
 
 /** The build tools that were found on this machine; a tool that isn't on PATH is undefined. */
 export interface BuildTools {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { compare } from "../../../lib/version.ts";
 import { type BuildTools, goNeeded, toolFaults } from "../../../local/toolchain/preflight.ts";
-import { compare } from "../../../local/toolchain/version.ts";
 
 const fit: BuildTools = {
   go: "go1.26.8",

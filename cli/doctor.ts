@@ -1,0 +1,136 @@
+import { delimiter, dirname, join } from "node:path";
+import { type AwsConfig, noLogin } from "./doctor/aws.ts";
+import { checkBackend } from "./doctor/backend.ts";
+import { type Finding, type Group, hasWork, note } from "./doctor/finding.ts";
+import { checkGit } from "./doctor/git.ts";
+import { checkLogin } from "./doctor/login.ts";
+import { type Run, runner } from "./doctor/process.ts";
+import { checkQuotas } from "./doctor/quotas.ts";
+import { checkReferences } from "./doctor/references.ts";
+import { asJson, asText } from "./doctor/report.ts";
+import { readStack, type Stack } from "./doctor/stack.ts";
+import { checkTools } from "./doctor/tools.ts";
+import type { Fetch } from "./upstream/http.ts";
+import { parsed, UsageError } from "./usage.ts";
+
+export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
+
+const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+
+Checks what a stack needs and says what to do next; it changes nothing.
+
+  tools          the programs on PATH and their versions
+  configuration  every mistake in the stack's file
+  AWS login      who you are; the account and the region are the stack's
+  backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
+  quotas         VPCs, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is in use and what
+                 the hub and more spokes take
+  Git hosts      their host keys are the stack's; the deploy keys read the branches (with gitAuthentication deploy-key)
+  packages       the charts, images and Crossplane packages that this project's files name can be had, without credentials
+
+  --stack NAME        Pulumi stack of the hub; default: the selected one
+  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml
+  --spokes N          spokes to be made next, each in the hub's account and region; default: 1
+  --offline           does not ask chart repositories and container registries
+  --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
+                      note (worth knowing), wrong or unchecked (something must be done)
+
+AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is said to be
+unknown: docs/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
+configuration, or with the program that FLEET_SSH names.
+Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
+`;
+
+const options = {
+  stack: { type: "string" },
+  "config-file": { type: "string" },
+  spokes: { type: "string", default: "1" },
+  offline: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+/** Where the doctor looks. */
+export interface World {
+  /** Folder of the Pulumi project. */
+  readonly root: string;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly run: Run;
+  readonly aws: AwsConfig;
+  /** Asks chart repositories and registries; undefined where they are not to be asked. */
+  readonly fetch: Fetch | undefined;
+}
+
+export interface Question {
+  readonly stack: string | undefined;
+  readonly configFile: string | undefined;
+  /** Spokes to be made next. */
+  readonly spokes: number;
+}
+
+/** Everything that there is to say; what needs a stack is left out where there is none. */
+export async function examine(question: Question, world: World): Promise<Group[]> {
+  const { root, run } = world;
+  const { stack, findings } = await readStack({ root, ...question }, run);
+  const tools = checkTools(stack?.settings.kubernetesVersion, run);
+  const ofStack = stack === undefined ? [] : await examineStack(stack, question, world);
+  const groups = [{ name: "tools", findings: await tools }, { name: "configuration", findings }, ...ofStack];
+  return groups.filter((group) => group.findings.length > 0);
+}
+
+async function examineStack(stack: Stack, { spokes }: Question, world: World): Promise<Group[]> {
+  const { env, run, aws } = world;
+  const packages = checkPackages(stack, world);
+  const login = await checkLogin(stack, aws);
+  const [backend, quotas, git] = await Promise.all([
+    checkBackend(stack, run, env),
+    login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
+    checkGit(stack, run, { aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
+  ]);
+  return [
+    { name: "AWS login", findings: login.findings },
+    { name: "backend", findings: backend },
+    { name: "quotas", findings: quotas },
+    { name: "Git hosts", findings: git },
+    { name: "packages", findings: await packages },
+  ];
+}
+
+async function checkPackages(stack: Stack, { root, fetch }: World): Promise<Finding[]> {
+  if (fetch === undefined) return [note("packages", "are not looked for", "run it without --offline")];
+  const today = new Date().toISOString().slice(0, 10);
+  return checkReferences(stack, { root, fetch, pauses: [1_000, 4_000], today });
+}
+
+/** The environment as it was before npm and scripts/run.mjs put the project's own programs first: Pulumi runs the user's. */
+function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessEnv {
+  const own = join(root, "node_modules", ".bin");
+  const path = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== own);
+  return { ...env, PATH: path.join(delimiter) };
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("doctor", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (positionals.length > 0)
+    throw new UsageError(`fleet doctor takes no argument, got ${positionals.join(" ")}. See npx fleet doctor --help`);
+  if (!/^\d{1,4}$/.test(values.spokes))
+    throw new UsageError(`--spokes: got ${values.spokes}, allowed is a whole number from 0 to 9999`);
+  const root = dirname(import.meta.dirname);
+  const env = ofUser(root, process.env);
+  const groups = await examine(
+    { stack: values.stack, configFile: values["config-file"], spokes: Number(values.spokes) },
+    {
+      root,
+      env,
+      run: runner(root, env),
+      aws: {},
+      fetch: values.offline ? undefined : (url, init) => fetch(url, init),
+    },
+  );
+  process.stdout.write(values.json ? asJson(groups) : asText(groups));
+  return hasWork(groups) ? 1 : 0;
+}

@@ -1,0 +1,33 @@
+/**
+ * What a check found out: `ok`; `note`, worth knowing; `wrong`, something must be done; `unchecked`, it could not be found out,
+ * for lack of a right or of an answer, which must be mended too.
+ */
+export type Status = "ok" | "note" | "wrong" | "unchecked";
+
+export interface Finding {
+  readonly status: Status;
+  /** What was looked at, such as `pulumi` or `VPCs per Region`. */
+  readonly name: string;
+  /** What was found. */
+  readonly message: string;
+  /** What to do next; empty for what is ok. */
+  readonly todo: string;
+}
+
+export const ok = (name: string, message: string): Finding => ({ status: "ok", name, message, todo: "" });
+const of =
+  (status: Status) =>
+  (name: string, message: string, todo: string): Finding => ({ status, name, message, todo });
+export const note = of("note");
+export const wrong = of("wrong");
+export const unchecked = of("unchecked");
+
+/** Findings of one kind, in the order in which they were looked for. */
+export interface Group {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Whether somebody must do something. */
+export const hasWork = (groups: readonly Group[]): boolean =>
+  groups.some(({ findings }) => findings.some(({ status }) => status === "wrong" || status === "unchecked"));

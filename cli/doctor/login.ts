@@ -1,0 +1,56 @@
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { AwsConfig } from "./aws.ts";
+import { logIn } from "./aws.ts";
+import { type Finding, note, ok, wrong } from "./finding.ts";
+import type { Stack } from "./stack.ts";
+
+function account({ accounts, file }: Stack, found: string): Finding {
+  if (accounts.length === 0)
+    return note("account", `is ${found}; the stack does not say which ones it may run in`, allow(found, file));
+  if (accounts.includes(found)) return ok("account", found);
+  return wrong(
+    "account",
+    `is ${found}, and the stack may run in ${accounts.join(", ")} only (aws:allowedAccountIds)`,
+    `log in to that account, or, where ${found} is meant: ${allow(found, file)}`,
+  );
+}
+
+const allow = (id: string, file: string) => `set aws:allowedAccountIds: ["${id}"] in ${file}`;
+
+function region(wanted: string | undefined, found: string | undefined): Finding[] {
+  // Its absence is a mistake in the configuration.
+  if (wanted === undefined) return [];
+  if (found === wanted) return [ok("region", found)];
+  return [
+    wrong(
+      "region",
+      found === undefined
+        ? `the shell has none, the stack's is ${wanted}: aws commands would not know where to go`
+        : `the shell's is ${found}, the stack's is ${wanted}: aws commands would go elsewhere`,
+      `export AWS_REGION=${wanted}`,
+    ),
+  ];
+}
+
+/** Who calls AWS, and whether that fits the stack; `known` when AWS knows who it is, and other questions make sense. */
+export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ known: boolean; findings: Finding[] }> {
+  const shell = new STSClient(config);
+  const found = await shell.config.region().catch(() => undefined);
+  const regions = region(stack.region, found);
+  const sts = new STSClient({ ...config, region: stack.region ?? found ?? "us-east-1" });
+  try {
+    const { Account = "", Arn = "" } = await sts.send(new GetCallerIdentityCommand({}));
+    const identity = Arn.endsWith(":root")
+      ? wrong(
+          "identity",
+          `${Arn}: the root user may do everything, and nobody can tell afterwards who it was`,
+          "take an IAM role",
+        )
+      : ok("identity", Arn);
+    return { known: true, findings: [identity, account(stack, Account), ...regions] };
+  } catch (error) {
+    const { name, message } = error as Error;
+    const unknown = wrong("identity", `AWS does not know who this is: ${name}: ${message}`, logIn);
+    return { known: false, findings: [unknown, ...regions] };
+  }
+}

@@ -1,0 +1,61 @@
+import type { Readable } from "../../infra/rules.ts";
+import { projectReferences } from "../upstream/project.ts";
+import { collected, type Reference, title } from "../upstream/references.ts";
+import { type Outcome, type ResolveOptions, resolve } from "../upstream/resolve.ts";
+import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
+import type { Stack } from "./stack.ts";
+
+export interface ReferenceOptions extends ResolveOptions {
+  /** Folder of the project. */
+  readonly root: string;
+}
+
+/** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. Pure. */
+export function fetched(references: readonly Reference[], { chartsRegistry }: Readable): Reference[] {
+  const mentions = references.flatMap(({ origins, ...target }) => {
+    if (target.kind !== "chart" && target.kind !== "image" && target.kind !== "package") return [];
+    const from = target.kind === "chart" && chartsRegistry ? { ...target, repository: chartsRegistry } : target;
+    return origins.map((origin) => ({ target: from, origin }));
+  });
+  return collected(mentions);
+}
+
+/** Where a registry wants to know who asks. */
+const forSome = /status 40[13]/;
+
+function finding({ reference, state, message = "" }: Outcome, hasPullSecret: boolean): Finding[] {
+  if (state === "wrong" && reference.kind === "package" && hasPullSecret && forSome.test(message))
+    return [
+      note(
+        title(reference),
+        "is not for everybody to read, and packagePullSecret is not tried here",
+        "see that it is the right one",
+      ),
+    ];
+  const places = `it is named in ${reference.origins.join(", ")}`;
+  if (state === "wrong")
+    return [wrong(title(reference), message, `${places}: name one that is there, or make it readable`)];
+  if (state === "unanswered")
+    return [
+      unchecked(title(reference), message, `${places}: see that its server can be reached from here, and try again`),
+    ];
+  return [];
+}
+
+/** Whether what the clusters fetch can be had, as it is named in the project's own files. */
+export async function checkReferences(
+  { settings, encrypted }: Pick<Stack, "settings" | "encrypted">,
+  options: ReferenceOptions,
+): Promise<Finding[]> {
+  const packages = settings.functionPackage ? new Set([settings.functionPackage]) : undefined;
+  const { references, undecided } = projectReferences(options.root, packages);
+  const asked = fetched(references, settings);
+  const hasPullSecret = encrypted.includes("packagePullSecret");
+  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, hasPullSecret));
+  const right = asked.length - findings.length;
+  return [
+    ok("charts, images, packages", `${right} of ${asked.length} can be had`),
+    ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
+    ...findings,
+  ];
+}

@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { parse } from "yaml";
+import { readConfig } from "../../infra/config.ts";
+import type { Readable } from "../../infra/rules.ts";
+import { type Finding, ok, wrong } from "./finding.ts";
+import type { Run } from "./process.ts";
+
+/** A stack as its file in the checkout describes it: nothing is decrypted, and no backend is asked. */
+export interface Stack {
+  /** As given, with organization and project where they were. */
+  readonly name: string;
+  readonly file: string;
+  /** Settings that could be read; one that is encrypted is missing or a placeholder. */
+  readonly settings: Readable;
+  /** Names of the keys that are encrypted in the file. */
+  readonly encrypted: readonly string[];
+  /** `aws:region`. */
+  readonly region: string | undefined;
+  /** `aws:allowedAccountIds`. */
+  readonly accounts: readonly string[];
+  /** `secretsprovider` of the file, such as `awskms://alias/pulumi`. */
+  readonly secretsProvider: string | undefined;
+  /** Whether the file has the salt of a passphrase. */
+  readonly hasPassphrase: boolean;
+}
+
+interface StackFile {
+  readonly secretsprovider?: string;
+  readonly encryptionsalt?: string;
+  readonly config?: Readonly<Record<string, unknown>>;
+}
+
+interface Project {
+  readonly name: string;
+  readonly stackConfigDir?: string;
+  readonly config: Readonly<Record<string, { readonly default: unknown }>>;
+}
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+const isEncrypted = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).join() === "secure";
+
+export interface StackOptions {
+  /** Folder of the Pulumi project. */
+  readonly root: string;
+  readonly stack: string | undefined;
+  /** In place of the file that belongs to the stack's name, as with `pulumi up --config-file`. */
+  readonly configFile: string | undefined;
+}
+
+/** The stack that is meant, and what is wrong with its configuration; without a stack the findings say why. */
+export async function readStack(options: StackOptions, run: Run): Promise<{ stack?: Stack; findings: Finding[] }> {
+  const project = parse(await readFile(join(options.root, "Pulumi.yaml"), "utf8")) as Project;
+  const folder = join(options.root, project.stackConfigDir ?? ".");
+  const name = options.stack ?? (await selected(run));
+  if (name === undefined) {
+    const known = (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
+    const todo = `name one with --stack; ${folder} has ${known.join(", ")}`;
+    return { findings: [wrong("stack", "none is named, and none is selected", todo)] };
+  }
+  const file = options.configFile ?? join(folder, `Pulumi.${name.split("/").at(-1)}.yaml`);
+  if (!existsSync(file))
+    return {
+      findings: [wrong("stack", `${name} has no file ${file}`, "copy one of the examples beside it and edit it")],
+    };
+  const written = (parse(await readFile(file, "utf8")) ?? {}) as StackFile;
+  const stack = stackOf(name, file, written, project);
+  return { stack: stack.stack, findings: stack.findings };
+}
+
+function stackOf(name: string, file: string, written: StackFile, project: Project) {
+  const { config = {} } = written;
+  const defaults = Object.entries(project.config).map(([key, { default: value }]) => [`${project.name}:${key}`, value]);
+  const values: Record<string, unknown> = { ...Object.fromEntries(defaults), ...config };
+  const region = typeof config["aws:region"] === "string" ? config["aws:region"] : undefined;
+  const { settings, mistakes } = readConfig({
+    project: project.name,
+    values: Object.fromEntries(
+      Object.entries(values).map(([key, value]) => [key, isEncrypted(value) ? "(encrypted)" : asText(value)]),
+    ),
+    isSecret: (key) => isEncrypted(values[key]),
+    region,
+  });
+  const prefix = `${project.name}:`;
+  const encrypted = Object.keys(values)
+    .filter((key) => key.startsWith(prefix) && isEncrypted(values[key]))
+    .map((key) => key.slice(prefix.length));
+  // Nobody here can read what is encrypted: the program judges it.
+  const known = mistakes.filter(({ key }) => !encrypted.includes(key));
+  const findings = known.map(({ key, problem, got, allowed, remedy }) =>
+    wrong(key, `${problem}; got ${got}, allowed is ${allowed}`, remedy),
+  );
+  const accounts = accountsOf(config["aws:allowedAccountIds"]);
+  if (accounts === undefined) {
+    const todo = "pulumi config set --path 'aws:allowedAccountIds[0]' <account>";
+    findings.push(wrong("aws:allowedAccountIds", "is no list of account IDs, so the provider would refuse it", todo));
+  }
+  const stack: Stack = {
+    name,
+    file,
+    settings,
+    encrypted,
+    region,
+    accounts: accounts ?? [],
+    secretsProvider: written.secretsprovider,
+    hasPassphrase: written.encryptionsalt !== undefined,
+  };
+  return {
+    stack,
+    findings: findings.length > 0 ? findings : [ok(basename(file), `the configuration of ${name} is complete`)],
+  };
+}
+
+/** A list of IDs, also as the JSON text that `pulumi config set` writes; undefined where it is neither. */
+function accountsOf(value: unknown = []): string[] | undefined {
+  const list = typeof value === "string" ? fromJson(value) : value;
+  return Array.isArray(list) ? list.map(String) : undefined;
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function selected(run: Run): Promise<string | undefined> {
+  const ended = await run("pulumi", ["stack", "--show-name", "--non-interactive"]);
+  return ended?.code === 0 ? ended.stdout.trim() : undefined;
+}

@@ -1,0 +1,137 @@
+import { readFileSync } from "node:fs";
+import { kubernetesVersions } from "../../components/versions.ts";
+import { compare } from "../../lib/version.ts";
+import { type Finding, note, ok, wrong } from "./finding.ts";
+import { complaint, type Run } from "./process.ts";
+
+interface Tool {
+  readonly name: string;
+  /** Arguments that make it print its version. */
+  readonly version: readonly string[];
+  /** The least version that does, given the one found. */
+  readonly least: (found: string) => string;
+  /** Without it nothing works, or only a part does. */
+  readonly needed: boolean;
+  /** What it is for, and what the least version has. */
+  readonly why: string;
+  readonly install: string;
+}
+
+/** What the project itself asks for. */
+const packageJson = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  readonly engines: { readonly node: string };
+  readonly dependencies: { readonly "@pulumi/pulumi": string };
+};
+
+const exactly = (version: string) => () => version;
+const firstVersion = (text: string): string | undefined => /\d+\.\d+(\.\d+)*/.exec(text)?.[0];
+
+/** One minor below: kubectl works with an API server one minor older or newer (Kubernetes, "Version Skew Policy"). */
+function below(minor: string): string {
+  const [major = "1", number = "0"] = minor.split(".");
+  return `${major}.${Number(number) - 1}`;
+}
+
+/** The programs that are used, for a hub of a Kubernetes minor. */
+export const tools = (kubernetesVersion: string): readonly Tool[] => [
+  {
+    name: "node",
+    version: ["--version"],
+    least: exactly(firstVersion(packageJson.engines.node) ?? ""),
+    needed: true,
+    why: "runs the program, which it reads as TypeScript without a compiler",
+    install: "https://nodejs.org",
+  },
+  {
+    name: "pulumi",
+    version: ["version"],
+    least: exactly(packageJson.dependencies["@pulumi/pulumi"]),
+    needed: true,
+    why: "makes the hub; the least is the version of the SDK that the program is tested with",
+    install: "https://www.pulumi.com/docs/install/",
+  },
+  {
+    name: "kubectl",
+    version: ["version", "--client"],
+    least: exactly(below(kubernetesVersion)),
+    needed: true,
+    why: `shows Spokes and Flux objects; the hub runs ${kubernetesVersion}, and a minor below is the oldest that goes with it`,
+    install: "https://kubernetes.io/docs/tasks/tools/",
+  },
+  {
+    name: "aws",
+    version: ["--version"],
+    // aws/aws-cli#6940, aws/containers-roadmap#1736
+    least: (found) => (compare(found, "2") < 0 ? "1.24.0" : "2.7.0"),
+    needed: true,
+    why: "gives kubectl and Pulumi their tokens (aws eks get-token); older ones answer in a form that kubectl does not take",
+    install: "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html",
+  },
+  {
+    name: "git",
+    version: ["--version"],
+    // Git 2.30 release notes: "git rev-parse" takes --end-of-options.
+    least: exactly("2.30"),
+    needed: true,
+    why: "brings changes to the fleet; fleet diff needs rev-parse --end-of-options",
+    install: "https://git-scm.com/downloads",
+  },
+  {
+    name: "kubeseal",
+    version: ["--version"],
+    // Its release notes: since 0.7.0 each value is encrypted by itself, as the controller of today wants it.
+    least: exactly("0.7.0"),
+    needed: true,
+    why: "seals Secrets for fleet new-cluster, onboard and reseal",
+    install: "https://github.com/bitnami/sealed-secrets/releases",
+  },
+  {
+    name: "ssh",
+    version: ["-V"],
+    // OpenSSH 7.4: the oldest that a supported distribution has.
+    least: exactly("7.4"),
+    needed: false,
+    why: "reaches Git hosts by ssh://, and tries the deploy keys here",
+    install: "your system's package openssh-client",
+  },
+  {
+    name: "gh",
+    version: ["--version"],
+    // cli/cli#4302
+    least: exactly("2.5.0"),
+    needed: false,
+    why: "registers deploy keys at GitHub (gh repo deploy-key); the web page of the repository does it too",
+    install: "https://cli.github.com",
+  },
+  {
+    name: "jq",
+    version: ["--version"],
+    least: exactly("1.5"),
+    needed: false,
+    why: "takes a deploy key out of the stack's outputs",
+    install: "https://jqlang.org/download/",
+  },
+];
+
+async function look(tool: Tool, run: Run): Promise<Finding> {
+  const { name, needed, why, install } = tool;
+  const lacking = needed ? wrong : note;
+  const ended = await run(name, tool.version);
+  if (ended === undefined) return lacking(name, `is not on PATH. It ${why}`, `install it: ${install}`);
+  // ssh -V writes to standard error.
+  const found = ended.code === 0 ? firstVersion(`${ended.stdout}\n${ended.stderr}`) : undefined;
+  if (found === undefined) {
+    const command = `${name} ${tool.version.join(" ")}`;
+    return lacking(name, `does not tell its version: ${complaint(ended)}`, `see what ${command} prints; ${install}`);
+  }
+  const least = tool.least(found);
+  if (compare(found, least) < 0)
+    return lacking(name, `is ${found}, the least is ${least}. It ${why}`, `install ${least} or newer: ${install}`);
+  return ok(name, `${found} (${least} or newer)`);
+}
+
+/** The programs on PATH and their versions. */
+export async function checkTools(kubernetesVersion: string | undefined, run: Run): Promise<Finding[]> {
+  const newest = kubernetesVersions.at(-1) ?? "";
+  return Promise.all(tools(kubernetesVersion ?? newest).map((tool) => look(tool, run)));
+}

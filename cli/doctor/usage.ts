@@ -1,0 +1,111 @@
+import {
+  DescribeAddressesCommand,
+  DescribeSubnetsCommand,
+  EC2Client,
+  NatGatewayState,
+  paginateDescribeNatGateways,
+  paginateDescribeVpcs,
+  type Tag,
+} from "@aws-sdk/client-ec2";
+import { EKSClient, paginateListClusters } from "@aws-sdk/client-eks";
+import { IAMClient, ListOpenIDConnectProvidersCommand, paginateListRoles } from "@aws-sdk/client-iam";
+import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { fleetNames, hubName } from "../../lib/names.ts";
+import type { QuotaName } from "../../lib/quotas.ts";
+import type { AwsConfig } from "./aws.ts";
+
+/** What counts against a quota now. */
+export interface Usage {
+  readonly used: number;
+  /** Those of them that are the hub's own: a next `pulumi up` makes no more of these. */
+  readonly ofHub: number;
+}
+
+/** How a quota's use is counted. */
+export interface Counter {
+  /** IAM actions that it takes. */
+  readonly actions: string;
+  count(): Promise<Usage>;
+}
+
+async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) => readonly Item[] | undefined) {
+  const found: Item[] = [];
+  for await (const page of pages) found.push(...(items(page) ?? []));
+  return found;
+}
+
+/** Gateways in these states count (Amazon VPC User Guide, "Amazon VPC quotas"). */
+const counting: readonly string[] = [NatGatewayState.PENDING, NatGatewayState.AVAILABLE, NatGatewayState.DELETING];
+
+/** How many there are of each key. */
+function tally(keys: readonly string[]): number[] {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return [...counts.values()];
+}
+
+/** The counters of an account and region; `fleet` tells which resources are its hub's. */
+export function counters(fleet: string, config: AwsConfig): Readonly<Record<QuotaName, Counter>> {
+  const ec2 = new EC2Client(config);
+  const iam = new IAMClient(config);
+  const eks = new EKSClient(config);
+  const names = fleetNames(fleet);
+  const isOfHub = ({ Tags = [] }: { Tags?: Tag[] | undefined }) =>
+    [
+      [fleetTag, fleet],
+      [clusterTag, hubName],
+    ].every(([key, value]) => Tags.some((tag) => tag.Key === key && tag.Value === value));
+  const tagged = (items: readonly { Tags?: Tag[] | undefined }[]): Usage => ({
+    used: items.length,
+    ofHub: items.filter(isOfHub).length,
+  });
+  const clusterNames = () => all(paginateListClusters({ client: eks }, {}), ({ clusters }) => clusters);
+  return {
+    vpcs: {
+      actions: "ec2:DescribeVpcs",
+      count: async () => tagged(await all(paginateDescribeVpcs({ client: ec2 }, {}), ({ Vpcs }) => Vpcs)),
+    },
+    addresses: {
+      actions: "ec2:DescribeAddresses",
+      count: async () => tagged((await ec2.send(new DescribeAddressesCommand({}))).Addresses ?? []),
+    },
+    natGateways: {
+      actions: "ec2:DescribeNatGateways and ec2:DescribeSubnets",
+      // The zone with the most of them is the first that runs out.
+      count: async () => {
+        const found = await all(paginateDescribeNatGateways({ client: ec2 }, {}), ({ NatGateways }) => NatGateways);
+        const gateways = found.filter(({ State }) => counting.includes(State ?? ""));
+        const { Subnets = [] } = await ec2.send(new DescribeSubnetsCommand({}));
+        const zones = new Map(Subnets.map(({ SubnetId, AvailabilityZone }) => [SubnetId, AvailabilityZone]));
+        const perZone = tally(gateways.map(({ SubnetId }) => zones.get(SubnetId) ?? ""));
+        return { used: Math.max(0, ...perZone), ofHub: gateways.some(isOfHub) ? 1 : 0 };
+      },
+    },
+    clusters: {
+      actions: "eks:ListClusters",
+      count: async () => {
+        const found = await clusterNames();
+        return { used: found.length, ofHub: found.includes(names.hubCluster) ? 1 : 0 };
+      },
+    },
+    oidcProviders: {
+      actions: "iam:ListOpenIDConnectProviders and eks:ListClusters",
+      // The hub's has no tag, and comes with the hub's cluster.
+      count: async () => {
+        const { OpenIDConnectProviderList = [] } = await iam.send(new ListOpenIDConnectProvidersCommand({}));
+        return {
+          used: OpenIDConnectProviderList.length,
+          ofHub: (await clusterNames()).includes(names.hubCluster) ? 1 : 0,
+        };
+      },
+    },
+    roles: {
+      actions: "iam:ListRoles",
+      count: async () => {
+        const found = await all(paginateListRoles({ client: iam }, {}), ({ Roles }) => Roles);
+        const own = found.filter(({ RoleName = "" }) => RoleName.startsWith(`${names.hubCluster}-`));
+        return { used: found.length, ofHub: own.length };
+      },
+    },
+  };
+}

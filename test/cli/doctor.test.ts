@@ -1,0 +1,50 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { examine, run } from "../../cli/doctor.ts";
+import { type Answers, fakeAws, identity, Refusal } from "./doctor/support/aws.ts";
+import { noPrograms } from "./doctor/support/programs.ts";
+import { root } from "./support/fleet.ts";
+
+let close = async () => {};
+afterEach(() => close());
+
+async function examined(stack: string | undefined, answers: Answers = {}) {
+  const aws = await fakeAws(answers);
+  close = aws.close;
+  const question = { stack, configFile: undefined, spokes: 1 };
+  const groups = await examine(question, { root, env: {}, run: noPrograms, aws: aws.config, fetch: undefined });
+  return { groups: Object.fromEntries(groups.map(({ name, findings }) => [name, findings])), asked: aws.asked };
+}
+
+describe("fleet doctor", () => {
+  test("looks at everything of a stack, in an order in which one mends it", async () => {
+    const { groups } = await examined("dev", {
+      GetCallerIdentity: identity("arn:aws:iam::111111111111:user/me", "111111111111"),
+    });
+    expect(Object.keys(groups)).toEqual([
+      "tools",
+      "configuration",
+      "AWS login",
+      "backend",
+      "quotas",
+      "Git hosts",
+      "packages",
+    ]);
+  });
+
+  test("asks AWS for nothing more where the login does not work, and says that it did not", async () => {
+    const { groups, asked } = await examined("dev", { GetCallerIdentity: new Refusal("InvalidClientTokenId") });
+    expect(asked.map(({ operation }) => operation)).toEqual(["GetCallerIdentity"]);
+    expect(groups["quotas"]).toMatchObject([{ status: "unchecked" }]);
+  });
+
+  test("without a stack still looks at the tools", async () => {
+    const { groups, asked } = await examined(undefined);
+    expect(Object.keys(groups)).toEqual(["tools", "configuration"]);
+    expect(asked).toEqual([]);
+  });
+
+  test("refuses a number of spokes that is none, and arguments", async () => {
+    await expect(run(["--spokes", "many"])).rejects.toThrow("allowed is a whole number from 0 to 9999");
+    await expect(run(["dev"])).rejects.toThrow("takes no argument, got dev");
+  });
+});

@@ -1,0 +1,168 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Server } from "ssh2";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { checkGit } from "../../../cli/doctor/git.ts";
+import { runner } from "../../../cli/doctor/process.ts";
+import type { AccessList } from "../../../local/git/access.ts";
+import { publish } from "../../../local/git/repositories.ts";
+import { createSshServer, knownHostsLine, newPrivateKey } from "../../../local/git/ssh.ts";
+import { type Answers, type Asked, fakeAws, Refusal } from "./support/aws.ts";
+import { devStack, programs } from "./support/programs.ts";
+
+/** The local stack's Git server, reached by the real git, ssh and ssh-agent; only AWS is a stand-in. */
+const base = mkdtempSync(join(tmpdir(), "fleet-doctor-git-"));
+const temporary = join(base, "tmp");
+const key = newPrivateKey("hub");
+const hostKey = newPrivateKey("host");
+const run = runner(base, { ...process.env, TMPDIR: temporary, SSH_AUTH_SOCK: "" });
+let deployKeys: AccessList["deployKeys"] = [];
+let server: Server;
+let host = "";
+
+const grants = (...names: string[]) =>
+  names.map((repository) => ({ repository, publicKey: knownHostsLine("", key).trim(), access: "read" as const }));
+
+beforeAll(async () => {
+  const content = join(base, "content");
+  for (const folder of [content, temporary, join(base, "git")]) mkdirSync(folder);
+  writeFileSync(join(content, "README.md"), "# system\n");
+  for (const name of ["gitops-system", "gitops-workloads"]) publish(join(base, "git", `${name}.git`), content, "first");
+  const accessList = () => ({ deployKeys, tokens: [] }) as AccessList;
+  server = createSshServer({ root: join(base, "git"), hostKey, accessList, log: () => {} });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await new Promise<void>((done) => server.close(() => done()));
+  rmSync(base, { recursive: true });
+});
+
+let close = async () => {};
+beforeEach(() => {
+  deployKeys = grants("gitops-system", "gitops-workloads");
+});
+afterEach(() => close());
+
+const credential = (members: object) => ({ SecretString: JSON.stringify(members) });
+const stored: Answers = { GetSecretValue: credential({ identity: key }) };
+
+async function look(change: Record<string, string> = {}, answers: Answers = stored, loggedIn = true) {
+  const aws = await fakeAws(answers);
+  close = aws.close;
+  const stack = await devStack();
+  const settings = {
+    ...stack.settings,
+    gitopsSystemRepoUrl: `ssh://git@${host}/gitops-system.git`,
+    gitopsWorkloadsRepoUrl: `ssh://git@${host}/gitops-workloads.git`,
+    gitKnownHosts: knownHostsLine(`[127.0.0.1]:${host.split(":")[1]}`, hostKey),
+    ...change,
+  };
+  const findings = await checkGit({ ...stack, settings }, run, { aws: aws.config, loggedIn, ssh: undefined });
+  expect(readdirSync(temporary)).toEqual([]);
+  const [hosts, system, workloads] = ["host key", "deploy key of gitops-system", "deploy key of gitops-workloads"].map(
+    (name) => findings.find((finding) => finding.name.startsWith(name)),
+  );
+  return { hosts, system, workloads, findings, asked: aws.asked as readonly Asked[] };
+}
+
+describe("fleet doctor, Git hosts", () => {
+  test("are ok when the host key is the stack's and the deploy keys read the branches", async () => {
+    const { findings, asked } = await look();
+    expect(findings.map(({ status, message }) => [status, message])).toEqual([
+      ["ok", "is in gitKnownHosts"],
+      ["ok", `reads main of ssh://git@${host}/gitops-system.git`],
+      ["ok", `reads main of ssh://git@${host}/gitops-workloads.git`],
+    ]);
+    expect(asked.map(({ input }) => input["SecretId"])).toEqual([
+      "fleet-dev/git/gitops-system",
+      "fleet-dev/git/gitops-workloads",
+    ]);
+  });
+
+  test("say which key is to be registered where, and how one gets it", async () => {
+    deployKeys = grants("gitops-system");
+    const { hosts, system, workloads } = await look();
+    expect([hosts?.status, system?.status]).toEqual(["ok", "ok"]);
+    expect(workloads).toMatchObject({
+      status: "wrong",
+      todo: expect.stringContaining(`register it, read-only, at ssh://git@${host}/gitops-workloads.git`),
+    });
+    expect(workloads?.todo).toContain("pulumi stack output --json deployPublicKeys | jq -r '.\"gitops-workloads\"'");
+    await close();
+    deployKeys = [];
+    expect((await look()).system).toMatchObject({
+      status: "wrong",
+      message: expect.stringContaining("is not known to"),
+    });
+  });
+
+  test("with another host key than the stack's are wrong, for the host and for the keys", async () => {
+    const other = knownHostsLine(`[127.0.0.1]:${host.split(":")[1]}`, newPrivateKey("other"));
+    const { hosts, system } = await look({ gitKnownHosts: other });
+    expect(hosts).toMatchObject({ status: "wrong", todo: expect.stringContaining("ssh-keyscan -p") });
+    expect(system).toMatchObject({ status: "unchecked" });
+  });
+
+  test("without the branch say so", async () => {
+    const { system, workloads } = await look({ gitopsSystemRepoRevision: "production" });
+    expect(system).toMatchObject({ status: "wrong", message: expect.stringContaining("has no branch production") });
+    expect(workloads?.status).toBe("ok");
+  });
+
+  test("that can't be reached are unknown", async () => {
+    const closed = "127.0.0.1:9";
+    const { hosts, system } = await look({
+      gitopsSystemRepoUrl: `ssh://git@${closed}/gitops-system.git`,
+      gitopsWorkloadsRepoUrl: `ssh://git@${closed}/gitops-workloads.git`,
+      gitKnownHosts: knownHostsLine("[127.0.0.1]:9", hostKey),
+    });
+    expect(hosts).toMatchObject({ status: "unchecked", message: expect.stringContaining("Connection refused") });
+    expect(system?.status).toBe("unchecked");
+  });
+
+  test("that do not answer in time are unknown", async () => {
+    const silent = programs({
+      git: { code: 1, stderr: "ended by SIGTERM" },
+      "ssh-agent": { code: 1, stderr: "ended by SIGTERM" },
+    });
+    const aws = await fakeAws(stored);
+    close = aws.close;
+    const [hosts] = await checkGit(await devStack(), silent, { aws: aws.config, loggedIn: true, ssh: undefined });
+    expect(hosts).toMatchObject({ status: "unchecked" });
+  });
+
+  test("keys that the first pulumi up has yet to make are nothing wrong, ones that may not be read are unknown", async () => {
+    const missing = await look({}, { GetSecretValue: new Refusal("ResourceNotFoundException") });
+    expect(missing.system).toMatchObject({ status: "note", message: "is made by the first pulumi up" });
+    expect(missing.hosts?.status).toBe("ok");
+    await close();
+    const denied = await look({}, { GetSecretValue: new Refusal("AccessDeniedException") });
+    expect(denied.system).toMatchObject({ status: "unchecked", todo: expect.stringContaining("kms:Decrypt") });
+    await close();
+    expect((await look({}, { GetSecretValue: credential({ password: "x" }) })).system?.status).toBe("wrong");
+  });
+
+  test("without a login only the hosts are looked at", async () => {
+    const { hosts, findings, asked } = await look({}, stored, false);
+    expect(hosts?.status).toBe("ok");
+    expect(findings.map(({ name, status }) => [name, status])).toContainEqual(["deploy keys", "unchecked"]);
+    expect(asked).toEqual([]);
+  });
+
+  test("neither names nor arguments of what is run hold the private key", async () => {
+    const called: string[] = [];
+    const aws = await fakeAws(stored);
+    close = aws.close;
+    const noting: typeof run = (program, args, options) => {
+      called.push([program, ...args, JSON.stringify(options?.env)].join(" "));
+      return programs({ git: { code: 128, stderr: "x" }, "ssh-agent": { code: 1, stderr: "x" } })(program, args);
+    };
+    await checkGit(await devStack(), noting, { aws: aws.config, loggedIn: true, ssh: undefined });
+    expect(called).toHaveLength(3);
+    const secret = key.split("\n")[1] ?? "";
+    for (const line of called) expect(line).not.toContain(secret);
+  });
+});

@@ -1,0 +1,216 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { checkQuotas, hubShare, spokeShare } from "../../../cli/doctor/quotas.ts";
+import { clusterTag, fleetTag } from "../../../lib/labels.ts";
+import { type QuotaName, quotas } from "../../../lib/quotas.ts";
+import { example } from "../../functions/spoke/support/fixtures.ts";
+import { World } from "../../functions/spoke/support/world.ts";
+import { runProgram, stackConfig } from "../../support/program.ts";
+import { type Answers, type Asked, ec2, fakeAws, Refusal, result, tagSet } from "./support/aws.ts";
+import { devStack } from "./support/programs.ts";
+
+let close = async () => {};
+afterEach(() => close());
+
+const defaults: Readonly<Record<string, number>> = {
+  [quotas.vpcs.code]: 5,
+  [quotas.addresses.code]: 5,
+  [quotas.natGateways.code]: 5,
+  [quotas.clusters.code]: 100,
+  [quotas.oidcProviders.code]: 100,
+  [quotas.roles.code]: 1000,
+};
+const value = ({ input }: Asked) => ({ Quota: { Value: defaults[input["QuotaCode"] ?? ""] } });
+const list = <T>(count: number, item: (index: number) => T) => Array.from({ length: count }, (_, index) => item(index));
+const members = (name: string, all: readonly string[]) =>
+  `<${name}>${all.map((member) => `<member>${member}</member>`).join("")}</${name}><IsTruncated>false</IsTruncated>`;
+const ofHub = tagSet({ [fleetTag]: "fleet-dev", [clusterTag]: "hub" });
+const vpcs = (others: number, own = "") =>
+  ec2("DescribeVpcs", "vpcSet", [...list(others, (index) => `<vpcId>vpc-${index}</vpcId>`), ...(own ? [own] : [])]);
+const gateway = (id: string, subnet: string, state = "available", tags = "") =>
+  `<natGatewayId>${id}</natGatewayId><subnetId>${subnet}</subnetId><state>${state}</state>${tags}`;
+
+/** An account in which nothing is but its default VPC. */
+const fresh: Answers = {
+  GetServiceQuota: value,
+  DescribeVpcs: vpcs(1),
+  DescribeAddresses: ec2("DescribeAddresses", "addressesSet", []),
+  DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", []),
+  DescribeSubnets: ec2(
+    "DescribeSubnets",
+    "subnetSet",
+    ["a", "b"].map(
+      (zone) => `<subnetId>subnet-${zone}</subnetId><availabilityZone>eu-central-1${zone}</availabilityZone>`,
+    ),
+  ),
+  ListClusters: { clusters: [] },
+  ListOpenIDConnectProviders: result("ListOpenIDConnectProviders", members("OpenIDConnectProviderList", [])),
+  ListRoles: result("ListRoles", members("Roles", ["<RoleName>other</RoleName>"])),
+};
+
+async function look(
+  change: Answers,
+  { spokes = 1, ...stack }: { spokes?: number } & Parameters<typeof devStack>[0] = {},
+) {
+  const aws = await fakeAws({ ...fresh, ...change });
+  close = aws.close;
+  const findings = await checkQuotas(await devStack(stack), spokes, aws.config);
+  const names = Object.keys(quotas) as QuotaName[];
+  const found = names.map((name) => [name, findings.find((finding) => finding.name === quotas[name].name)] as const);
+  return { ...Object.fromEntries(found), asked: aws.asked } as unknown as Record<
+    QuotaName,
+    { status: string; message: string; todo: string }
+  > & { asked: readonly Asked[] };
+}
+
+describe("fleet doctor, quotas", () => {
+  test("of a new account have room for a hub and a spoke", async () => {
+    const found = await look({});
+    for (const name of Object.keys(quotas) as QuotaName[]) expect(found[name]).toMatchObject({ status: "ok" });
+    expect(found.vpcs.message).toBe("5, of which 1 are in use; the hub takes 1 more, 1 more spoke 1");
+    expect(found.roles.message).toBe("1000, of which 1 are in use; the hub takes 6 more, 1 more spoke 5");
+  });
+
+  test("that have no room are told with the request for more", async () => {
+    const { vpcs: found } = await look({ DescribeVpcs: vpcs(4) });
+    expect(found).toMatchObject({ status: "wrong" });
+    expect(found.todo).toContain(
+      "aws service-quotas request-service-quota-increase --region eu-central-1 --service-code vpc --quota-code L-F678F1CE --desired-value 6",
+    );
+    await close();
+    expect((await look({ DescribeVpcs: vpcs(3) })).vpcs.status).toBe("ok");
+  });
+
+  test("count more spokes", async () => {
+    const found = await look({}, { spokes: 5 });
+    expect(found.vpcs).toMatchObject({ status: "wrong", todo: expect.stringContaining("--desired-value 7") });
+    expect(found.addresses).toMatchObject({ status: "wrong", todo: expect.stringContaining("--desired-value 6") });
+    expect(found.clusters.status).toBe("ok");
+  });
+
+  test("do not count again what of the hub is there", async () => {
+    const own = (operation: string, set: string, id: string) => ec2(operation, set, [`${id}${ofHub}`]);
+    const found = await look({
+      DescribeVpcs: vpcs(3, `<vpcId>vpc-hub</vpcId>${ofHub}`),
+      DescribeAddresses: own("DescribeAddresses", "addressesSet", "<allocationId>eipalloc-1</allocationId>"),
+      DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", [
+        gateway("nat-1", "subnet-a", "available", ofHub),
+      ]),
+      ListClusters: { clusters: ["fleet-dev-hub"] },
+      ListRoles: result(
+        "ListRoles",
+        members(
+          "Roles",
+          ["fleet-dev-hub-cluster", "fleet-dev-hub-node", "fleet-dev-spoke-x"].map(
+            (name) => `<RoleName>${name}</RoleName>`,
+          ),
+        ),
+      ),
+    });
+    expect(found.vpcs).toMatchObject({ status: "ok", message: expect.stringContaining("the hub takes 0 more") });
+    for (const name of ["addresses", "natGateways", "clusters", "oidcProviders"] as const)
+      expect(found[name].message).toContain("the hub takes 0 more");
+    expect(found.roles.message).toContain("the hub takes 4 more");
+  });
+
+  test("a VPC of another fleet is nothing of this hub's", async () => {
+    const foreign = tagSet({ [fleetTag]: "fleet-prod", [clusterTag]: "hub" });
+    const found = await look({ DescribeVpcs: vpcs(0, `<vpcId>vpc-1</vpcId>${foreign}`) });
+    expect(found.vpcs.message).toContain("the hub takes 1 more");
+  });
+
+  test("of NAT gateways count for the zone that has the most, without those that are gone", async () => {
+    const gateways = [
+      ...list(4, (index) => gateway(`nat-a${index}`, "subnet-a")),
+      gateway("nat-b", "subnet-b"),
+      gateway("nat-gone", "subnet-a", "deleted"),
+    ];
+    const { natGateways } = await look({ DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", gateways) });
+    expect(natGateways).toMatchObject({ status: "wrong", message: expect.stringContaining("of which 4 are in use") });
+  });
+
+  test("take AWS's default where the account has no value of its own, and IAM's in its home region", async () => {
+    const { vpcs: found, asked } = await look({
+      GetServiceQuota: new Refusal("NoSuchResourceException"),
+      GetAWSDefaultServiceQuota: value,
+    });
+    expect(found.status).toBe("ok");
+    const regions = new Set(asked.filter(({ input }) => input["ServiceCode"] === "iam").map(({ region }) => region));
+    expect([...regions]).toEqual(["us-east-1"]);
+  });
+
+  test("that may not be seen are unknown, with the right that is missing, and never ok", async () => {
+    const blind = await look({ GetServiceQuota: new Refusal("AccessDeniedException") });
+    for (const name of Object.keys(quotas) as QuotaName[])
+      expect(blind[name]).toMatchObject({
+        status: "unchecked",
+        todo: expect.stringContaining("servicequotas:GetServiceQuota"),
+      });
+    await close();
+    const half = await look({
+      DescribeVpcs: new Refusal("UnauthorizedOperation"),
+      ListRoles: new Refusal("AccessDenied"),
+      ListClusters: new Refusal("AccessDeniedException"),
+    });
+    expect(half.vpcs).toMatchObject({ status: "unchecked", todo: "let this identity do ec2:DescribeVpcs" });
+    expect(half.roles).toMatchObject({ status: "unchecked", todo: "let this identity do iam:ListRoles" });
+    expect(half.clusters.status).toBe("unchecked");
+    expect(half.addresses.status).toBe("ok");
+  });
+
+  test("that Service Quotas has no value of are unknown", async () => {
+    expect((await look({ GetServiceQuota: { Quota: {} } })).vpcs.status).toBe("unchecked");
+  });
+});
+
+describe("what is counted for", () => {
+  const types = {
+    vpcs: "aws:ec2/vpc:Vpc",
+    addresses: "aws:ec2/eip:Eip",
+    natGateways: "aws:ec2/natGateway:NatGateway",
+    clusters: "eks:index:Cluster",
+    oidcProviders: "eks:index:Cluster",
+    roles: "aws:iam/role:Role",
+  } as const;
+
+  test.each(["dev", "prod"])("the hub of %s is what the program makes", async (name) => {
+    const { resources } = await runProgram(name, stackConfig(name));
+    const made = (quota: QuotaName) => resources.filter(({ type }) => type === types[quota]).length;
+    const { settings } = await devStack();
+    const { zones = 2 } = settings;
+    const share = hubShare(name === "dev" ? settings : { ...settings, zones: 3, natGateways: "per-zone" });
+    const perZone = name === "dev" ? made("natGateways") : made("natGateways") / 3;
+    expect(zones).toBe(2);
+    expect(share).toEqual({
+      vpcs: made("vpcs"),
+      addresses: made("addresses"),
+      natGateways: perZone,
+      clusters: made("clusters"),
+      oidcProviders: made("oidcProviders"),
+      roles: made("roles"),
+    });
+  });
+
+  test("a hub in an existing VPC makes no network", () => {
+    expect(hubShare({ vpcId: "vpc-0123456789abcdef0", natGateways: "per-zone", zones: 3 })).toMatchObject({
+      vpcs: 0,
+      addresses: 0,
+      natGateways: 0,
+      clusters: 1,
+    });
+  });
+
+  test("a spoke is what the composition makes of one that says no more than it must", () => {
+    const world = new World(example("minimal"));
+    world.settle();
+    const kinds = [...world.live.values()].map(({ object }) => object.kind);
+    const made = (kind: string) => kinds.filter((found) => found === kind).length;
+    expect(spokeShare).toEqual({
+      vpcs: made("VPC"),
+      addresses: made("EIP"),
+      natGateways: made("NATGateway"),
+      clusters: made("Cluster"),
+      oidcProviders: made("OpenIDConnectProvider"),
+      roles: made("Role"),
+    });
+  });
+});

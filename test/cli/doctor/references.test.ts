@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { checkReferences, fetched } from "../../../cli/doctor/references.ts";
+import type { Fetch } from "../../../cli/upstream/http.ts";
+import { projectReferences } from "../../../cli/upstream/project.ts";
+import { root } from "../support/fleet.ts";
+
+const today = "2026-11-22";
+const { references } = projectReferences(root);
+
+/** Every registry and chart repository at once: it has what the project names, but for what `lacks` says. */
+const everywhere =
+  (lacks: (url: string) => number | undefined = () => undefined): Fetch =>
+  async (url) => {
+    const status = lacks(url);
+    if (status !== undefined) return new Response("", { status });
+    if (url.endsWith("/index.yaml")) {
+      const charts = references.flatMap((reference) => (reference.kind === "chart" ? [reference] : []));
+      const entries = Object.fromEntries(
+        charts.map(({ name, version }) => [name, [{ version, urls: [`${name}.tgz`] }]]),
+      );
+      return Response.json({ entries });
+    }
+    const manifests = ["amd64", "arm64"].map((architecture) => ({ platform: { os: "linux", architecture } }));
+    return Response.json({ manifests });
+  };
+
+const look = (fetch: Fetch, settings = {}, encrypted: readonly string[] = []) =>
+  checkReferences({ settings, encrypted }, { root, fetch, pauses: [], today });
+
+describe("fleet doctor, packages", () => {
+  test("are ok when every chart, image and package of the project's files is there", async () => {
+    const [summary, ...rest] = await look(everywhere());
+    expect(summary).toMatchObject({ status: "ok", message: expect.stringMatching(/^(\d+) of \1 can be had$/) });
+    for (const { status } of rest) expect(status).toBe("note");
+  });
+
+  test("that are gone are wrong, with the place that names them; a server that does not answer leaves them unknown", async () => {
+    const image = references.find(({ kind }) => kind === "package");
+    const path = image && "reference" in image ? image.reference.replace(/^[^/]+\//, "").split(":")[0] : "";
+    const gone = await look(everywhere((url) => (url.includes(`/${path}/`) ? 404 : undefined)));
+    const found = gone.filter(({ status }) => status === "wrong");
+    expect(found.length).toBeGreaterThan(0);
+    for (const { name, todo } of found) {
+      expect(name).toContain(path);
+      expect(todo).toContain(image?.origins[0]);
+    }
+    const silent = await look(everywhere((url) => (url.includes(`/${path}/`) ? 503 : undefined)));
+    expect(silent.filter(({ status }) => status === "unchecked")).toHaveLength(found.length);
+    expect(silent.filter(({ status }) => status === "wrong")).toEqual([]);
+  });
+
+  test("are charts of the stack's mirror where it has one", async () => {
+    const charts = fetched(references, { chartsRegistry: "https://charts.example" }).filter(
+      ({ kind }) => kind === "chart",
+    );
+    expect(charts.length).toBeGreaterThan(0);
+    for (const chart of charts) expect(chart).toMatchObject({ repository: "https://charts.example" });
+    const asked: string[] = [];
+    const noting: Fetch = async (url, init) => {
+      asked.push(new URL(url).host);
+      return everywhere()(url, init);
+    };
+    await look(noting, { chartsRegistry: "https://charts.example" });
+    expect(asked).toContain("charts.example");
+    expect(asked).not.toContain("charts.crossplane.io");
+  });
+
+  test("are not the actions of the project's workflows, which no cluster fetches", () => {
+    expect(new Set(fetched(references, {}).map(({ kind }) => kind))).toEqual(new Set(["chart", "image", "package"]));
+  });
+
+  test("ask for the function where the stack has it from; one behind a pull secret is told of, and not taken for missing", async () => {
+    const asked: string[] = [];
+    const guarded: Fetch = async (url, init) => {
+      asked.push(url);
+      return everywhere((each) => (each.includes("/private/function-spoke/") ? 403 : undefined))(url, init);
+    };
+    const settings = { functionPackage: "registry.example/private/function-spoke" };
+    const without = (await look(guarded, settings)).filter(({ name }) => name.includes("private/function-spoke"));
+    expect(without).toMatchObject([{ status: "wrong" }]);
+    const withOne = await look(guarded, settings, ["packagePullSecret"]);
+    expect(withOne.filter(({ name }) => name.includes("private/function-spoke"))).toMatchObject([{ status: "note" }]);
+    expect(asked.filter((url) => url.includes("function-spoke") && !url.includes("private"))).toEqual([]);
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { hasWork, note, ok, unchecked, wrong } from "../../../cli/doctor/finding.ts";
+import { asJson, asText } from "../../../cli/doctor/report.ts";
+
+const groups = [
+  { name: "tools", findings: [ok("git", "2.39.5"), note("gh", "is not on PATH", "install it")] },
+  {
+    name: "quotas",
+    findings: [
+      wrong("VPCs per Region", "5, all in use", "ask for more:\naws …"),
+      unchecked("Clusters", "AWS refuses to tell", "let it"),
+    ],
+  },
+];
+
+describe("fleet doctor's report", () => {
+  test("says of each finding what it is, what was found and what to do", () => {
+    expect(asText(groups)).toBe(`tools
+  ok       git: 2.39.5
+  note     gh: is not on PATH
+           do: install it
+
+quotas
+  WRONG    VPCs per Region: 5, all in use
+           do: ask for more:
+               aws …
+  UNKNOWN  Clusters: AWS refuses to tell
+           do: let it
+
+2 to do, marked WRONG or UNKNOWN above
+`);
+  });
+
+  test("says when nothing has to be done, which a note does not change", () => {
+    expect(asText(groups.slice(0, 1))).toContain("nothing has to be done");
+    expect(hasWork(groups.slice(0, 1))).toBe(false);
+  });
+
+  test("what could not be found out is to be mended as what is wrong is", () => {
+    expect(hasWork([{ name: "a", findings: [unchecked("a", "b", "c")] }])).toBe(true);
+    expect(hasWork([{ name: "a", findings: [wrong("a", "b", "c")] }])).toBe(true);
+  });
+
+  test("is JSON for machines", () => {
+    expect(JSON.parse(asJson(groups))).toEqual({ ok: false, groups });
+  });
+});
