@@ -5,11 +5,11 @@ import { families } from "../provider-aws/kinds/index.ts";
 import type { PackageSpec } from "./package.ts";
 
 /**
- * Versions of provider-upjet-aws under which the stand-in can be had: the fleet's environments may differ in theirs. The API is
- * the newest one's in all of them.
+ * Versions of provider-upjet-aws under which the stand-in can be had: those that Git names, which may be one for each environment
+ * while a new one is tried. The API is v2.6.0's in all of them.
  */
-export const PROVIDER_VERSIONS = ["v2.6.0", "v2.5.0"] as const;
-const ORGANISATION = "xpkg.upbound.io/upbound";
+export const PROVIDER_VERSIONS = ["v2.7.0"] as const;
+const ORGANISATION = "xpkg.crossplane.io/crossplane-contrib";
 const FAMILY = "provider-family-aws";
 
 const programs = join(import.meta.dirname, "..", "provider-aws", "programs");

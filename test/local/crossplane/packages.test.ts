@@ -40,7 +40,7 @@ interface Meta {
 
 describe("the packages", () => {
   test("of the family depend on the family's own, and start only the kinds that are activated", () => {
-    const family = "xpkg.upbound.io/upbound/provider-family-aws";
+    const family = "xpkg.crossplane.io/crossplane-contrib/provider-family-aws";
     for (const { repository, version, objects } of providerPackages) {
       const { metadata, spec } = objects[0] as Meta;
       expect(spec.dependsOn).toEqual(repository === family ? [] : [{ provider: family, version: `>=${version}` }]);

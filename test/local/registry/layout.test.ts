@@ -100,6 +100,6 @@ describe("the registry", () => {
   });
 
   test("has upstream's repositories under their whole names", () => {
-    expect(mirrorOf("xpkg.upbound.io/upbound")).toBe("registry.fleet.internal:5000/xpkg.upbound.io/upbound");
+    expect(mirrorOf("xpkg.crossplane.io/crossplane-contrib")).toBe("registry.fleet.internal:5000/xpkg.crossplane.io/crossplane-contrib");
   });
 });

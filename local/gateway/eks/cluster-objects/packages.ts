@@ -8,7 +8,7 @@ export const IMAGE_CONFIG_CRD = "imageconfigs.pkg.crossplane.io";
 
 /** Upstream prefixes of the Crossplane packages that the instance's registry has. */
 const PREFIXES: Readonly<Record<string, string>> = {
-  "provider-aws": "xpkg.upbound.io/upbound",
+  "provider-aws": "xpkg.crossplane.io/crossplane-contrib",
   "function-spoke": posix.dirname(FUNCTION_REPOSITORY),
 };
 
