@@ -11,6 +11,7 @@ const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format te
 
 Builds the repositories with kustomize and Flux's substitution for the hub, every spoke and one made-up spoke for each
 environment, and tells what is wrong, with file and line; also what the API server would refuse by the definitions' rules (CEL).
+Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90 days.
 
   --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side
                  (default: repos)
@@ -25,7 +26,7 @@ Reads nothing but the files of the repositories, no symbolic links among them, a
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
 Linux, where this user may make namespaces (root always), it sees only the one repository and has no network.
-Exit code 0: clean; 1: findings; 2: it could not run.
+Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
 `;
 
 const options = {

@@ -28,5 +28,40 @@ export const charts = {
   },
 } as const satisfies Record<string, Chart>;
 
-/** Kubernetes minors that EKS offers in standard support and that Flux 2.9 supports (1.34 to 1.36), oldest first. */
-export const kubernetesVersions = ["1.34", "1.35"] as const;
+/** A Kubernetes minor on EKS. */
+export interface KubernetesRelease {
+  readonly minor: string;
+  /** Last day of EKS's standard support, as YYYY-MM-DD; then EKS raises control planes by itself (`supportType: STANDARD`). */
+  readonly supportEnds: string;
+}
+
+/**
+ * The minors that EKS offers in standard support and that Flux 2.9 supports (1.34 to 1.36), oldest first. Dates: EKS's release calendar
+ * (docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html; `aws eks describe-cluster-versions`); `npm run check:upstream`
+ * compares them every night.
+ */
+export const kubernetesReleases: readonly KubernetesRelease[] = [
+  { minor: "1.34", supportEnds: "2026-12-02" },
+  { minor: "1.35", supportEnds: "2027-03-27" },
+  { minor: "1.36", supportEnds: "2027-08-02" },
+];
+
+/** The supported Kubernetes minors, oldest first. */
+export const kubernetesVersions: readonly string[] = kubernetesReleases.map(({ minor }) => minor);
+
+/** Days before the end of a minor's standard support from which on it is warned about. */
+export const supportWarningDays = 90;
+
+/**
+ * What is to be said of a minor's standard support on a day: undefined while its end is far, and of minors that the table doesn't have.
+ * @param today any moment of the day, in UTC
+ */
+export function supportWarning(minor: string, today: Date): string | undefined {
+  const release = kubernetesReleases.find((each) => each.minor === minor);
+  if (release === undefined) return undefined;
+  const day = today.toISOString().slice(0, 10);
+  const left = Math.round((Date.parse(release.supportEnds) - Date.parse(day)) / 86_400_000);
+  if (left > supportWarningDays) return undefined;
+  if (left < 0) return `Kubernetes ${minor} left EKS's standard support on ${release.supportEnds}`;
+  return `Kubernetes ${minor} leaves EKS's standard support on ${release.supportEnds}, in ${left} day${left === 1 ? "" : "s"}`;
+}

@@ -12,15 +12,21 @@ import type { Settings } from "./settings.ts";
 export type Readable = Partial<Settings>;
 export type Rule = (settings: Readable) => readonly Mistake[];
 
+/** The next supported version above one that no longer is, else the newest. */
+function nearestVersion(version: string): string {
+  const minor = (text: string) => Number(text.split(".")[1]);
+  return kubernetesVersions.find((each) => minor(each) > minor(version)) ?? (kubernetesVersions.at(-1) as string);
+}
+
 function kubernetesVersionRule({ kubernetesVersion }: Readable): Mistake[] {
-  if (kubernetesVersion === undefined || kubernetesVersions.some((known) => known === kubernetesVersion)) return [];
+  if (kubernetesVersion === undefined || kubernetesVersions.includes(kubernetesVersion)) return [];
   return [
     {
       key: "kubernetesVersion",
       problem: "is not a supported Kubernetes version",
       got: kubernetesVersion,
       allowed: kubernetesVersions.join(", "),
-      remedy: `pulumi config set kubernetesVersion ${kubernetesVersions[0]}`,
+      remedy: `pulumi config set kubernetesVersion ${nearestVersion(kubernetesVersion)}`,
     },
   ];
 }

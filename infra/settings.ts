@@ -164,7 +164,7 @@ export const keys = {
   fleet: text(/^[a-z][-a-z0-9]*[a-z0-9]$/, "lower-case letters, digits and hyphens, beginning with a letter", "fleet"),
   environment: label("dev"),
   tenant: label("platform"),
-  kubernetesVersion: text(/^\d+\.\d+$/, "a minor version in quotes", '"1.34"'),
+  kubernetesVersion: text(/^\d+\.\d+$/, "a minor version in quotes", '"1.35"'),
 
   vpcCidr,
   zones: integer("2 or 3", (value) => value === 2 || value === 3, 2),

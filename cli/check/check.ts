@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { Definitions } from "./definitions.ts";
 import { Files, filesBelow, isFolder, isYaml } from "./files.ts";
-import { type Finding, Findings } from "./findings.ts";
+import { type Finding, Findings, type Warning } from "./findings.ts";
 import { allObjects, type Fleet } from "./fleet.ts";
 import { follow } from "./follow.ts";
 import { FluxBuild } from "./generate.ts";
@@ -13,6 +13,7 @@ import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkSecrets } from "./rules/secrets.ts";
 import { checkValidations } from "./rules/validations.ts";
+import { supportWarnings } from "./support.ts";
 import { unsubstituted, unusedKeys } from "./variables.ts";
 import { openWorkspace, type Workspace } from "./workspace.ts";
 
@@ -22,12 +23,15 @@ export interface CheckOptions {
   /** Folders and files with CustomResourceDefinitions and OpenAPI documents. */
   readonly definitions?: readonly string[];
   readonly build: Build;
+  /** The day for which ends of support are told. */
+  readonly today?: Date;
   /** A rule that is left out; all hold by default. */
   readonly without?: keyof typeof rules;
 }
 
 export interface Report {
   readonly findings: readonly Finding[];
+  readonly warnings: readonly Warning[];
   /** What was not looked at, and why. */
   readonly notes: readonly string[];
   readonly clusters: readonly string[];
@@ -80,7 +84,7 @@ function unapplied(root: string, fleet: Fleet, { original }: Workspace): string[
  * Compiles the repositories: everything that Flux would make of them for the hub and every spoke.
  * @throws WorkspaceError when they are not there, KustomizeMissing
  */
-export function check({ repos, definitions: paths = [], build, without }: CheckOptions): Report {
+export function check({ repos, definitions: paths = [], build, today = new Date(), without }: CheckOptions): Report {
   const root = resolve(repos);
   const workspace = openWorkspace(root);
   try {
@@ -98,6 +102,7 @@ export function check({ repos, definitions: paths = [], build, without }: CheckO
     const unknown = unknownKinds(fleet, definitions);
     return {
       findings: found,
+      warnings: supportWarnings(fleet, workspace, today),
       notes: [
         ...workspace.notes,
         ...fleet.notes,

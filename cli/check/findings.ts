@@ -28,8 +28,8 @@ export interface Place {
   readonly line: number;
 }
 
-export interface Finding {
-  readonly rule: Rule;
+/** What will be wrong, or is by now, by no change of the files: it fails no check. */
+export interface Warning {
   readonly place: Place;
   /** What is wrong, and what was got. */
   readonly problem: string;
@@ -37,6 +37,10 @@ export interface Finding {
   readonly remedy: string;
   /** Clusters that it reaches; none where it is in no cluster's manifests. */
   readonly clusters: readonly string[];
+}
+
+export interface Finding extends Warning {
+  readonly rule: Rule;
 }
 
 /** Collects findings; the same one for another cluster is no new one. */

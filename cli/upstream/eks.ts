@@ -17,13 +17,18 @@ export async function readCalendar(client: Client): Promise<readonly Release[]> 
   throw new Unanswered(`${calendar} lists no release`);
 }
 
-/** @throws Wrong when EKS doesn't have the minor, or no longer in standard support */
-export function checkKubernetes(releases: readonly Release[], { version }: KubernetesReference, today: string): void {
+/** @throws Wrong when EKS doesn't have the minor, or no longer in standard support, or supports it to another day */
+export function checkKubernetes(releases: readonly Release[], reference: KubernetesReference, today: string): void {
+  const { version, supportEnds } = reference;
   const release = releases.find(({ cycle }) => cycle === version);
   if (release === undefined)
     throw new Wrong(`EKS has no Kubernetes ${version}; it has ${releases.map(({ cycle }) => cycle).join(", ")}`);
   if (release.eol < today)
     throw new Wrong(`Kubernetes ${version} left EKS's standard support on ${release.eol} (${calendar})`);
+  if (supportEnds !== undefined && release.eol !== supportEnds)
+    throw new Wrong(
+      `EKS supports Kubernetes ${version} to ${release.eol} (${calendar}), the project says ${supportEnds}`,
+    );
 }
 
 /** @throws Wrong when EKS doesn't have that version for the minor; Unanswered */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
-import { charts, kubernetesVersions } from "../../components/versions.ts";
+import { charts, kubernetesReleases } from "../../components/versions.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
 
@@ -18,8 +18,8 @@ const versionsFile = "components/versions.ts";
 function fromProgram(): Mention[] {
   return [
     ...Object.values(charts).map((chart) => ({ target: { kind: "chart" as const, ...chart }, origin: versionsFile })),
-    ...kubernetesVersions.map((version) => ({
-      target: { kind: "kubernetes" as const, version },
+    ...kubernetesReleases.map(({ minor, supportEnds }) => ({
+      target: { kind: "kubernetes" as const, version: minor, supportEnds },
       origin: versionsFile,
     })),
   ];

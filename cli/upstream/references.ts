@@ -27,6 +27,8 @@ export interface ActionReference {
 export interface KubernetesReference {
   readonly kind: "kubernetes";
   readonly version: string;
+  /** Last day of standard support as the project says it, as YYYY-MM-DD. */
+  readonly supportEnds?: string;
 }
 
 /** A version of an EKS add-on for a Kubernetes minor. */

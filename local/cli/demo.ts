@@ -9,7 +9,7 @@ export const demo = {
   app: "payment-app",
   tenant: "payments",
   /** One minor below the newest, so that an upgrade can be tried. */
-  kubernetesVersion: "1.34",
+  kubernetesVersion: "1.35",
   /** As many as this machine bears: each is a kubelet with its containerd. */
   nodes: "1",
   appRepository: "payment-app-manifests",

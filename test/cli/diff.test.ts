@@ -23,7 +23,7 @@ const changes = ({ clusters }: Report): Record<string, string[]> =>
       ]),
   );
 
-const addon = (spoke: string) => `changed Addon ${spoke}-addon-vpc-cni`;
+const addon = (spoke: string) => `changed Addon ${spoke}-addon-kube-proxy`;
 
 describe("a change of the Composition", () => {
   let fleet: GitFleet;
@@ -33,7 +33,11 @@ describe("a change of the Composition", () => {
     fleet = new GitFleet();
     commits.push(fleet.git("rev-parse", "HEAD"));
     // As the Composition asks for it: first dev alone, then promoted.
-    fleet.edit(composition, ["v1.21.1-eksbuild.3", "v1.21.2-eksbuild.1"], ['prod: "true"', 'prod: "false"']);
+    const raised = (version: string) => [version, `${version}0`] as const;
+    fleet.edit(composition, raised("v1.35.3-eksbuild.21"), raised("v1.36.0-eksbuild.21"), [
+      'prod: "true"',
+      'prod: "false"',
+    ]);
     commits.push(fleet.commit());
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     commits.push(fleet.commit());
@@ -59,7 +63,7 @@ describe("a change of the Composition", () => {
     expect(report.head.commit).toBe(commits[1]);
     const [change] = report.clusters[1]?.changes ?? [];
     expect(change?.diff).toEqual(
-      expect.arrayContaining(["-    addonVersion: v1.21.1-eksbuild.3", "+    addonVersion: v1.21.2-eksbuild.1"]),
+      expect.arrayContaining(["-    addonVersion: v1.35.3-eksbuild.21", "+    addonVersion: v1.35.3-eksbuild.210"]),
     );
     expect(markdown(report)).toContain(
       "**2 of 4 clusters touched**: 2 changed. New spokes would come up differently too, in dev.",

@@ -46,7 +46,7 @@ describe("fleet new-cluster", () => {
       environment: "dev",
       tenant: "payments",
       region: "us-east-1",
-      kubernetesVersion: "1.35",
+      kubernetesVersion: "1.36",
     });
     expect(spoke.spec).not.toHaveProperty("network");
     expect(parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources).toEqual(["spoke.yaml"]);
@@ -89,7 +89,7 @@ describe("fleet new-cluster", () => {
     editComposition('fleet.internal/dev: "true"', 'fleet.internal/dev: "false"');
     const message = await refusal({});
     expect(message).toContain("--kubernetes-version: must be named: the channel of dev holds the Composition back");
-    expect(message).toMatch(/allowed: those of 1\.34, 1\.35/);
+    expect(message).toMatch(/allowed: those of 1\.34, 1\.35, 1\.36/);
     const folder = await make({ kubernetesVersion: "1.34" });
     expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.kubernetesVersion).toBe("1.34");
   });

@@ -283,7 +283,7 @@ describe("the configuration", () => {
       [
         "eks-gitops-fleet:kubernetesVersion: is not a supported Kubernetes version",
         "       got:     1.20",
-        "       allowed: 1.34, 1.35",
+        "       allowed: 1.34, 1.35, 1.36",
         "       do:      pulumi config set kubernetesVersion 1.34",
       ].join("\n"),
     );

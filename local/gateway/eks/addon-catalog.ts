@@ -18,14 +18,19 @@ export interface CatalogEntry {
 /** Versions that EKS has for a Kubernetes minor, beside the embedded cloud's own. */
 const BY_MINOR: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "1.34": {
-    coredns: "v1.12.3-eksbuild.1",
-    "kube-proxy": "v1.34.0-eksbuild.2",
-    "vpc-cni": "v1.20.4-eksbuild.2",
+    coredns: "v1.12.4-eksbuild.29",
+    "kube-proxy": "v1.34.6-eksbuild.21",
+    "vpc-cni": "v1.22.4-eksbuild.3",
   },
   "1.35": {
-    coredns: "v1.13.2-eksbuild.1",
-    "kube-proxy": "v1.35.0-eksbuild.2",
-    "vpc-cni": "v1.21.1-eksbuild.3",
+    coredns: "v1.13.2-eksbuild.21",
+    "kube-proxy": "v1.35.3-eksbuild.21",
+    "vpc-cni": "v1.22.4-eksbuild.3",
+  },
+  "1.36": {
+    coredns: "v1.14.3-eksbuild.16",
+    "kube-proxy": "v1.36.0-eksbuild.21",
+    "vpc-cni": "v1.22.4-eksbuild.3",
   },
 };
 

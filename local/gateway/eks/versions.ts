@@ -4,8 +4,8 @@ import { type Operation, page } from "./operation.ts";
 
 export { KUBERNETES_VERSIONS };
 
-/** What CreateCluster takes when no version is asked for. */
-export const DEFAULT_VERSION = "1.34";
+/** What CreateCluster takes when no version is asked for, as EKS since September 2026. */
+export const DEFAULT_VERSION = "1.36";
 
 /** The platform version of every cluster. */
 export const PLATFORM_VERSION = "eks.1";

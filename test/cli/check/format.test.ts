@@ -12,6 +12,14 @@ const report: Report = {
       clusters: ["blue", "green"],
     },
   ],
+  warnings: [
+    {
+      place: { file: "/work/repos/spoke.yaml", line: 3 },
+      problem: "support ends",
+      remedy: "raise it",
+      clusters: ["blue"],
+    },
+  ],
   notes: ["nothing applies x.yaml"],
   clusters: ["hub", "blue", "green"],
   objects: 1,
@@ -20,7 +28,8 @@ const report: Report = {
 describe("the report", () => {
   test("is for a person: file, line, what is wrong, where, what to do", () => {
     expect(formatted({ ...report, notes: [] }, "text", "/work")).toBe(
-      "repos/a,b.yaml:7: network: 100% of it\noverlaps [blue, green]\n    give it another\n1 finding; 1 object on hub, blue, green\n",
+      "repos/a,b.yaml:7: network: 100% of it\noverlaps [blue, green]\n    give it another\n" +
+        "repos/spoke.yaml:3: warning: support ends [blue]\n    raise it\n1 finding; 1 object on hub, blue, green\n",
     );
   });
 
@@ -36,6 +45,9 @@ describe("the report", () => {
           clusters: ["blue", "green"],
         },
       ],
+      warnings: [
+        { file: "repos/spoke.yaml", line: 3, problem: "support ends", remedy: "raise it", clusters: ["blue"] },
+      ],
       notes: ["nothing applies x.yaml"],
       clusters: ["hub", "blue", "green"],
       objects: 1,
@@ -45,6 +57,7 @@ describe("the report", () => {
   test("is for GitHub: annotations at the line, with its characters escaped", () => {
     expect(formatted(report, "github", "/work")).toBe(
       "::error file=repos/a%2Cb.yaml,line=7,title=fleet check%3A network::100%25 of it%0Aoverlaps [blue, green]%0Agive it another\n" +
+        "::warning file=repos/spoke.yaml,line=3,title=fleet check::support ends [blue]%0Araise it\n" +
         "::notice title=fleet check::nothing applies x.yaml\n",
     );
   });

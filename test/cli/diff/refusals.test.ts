@@ -77,6 +77,6 @@ describe("a change of a Spoke that the API server refuses", () => {
   });
 
   test("is looked for in Spokes alone: another Composition changes none", async () => {
-    expect(refusals(await afterEdits([composition, ["v1.21.1-eksbuild.3", "v1.21.2-eksbuild.1"]]))).toEqual({});
+    expect(refusals(await afterEdits([composition, ["v1.22.4-eksbuild.3", "v1.22.4-eksbuild.4"]]))).toEqual({});
   });
 });

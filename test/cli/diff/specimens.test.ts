@@ -8,8 +8,8 @@ describe("a new Kubernetes version of the Composition", () => {
   let fleet: GitFleet;
   beforeAll(() => {
     fleet = new GitFleet();
-    const newest = '          "1.35":\n';
-    fleet.edit(composition, [newest, `          "1.36": {}\n${newest}`], ['prod: "true"', 'prod: "false"']);
+    const newest = '          "1.36":\n';
+    fleet.edit(composition, [newest, `          "1.37": {}\n${newest}`], ['prod: "true"', 'prod: "false"']);
     fleet.commit();
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     fleet.commit();
@@ -27,7 +27,7 @@ describe("a new Kubernetes version of the Composition", () => {
         const lines = all.find(({ kind }) => kind === "Spoke")?.diff ?? [];
         return { name, troubles, version: lines.filter((line) => /^[-+]/.test(line)).map((line) => line.trim()) };
       });
-  const raised = ['-  kubernetesVersion: "1.35"', '+  kubernetesVersion: "1.36"'];
+  const raised = ['-  kubernetesVersion: "1.36"', '+  kubernetesVersion: "1.37"'];
   const ofSpoke = ({ clusters }: Report, name: string) => clusters.find((cluster) => cluster.name === name)?.changes;
 
   test("that a channel holds back is what new spokes of the other stage get, as new ones and not by an upgrade", async () => {
@@ -38,7 +38,7 @@ describe("a new Kubernetes version of the Composition", () => {
     ]);
     expect(ofSpoke(report, "check-prod")).toEqual([]);
     const cluster = ofSpoke(report, "check-dev")?.find(({ kind, on }) => kind === "Cluster" && on === "hub");
-    expect(cluster?.diff).toEqual(expect.arrayContaining(['+    version: "1.36"']));
+    expect(cluster?.diff).toEqual(expect.arrayContaining(['+    version: "1.37"']));
     expect(report.gaps).toEqual([]);
   });
 

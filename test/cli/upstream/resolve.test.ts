@@ -201,6 +201,10 @@ describe("a Kubernetes version", () => {
     expect(await verdict(kubernetes("1.33"))).toContain(
       "wrong Kubernetes 1.33 left EKS's standard support on 2026-07-29",
     );
+    expect(await verdict({ ...kubernetes("1.36"), supportEnds: "2027-08-02" })).toBe("right");
+    expect(await verdict({ ...kubernetes("1.36"), supportEnds: "2027-08-03" })).toMatch(
+      /^wrong EKS supports Kubernetes 1\.36 to 2027-08-02 .*, the project says 2027-08-03$/,
+    );
     expect(await verdict(kubernetes("1.37"))).toBe("wrong EKS has no Kubernetes 1.37; it has 1.36, 1.34, 1.33");
   });
 });

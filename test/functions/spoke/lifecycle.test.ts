@@ -146,13 +146,13 @@ describe("an upgrade", () => {
     world.settle();
     expect(world.forProvider("cluster")).toMatchObject({ version: "1.35" });
     expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
-    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.0-eksbuild.2" });
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.6-eksbuild.21" });
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "UpgradingControlPlane" });
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Upgrading", kubernetesVersion: "1.34" } });
 
     world.reports.delete("cluster");
     world.settle();
-    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.2" });
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
     expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingAddons" });
 
@@ -178,7 +178,7 @@ describe("an upgrade", () => {
     expect(world.forProvider("cluster")["version"]).toBe("1.35");
   });
 
-  it("never lowers a control plane that AWS raised, and says what to do", () => {
+  it("never lowers a control plane that AWS raised: add-ons and nodes follow it, and it says what to do", () => {
     const world = running(spoke());
     world.reports.set("cluster", (status) => ({
       ...status,
@@ -186,19 +186,26 @@ describe("an upgrade", () => {
     }));
     world.settle();
     expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
+    expect(world.forProvider("node-group")["version"]).toBe("1.35");
+    expect(world.answer?.status).toMatchObject({ kubernetesVersion: "1.35", nodesKubernetesVersion: "1.35" });
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "AheadOfSpec" });
     expect(world.condition("VersionCurrent")?.message).toContain("set spec.kubernetesVersion to 1.35");
+
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.condition("VersionCurrent")?.status).toBe("True");
   });
 
   it("stays where it is when the next version is not supported", () => {
-    const world = running(spoke({ kubernetesVersion: "1.35" }));
-    world.change({ kubernetesVersion: "1.36" });
+    const world = running(spoke({ kubernetesVersion: "1.36" }));
+    world.change({ kubernetesVersion: "1.37" });
     world.settle();
-    expect(world.forProvider("cluster")["version"]).toBe("1.35");
+    expect(world.forProvider("cluster")["version"]).toBe("1.36");
     expect(world.condition("SpecAccepted")).toMatchObject({
       status: "False",
       reason: "UnsupportedVersion",
-      message: "spec.kubernetesVersion 1.36 is not supported: choose one of 1.34, 1.35",
+      message: "spec.kubernetesVersion 1.37 is not supported: choose one of 1.34, 1.35, 1.36",
     });
   });
 
@@ -513,7 +520,7 @@ describe("trouble", () => {
 
 describe("a Spoke that can't be had", () => {
   it.each([
-    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35"],
+    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35, 1.36"],
     [{ region: "eu-west-1" }, "RegionNotAllowed", "hub's region us-east-1"],
     [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
     [

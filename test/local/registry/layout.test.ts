@@ -100,6 +100,8 @@ describe("the registry", () => {
   });
 
   test("has upstream's repositories under their whole names", () => {
-    expect(mirrorOf("xpkg.crossplane.io/crossplane-contrib")).toBe("registry.fleet.internal:5000/xpkg.crossplane.io/crossplane-contrib");
+    expect(mirrorOf("xpkg.crossplane.io/crossplane-contrib")).toBe(
+      "registry.fleet.internal:5000/xpkg.crossplane.io/crossplane-contrib",
+    );
   });
 });

@@ -109,13 +109,13 @@ export const eksExamples: readonly Example[] = [
   ]),
   version("node groups may follow their cluster", nodes({})),
   version("an old version is stopped", cluster({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35",
+    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35 or 1.36",
   ]),
   version("an old version of a node group is stopped", nodes({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35",
+    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35 or 1.36",
   ]),
   version("a cluster must name its version", cluster({}), [
-    "Kubernetes version (none) is not supported: take 1.34 or 1.35",
+    "Kubernetes version (none) is not supported: take 1.34 or 1.35 or 1.36",
   ]),
   version("the versions are a parameter", cluster({ version: "1.36" }), [], { versions: ["1.36"] }),
 

@@ -58,7 +58,7 @@ export const ruleCases: readonly RuleCase[] = [
         endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24"] },
         admins: ["arn:aws:iam::111111111111:role/platform-team"],
         addons: ["metrics_server"],
-        eksAddonVersions: { coredns: "v1.13.2-eksbuild.1" },
+        eksAddonVersions: { coredns: "v1.13.2-eksbuild.21" },
         logRetentionDays: 365,
         kmsDeletionWindowDays: 7,
         deletionProtection: true,

@@ -1,0 +1,25 @@
+import { supportWarning } from "../../components/versions.ts";
+import type { Warning } from "./findings.ts";
+import type { Fleet } from "./fleet.ts";
+import { specimenOf, type Workspace } from "./workspace.ts";
+
+/** Spokes whose Kubernetes minor leaves EKS's standard support soon, or has left it. */
+export function supportWarnings({ hub }: Fleet, workspace: Workspace, today: Date): Warning[] {
+  return hub.objects.flatMap(({ manifest, place }) => {
+    const { kind, metadata, spec } = manifest;
+    // What stands for a template takes the newest version there is.
+    if (kind !== "Spoke" || specimenOf(metadata.name, workspace) !== undefined) return [];
+    const warning = supportWarning(String(spec?.kubernetesVersion), today);
+    if (warning === undefined) return [];
+    const { file, line } = place(["spec", "kubernetesVersion"]);
+    return [
+      {
+        place: { file: workspace.original(file), line },
+        problem: `Spoke ${metadata.name}: ${warning}`,
+        remedy:
+          "raise spec.kubernetesVersion by one minor before: after that day EKS raises the control plane by itself, at a time of its choice",
+        clusters: [metadata.name],
+      },
+    ];
+  });
+}

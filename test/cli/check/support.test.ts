@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { check } from "../../../cli/check/check.ts";
+import { kubernetesReleases, kubernetesVersions, supportWarning } from "../../../components/versions.ts";
+import { compositionInput } from "../../functions/spoke/support/definition.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { spoke, withChanges } from "../support/seeds.ts";
+
+const warningsOn = (day: string) =>
+  withChanges(spoke("teal", "10.64.0.0/18"), (folder) =>
+    check({ repos: folder, build: buildText, today: new Date(`${day}T23:00:00Z`) }).warnings.map((warning) => ({
+      ...warning,
+      place: { ...warning.place, file: warning.place.file.slice(join(folder, "/").length) },
+    })),
+  );
+
+describe("fleet check warns of the end of a Spoke's Kubernetes version", () => {
+  test("from 90 days before, at the line that names it", () => {
+    expect(warningsOn("2026-09-02")).toEqual([]);
+    expect(warningsOn("2026-09-03")).toEqual([
+      {
+        place: { file: "gitops-system/spokes/teal/spoke.yaml", line: 8 },
+        problem: "Spoke teal: Kubernetes 1.34 leaves EKS's standard support on 2026-12-02, in 90 days",
+        remedy: expect.stringContaining("raise spec.kubernetesVersion by one minor"),
+        clusters: ["teal"],
+      },
+    ]);
+  });
+
+  test("and after it, without a finding that would fail the check", () => {
+    expect(warningsOn("2026-12-03").map(({ problem }) => problem)).toEqual([
+      "Spoke teal: Kubernetes 1.34 left EKS's standard support on 2026-12-02",
+    ]);
+  });
+});
+
+describe("the supported Kubernetes versions", () => {
+  test("end in their order, and Spokes are offered the same", () => {
+    const ends = kubernetesReleases.map(({ supportEnds }) => supportEnds);
+    expect(ends).toEqual(ends.toSorted());
+    expect(Object.keys(compositionInput()["kubernetesVersions"] as object)).toEqual(kubernetesVersions);
+  });
+
+  test("are not warned about while the end is far, and unknown ones never", () => {
+    expect(supportWarning("1.36", new Date("2027-05-03"))).toBeUndefined();
+    expect(supportWarning("1.36", new Date("2027-08-01"))).toMatch(/in 1 day$/);
+    expect(supportWarning("1.99", new Date("2099-01-01"))).toBeUndefined();
+  });
+});
