@@ -65,6 +65,24 @@ test("the engine takes the stand-ins, and official plugins in their place where 
   }
 });
 
+test("an older version of a plugin, as a component may ask for it, is served by the installed one and changes nothing later", async () => {
+  const older = await makeProject((await ensureToolchain()).bin("pulumi"));
+  const asking = (options: string) => `
+import * as random from "@pulumi/random";
+export const { length } = new random.RandomPassword("password", { length: 20 }, ${options});
+`;
+  try {
+    await older.write(asking('{ version: "4.20.0" }'));
+    expect((await older.run("up")).changes).toEqual({ create: 2 });
+    expect(await older.state()).toContain("default_4_20_0");
+    await older.write(asking("{}"));
+    expect((await older.run("up")).changes).toEqual({ same: 2 });
+    expect(await older.state()).not.toContain("default_4_20_0");
+  } finally {
+    await older.remove();
+  }
+});
+
 describe("pulumi with the local language host", () => {
   test("a preview shows what up will make, and up makes it; the program's output reaches the terminal", async () => {
     const preview = await project.run("preview");
