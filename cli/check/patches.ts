@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
-import { parse } from "yaml";
+import { parseDocument } from "yaml";
 import { type Files, groupOf, isObject, type Manifest, type Source } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import type { FluxBuild, Reading } from "./generate.ts";
-import { patchFile } from "./tree.ts";
+import { inside } from "./inside.ts";
 
 /** Patches that kustomize takes without a word though they miss: a target that selects nothing, a `replace` of what isn't there. */
 
@@ -76,11 +76,24 @@ interface Patch {
   readonly operations: readonly { readonly operation: Operation; readonly place: Place }[];
 }
 
+/** An inline patch; undefined when it is not YAML, which the build reports in kustomize's words. */
+function inlinePatch(text: string): unknown {
+  const document = parseDocument(text);
+  return document.errors.length > 0 ? undefined : document.toJS();
+}
+
 /** The operations of a JSON patch; none for a strategic merge patch. */
-function operations(files: Files, source: Source, index: number, patch: Record<string, unknown>): Patch["operations"] {
-  const inline = typeof patch["patch"] === "string" ? (parse(patch["patch"]) as unknown) : undefined;
-  const file = inline === undefined ? files.documents(patchFile(source, patch))[0] : undefined;
-  const content = inline ?? file?.content;
+function operations(
+  files: Files,
+  source: Source,
+  index: number,
+  patch: Record<string, unknown>,
+  checkout: string,
+): Patch["operations"] {
+  const { patch: text, path: target } = patch;
+  const path = typeof target === "string" ? inside(checkout, dirname(source.file), target) : undefined;
+  const file = path === undefined ? undefined : files.documents(path)[0];
+  const content = typeof text === "string" ? inlinePatch(text) : file?.content;
   if (!Array.isArray(content)) return [];
   return (content as Operation[]).map((operation, at) => ({
     operation,
@@ -88,13 +101,20 @@ function operations(files: Files, source: Source, index: number, patch: Record<s
   }));
 }
 
-const targeted = (files: Files, source: Source): Patch[] => {
+const targeted = (files: Files, source: Source, checkout: string): Patch[] => {
   const { kind, patches } = source.content as { kind?: string; patches?: Record<string, unknown>[] };
   // A component is no build of its own.
   if (kind === "Component") return [];
   return (patches ?? []).flatMap((patch, index) =>
     isObject(patch["target"])
-      ? [{ source, index, target: patch["target"] as Target, operations: operations(files, source, index, patch) }]
+      ? [
+          {
+            source,
+            index,
+            target: patch["target"] as Target,
+            operations: operations(files, source, index, patch, checkout),
+          },
+        ]
       : [],
   );
 };
@@ -103,7 +123,7 @@ const targeted = (files: Files, source: Source): Patch[] => {
 export function missingPatches(reading: Reading, build: FluxBuild, files: Files, findings: Findings): boolean {
   let misses = false;
   for (const { source, index, target, operations } of reading.tree.kustomizations.flatMap((each) =>
-    targeted(files, each),
+    targeted(files, each, reading.checkout),
   )) {
     const objects = build
       .before(dirname(source.file), index, reading)

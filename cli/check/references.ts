@@ -10,6 +10,8 @@ export interface Reference {
   readonly target: string;
   /** A plugin configures a generator or a transformer; data is any other file. */
   readonly is: "resource" | "component" | "patch" | "data" | "plugin";
+  /** Whether the text itself may be the patch: kustomize takes what it can't read as an object for a path. */
+  readonly mayBeInline?: true;
 }
 
 /** What can't be built here. */
@@ -38,7 +40,6 @@ const named: Readonly<Record<string, Reference["is"]>> = {
   resources: "resource",
   bases: "resource",
   components: "component",
-  patchesStrategicMerge: "patch",
   crds: "data",
   configurations: "data",
   generators: "plugin",
@@ -56,7 +57,7 @@ const items: Readonly<Record<string, readonly string[]>> = {
   replacements: ["path", "source", "sourceValue", "targets"],
 };
 const helm = ["helmCharts", "helmGlobals", "helmChartInflationGenerator"];
-const members = [...readsNothing, ...Object.keys(named), ...Object.keys(items), "openapi"];
+const members = [...readsNothing, ...Object.keys(named), ...Object.keys(items), "patchesStrategicMerge", "openapi"];
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const texts = (value: unknown, path: Path, is: Reference["is"]): Reference[] =>
@@ -82,12 +83,17 @@ function ofItems(content: Members, field: string): Reference[] {
   });
 }
 
+/** Strategic merge patches by path or as they are. */
+const mergePatches = (value: unknown, path: Path): Reference[] =>
+  texts(value, path, "patch").map((reference) => ({ ...reference, mayBeInline: true }));
+
 /** What the kustomization `content` reads. */
 export function references(content: Members): Reference[] {
   const { openapi } = content;
   return [
     ...Object.entries(named).flatMap(([field, is]) => texts(content[field], [field], is)),
     ...Object.keys(items).flatMap((field) => ofItems(content, field)),
+    ...mergePatches(content["patchesStrategicMerge"], ["patchesStrategicMerge"]),
     ...(isObject(openapi) ? text(openapi["path"], ["openapi", "path"], "data") : []),
   ];
 }
@@ -123,7 +129,7 @@ const plugins: Readonly<Record<string, (content: Members) => Reference[]>> = {
   SecretGenerator: (content) => dataFiles(content, []),
   PatchTransformer: ({ path }) => text(path, ["path"], "patch"),
   PatchJson6902Transformer: ({ path }) => text(path, ["path"], "patch"),
-  PatchStrategicMergeTransformer: ({ paths }) => texts(paths, ["paths"], "patch"),
+  PatchStrategicMergeTransformer: ({ paths }) => mergePatches(paths, ["paths"]),
   ReplacementTransformer: (content) => ofItems(content, "replacements"),
   ValueAddTransformer: ({ targetFilePath }) => text(targetFilePath, ["targetFilePath"], "data"),
   ...Object.fromEntries(

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parse } from "yaml";
-import { type Files, isFolder, isManifest, isObject, type Source, YamlError } from "./files.ts";
+import { asFlux, type Files, isFolder, isManifest, isObject, type Source, YamlError } from "./files.ts";
 import type { Findings, Place } from "./findings.ts";
 import { inside, isBelow } from "./inside.ts";
 import { pluginReferences, pluginRefusals, type Reference, type Refusal, references, refusals } from "./references.ts";
@@ -50,18 +50,18 @@ export const joined = (trees: readonly Tree[]): Tree => ({
 export const isRemote = (target: string): boolean =>
   /^(git::|[a-z][a-z0-9+.-]*:|[a-z][a-z0-9-]*@|github\.com[/:])/i.test(target);
 
-/** Whether an item of `patchesStrategicMerge` is itself the patch: kustomize takes what it can't read as an object for a path. */
+/** Whether kustomize reads a text as an object, not as a path to one (kustomize api v0.21, resource.Factory.SliceFromBytes). */
 function isInlinePatch(target: string): boolean {
   try {
-    return isManifest(parse(target));
+    const content: unknown = parse(target, asFlux);
+    return isManifest(content) && typeof content.metadata?.name === "string";
   } catch {
     return false;
   }
 }
 
-/** The file of a patch in a kustomization's `patches`. */
-export const patchFile = (kustomization: Source, { path }: Record<string, unknown>): string =>
-  join(dirname(kustomization.file), String(path));
+/** What YAML takes for a line break, and other characters that no path needs. */
+const isOneLine = (target: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(target);
 
 export class Trees {
   readonly #files: Files;
@@ -117,12 +117,29 @@ export class Trees {
     return unreadable;
   }
 
-  #follow(folder: string, source: Source, { path, target, is }: Reference): Tree {
+  #follow(folder: string, source: Source, { path, target, is, mayBeInline }: Reference): Tree {
     const place = source.near(path);
-    if (is === "patch" && isInlinePatch(target)) return nothing;
-    if (is === "plugin" && /[\n{]/.test(target)) {
+    const remedy = "put it into a file of the repository, and name that file";
+    const to = inside(this.#checkout(folder), folder, target);
+    if (mayBeInline && isInlinePatch(target)) {
+      // Should another reader of YAML take it for a path, that path leads nowhere else either.
+      if (to !== undefined) return nothing;
+      return this.#refused(place, {
+        problem: "the patch that stands here would be a path out of the repository",
+        remedy,
+      });
+    }
+    if (is === "plugin" && (target.includes("{") || !isOneLine(target))) {
       const problem = "a generator or a transformer stands here inline, not in a file";
-      return this.#refused(place, { problem, remedy: "put it into a file of the repository, and name that file" });
+      return this.#refused(place, { problem, remedy });
+    }
+    if (!isOneLine(target)) {
+      const problem = `the path ${JSON.stringify(target)} has a line break or a control character`;
+      return this.#refused(place, {
+        problem,
+        remedy:
+          "write a path of one line; only an item of patchesStrategicMerge may itself be a patch, with apiVersion, kind and metadata.name",
+      });
     }
     if (isRemote(target)) {
       this.#findings.add(
@@ -133,7 +150,6 @@ export class Trees {
       );
       return unreadable;
     }
-    const to = inside(this.#checkout(folder), folder, target);
     if (to === undefined) return this.#missing(place, target, is, "is outside the repository");
     if (!existsSync(to)) return this.#missing(place, target, is, "does not exist");
     if (!isFolder(to)) return joined([this.#file(folder, to, is), { ...nothing, reachesOut: !isBelow(folder, to) }]);
@@ -173,7 +189,7 @@ export class Trees {
       return { ...nothing, [into]: this.#files.documents(file) };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      this.#findings.add("build", error.place, `this is no YAML: ${error.message}`, "mend the syntax");
+      this.#findings.add("build", error.place, `this is not YAML: ${error.message}`, "mend the syntax");
       return unreadable;
     }
   }

@@ -69,6 +69,65 @@ const patches = [
 ];
 
 const builtin = (kind: string, text: string) => `apiVersion: builtin\nkind: ${kind}\nmetadata: { name: x }\n${text}\n`;
+/** Texts with apiVersion and kind that kustomize takes for a path, which it then shortens to /etc/passwd. */
+const pathLikeObject = "apiVersion: v1\nkind: /../../../../../../../../../../etc/passwd";
+const pathLikePatch = `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${"/..".repeat(12)}/etc/passwd`;
+const quoted = (text: string) => JSON.stringify(text);
+/** In ASCII: other line breaks than "\n" end a quoted text too. */
+const escaped = (text: string) =>
+  quoted(text).replace(/[^ -~]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const lineBreak = (text: string) => `the path ${quoted(text)} has a line break or a control character`;
+const refused = { rule: "build", on: "apiVersion: v1" } as const;
+const target = "target: { kind: Namespace }";
+const disguisedPatches = [
+  ...(
+    [
+      ["patches.path", `patches:\n  - path: ${quoted(pathLikeObject)}\n`],
+      ["patches.path with a target", `patches:\n  - path: ${quoted(pathLikeObject)}\n    ${target}\n`],
+      ["patchesJson6902.path", `patchesJson6902:\n  - path: ${quoted(pathLikeObject)}\n    ${target}\n`],
+      ["patchesStrategicMerge", `patchesStrategicMerge:\n  - ${quoted(pathLikeObject)}\n`],
+      ["replacements.path", `replacements:\n  - path: ${quoted(pathLikeObject)}\n`],
+    ] as const
+  ).map(([member, text]) =>
+    seed(`${member} with what looks like an object`, {
+      changes: [withText(text)],
+      ...{ ...refused, problem: lineBreak(pathLikeObject) },
+    }),
+  ),
+  ...["\r", "\u0085", "\u2028"].map((end) => {
+    const text = pathLikeObject.replace("\n", end);
+    return seed(`patches.path with a line break of other letters, ${escaped(end)}`, {
+      changes: [withText(`patches:\n  - path: ${escaped(text)}\n`)],
+      ...{ ...refused, problem: lineBreak(text) },
+    });
+  }),
+  seed("patches.path with a whole object", {
+    changes: [withText(`patches:\n  - path: ${quoted(pathLikePatch)}\n`)],
+    ...{ ...refused, problem: lineBreak(pathLikePatch) },
+  }),
+  seed("patchesStrategicMerge with a patch that is also a path", {
+    changes: [withText(`patchesStrategicMerge:\n  - ${quoted(pathLikePatch)}\n`)],
+    ...{ ...refused, problem: "the patch that stands here would be a path out of the repository" },
+  }),
+  ...(
+    [
+      ["PatchTransformer", `path: ${quoted(pathLikeObject)}`],
+      ["PatchJson6902Transformer", `path: ${quoted(pathLikeObject)}`],
+      ["PatchStrategicMergeTransformer", `paths: [${quoted(pathLikeObject)}]`],
+      ["ReplacementTransformer", `replacements: [{ path: ${quoted(pathLikeObject)} }]`],
+    ] as const
+  ).map(([kind, text]) =>
+    seed(`a ${kind} with what looks like an object`, {
+      changes: [withText("transformers:\n  - plugin.yaml\n"), plugin(builtin(kind, text))],
+      ...{ ...refused, file: `${folder}/plugin.yaml`, problem: lineBreak(pathLikeObject) },
+    }),
+  ),
+  seed("a generator that stands inline with other line breaks", {
+    changes: [withText(`generators:\n  - ${escaped('"apiVersion": builtin\u2028"kind": ConfigMapGenerator')}\n`)],
+    ...{ rule: "build", on: "apiVersion", problem: "a generator or a transformer stands here inline, not in a file" },
+  }),
+];
+
 /** Plugins in a file of the repository, with the member that leads out. */
 const plugins = (
   [
@@ -189,5 +248,16 @@ export const fluxSeeds: readonly Seed[] = [
 
 /** What stands in a kustomization. */
 export const outsideSeeds: readonly Seed[] = [
-  ...[...generators, ...named, ...patches, ...plugins, ...inline, ...programs, ...charts, ...disguised, ...remote],
+  ...[
+    ...generators,
+    ...named,
+    ...patches,
+    ...disguisedPatches,
+    ...plugins,
+    ...inline,
+    ...programs,
+    ...charts,
+    ...disguised,
+    ...remote,
+  ],
 ];
