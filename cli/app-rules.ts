@@ -59,7 +59,7 @@ export function appMistakes(request: AppRequest): Mistake[] {
       key: "--cluster",
       value: cluster,
       accepts: spokeNameRule.accepts,
-      problem: "is no name of a spoke",
+      problem: "is not the name of a spoke",
       allowed: spokeNameRule.allowed,
     },
     ...[
@@ -69,7 +69,7 @@ export function appMistakes(request: AppRequest): Mistake[] {
       key,
       value,
       accepts: (text: string) => slug.test(text),
-      problem: "is no name",
+      problem: "is not a name",
       allowed: "at most 63 lower-case letters, digits and hyphens",
     })),
     {
@@ -83,21 +83,21 @@ export function appMistakes(request: AppRequest): Mistake[] {
       key: "--repository-url",
       value: repositoryUrl,
       accepts: (text) => sshUrl(text) !== undefined,
-      problem: "is no SSH URL, which a deploy key needs",
+      problem: "is not an SSH URL, which a deploy key needs",
       allowed: "ssh://user@host/path.git, also for what Git writes as user@host:path.git",
     },
     {
       key: "--revision",
       value: revision,
       accepts: (text) => /^[A-Za-z0-9][-A-Za-z0-9._/]*$/.test(text) && !text.includes(".."),
-      problem: "is no branch",
+      problem: "is not a branch",
       allowed: "letters, digits and - . _ /, beginning with a letter or a digit",
     },
     {
       key: "--path",
       value: path,
       accepts: (text) => /^\.(\/[-A-Za-z0-9._]+)*\/?$/.test(text) && !text.split("/").includes(".."),
-      problem: "is no folder of the repository",
+      problem: "is not a folder of the repository",
       allowed: "a path from its root that begins with ./ and does not leave it, such as ./overlays/dev",
     },
   ];

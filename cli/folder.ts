@@ -9,7 +9,7 @@ export type Files = Readonly<Record<string, string>>;
 
 /**
  * The files of a template in a checkout, with their placeholders filled in.
- * @throws UsageError when the folder is no checkout with this template.
+ * @throws UsageError when the folder is not a checkout with this template.
  */
 export async function instantiate(
   checkout: string,
@@ -25,11 +25,11 @@ export async function instantiate(
   return Object.fromEntries(filled);
 }
 
-/** @throws UsageError when `checkout` has no `template`, so is no checkout of `repository`. */
+/** @throws UsageError when `checkout` has no `template`, so is not a checkout of `repository`. */
 export function requireCheckout(checkout: string, repository: string, template: string): void {
   if (existsSync(join(checkout, template))) return;
   throw new UsageError(
-    `${checkout} is no checkout of ${repository}: it has no folder ${template}. ` +
+    `${checkout} is not a checkout of ${repository}: it has no folder ${template}. ` +
       `Run this in a clone of ${repository}, or name one with --repository DIR`,
   );
 }

@@ -19,7 +19,7 @@ export function checkCertificate(pem: string, source: string, now = new Date()):
     certificate = new X509Certificate(pem);
   } catch (error) {
     throw new Error(
-      `${source} is no certificate in PEM; the public certificate of the scope's sealing key is needed: ` +
+      `${source} is not a certificate in PEM; the public certificate of the scope's sealing key is needed: ` +
         "pulumi stack output --json sealingCertificates",
       { cause: error },
     );

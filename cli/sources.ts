@@ -113,7 +113,7 @@ export function credentialReader(fleet: string, client: SecretsManagerClient): F
     const read = credentialSchema.safeParse(json(text));
     // The value itself is in no message.
     if (!read.success)
-      throw new Error(`secret ${name} in ${region} is no JSON object of texts: run pulumi up on the hub's stack`);
+      throw new Error(`secret ${name} in ${region} is not a JSON object of strings: run pulumi up on the hub's stack`);
     return read.data;
   };
 }

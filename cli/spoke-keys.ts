@@ -20,7 +20,7 @@ interface SpokeFile {
   readonly sealing: Sealing;
 }
 
-/** @throws UsageError when the checkout has no such spoke, or its file is no Spoke. */
+/** @throws UsageError when the checkout has no such spoke, or its file is not a Spoke. */
 async function readSpoke(command: string, checkout: string, name: string): Promise<SpokeFile> {
   requireCheckout(checkout, "gitops-system", "spokes");
   refuse(command, nameMistakes(name));

@@ -116,7 +116,7 @@ export function cidrMistakes(text: string, taken: readonly { owner: string; cidr
   const { min, max } = vpcPrefixes;
   const cidr = parseCidr(text);
   if (cidr === undefined)
-    return mistake("is no IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
+    return mistake("is not an IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
   if (cidr.prefix < min || cidr.prefix > max) return mistake("can't be divided into subnets", `/${min} to /${max}`);
   if (!isPrivate(cidr)) return mistake("is not private", `inside ${privateBlocks.join(", ")}`);
   const others = taken.filter((other) => {

@@ -26,7 +26,7 @@ interface DeletionPolicyArgs {
 
 /**
  * Refuses deletions of one object. While the parameters' API is not installed they can't be read, an error that
- * `failurePolicy: Ignore` lets pass; a refusal is no error, so it stands. The API server finds a new API within seconds.
+ * `failurePolicy: Ignore` lets pass; a refusal is not an error, so it stands. The API server finds a new API within seconds.
  */
 function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.Resource): pulumi.Resource {
   const metadata = { name: args.name };

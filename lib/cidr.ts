@@ -8,7 +8,7 @@ export interface Cidr {
 
 const octet = /^(0|[1-9]\d{0,2})$/;
 
-/** Parses dotted-quad `text`; undefined when it is no IPv4 address (leading zeros are refused: their meaning differs between tools). */
+/** Parses dotted-quad `text`; undefined when it is not an IPv4 address (leading zeros are refused: their meaning differs between tools). */
 function parseAddress(text: string): number | undefined {
   const octets = text.split(".");
   if (octets.length !== 4 || !octets.every((part) => octet.test(part) && Number(part) <= 255)) return undefined;
@@ -20,7 +20,7 @@ export function size(cidr: Cidr): number {
   return 2 ** (32 - cidr.prefix);
 }
 
-/** The network that `a.b.c.d/n` is in, as EC2 reads it: bits behind the prefix are dropped. Undefined when it is no CIDR block. */
+/** The network that `a.b.c.d/n` is in, as EC2 reads it: bits behind the prefix are dropped. Undefined when it is not a CIDR block. */
 export function networkOf(text: string): Cidr | undefined {
   const [address = "", length = "", ...rest] = text.split("/");
   const base = parseAddress(address);
@@ -29,7 +29,7 @@ export function networkOf(text: string): Cidr | undefined {
   return { ...cidr, base: base - (base % size(cidr)) };
 }
 
-/** Parses `a.b.c.d/n`; undefined when it is no CIDR block or has bits set behind the prefix. */
+/** Parses `a.b.c.d/n`; undefined when it is not a CIDR block or has bits set behind the prefix. */
 export function parseCidr(text: string): Cidr | undefined {
   const network = networkOf(text);
   return network?.base === parseAddress(text.split("/")[0] ?? "") ? network : undefined;

@@ -61,7 +61,7 @@ export class Source {
   }
 }
 
-/** A file that is no YAML. */
+/** A file that is not YAML. */
 export class YamlError extends Error {
   override name = "YamlError";
   readonly place: Place;
@@ -121,6 +121,9 @@ export const isFolder = (path: string): boolean => existsSync(path) && statSync(
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A member that should be a list; none where it is something else. */
+export const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 export const isManifest = (value: unknown): value is Manifest =>
   isObject(value) && typeof value["apiVersion"] === "string" && typeof value["kind"] === "string";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { isFolder, isObject, type Source } from "./files.ts";
+import { isFolder, isObject, list, type Source } from "./files.ts";
 import type { Build } from "./kustomize.ts";
 import { type BuiltObject, documents } from "./render.ts";
 import { kustomizationFile, type Tree } from "./tree.ts";
@@ -35,8 +35,6 @@ export function scanned(folder: string, prefix = "."): string[] {
       return /\.ya?ml$/.test(entry.name) ? [name] : [];
     });
 }
-
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 /** A replacement of the same image is merged; a new tag or digest takes the place of both. */
 function images(own: unknown, more: NonNullable<BuildSpec["images"]>): unknown[] {

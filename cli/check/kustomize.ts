@@ -42,7 +42,7 @@ function program(env: NodeJS.ProcessEnv): string {
   if (named) {
     if (isExecutable(named)) return named;
     throw new KustomizeMissing(
-      `FLEET_KUSTOMIZE is ${named}, which is no program: it must be the path of kustomize or of kubectl`,
+      `FLEET_KUSTOMIZE is ${named}, which is not a program: it must be the path of kustomize or of kubectl`,
     );
   }
   const folders = PATH.split(delimiter).filter(Boolean);

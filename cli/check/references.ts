@@ -1,4 +1,4 @@
-import { isObject, type Path } from "./files.ts";
+import { isObject, list, type Path } from "./files.ts";
 
 /**
  * What a kustomization makes kustomize read (sigs.k8s.io/kustomize/api v0.21, types.Kustomization and its built-in plugins). Members
@@ -59,7 +59,6 @@ const items: Readonly<Record<string, readonly string[]>> = {
 const helm = ["helmCharts", "helmGlobals", "helmChartInflationGenerator"];
 const members = [...readsNothing, ...Object.keys(named), ...Object.keys(items), "patchesStrategicMerge", "openapi"];
 
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const texts = (value: unknown, path: Path, is: Reference["is"]): Reference[] =>
   list(value).flatMap((target, index) => (typeof target === "string" ? [{ path: [...path, index], target, is }] : []));
 const text = (target: unknown, path: Path, is: Reference["is"]): Reference[] =>

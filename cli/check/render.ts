@@ -28,7 +28,7 @@ const known = new Map<string, unknown>();
 
 /**
  * Each text once: clusters of one environment, and the states of a comparison, are mostly the same.
- * @throws Error when it is no YAML
+ * @throws Error when it is not YAML
  */
 function read(text: string): unknown {
   if (known.has(text)) return known.get(text);
@@ -114,7 +114,7 @@ function substituted(
     findings.add(
       "variable-type",
       place([]),
-      `${raw.kind} ${raw.metadata.name} is no YAML any more after the substitution: ${message}`,
+      `${raw.kind} ${raw.metadata.name} is no longer YAML after the substitution: ${message}`,
       "look at the forms of the values in docs/contract.md; a JSON list can't stand inside quotes",
       cluster,
     );

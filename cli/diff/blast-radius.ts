@@ -16,7 +16,7 @@ export interface BlastRadiusOptions
 
 /**
  * What the change from `base` to `head` does to every cluster.
- * @throws UsageError, WorkspaceError when a state is not there or is no state of the repositories
+ * @throws UsageError, WorkspaceError when a state is not there or is not a state of the repositories
  */
 export async function blastRadius(options: BlastRadiusOptions): Promise<Report> {
   const { base, head, cwd, others, build, hub, recorded, stacks, charts } = options;

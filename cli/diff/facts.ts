@@ -36,7 +36,7 @@ const keyAnnotation = "crossplane.io/composition-resource-name";
 function objects(file: string): KubeObject[] {
   return parseAllDocuments(read(file, "--observed")).flatMap((document) => {
     const [error] = document.errors;
-    if (error) throw new UsageError(`--observed: ${file} is no YAML: ${error.message.split("\n")[0]}`);
+    if (error) throw new UsageError(`--observed: ${file} is not YAML: ${error.message.split("\n")[0]}`);
     const content: unknown = document.toJS();
     if (!isObject(content)) return [];
     return (Array.isArray(content["items"]) ? content["items"] : [content]) as KubeObject[];
@@ -61,7 +61,9 @@ export function readRecorded(folder: string | undefined): Map<string, ReadonlyMa
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name.endsWith(".yaml"));
   const link = entries.find((entry) => !entry.isFile());
   if (link)
-    throw new UsageError(`--observed: ${join(folder, link.name)} is no file of the folder; replace a link by a copy`);
+    throw new UsageError(
+      `--observed: ${join(folder, link.name)} is not a file of the folder; replace a link by a copy`,
+    );
   const files = entries.map(({ name }) => name);
   return new Map(files.map((name) => [basename(name, ".yaml"), byKey(join(folder, name))]));
 }

@@ -45,7 +45,7 @@ const statefulAws = new Set([
   "secretsmanager/SecretVersion",
 ]);
 
-/** `eks` of `eks.aws.m.upbound.io`; undefined for what is no AWS resource. */
+/** `eks` of `eks.aws.m.upbound.io`; undefined for what is not an AWS resource. */
 function awsService(manifest: Manifest): string | undefined {
   return /^([a-z0-9]+)\.aws(?:\.m)?\.upbound\.io$/.exec(groupOf(manifest))?.[1];
 }

@@ -53,7 +53,7 @@ export class Composer {
 
   /**
    * Wants the managed resource `key` as soon as every fact is known. Once it exists it stays wanted, as it is,
-   * while a fact can't be read: what can't be seen for a moment is no reason to delete.
+   * while a fact can't be read: what can't be seen for a moment is not a reason to delete.
    */
   managed<F extends Facts>(
     group: Group,

@@ -60,7 +60,7 @@ function collision(cidr: Cidr, taken: readonly Taken[]): Taken | undefined {
 function given(text: string, { spoke, hub, others }: NetworkQuestion): NetworkChoice {
   const cidr = parseCidr(text);
   if (!cidr) {
-    const message = `spec.network.cidr ${text} is no IPv4 network: use a.b.c.d/n without bits set behind the prefix`;
+    const message = `spec.network.cidr ${text} is not an IPv4 network: use a.b.c.d/n without bits set behind the prefix`;
     return { accepted: false, problem: { reason: "InvalidNetwork", message } };
   }
   const taken = [

@@ -28,21 +28,21 @@ const serviceAccountPattern = new RegExp(`^${label}(\\.${label})*$`);
 /**
  * Trust policy of a role that one service account assumes: exact subject and exact audience.
  * The condition keys come from the issuer: its host differs between partitions, regions and IP families.
- * @throws RangeError for a name that is no Kubernetes name, an issuer without a host, or a provider of another issuer.
+ * @throws RangeError for a name that is not a Kubernetes name, an issuer without a host, or a provider of another issuer.
  */
 export function serviceAccountTrust(issuer: OidcIssuer, subject: ServiceAccountRef): PolicyDocument {
   const { namespace, serviceAccount } = subject;
   if (!namespacePattern.test(namespace) || namespace.length > 63) {
-    throw new RangeError(`namespace ${JSON.stringify(namespace)} is no Kubernetes namespace name (RFC 1123 label)`);
+    throw new RangeError(`namespace ${JSON.stringify(namespace)} is not a Kubernetes namespace name (RFC 1123 label)`);
   }
   if (!serviceAccountPattern.test(serviceAccount) || serviceAccount.length > 253) {
     throw new RangeError(
-      `service account ${JSON.stringify(serviceAccount)} is no Kubernetes name (RFC 1123 subdomain)`,
+      `service account ${JSON.stringify(serviceAccount)} is not a Kubernetes name (RFC 1123 subdomain)`,
     );
   }
   const host = issuer.issuer.replace(/^https:\/\//, "");
   if (!/^[a-z0-9.-]+(\/[A-Za-z0-9./_-]*)?$/.test(host)) {
-    throw new RangeError(`issuer ${JSON.stringify(issuer.issuer)} is no https URL of an OIDC issuer`);
+    throw new RangeError(`issuer ${JSON.stringify(issuer.issuer)} is not an https URL of an OIDC issuer`);
   }
   if (!issuer.providerArn.endsWith(`:oidc-provider/${host}`)) {
     throw new RangeError(`OIDC provider ${issuer.providerArn} is not the provider of issuer ${host}`);

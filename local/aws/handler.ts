@@ -69,7 +69,7 @@ export interface Handler<I extends object = Properties> {
   read(aws: Aws, id: string, last: Partial<I> & Properties): Promise<Properties | null>;
   /** Absent when every change needs a replacement. */
   update?(aws: Aws, id: string, change: Change<I>): Promise<void>;
-  /** Deletes the resource and waits until it is gone. A resource that is gone already is no error. */
+  /** Deletes the resource and waits until it is gone. A resource that is gone already is not an error. */
   delete(aws: Aws, id: string, last: Partial<I> & Properties): Promise<void>;
   /** Turns an import id of Terraform into id and identifying properties, where the two differ. */
   importId?(aws: Aws, importId: string): Promise<{ id: string; properties: Properties }>;

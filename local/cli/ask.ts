@@ -11,7 +11,7 @@ export interface Question {
 
 /**
  * What a pod of a Service answers to an HTTP GET, asked by `kubectl port-forward`: that comes out in the pod itself. The
- * API server's own proxy is no pod, so it is stopped by NetworkPolicies that let pods in.
+ * API server's own proxy is not a pod, so it is stopped by NetworkPolicies that let pods in.
  * @param kubectl the command, with the flags that choose a cluster
  * @throws with kubectl's words when there is no connection, and with status and answer when that is not 2xx
  */

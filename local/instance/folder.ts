@@ -39,7 +39,7 @@ export async function folderFault(kind: OwnedKind, dir: string): Promise<string 
   const held = (await precious()).find((path) => holds(dir, path));
   if (held !== undefined) return wrong(`holds ${held}`);
   if (link === undefined) return undefined;
-  if (!link.isDirectory()) return wrong("is no folder");
+  if (!link.isDirectory()) return wrong("is not a folder");
   const real = await realpath(dir);
   const heldReally = (await precious()).find((path) => holds(real, path));
   if (heldReally !== undefined) return wrong(`is ${real}, which holds ${heldReally}`);
@@ -70,7 +70,7 @@ export async function ensureOwned(kind: OwnedKind, dir: string): Promise<string>
 
 /**
  * Removes what such a folder is made of, its marker last, and the folder when nothing else is in it. Idempotent.
- * @returns the names of what stays, because it is no part of it
+ * @returns the names of what stays, because it is not part of it
  * @throws folderFault, and while something is mounted below the folder
  */
 export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[]> {

@@ -56,7 +56,7 @@ export function layerEntries(spec: Pick<ImageSpec, "reference" | "files">, base 
   const folders = new Set(base ? Object.keys(BASE_FOLDERS) : []);
   for (const path of [...Object.keys(files), ...folders]) {
     if (!path.startsWith("/") || posix.normalize(path) !== path) {
-      throw new Error(`${spec.reference}: ${path} is no absolute path of a file in an image`);
+      throw new Error(`${spec.reference}: ${path} is not an absolute path of a file in an image`);
     }
     for (let folder = posix.dirname(path); folder !== "/"; folder = posix.dirname(folder)) folders.add(folder);
   }

@@ -21,7 +21,7 @@ interface Limits {
 export function tooWide(cidr: string, limits: Limits): string | undefined {
   const minimum = cidr.includes(":") ? limits.minimumPrefixLengthIpv6 : limits.minimumPrefixLength;
   const prefix = /^[0-9a-fA-F.:]+\/(\d{1,3})$/.exec(cidr)?.[1];
-  if (prefix === undefined) return `${JSON.stringify(cidr)} is no CIDR block`;
+  if (prefix === undefined) return `${JSON.stringify(cidr)} is not a CIDR block`;
   if (Number(prefix) >= minimum) return undefined;
   return Number(prefix) === 0 ? `${cidr} is the whole internet` : `${cidr} is wider than /${minimum}`;
 }

@@ -41,7 +41,7 @@ export function identityPolicies(type: string, props: Readonly<Record<string, un
   });
 }
 
-/** The statements of a document; undefined when it is no JSON object with statements. */
+/** The statements of a document; undefined when it is not a JSON object with statements. */
 export function statements(document: unknown): Statement[] | undefined {
   const parsed = typeof document === "string" ? parseJson(document) : document;
   const found = list(record(parsed)["Statement"]);

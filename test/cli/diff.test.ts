@@ -127,7 +127,7 @@ describe("a spoke that goes", () => {
   beforeAll(async () => {
     fleet = new GitFleet();
     fleet.delete("repos/gitops-system/spokes/green");
-    // What can't be rendered is no deletion.
+    // What can't be rendered is not a deletion.
     fleet.edit("repos/gitops-workloads/clusters/blue/payment-app/kustomization.yaml", ["rbac.yaml", "rbacs.yaml"]);
     fleet.commit();
     report = await diff(fleet, "HEAD~1", "HEAD");

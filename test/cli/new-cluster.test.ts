@@ -136,8 +136,8 @@ describe("fleet new-cluster", () => {
   });
 
   test.each([
-    ["10.64.0.0", "is no IPv4 network"],
-    ["10.64.0.1/18", "is no IPv4 network"],
+    ["10.64.0.0", "is not an IPv4 network"],
+    ["10.64.0.1/18", "is not an IPv4 network"],
     ["10.0.0.0/8", "can't be divided into subnets"],
     ["8.8.0.0/18", "is not private"],
     ["10.70.0.0/20", "overlaps 10.70.0.0/18 of spoke green"],
@@ -178,7 +178,7 @@ describe("fleet new-cluster", () => {
   test("says what a folder is not, and how to name the right one", async () => {
     const elsewhere = newSpoke(base, request, unreachable);
     await expect(elsewhere).rejects.toThrow(
-      /is no checkout of gitops-system: it has no folder templates\/spoke.*--repository DIR/,
+      /is not a checkout of gitops-system: it has no folder templates\/spoke.*--repository DIR/,
     );
   });
 });

@@ -44,8 +44,8 @@ describe("a sealing certificate", () => {
     expect(certificateFor(fleetWith(pem, "kubeseal"), "any")).toBe(pem);
   });
 
-  test("is refused when it is no certificate, has no RSA key, or has ended", async () => {
-    expect(of("nothing")).toThrow("the file x is no certificate in PEM");
+  test("is refused when it is not a certificate, has no RSA key, or has ended", async () => {
+    expect(of("nothing")).toThrow("the file x is not a certificate in PEM");
     expect(of(await certificate({ curve: true }))).toThrow(
       "has a key of type ec; Sealed Secrets seals with RSA keys only",
     );
@@ -82,7 +82,7 @@ describe("a repository's credential", () => {
   test("that is not as expected is shown to nobody", async () => {
     const broken = client(async () => ({ SecretString: "s3cret" }));
     const error = await credentialReader("fleet", broken)("gitops-system").catch((reason: unknown) => reason);
-    expect(String(error)).toContain("is no JSON object of texts");
+    expect(String(error)).toContain("is not a JSON object of strings");
     expect(String(error)).not.toContain("s3cret");
   });
 });

@@ -80,7 +80,7 @@ describe("npx fleet diff", () => {
   test("says why it can't run, with exit code 2", () => {
     for (const [args, more, why] of [
       [["nowhere", "HEAD"], {}, "nowhere is neither a revision of"],
-      [["HEAD", "HEAD"], { FLEET_KUSTOMIZE: "/nowhere" }, "FLEET_KUSTOMIZE is /nowhere, which is no program"],
+      [["HEAD", "HEAD"], { FLEET_KUSTOMIZE: "/nowhere" }, "FLEET_KUSTOMIZE is /nowhere, which is not a program"],
       [["HEAD", "HEAD", "--bridge", "/nowhere"], {}, "--bridge"],
     ] as const) {
       const { status, stderr } = diff(args, more);

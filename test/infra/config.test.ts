@@ -225,7 +225,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
   [
-    "a boundary that is no policy",
+    "a boundary that is not a policy",
     { permissionsBoundary: "arn:aws:iam::111111111111:role/a" },
     "permissionsBoundary",
     "the ARN of an IAM policy",

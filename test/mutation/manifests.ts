@@ -11,7 +11,7 @@ export interface Change {
   readonly value: unknown;
 }
 
-/** An expression and its mutants. What it says when it refuses is no part: words may change. */
+/** An expression and its mutants. What it says when it refuses is not a part: words may change. */
 const expressions = (path: Path, expression: string): Change[] =>
   celMutants(expression).map(({ what, text }) => ({ path, what, value: text }));
 

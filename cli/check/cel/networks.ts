@@ -48,7 +48,7 @@ function isCidr(text: string): boolean {
 }
 
 function cidr(text: string): Cidr {
-  if (!isCidr(text)) throw new EvaluationError({ code: "invalid_cidr", message: `${text} is no network` });
+  if (!isCidr(text)) throw new EvaluationError({ code: "invalid_cidr", message: `${text} is not a network` });
   return new Cidr(...ipaddr.parseCIDR(text));
 }
 

@@ -17,7 +17,7 @@ const isSecret = ({ content }: Source): boolean =>
   content.kind === "Secret" &&
   !(isEmpty(content["data"]) && isEmpty(content["stringData"]));
 
-/** The documents of a file; none of one that is no YAML, which is told where it is used. */
+/** The documents of a file; none of one that is not YAML, which is told where it is used. */
 function documents(files: Files, file: string): readonly Source[] {
   try {
     return isYaml(file) ? files.documents(file) : [];

@@ -28,7 +28,7 @@ export const alias = resource<Inputs>({
   validate({ name }) {
     if (name === undefined || /^alias\/(?!aws\/)[\w/-]+$/.test(name)) return [];
     return [
-      { property: "name", reason: `"${name}" is no alias name: it is of the form alias/<name>, not alias/aws/…` },
+      { property: "name", reason: `"${name}" is not an alias name: it is of the form alias/<name>, not alias/aws/…` },
     ];
   },
 

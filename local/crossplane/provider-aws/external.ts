@@ -26,7 +26,7 @@ export interface External {
   /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
   create(made: (externalName: string) => Promise<void>): Promise<void>;
   update(observation: Observation): Promise<void>;
-  /** Removes it and waits until it is gone; one that is gone is no error. */
+  /** Removes it and waits until it is gone; one that is gone is not an error. */
   delete(): Promise<void>;
   /** The external name of a resource whose creation was interrupted; undefined: there is none. */
   recover(): Promise<string | undefined>;

@@ -30,10 +30,11 @@ export class TokenRefused extends Error {}
 
 /** The presigned sts:GetCallerIdentity URL in a token, after every check that needs no STS. Throws TokenRefused. */
 export function presignedUrl(token: string, options: { gatewayHost: string; now: number }): URL {
-  if (!token.startsWith(PREFIX)) throw new TokenRefused(`the token does not begin with ${PREFIX}: it is no EKS token`);
+  if (!token.startsWith(PREFIX))
+    throw new TokenRefused(`the token does not begin with ${PREFIX}: it is not an EKS token`);
   const url = parseUrl(Buffer.from(token.slice(PREFIX.length), "base64url").toString("utf8"));
   if (!(url.protocol === "https:" && STS_HOST.test(url.host)) && url.host !== options.gatewayHost)
-    throw new TokenRefused(`the token was signed for ${url.host}, which is no STS endpoint`);
+    throw new TokenRefused(`the token was signed for ${url.host}, which is not an STS endpoint`);
   if (url.pathname !== "/") throw new TokenRefused(`the token's URL has the path ${url.pathname}, allowed is /`);
   expectQuery(url.searchParams);
   const signedAt =
@@ -64,7 +65,7 @@ function expectQuery(query: URLSearchParams): void {
       throw new TokenRefused(`the token's URL has the parameter ${name}, which is not allowed`);
     if (query.getAll(name).length > 1) throw new TokenRefused(`the token's URL has ${name} more than once`);
   }
-  if (query.get("Action") !== "GetCallerIdentity") throw new TokenRefused("the token's URL is no GetCallerIdentity");
+  if (query.get("Action") !== "GetCallerIdentity") throw new TokenRefused("the token's URL is not a GetCallerIdentity");
   if (!(query.get("X-Amz-SignedHeaders") ?? "").split(";").includes("x-k8s-aws-id"))
     throw new TokenRefused("x-k8s-aws-id is not among the signed headers: the token names no cluster");
   const expires = Number(query.get("X-Amz-Expires") ?? 0);
@@ -101,7 +102,7 @@ export function userOf(record: ClusterRecord, caller: CallerIdentity, accessKeyI
   const raw = session?.session ?? "";
   const username = entry.username
     .replaceAll("{{SessionNameRaw}}", raw)
-    // An "@" is no part of a user name here, as in aws-iam-authenticator.
+    // An "@" is not part of a user name here, as in aws-iam-authenticator.
     .replaceAll("{{SessionName}}", raw.replaceAll("@", "-"))
     .replaceAll("{{AccountID}}", caller.account);
   return {

@@ -34,6 +34,6 @@ export function kubeconfigOf(facts: KubeconfigFacts) {
 /** The region of an ARN. */
 export function regionOfArn(arn: string): string {
   const region = arn.split(":")[3];
-  if (!region) throw new Error(`"${arn}" is no ARN with a region`);
+  if (!region) throw new Error(`"${arn}" is not an ARN with a region`);
   return region;
 }

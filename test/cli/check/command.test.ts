@@ -36,7 +36,7 @@ describe("fleet check could not run (exit code 2)", () => {
     await expect(failed).rejects.toThrow("has no folder gitops-system");
   });
 
-  test("when it fails where nobody thought of it: that is no finding", async () => {
+  test("when it fails where nobody thought of it: that is not a finding", async () => {
     vi.stubEnv("FLEET_KUSTOMIZE", process.execPath);
     const crds = join(empty, "crds.json");
     writeFileSync(crds, "{");
@@ -47,6 +47,6 @@ describe("fleet check could not run (exit code 2)", () => {
 
   test("without kustomize, and says how to get one", () => {
     expect(() => kustomize({ PATH: empty })).toThrow("neither kustomize nor kubectl is on PATH");
-    expect(() => kustomize({ FLEET_KUSTOMIZE: join(empty, "kustomize") })).toThrow("which is no program");
+    expect(() => kustomize({ FLEET_KUSTOMIZE: join(empty, "kustomize") })).toThrow("which is not a program");
   });
 });

@@ -87,7 +87,7 @@ describe("an expression of Kubernetes", () => {
 
   test.each([
     ["self.a.b == 1", "No such key: a"],
-    ["cidr('a') == cidr('a')", "a is no network"],
+    ["cidr('a') == cidr('a')", "a is not a network"],
     ["int('a') == 1", "int() type error: cannot convert to int"],
   ])("%s fails, as on the API server", (rule, failed) => {
     expect(expression(rule).evaluate({ self: new Map() })).toEqual({ failed });

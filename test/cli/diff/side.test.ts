@@ -115,10 +115,10 @@ describe("the recorded state of a spoke", () => {
     expect(created).toEqual([["blue", "created", "vpc-of-the-real-blue"], ...elsewhere]);
   });
 
-  test("is no link to another file of the machine", () => {
+  test("is not a link to another file of the machine", () => {
     symlinkSync("/etc/passwd", join(made("linked-records"), "blue.yaml"));
     expect(() => readRecorded(join(folder, "linked-records"))).toThrow(
-      /blue\.yaml is no file of the folder; replace a link by a copy/,
+      /blue\.yaml is not a file of the folder; replace a link by a copy/,
     );
   });
 

@@ -479,7 +479,7 @@ export const moreSeeds: readonly Seed[] = [
     rule: "build",
     file: "gitops-system/platform/namespaces/spokes.yaml",
     on: "name: spokes",
-    problem: "this is no YAML: Implicit keys need to be on a single line at line 4, column 9:",
+    problem: "this is not YAML: Implicit keys need to be on a single line at line 4, column 9:",
     alone: true,
     clusters: [],
   },

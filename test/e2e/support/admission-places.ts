@@ -125,7 +125,7 @@ export const placements: Cases = [
   },
   { title: "a ProviderConfig with the pod's role", object: config({ credentials: { source: "IRSA" } }) },
   {
-    title: "a ProviderConfig with something that is no role",
+    title: "a ProviderConfig with something that is not a role",
     object: config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: "arn:aws:iam" }] }),
     refused: "got arn:aws:iam",
   },

@@ -10,7 +10,7 @@ import { World } from "./support/world.ts";
 
 const cidr = (text: string): Cidr => {
   const parsed = parseCidr(text);
-  if (!parsed) throw new Error(`${text} is no CIDR`);
+  if (!parsed) throw new Error(`${text} is not a CIDR`);
   return parsed;
 };
 const arbitraryPool = fc

@@ -154,7 +154,7 @@ const twins: [
     { resource: arn("iam", "policy/other") },
   ],
   [
-    "register an identity provider that is no EKS cluster",
+    "register an identity provider that is not an EKS cluster",
     {
       action: "iam:CreateOpenIDConnectProvider",
       resource: arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1"),

@@ -65,7 +65,7 @@ describe("serviceAccountTrust", () => {
       "OIDC provider arn:aws:iam::123456789012:oidc-provider/host/id/2 is not the provider of issuer host/id/1",
     );
     expect(() => serviceAccountTrust({ providerArn: provider("*"), issuer: "*" }, subject)).toThrow(
-      "no https URL of an OIDC issuer",
+      "not an https URL of an OIDC issuer",
     );
   });
 });

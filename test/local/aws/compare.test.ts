@@ -83,7 +83,7 @@ test("a set ignores order and unset members, a list keeps order", () => {
   expect(sameList(["a", "b"], ["b", "a"])).toBe(false);
 });
 
-test("JSON compares by meaning, and a text that is no JSON by its letters", () => {
+test("JSON compares by meaning, and a text that is not JSON by its letters", () => {
   expect(sameJson('{"a": 1, "b": 2}', '{"b":2,"a":1}')).toBe(true);
   expect(sameJson("{", "{")).toBe(true);
   expect(sameJson("{", "{ ")).toBe(false);

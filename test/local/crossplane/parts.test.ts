@@ -67,7 +67,7 @@ describe("annotations and conditions", () => {
     expect(changed[0]?.lastTransitionTime).toBe("1970-01-01T00:00:09Z");
   });
 
-  test("a change of status or of the creation's annotations is no reason for a pass", () => {
+  test("a change of status or of the creation's annotations is not a reason for a pass", () => {
     const base = { metadata: { generation: 1, annotations: {} }, spec: {}, status: {} } as unknown as Managed;
     const own = {
       ...base,

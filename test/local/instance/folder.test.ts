@@ -83,9 +83,9 @@ describe.each([
     }
   });
 
-  test("is no file, and no folder of the other kind", async () => {
+  test("is not a file, and no folder of the other kind", async () => {
     await writeFile(dir, "");
-    expect(await folderFault(kind, dir)).toEqual(refusal("is no folder"));
+    expect(await folderFault(kind, dir)).toEqual(refusal("is not a folder"));
     const other = kind === CACHE_FOLDER ? INSTANCE_FOLDER : CACHE_FOLDER;
     await ensureOwned(other, join(base, "other"));
     expect(await folderFault(kind, join(base, "other"))).toEqual(refusal(`is ${other.what}`));

@@ -54,13 +54,13 @@ export const eksExamples: readonly Example[] = [
   cidrs("a very wide IPv6 block is stopped", endpoint({ publicAccessCidrs: ["2000::/3"] }), [
     "the public endpoint admits too much: 2000::/3 is wider than /32; set publicAccessCidrs to your own networks",
   ]),
-  cidrs("what is no CIDR block is stopped", endpoint({ publicAccessCidrs: ["office"] }), [
-    'the public endpoint admits too much: "office" is no CIDR block; set publicAccessCidrs to your own networks',
+  cidrs("what is not a CIDR block is stopped", endpoint({ publicAccessCidrs: ["office"] }), [
+    'the public endpoint admits too much: "office" is not a CIDR block; set publicAccessCidrs to your own networks',
   ]),
   cidrs(
     "a CIDR block in a text is none",
     endpoint({ publicAccessCidrs: ["office 203.0.113.0/24", "203.0.113.0/24 office"] }),
-    ['"office 203.0.113.0/24" is no CIDR block', '"203.0.113.0/24 office" is no CIDR block'].map(tooMuch),
+    ['"office 203.0.113.0/24" is not a CIDR block', '"203.0.113.0/24 office" is not a CIDR block'].map(tooMuch),
   ),
   cidrs(
     "the width is a parameter",

@@ -97,7 +97,7 @@ export const iamExamples: readonly Example[] = [
     ["statement Orders of policy shop allows dynamodb:*: name the actions, or add a reasoned exception"],
     { exceptions: [{ ...exception, policy: "depot", actions: ["dynamodb:*"] }] },
   ),
-  actions("a text that is no policy is left to AWS to refuse", {
+  actions("a text that is not a policy is left to AWS to refuse", {
     type: "aws:iam/policy:Policy",
     props: { policy: "no policy" },
   }),

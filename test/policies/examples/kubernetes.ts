@@ -77,7 +77,7 @@ export const kubernetesExamples: readonly Example[] = [
     [`member config of the cluster secret holds a kubeconfig or cluster configuration with a credential: ${instead}`],
   ),
   secret("a bridge without a role is stopped", bridge({ cluster_name: "hub" }), [noRole]),
-  secret("what is no ARN of a role is none", bridge({ crossplane_iam_role_arn: "crossplane" }), [noRole]),
+  secret("what is not an ARN of a role is none", bridge({ crossplane_iam_role_arn: "crossplane" }), [noRole]),
   secret("an Argo CD cluster without a role is stopped", argocd({ ...external, config: "no JSON" }), [noRole]),
 
   pinned("an exact version passes", [release({ version: "2.19.0" }), release({ version: "v1.0.0-rc.1+build" })]),

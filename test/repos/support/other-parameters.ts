@@ -89,7 +89,7 @@ const sources: readonly Omit<OtherCase, "policy">[] = [
     refused: "got azure",
   },
   {
-    title: "an address that is no URL",
+    title: "an address that is not a URL",
     object: source("git@git.example.com:org/x.git"),
     parameters: https,
     refused: "got git@git.example.com:org/x.git",

@@ -66,7 +66,7 @@ describe("a web identity token", () => {
       () => new SignJWT(claims()).setProtectedHeader({ alg: "HS256", kid: "own" }).sign(new Uint8Array(32)),
       "InvalidIdentityToken",
     ],
-    ["that is no JWT", async () => "abc", "InvalidIdentityToken"],
+    ["that is not a JWT", async () => "abc", "InvalidIdentityToken"],
   ])("%s is refused", async (_what, make, code) => {
     expect(await refusal(make())).toBe(code);
   });

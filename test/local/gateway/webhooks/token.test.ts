@@ -25,12 +25,12 @@ describe("an EKS token", () => {
   });
 
   test.each([
-    ["another host", GOOD.replace("sts.us-east-1.amazonaws.com", "sts.amazonaws.com.example.com"), /no STS endpoint/],
-    ["plain HTTP to AWS", GOOD.replace("https:", "http:"), /no STS endpoint/],
+    ["another host", GOOD.replace("sts.us-east-1.amazonaws.com", "sts.amazonaws.com.example.com"), /not an STS endpoint/],
+    ["plain HTTP to AWS", GOOD.replace("https:", "http:"), /not an STS endpoint/],
     [
       "the gateway's host in its user name",
       GOOD.replace("https://", "https://100.64.255.1:4566@evil.example/"),
-      /no STS endpoint/,
+      /not an STS endpoint/,
     ],
     ["another path", GOOD.replace("/?", "/other?"), /path/],
     ["another action", GOOD.replace("GetCallerIdentity", "GetSessionToken"), /GetCallerIdentity/],

@@ -53,7 +53,7 @@ describe("configured", () => {
 
   test("refuses what AWS would refuse, before anything is created", async () => {
     const { failures } = await plugin.check("aws:kms/alias:Alias", "a", { name: "alias/aws/mine", targetKeyId: "k" });
-    expect(failures.join("\n")).toContain("is no alias name");
+    expect(failures.join("\n")).toContain("is not an alias name");
   });
 
   test("fills in the defaults of the schema, in blocks too", async () => {

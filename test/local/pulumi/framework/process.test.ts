@@ -37,7 +37,7 @@ test("the engine's interrupt ends a plugin at once, without an error", async () 
   await plugin.close();
 });
 
-test("resources are refused before the provider is configured, unknown configuration is no obstacle to a check", async () => {
+test("resources are refused before the provider is configured, unknown configuration is not an obstacle to a check", async () => {
   const plugin = await startPlugin("local/pulumi/tls/main.ts");
   await expect(plugin.create("tls:index/privateKey:PrivateKey", { algorithm: "RSA" })).rejects.toThrow(
     "the provider tls was not configured yet",
