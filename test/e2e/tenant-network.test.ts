@@ -51,8 +51,8 @@ beforeAll(async () => {
   }
   [app, neighbour] = places as [Place, Place];
   await run(["nsenter", `--net=${nodeNetworkPath()}`, "--", "ip", "address", "add", `${METADATA}/32`, "dev", "lo"]);
-  listeners.push(machine.node.network.listen("0.0.0.0", KUBELET, 80, HTTPS));
-  listeners.push(machine.outside.listen(machine.host, HTTPS, 4566));
+  listeners.push(await machine.node.network.listen("0.0.0.0", KUBELET, 80, HTTPS));
+  listeners.push(await machine.outside.listen(machine.host, HTTPS, 4566));
 });
 afterAll(async () => {
   for (const listener of listeners) listener.kill();

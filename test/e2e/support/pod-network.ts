@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import type { V1Pod } from "@kubernetes/client-node";
 import { findCluster } from "../../../local/clusters/options.ts";
@@ -12,8 +13,8 @@ export interface Network {
   connect(host: string, port: number): Promise<string>;
   /** "answered" when a UDP datagram is, or the code of the error. */
   datagram(host: string, port: number): Promise<string>;
-  /** Answers on these ports, TCP and UDP, until the process is killed. */
-  listen(host: string, ...ports: readonly number[]): ChildProcess;
+  /** Answers on these ports, TCP and UDP, from when this resolves until the process is killed. Rejects when it can't. */
+  listen(host: string, ...ports: readonly number[]): Promise<ChildProcess>;
 }
 
 const PROBE = join(import.meta.dirname, "probe.mjs");
@@ -24,8 +25,19 @@ export function networkAt(path: string): Network {
   return {
     connect: async (host, port) => (await run([...argv, "connect", host, String(port)])).trim(),
     datagram: async (host, port) => (await run([...argv, "datagram", host, String(port)])).trim(),
-    listen: (host, ...ports) =>
-      spawn(argv[0], [...argv.slice(1), "listen", host, ...ports.map(String)], { stdio: "inherit" }),
+    listen: async (host, ...ports) => {
+      const args = [...argv.slice(1), "listen", host, ...ports.map(String)];
+      const child = spawn(argv[0], args, { stdio: ["ignore", "pipe", "inherit"] });
+      const ended = once(child, "exit").then(([code]) => {
+        throw new Error(
+          `nothing listens on ${host} ${ports.join(" ")}: the probe ended with exit code ${code}, see above`,
+        );
+      });
+      await Promise.race([once(child.stdout, "data"), ended]);
+      // It is killed one day.
+      ended.catch(() => {});
+      return child;
+    },
   };
 }
 

@@ -10,13 +10,9 @@ import { tryProbe } from "../../../local/supervisor/ready.ts";
 import { ensureToolchain } from "../../../local/toolchain/index.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { type Network, networkAt } from "./pod-network.ts";
+import { claimPolicyAddresses } from "./policy-addresses.ts";
 import type { Place } from "./policy-cluster.ts";
 
-/** Above the addresses of all instances (100.64.0.0 to 100.126.255.255). */
-const HOST = "100.127.0.1";
-const NODE = "100.127.0.2";
-/** The pods' gateway; pods have the addresses that follow. */
-const GATEWAY = "100.127.1.1";
 const API_PORT = 6443;
 
 /** A node that is nothing but its network, with what enforces NetworkPolicies, on a real API server. */
@@ -50,6 +46,7 @@ export const nodeNetworkPath = (): string => `/run/netns/${id}`;
 export async function startPolicyNode(): Promise<PolicyNode> {
   const tools = await ensureToolchain();
   const plane = await startControlPlane(tools);
+  const addresses = await claimPolicyAddresses();
   const link = `flp${process.pid}`;
   const children: ChildProcess[] = [];
   const namespaces: string[] = [];
@@ -81,6 +78,7 @@ export async function startPolicyNode(): Promise<PolicyNode> {
     for (const child of children) child.kill("SIGKILL");
     for (const server of servers) server.close();
     for (const name of namespaces) await run(["ip", "netns", "del", name]);
+    await addresses.release();
     await plane.stop();
   };
   const place = (name: string, address: string): Place => ({ address, network: networkAt(`/run/netns/${name}`) });
@@ -89,13 +87,13 @@ export async function startPolicyNode(): Promise<PolicyNode> {
     await removeAbandoned();
     await addNamespace(id);
     await run(["ip", "link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", id]);
-    await run(["ip", "address", "add", `${HOST}/30`, "dev", link]);
+    await run(["ip", "address", "add", `${addresses.host}/30`, "dev", link]);
     await run(["ip", "link", "set", link, "up"]);
-    await inNode("ip", "address", "add", `${NODE}/30`, "dev", "eth0");
+    await inNode("ip", "address", "add", `${addresses.node}/30`, "dev", "eth0");
     await inNode("ip", "link", "set", "eth0", "up");
-    await inNode("ip", "route", "add", "default", "via", HOST);
+    await inNode("ip", "route", "add", "default", "via", addresses.host);
     await inNode("sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward");
-    await run(["ip", "route", "replace", `${GATEWAY}/24`.replace(".1/", ".0/"), "via", NODE]);
+    await run(["ip", "route", "replace", addresses.podRange, "via", addresses.node]);
     // The API server listens on a loopback address, which no other network namespace reaches.
     const forward = createServer((client) => {
       const server = connect(API_PORT, plane.address);
@@ -103,15 +101,15 @@ export async function startPolicyNode(): Promise<PolicyNode> {
       server.on("error", () => client.destroy()).pipe(client);
     });
     servers.push(forward);
-    await new Promise<void>((resolve) => forward.listen(API_PORT, HOST, resolve));
+    await new Promise<void>((resolve) => forward.listen(API_PORT, addresses.host, resolve));
   };
 
   const enforce = async () => {
     await apply({ apiVersion: "v1", kind: "Node", metadata: { name: id } });
-    await setStatus("node", id, { addresses: [{ type: "InternalIP", address: NODE }] });
+    await setStatus("node", id, { addresses: [{ type: "InternalIP", address: addresses.node }] });
     const config = JSON.parse(plane.kubeconfig);
     config.users[0].user = { token: plane.token };
-    config.clusters[0].cluster.server = `https://${HOST}:${API_PORT}`;
+    config.clusters[0].cluster.server = `https://${addresses.host}:${API_PORT}`;
     const kubeconfig = join(plane.dir, "network-policy.kubeconfig");
     await writeFile(kubeconfig, JSON.stringify(config), { mode: 0o600 });
     const socket = join(plane.dir, "ready.sock");
@@ -137,24 +135,24 @@ export async function startPolicyNode(): Promise<PolicyNode> {
     throw new Error(`what enforces policies is not ready:\n${await readFile(file, "utf8")}`);
   };
 
-  let pods = 1;
+  let pods = 0;
   const pod: PolicyNode["pod"] = async (namespace, name, labels, ports) => {
-    const address = `100.127.1.${++pods}`;
+    const address = addresses.pod(++pods);
     const own = `${id}-${pods}`;
     const veth = `${link}p${pods}`;
     await addNamespace(own);
     const inPod = (...argv: string[]) => run(["nsenter", `--net=/run/netns/${own}`, "--", ...argv]);
     // As the CNI plugin ptp does it.
     await inNode("ip", "link", "add", veth, "type", "veth", "peer", "name", "eth0", "netns", own);
-    await inNode("ip", "address", "add", `${GATEWAY}/32`, "dev", veth);
+    await inNode("ip", "address", "add", `${addresses.gateway}/32`, "dev", veth);
     await inNode("ip", "link", "set", veth, "up");
     await inNode("ip", "route", "add", `${address}/32`, "dev", veth);
     await inPod("ip", "address", "add", `${address}/32`, "dev", "eth0");
     await inPod("ip", "link", "set", "eth0", "up");
-    await inPod("ip", "route", "add", `${GATEWAY}/32`, "dev", "eth0");
-    await inPod("ip", "route", "add", "default", "via", GATEWAY);
+    await inPod("ip", "route", "add", `${addresses.gateway}/32`, "dev", "eth0");
+    await inPod("ip", "route", "add", "default", "via", addresses.gateway);
     const made = place(own, address);
-    children.push(made.network.listen("0.0.0.0", ...Object.values(ports)));
+    children.push(await made.network.listen("0.0.0.0", ...Object.values(ports)));
     const container = {
       name: "main",
       image: "none",
@@ -170,7 +168,7 @@ export async function startPolicyNode(): Promise<PolicyNode> {
       await sleep(200);
     }
     await apply({ apiVersion: "v1", kind: "Pod", metadata, spec });
-    const status = { phase: "Running", hostIP: NODE, podIP: address, podIPs: [{ ip: address }] };
+    const status = { phase: "Running", hostIP: addresses.node, podIP: address, podIPs: [{ ip: address }] };
     await setStatus("pod", name, status, ["--namespace", namespace]);
     return made;
   };
@@ -182,5 +180,12 @@ export async function startPolicyNode(): Promise<PolicyNode> {
     await remove();
     throw error;
   }
-  return { host: HOST, outside: networkAt("/proc/self/ns/net"), node: place(id, NODE), apply, pod, remove };
+  return {
+    host: addresses.host,
+    outside: networkAt("/proc/self/ns/net"),
+    node: place(id, addresses.node),
+    apply,
+    pod,
+    remove,
+  };
 }

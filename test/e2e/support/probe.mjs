@@ -1,5 +1,6 @@
 // Run by a test inside another network namespace; prints one word or address. What it asks with is Node.js alone.
 import { createSocket } from "node:dgram";
+import { once } from "node:events";
 import { connect, createServer } from "node:net";
 
 const SECONDS = 5;
@@ -22,14 +23,16 @@ const probes = {
       socket.connect(Number(port), host, () => socket.send("?"));
       setTimeout(() => resolve("ETIMEDOUT"), SECONDS * 1000);
     }),
-  // Takes connections and answers datagrams on these ports, until it is killed.
+  // Takes connections and answers datagrams on these ports, until it is killed; says when it does.
   listen: async (host, ...ports) => {
     for (const port of ports) {
-      createServer((connection) => connection.on("error", () => {}).end()).listen(Number(port), host);
+      const server = createServer((connection) => connection.on("error", () => {}).end()).listen(Number(port), host);
       const datagrams = createSocket("udp4");
       datagrams.on("message", (_, from) => datagrams.send("!", from.port, from.address));
       datagrams.bind(Number(port), host);
+      await Promise.all([once(server, "listening"), once(datagrams, "listening")]);
     }
+    console.log("listening");
     await new Promise(() => {});
   },
 };
