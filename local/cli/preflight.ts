@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { CommandError, folderFault, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
-import { allProcesses, markIn } from "../instance/processes.ts";
+import { allProcesses, markIn, seesOurFiles } from "../instance/processes.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
@@ -20,7 +20,7 @@ export interface Machine {
   readonly systemFaults: readonly string[];
   /** Why the folders of instance and cache can't be that: what else is in them. */
   readonly folderFaults: readonly string[];
-  /** Id of a kubelet that is no instance's. */
+  /** Id of the machine's own kubelet. */
   readonly kubelet: number | undefined;
   /** Why no network namespace can be made; undefined when one can. */
   readonly namespaceFault: string | undefined;
@@ -140,6 +140,10 @@ function freeBytes(path: string): number {
   return bavail * bsize;
 }
 
+/** The kubelet of this machine itself: neither an instance's nor one in a container, which has folders of its own (kind, k3d). */
+export const ownKubelet = (): number | undefined =>
+  allProcesses().find(({ pid, command }) => command === "kubelet" && !isInstances(pid) && seesOurFiles(pid))?.pid;
+
 /** Whether a process carries the mark of an instance. */
 const isInstances = (pid: number) => markIn(text(`/proc/${pid}/environ`)) !== undefined;
 
@@ -156,7 +160,7 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
     folderFaults: (
       await Promise.all([folderFault(INSTANCE_FOLDER, dir), folderFault(CACHE_FOLDER, cache.path)])
     ).filter((found) => found !== undefined),
-    kubelet: allProcesses().find(({ pid, command }) => command === "kubelet" && !isInstances(pid))?.pid,
+    kubelet: ownKubelet(),
     namespaceFault: await fault(run(["unshare", "--net", "true"])),
     cgroupFault: await fault(hierarchies()),
     memory: totalmem(),

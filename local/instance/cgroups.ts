@@ -5,6 +5,7 @@ import { isMissing } from "./files.ts";
 import { kill } from "./processes.ts";
 
 const ROOT = "/sys/fs/cgroup";
+const SUBTREE_CONTROL = "cgroup.subtree_control";
 const REMOVAL_ATTEMPTS = 200;
 const V2_CONTROLLERS = ["cpu", "cpuset", "memory", "pids", "io"];
 
@@ -15,14 +16,14 @@ export interface Hierarchies {
   readonly roots: readonly string[];
 }
 
-/** Finds the hierarchies of this machine. Rejects when there is none. */
-export async function hierarchies(): Promise<Hierarchies> {
-  const entries = await readdir(ROOT, { withFileTypes: true });
-  if (entries.some(({ name }) => name === "cgroup.controllers")) return { version: 2, roots: [ROOT] };
+/** Finds the hierarchies of this machine (or of a test's `root`). Rejects when there is none. */
+export async function hierarchies(root: string = ROOT): Promise<Hierarchies> {
+  const entries = await readdir(root, { withFileTypes: true });
+  if (entries.some(({ name }) => name === "cgroup.controllers")) return { version: 2, roots: [root] };
   // Links are second names of trees that several controllers share.
-  const roots = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(ROOT, name));
+  const roots = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
   if (roots.length === 0)
-    throw new Error(`no cgroup hierarchy under ${ROOT}: mount cgroup2 there (a node's containers need one)`);
+    throw new Error(`no cgroup hierarchy under ${root}: mount cgroup2 there (a node's containers need one)`);
   return { version: 1, roots };
 }
 
@@ -42,18 +43,32 @@ export async function makeCgroup(cgroup: string): Promise<void> {
 }
 
 /** The controllers that the root cgroup passes on to those below it (v2; on v1 there is nothing of the kind). */
-export async function rootControllers(): Promise<string[]> {
-  if ((await hierarchies()).version === 1) return [];
-  return (await readFile(join(ROOT, "cgroup.subtree_control"), "utf8")).trim().split(/\s+/);
+export async function rootControllers(root: string): Promise<string[]> {
+  return (await hierarchies(root)).version === 1 ? [] : await passedOn(root);
 }
 
-/** Lets the root cgroup pass on only these controllers again, and those that somebody else uses meanwhile. */
-export async function withoutRootControllers(keep: readonly string[]): Promise<void> {
-  for (const name of (await rootControllers()).filter((controller) => !keep.includes(controller)))
-    await writeFile(join(ROOT, "cgroup.subtree_control"), `-${name}`).catch((error: NodeJS.ErrnoException) =>
+/**
+ * Lets the root cgroup pass on only these controllers again, and those that a cgroup below it passes on itself: somebody uses
+ * them meanwhile.
+ * @returns those that the kernel did not let go, though nobody passes them on
+ */
+export async function withoutRootControllers(root: string, keep: readonly string[]): Promise<string[]> {
+  for (const name of (await rootControllers(root)).filter((controller) => !keep.includes(controller)))
+    await writeFile(join(root, SUBTREE_CONTROL), `-${name}`).catch((error: NodeJS.ErrnoException) =>
       error.code === "EBUSY" ? undefined : Promise.reject(error),
     );
+  const left = (await rootControllers(root)).filter((controller) => !keep.includes(controller));
+  if (left.length === 0) return [];
+  const below = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  const used = (await Promise.all(below.map(({ name }) => tolerateMissing(passedOn(join(root, name)), [])))).flat();
+  return left.filter((name) => !used.includes(name));
 }
+
+const passedOn = async (folder: string): Promise<string[]> =>
+  words(await readFile(join(folder, SUBTREE_CONTROL), "utf8"));
+
+/** An empty file has none. */
+const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== "");
 
 /** The files to which a process writes its id to enter a cgroup, one per hierarchy. */
 export async function procsFiles(cgroup: string): Promise<string[]> {
@@ -109,9 +124,9 @@ async function tolerateMissing<T>(operation: Promise<T>, otherwise: T): Promise<
 }
 
 async function enableControllers(folder: string): Promise<void> {
-  const available = (await readFile(join(folder, "cgroup.controllers"), "utf8")).trim().split(/\s+/);
+  const available = words(await readFile(join(folder, "cgroup.controllers"), "utf8"));
   const wanted = V2_CONTROLLERS.filter((name) => available.includes(name)).map((name) => `+${name}`);
-  if (wanted.length > 0) await writeFile(join(folder, "cgroup.subtree_control"), wanted.join(" "));
+  if (wanted.length > 0) await writeFile(join(folder, SUBTREE_CONTROL), wanted.join(" "));
 }
 
 // A new cpuset (v1) is empty and refuses processes until it has processors and memory nodes.

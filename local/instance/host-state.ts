@@ -5,6 +5,7 @@ import { rootControllers, withoutRootControllers } from "./cgroups.ts";
 import { run } from "./command.ts";
 import { readFolder, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
+import { allProcesses, seesOurFiles } from "./processes.ts";
 
 /**
  * Settings that an instance needs, and the least that they must be: packets go between nodes; and a cluster's programs have
@@ -33,6 +34,9 @@ const FOLDERS = [
   ...["var/lib/kubelet", "var/lib/kubelet/device-plugins"],
 ];
 
+/** Programs that use these folders, by the beginnings of their commands (15 letters are known): containers of others keep theirs. */
+const RUNTIMES = /^(conmon|containerd|crio|dockerd|k0s|k3s|kubelet|podman)/;
+
 // What a kubelet leaves in its folder of device plugins.
 const KUBELET_FILES = ["kubelet.sock", "kubelet_internal_checkpoint"];
 
@@ -51,9 +55,15 @@ export interface Host {
   readonly root: string;
   /** File of the note: gone after a reboot, like the changes (the folders in /var aside). */
   readonly note: string;
+  /** Commands of the programs that run here and see these files. */
+  readonly commands: () => readonly string[];
 }
 
-const MACHINE: Host = { root: "/", note: join(RUN_ROOT, "host.json") };
+const MACHINE: Host = {
+  root: "/",
+  note: join(RUN_ROOT, "host.json"),
+  commands: () => allProcesses().flatMap(({ pid, command }) => (seesOurFiles(pid) ? [command] : [])),
+};
 
 /** Notes how the machine is, unless an instance is open already, and raises what is too low. */
 export async function prepareHost(host: Host = MACHINE): Promise<void> {
@@ -82,7 +92,7 @@ async function look(host: Host): Promise<Note> {
   return {
     settings: Object.fromEntries(settings.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
     absent: folders.flat(),
-    controllers: await rootControllers(),
+    controllers: await rootControllers(cgroupRoot(host)),
   };
 }
 
@@ -94,29 +104,53 @@ async function forwardingSettings(host: Host): Promise<string[]> {
 }
 
 /**
- * Puts the machine back to what was noted; for when no instance is left. A setting that somebody else changed meanwhile, to
- * another value than a run does, and a folder that somebody else uses now, stay as they are.
- * @throws with all that could not be put back; the note then stays, for another attempt
+ * Puts the machine back to what was noted, and looks again; for when no instance is left. A setting that somebody else changed
+ * meanwhile, to another value than a run does, a folder in which the containers of somebody else keep something, and a controller
+ * that somebody else's cgroup passes on, stay as they are.
+ * @throws with all that is not as it was; the note then stays, for another attempt
  */
 export async function restoreHost(host: Host = MACHINE): Promise<void> {
   const note = await readJson<Note>(host.note);
   if (note === undefined) return;
-  const left: string[] = [];
-  // In this order: setting ip_forward back changes the settings of links, which come after it.
-  for (const [name, before] of Object.entries(note.settings)) {
-    const file = setting(host, name);
-    const now = await readText(file);
+  const refused = await restoreSettings(host, note);
+  for (const folder of note.absent.toReversed()) await removeFolder(join(host.root, folder));
+  const controllers = await withoutRootControllers(cgroupRoot(host), note.controllers);
+  const left = [
+    ...(await changedSettings(host, note)).map(
+      ({ name, now, before }) =>
+        `sysctl ${name.replaceAll("/", ".")} is ${now.trim()}, it was ${before.trim()}${refused.get(name) ?? ""}`,
+    ),
+    ...(await leftFolders(host, note)),
+    ...controllers.map((name) => `the root cgroup passes on ${name}, it did not (cgroup.subtree_control)`),
+  ];
+  if (left.length > 0)
+    throw new Error(`not put back on this machine: ${left.join("; ")}: set it by hand, then run npm run down again`);
+  await rm(host.note);
+}
+
+/** Settings that are neither what they were nor what somebody else made of them, in the order in which they were noted. */
+async function changedSettings(
+  host: Host,
+  { settings }: Note,
+): Promise<{ name: string; now: string; before: string }[]> {
+  const all = Object.entries(settings).map(async ([name, before]) => {
+    const now = await readText(setting(host, name));
     const others = SET[name] !== undefined && Number(now) !== SET[name];
     // A link that is gone has no settings.
-    if (now === undefined || now === before || others) continue;
-    await writeFile(file, before).catch((error: Error) => {
-      left.push(`sysctl ${name.replaceAll("/", ".")} is ${now.trim()}, it was ${before.trim()} (${error.message})`);
-    });
-  }
-  for (const folder of note.absent.toReversed()) await removeFolder(join(host.root, folder));
-  await withoutRootControllers(note.controllers);
-  if (left.length > 0) throw new Error(`not put back on this machine: ${left.join("; ")}: set it by hand`);
-  await rm(host.note);
+    return now === undefined || now === before || others ? [] : [{ name, now, before }];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** Puts settings back. @returns why not, by setting. */
+async function restoreSettings(host: Host, note: Note): Promise<Map<string, string>> {
+  const refused = new Map<string, string>();
+  const put = async (name: string, before: string) =>
+    await writeFile(setting(host, name), before).catch((error: Error) => refused.set(name, ` (${error.message})`));
+  for (const { name, before } of await changedSettings(host, note)) await put(name, before);
+  // Setting ip_forward back changed the settings of links.
+  for (const { name, before } of await changedSettings(host, note)) if (!refused.has(name)) await put(name, before);
+  return refused;
 }
 
 async function removeFolder(folder: string): Promise<void> {
@@ -128,5 +162,21 @@ async function removeFolder(folder: string): Promise<void> {
   if (folder === "/run/netns" && (await mountsUnder(dirname(folder))).includes(folder)) await run(["umount", folder]);
   await rmdir(folder);
 }
+
+/** What is still in folders that were not there, and is nobody else's. */
+async function leftFolders(host: Host, { absent }: Note): Promise<string[]> {
+  const others = host.commands().some((command) => RUNTIMES.test(command));
+  const all = absent.map(async (folder) => {
+    const names = (await readFolder(join(host.root, folder))) ?? [];
+    const isOurs = (name: string) =>
+      // Each of FOLDERS is looked at for itself.
+      !FOLDERS.includes(`${folder}/${name}`) && (folder === "run/netns" ? name.startsWith("fleet-") : !others);
+    const ours = names.filter(isOurs);
+    return ours.length > 0 ? [`/${folder} has ${ours.join(", ")}, it was not there`] : [];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+const cgroupRoot = (host: Host): string => join(host.root, "sys", "fs", "cgroup");
 
 const setting = (host: Host, name: string): string => join(host.root, "proc", "sys", name);

@@ -1,5 +1,6 @@
+import { existsSync, realpathSync } from "node:fs";
 import { mkdir, rm, rmdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
 import { readFolder, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
@@ -17,7 +18,18 @@ interface Claim {
 /** The folder of the instance that a person uses: `FLEET_LOCAL_DIR`, or `.local` at the root of this checkout. */
 export function defaultDir(): string {
   const root = dirname(dirname(import.meta.dirname));
-  return resolve(process.env["FLEET_LOCAL_DIR"] || join(root, ".local"));
+  return realDir(process.env["FLEET_LOCAL_DIR"] || join(root, ".local"));
+}
+
+/**
+ * A folder by the path that mounts and processes are known by: without links above it. The folder itself may not be there yet;
+ * when it is a link, it stays one, and is refused.
+ */
+function realDir(dir: string): string {
+  const path = resolve(dir);
+  const parent = dirname(path);
+  if (parent === path) return path;
+  return join(existsSync(parent) ? realpathSync(parent) : realDir(parent), basename(path));
 }
 
 /**
@@ -28,8 +40,9 @@ export function defaultDir(): string {
 export async function openInstance(dir: string = defaultDir()): Promise<Instance> {
   return await withLock("instances", async () => {
     await mkdir(RUN_ROOT, { recursive: true, mode: 0o755 });
-    await ensureOwned(INSTANCE_FOLDER, resolve(dir));
-    const instance = await claim(resolve(dir));
+    const real = realDir(dir);
+    await ensureOwned(INSTANCE_FOLDER, real);
+    const instance = await claim(real);
     await makeFolders(instance);
     await writeAtomic(identityOf(instance.dir), `${JSON.stringify({ index: instance.index })}\n`, 0o644);
     await prepareHost();
@@ -41,7 +54,7 @@ export async function openInstance(dir: string = defaultDir()): Promise<Instance
 
 /** The instance of a folder when it is open (its index is claimed), else undefined. Changes nothing. */
 export async function findInstance(dir: string = defaultDir()): Promise<Instance | undefined> {
-  const claim = (await readClaims()).find((claim) => claim.dir === resolve(dir));
+  const claim = (await readClaims()).find((claim) => claim.dir === realDir(dir));
   return claim && instanceAt(claim.dir, claim.index);
 }
 
@@ -57,7 +70,7 @@ export async function listInstances(): Promise<Instance[]> {
  */
 export async function releaseInstance(instance: Instance): Promise<void> {
   await withLock("instances", async () => {
-    const others = (await readClaims()).filter((claim) => claim.index !== instance.index);
+    const others = (await withoutStale(await readClaims())).filter((claim) => claim.index !== instance.index);
     const running = (await leftovers(instance)).filter(isInUse);
     if (running.length > 0)
       throw new Error(

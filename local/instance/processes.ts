@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { type Instance, PROCESS_MARK } from "./addresses.ts";
 import { isMissing } from "./files.ts";
 
@@ -43,6 +43,23 @@ export function statOf(pid: number): ProcessStat | undefined {
 export function allProcesses(): ProcessStat[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => statOf(Number(pid)) ?? []);
+}
+
+/** Whether a process may see the files that this one sees; one in a container has a mount namespace of its own. */
+export function seesOurFiles(pid: number): boolean {
+  const own = mountNamespace("self");
+  const other = mountNamespace(pid);
+  return other === undefined || own === other;
+}
+
+/** The mount namespace of a process; undefined when it has ended, or has more rights than this one. */
+function mountNamespace(id: number | "self"): string | undefined {
+  try {
+    return readlinkSync(`/proc/${id}/ns/mnt`);
+  } catch (error) {
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
+    throw error;
+  }
 }
 
 /** A process of an instance, with the mark that the supervisor gave to it or to the process that started it. */

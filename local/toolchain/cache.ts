@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, relative, resolve } from "node:path";
@@ -18,9 +18,9 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 // Folders of the Go build, beside the groups.
 const BUILD_FOLDERS = ["go-build", "go-tmp"];
 
-/** Whether it is a folder of entries, all named by a contentKey. */
+/** Whether it is a folder of entries, all named by a contentKey; a link never is, wherever it leads. */
 function isGroup(path: string): boolean {
-  if (!statSync(path).isDirectory()) return false;
+  if (!lstatSync(path).isDirectory()) return false;
   const names = readdirSync(path);
   return names.length > 0 && names.every((name) => /^[0-9a-f]{16}$/.test(name));
 }

@@ -5,11 +5,14 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { raiseQuotas } from "../../../local/cli/quotas.ts";
 import { findInstance } from "../../../local/instance/index.ts";
+import { type MachineState, machineState } from "./machine.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {
     /** Folder of the instance that the e2e tests share. */
     dir: string;
+    /** How the machine was before the instance was there. */
+    machine: MachineState;
   }
 }
 
@@ -40,6 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dir = process.env["FLEET_TEST_DIR"] ?? mkdtempSync(join(tmpdir(), "fleet-test-"));
   const before = checkout();
   project.provide("dir", dir);
+  project.provide("machine", machineState());
   const remove = async () => {
     if (process.env["FLEET_TEST_KEEP"] === "1") return;
     await command("down.ts", dir); // fails when anything is left

@@ -1,12 +1,19 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   foreignRoutes,
   type Machine,
   missing,
   NEEDED_COMMANDS,
+  ownKubelet,
   routesIn,
   wildcardPorts,
 } from "../../../local/cli/preflight.ts";
+import { statOf } from "../../../local/instance/processes.ts";
 
 const GIB = 1024 ** 3;
 const fit: Machine = {
@@ -100,4 +107,29 @@ test("routes are read from the kernel's table, which any machine has", () => {
     { dst: "100.64.0.0", dev: "tailscale0" },
   ]);
   expect(foreignRoutes(routesIn(table))).toEqual(["100.64.0.0 on tailscale0"]);
+});
+
+describe.skipIf(process.getuid?.() !== 0)("a kubelet", () => {
+  /** Starts a process that is called kubelet, and ends it after `use`. */
+  async function withKubelet(before: readonly string[], use: (pid: number) => void): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "fleet-kubelet-"));
+    const program = join(folder, "kubelet");
+    copyFileSync("/bin/sleep", program);
+    const [command = program, ...args] = [...before, program, "1000"];
+    const started = spawn(command, args);
+    try {
+      await expect.poll(() => statOf(started.pid as number)?.command).toBe("kubelet");
+      use(started.pid as number);
+    } finally {
+      started.kill("SIGKILL");
+      await once(started, "exit");
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test("of this machine is found, one in a container is not", async () => {
+    const others = ownKubelet();
+    await withKubelet(["unshare", "--mount"], (pid) => expect([ownKubelet(), pid]).toEqual([others, pid]));
+    await withKubelet([], (pid) => expect(ownKubelet()).toBe(others ?? pid));
+  });
 });

@@ -2,11 +2,36 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { prepareHost, restoreHost } from "../../../local/instance/host-state.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { type Host, prepareHost, restoreHost } from "../../../local/instance/host-state.ts";
+
+/** The kernel's side of cgroup.subtree_control: `-name` takes one away, and is refused while a cgroup below passes it on. */
+vi.mock("node:fs/promises", async (original) => {
+  const real = await original<typeof import("node:fs/promises")>();
+  return {
+    ...real,
+    writeFile: async (path: string, text: string) => {
+      if (!String(path).endsWith("cgroup.subtree_control") || !/^[+-]/.test(text))
+        return await real.writeFile(path, text);
+      const now = (await real.readFile(path, "utf8")).split(/\s+/).filter(Boolean);
+      const folder = dirname(path);
+      const below = (await real.readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+      for (const { name } of below) {
+        const used = await real.readFile(join(folder, name, "cgroup.subtree_control"), "utf8");
+        if (used.split(/\s+/).includes(text.slice(1))) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+      }
+      if (stuck === text.slice(1)) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+      await real.writeFile(path, `${now.filter((name) => name !== text.slice(1)).join(" ")}\n`);
+    },
+  };
+});
+let stuck: string | undefined;
 
 let root: string;
+let commands: string[];
 beforeEach(async () => {
+  commands = ["bash"];
+  stuck = undefined;
   root = await mkdtemp(join(tmpdir(), "fleet-host-"));
   await write({
     "net/ipv4/ip_forward": "0\n",
@@ -16,10 +41,19 @@ beforeEach(async () => {
     "vm/overcommit_memory": "0\n",
     "kernel/panic": "0\n",
   });
+  await cgroup("", "");
+  await writeFile(join(root, "sys/fs/cgroup/cgroup.controllers"), "cpu io memory pids\n");
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const host = () => ({ root, note: join(root, "host.json") });
+const host = (): Host => ({ root, note: join(root, "host.json"), commands: () => commands });
+/** Makes a cgroup that passes on these controllers. */
+async function cgroup(name: string, controllers: string): Promise<void> {
+  const folder = join(root, "sys/fs/cgroup", name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "cgroup.subtree_control"), controllers);
+}
+const controllers = async () => (await readFile(join(root, "sys/fs/cgroup/cgroup.subtree_control"), "utf8")).trim();
 const file = (name: string) => join(root, "proc", "sys", name);
 const read = async (name: string) => (await readFile(file(name), "utf8")).trim();
 async function write(settings: Readonly<Record<string, string>>): Promise<void> {
@@ -69,6 +103,7 @@ test("folders that shims, libcni and kubelets made go; those that were there, or
   await prepareHost(host());
   for (const folder of ["run/containerd/s", "var/lib/kubelet/device-plugins", "var/log/containers"])
     await mkdir(join(root, folder), { recursive: true });
+  commands.push("containerd-shim");
   await writeFile(join(root, "var/lib/kubelet/device-plugins/kubelet.sock"), "");
   await writeFile(join(root, "var/log/containers/theirs.log"), "");
   await restoreHost(host());
@@ -85,7 +120,59 @@ test("what can't be put back is told, and noted for another attempt", async () =
   );
   await symlink("/proc/sys/kernel/osrelease", file("kernel/osrelease"));
   await expect(restoreHost(host())).rejects.toThrow(
-    /^not put back on this machine: sysctl kernel\.osrelease is .*, it was 1 .*: set it by hand$/,
+    /^not put back on this machine: sysctl kernel\.osrelease is .*, it was 1 \(.*\): set it by hand, then/,
   );
   expect(existsSync(host().note)).toBe(true);
+});
+
+test("what is left in folders that were not there is told when nobody else's containers can have made it", async () => {
+  await prepareHost(host());
+  await mkdir(join(root, "var/lib/cni/results"), { recursive: true });
+  await writeFile(join(root, "var/lib/cni/results/fleet-abc"), "");
+  await mkdir(join(root, "run/netns"), { recursive: true });
+  for (const name of ["fleet-0-hub-0", "theirs"]) await writeFile(join(root, "run/netns", name), "");
+  await expect(restoreHost(host())).rejects.toThrow(
+    /^not put back on this machine: \/run\/netns has fleet-0-hub-0, it was not there; \/var\/lib\/cni\/results has fleet-abc, it was not there: /,
+  );
+  await rm(join(root, "run/netns/fleet-0-hub-0"));
+  await rm(join(root, "var/lib/cni/results/fleet-abc"));
+  await restoreHost(host());
+  expect(existsSync(join(root, "var/lib/cni"))).toBe(false);
+  expect(existsSync(join(root, "run/netns/theirs"))).toBe(true);
+  expect(existsSync(host().note)).toBe(false);
+});
+
+test("a setting that changes when another is put back is looked at again", async () => {
+  await write({ "net/ipv4/conf/all/accept_redirects": "1\n" });
+  await prepareHost(host());
+  // The same file under two names, as a kernel that changes one with the other.
+  await rm(file("net/ipv4/conf/all/accept_redirects"));
+  await symlink(file("net/ipv4/ip_forward"), file("net/ipv4/conf/all/accept_redirects"));
+  await expect(restoreHost(host())).rejects.toThrow(/sysctl net\.ipv4\.(ip_forward|conf\.all\.accept_redirects) is/);
+});
+
+test("the root cgroup passes on what it did before, and what a cgroup of somebody else passes on", async () => {
+  await cgroup("", "pids\n");
+  await prepareHost(host());
+  await cgroup("", "cpu memory io pids\n");
+  await cgroup("system.slice", "memory\n");
+  await restoreHost(host());
+  expect(await controllers()).toBe("memory pids");
+});
+
+test("the root cgroup of a machine that passes on nothing is left alone", async () => {
+  await prepareHost(host());
+  expect(JSON.parse(await readFile(host().note, "utf8")).controllers).toEqual([]);
+  await restoreHost(host());
+  expect(await controllers()).toBe("");
+});
+
+test("a controller that the kernel does not let go, though nobody passes it on, is told", async () => {
+  await prepareHost(host());
+  await cgroup("", "cpu io\n");
+  stuck = "io";
+  await expect(restoreHost(host())).rejects.toThrow(
+    "not put back on this machine: the root cgroup passes on io, it did not (cgroup.subtree_control)",
+  );
+  expect(await controllers()).toBe("io");
 });

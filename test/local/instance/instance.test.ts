@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Instance, PROCESS_MARK } from "../../../local/instance/addresses.ts";
+import { type Instance, PROCESS_MARK, RUN_ROOT } from "../../../local/instance/addresses.ts";
+import { run } from "../../../local/instance/command.ts";
 import { findInstance, listInstances, openInstance, releaseInstance } from "../../../local/instance/instance.ts";
 import { leftovers } from "../../../local/instance/leftovers.ts";
 import { tryLock, withLock } from "../../../local/instance/lock.ts";
@@ -66,6 +68,34 @@ describe.skipIf(!canOpenInstances)("instances", () => {
     const next = await open(await folder());
     expect((await listInstances()).map(({ dir }) => dir)).not.toContain(gone.dir);
     expect(next.index).toBeLessThanOrEqual(gone.index);
+  });
+
+  test("the claim of a folder that has vanished does not keep the machine changed once the others are released", async () => {
+    const gone = await openInstance(await folder());
+    const last = await openInstance(await folder());
+    await rm(gone.dir, { recursive: true });
+    await releaseInstance(last);
+    await rm(last.dir, { recursive: true });
+    expect(existsSync(gone.paths.claim)).toBe(false);
+    expect(await leftovers(gone)).toEqual([]);
+    expect(existsSync(join(RUN_ROOT, "host.json"))).toBe((await listInstances()).length > 0);
+  });
+
+  test("a folder below a symbolic link is known by its real path, as its mounts are", async () => {
+    const base = await folder();
+    await mkdir(join(base, "real"));
+    await symlink(join(base, "real"), join(base, "link"));
+    const instance = await open(join(base, "link", "deep", "instance"));
+    expect(instance.dir).toBe(join(base, "real", "deep", "instance"));
+    expect(await findInstance(join(base, "link", "deep", "instance"))).toEqual(instance);
+    const mounted = join(instance.paths.clusters, "mounted");
+    await mkdir(mounted);
+    await run(["mount", "-t", "tmpfs", "tmpfs", mounted]);
+    try {
+      expect(await leftovers(instance)).toContainEqual({ kind: "mount", name: mounted });
+    } finally {
+      await run(["umount", mounted]);
+    }
   });
 
   test("a folder that was removed while its instance ran begins anew, with nothing of the old one", async () => {

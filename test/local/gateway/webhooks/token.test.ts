@@ -25,7 +25,11 @@ describe("an EKS token", () => {
   });
 
   test.each([
-    ["another host", GOOD.replace("sts.us-east-1.amazonaws.com", "sts.amazonaws.com.example.com"), /not an STS endpoint/],
+    [
+      "another host",
+      GOOD.replace("sts.us-east-1.amazonaws.com", "sts.amazonaws.com.example.com"),
+      /not an STS endpoint/,
+    ],
     ["plain HTTP to AWS", GOOD.replace("https:", "http:"), /not an STS endpoint/],
     [
       "the gateway's host in its user name",
