@@ -36,6 +36,8 @@ export interface Workflow {
 const sameRepository = "github.event.pull_request.head.repo.full_name == github.repository";
 /** A runner that reaches the hubs: environment variables are not known yet where a runner is chosen, so it is the repository's. */
 const ownRunner = "$" + "{{ vars.RUNNER || 'ubuntu-latest' }}";
+/** A runner that is made anew for each job, for code that nobody has looked at. */
+const previewRunner = "$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}";
 const forbiddenEvents = ["pull_request_target", "workflow_run", "issue_comment"];
 const actionsOf = ({ steps = [] }: Job) => steps.flatMap(({ uses }) => uses ?? []);
 const checksOut = (job: Job) => actionsOf(job).some((action) => action.startsWith("actions/checkout@"));
@@ -50,6 +52,8 @@ function ofStep(step: Step): string[] {
   const found: string[] = [];
   if (step.uses && !step.uses.startsWith("./") && !/^[\w-]+\/[\w./-]+@[0-9a-f]{40}$/.test(step.uses))
     found.push(`${step.uses}: an action is pinned by the full SHA of a commit`);
+  if (/\b(apt|apt-get|apk|dnf|yum) (-\S+ )*(add|install|update|upgrade)\b/.test(step.run ?? ""))
+    found.push("nothing is installed on a runner: say what it lacks");
   if (step.run?.includes("${{"))
     found.push("a script takes values from its environment, not by an expression that becomes part of it");
   if (step.uses?.startsWith("actions/checkout@") && step.with?.["persist-credentials"] !== false)
@@ -76,6 +80,10 @@ function ofJob(job: Job, events: readonly string[]): string[] {
   if (events.includes("pull_request")) {
     if (job["runs-on"]?.includes("vars.") && !job.if?.includes(sameRepository))
       found.push("a runner of our own runs no code of forks");
+    if (job["runs-on"]?.includes("vars.") && !job.environment && job["runs-on"] !== previewRunner)
+      found.push(
+        `code that no reviewer has let through runs on ${previewRunner}: it could stay on any other runner of ours`,
+      );
     if (rights.some(([, level]) => level === "write") && !job.if?.includes(sameRepository))
       found.push("a job with more than the right to read runs for branches of this repository only");
     if (rights.some(([name, level]) => name !== "id-token" && level === "write") && checksOut(job))

@@ -96,22 +96,22 @@ describe("previews that can decrypt the state", () => {
   const required = () =>
     runs("reviewers", "Require reviewers", { ...jobs["reviewers"]?.env, GITHUB_REPOSITORY: "org/fleet" });
 
-  test("run where every environment of theirs asks for reviewers", () => {
-    program("gh", "printf 'wait_timer\\nrequired_reviewers\\n'");
+  test("run where every environment of theirs asks for reviewers other than the author", () => {
+    program("gh", "echo true");
     expect(required()).toEqual({ status: 0, text: "" });
-    const environments = read("called")
-      .trim()
-      .split("\n")
-      .map((call) => /^api repos\/org\/fleet\/environments\/(\S+) --jq \.protection_rules\[\]\.type$/.exec(call)?.[1]);
+    const query = '.protection_rules[] | select(.type == "required_reviewers") | .prevent_self_review';
     const stacks = jobs["preview"]?.strategy?.matrix["stack"] ?? [];
-    expect(environments).toEqual(stacks.map((stack) => `${stack}-preview`));
+    expect(read("called").trim().split("\n")).toEqual(
+      stacks.map((stack) => `api repos/org/fleet/environments/${stack}-preview --jq ${query}`),
+    );
   });
 
   test.for([
+    ["asks for no reviewers", "case $2 in */prod-preview) ;; *) echo true;; esac", "prod-preview has no"],
     [
-      "asks for no reviewers",
-      "case $2 in */prod-preview) echo wait_timer;; *) echo required_reviewers;; esac",
-      "prod-preview has no",
+      "lets the author approve",
+      "case $2 in */prod-preview) echo false;; *) echo true;; esac",
+      "In the environment prod-preview the author of a pull request may approve",
     ],
     ["is not there", "echo 'gh: Not Found (HTTP 404)' >&2; exit 1", "does not show the environment dev-preview"],
   ])("don't run where an environment %s", ([, script, message]) => {
@@ -131,6 +131,26 @@ describe("a preview offline", () => {
     expect(preview().status).toBe(0);
     const command = "run preview -- dev --diff --policy-pack policies";
     expect(read("called")).toBe(`${command}\n${command} --policy-pack-config stacks/policies.dev.json\n`);
+  });
+
+  const looked = (labels: Record<string, string>) => {
+    for (const name of ["apt-get", "git", "python3"]) program(name, "");
+    return runs("offline", "Look at the runner", { OTHER_RUNNERS: "test inside", ...labels });
+  };
+
+  test("runs as root on a runner that nothing else uses", () => {
+    program("id", "echo 0");
+    expect(looked({ PREVIEW_RUNNER: "preview" })).toEqual({ status: 0, text: "" });
+  });
+
+  test.for([
+    ["of no label", { PREVIEW_RUNNER: "" }, 0, "needs an ephemeral self-hosted runner"],
+    ["without root", { PREVIEW_RUNNER: "preview" }, 1001, "needs an ephemeral self-hosted runner"],
+    ["of the tests", { PREVIEW_RUNNER: "test" }, 0, "has the label of RUNNER or TEST_RUNNER"],
+    ["that reaches the hubs", { PREVIEW_RUNNER: "inside" }, 0, "has the label of RUNNER or TEST_RUNNER"],
+  ] as const)("does not run on a runner %s", ([, labels, user, message]) => {
+    program("id", `echo ${user}`);
+    expect(looked(labels)).toEqual({ status: 1, text: expect.stringContaining(message) });
   });
 
   test("fails with what it finds", () => {

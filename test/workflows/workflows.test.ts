@@ -64,6 +64,16 @@ describe("a pull request", () => {
     );
   });
 
+  test("is built in namespaces where fleet check and fleet diff read what it wrote", () => {
+    for (const [name, command] of [
+      ["repositories", "npx fleet check"],
+      ["diff", "npx fleet diff"],
+    ] as const)
+      expect(scripts(jobs[name])).toMatch(
+        new RegExp(`^sudo sysctl --write kernel\\.apparmor_restrict_unprivileged_userns=0$[^]*^ *${command} `, "m"),
+      );
+  });
+
   test("gets a preview of every stack with the policy pack, by a role of that stack's own", () => {
     const job = jobs["preview"];
     expect(job?.strategy?.matrix["stack"]).toEqual(stacks);
@@ -82,6 +92,7 @@ describe("a pull request", () => {
     ]);
     expect(offline?.if).toBe(`${own} == 'offline'`);
     expect(offline?.strategy?.matrix["stack"]).toEqual(stacks);
+    expect(offline?.["runs-on"]).toBe("$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}");
     expect([offline?.permissions, offline?.environment]).toEqual([{ contents: "read" }, undefined]);
     expect(JSON.stringify(offline)).not.toMatch(/aws-actions|pulumi\/actions|PULUMI_BACKEND_URL|upload-artifact/);
     // The composition function's code of the pull request: no right but to read.
@@ -155,10 +166,19 @@ describe("every night", () => {
     expect(JSON.stringify(issue)).not.toMatch(/actions\/checkout|npm /);
     expect(scripts(issue)).toMatch(/gh issue edit "\$number" .*\n.*else\n.*gh issue create --title "\$TITLE"/);
   });
+});
 
-  test("nothing is installed on the machine, and without git the run says so before the checkout", () => {
-    const all = jobs["tests"]?.steps ?? [];
-    expect(scripts(jobs["tests"])).not.toMatch(/apt-get (update|install)/);
+describe("a machine of ours that runs as root", () => {
+  const onMachine = names.flatMap((name) =>
+    Object.entries(workflow(name).jobs).filter(([, job]) => /vars\.(TEST|PREVIEW)_RUNNER/.test(job["runs-on"] ?? "")),
+  );
+
+  test("is there for all tests and for previews offline", () => {
+    expect(onMachine.map(([name]) => name).sort()).toEqual(["offline", "tests"]);
+  });
+
+  test.for(onMachine)("is asked by %s for git before the checkout, which makes no repository without it", ([, job]) => {
+    const all = job.steps ?? [];
     const asked = all.findIndex(({ run }) => /for command in git python3; do\n +command -v .* exit 1/.test(run ?? ""));
     expect(asked).toBeGreaterThanOrEqual(0);
     expect(asked).toBeLessThan(all.findIndex(({ uses }) => uses?.startsWith("actions/checkout@")));
@@ -255,6 +275,16 @@ jobs:
       "a fork's code on a runner of our own",
       good.replace("    permissions", "    runs-on: $" + "{{ vars.RUNNER || 'ubuntu-latest' }}\n    permissions"),
       "a runner of our own runs no code of forks",
+    ],
+    [
+      "code that nobody has looked at on a machine that stays",
+      good.replace("    permissions", "    runs-on: $" + "{{ vars.TEST_RUNNER || 'ubuntu-latest' }}\n    permissions"),
+      "code that no reviewer has let through runs on",
+    ],
+    [
+      "a package that is installed",
+      good.replace("npm test", "apt-get update && apt-get install --yes git"),
+      "nothing is installed on a runner",
     ],
     [
       "a cache beside a right",
