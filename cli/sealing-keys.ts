@@ -16,6 +16,13 @@ ${sourceHelp}
 
 const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;
 
+/** What comes after the push of a spoke's sealing keys; `moved`: it had those of its environment before. */
+export const afterPush = (name: string, moved: boolean): string =>
+  moved
+    ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: npx fleet reseal ${name} --deploy-keys fleet
+(or own, for deploy keys of its own), and its applications' secrets (docs/runbooks/sealing-scope.md).`
+    : "Secrets are sealed with the stack's active generation from now on.";
+
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parsed("sealing-keys", argv, options);
   if (values.help === true) {
@@ -25,12 +32,8 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("sealing-keys", "spoke", positionals);
   const checkout = resolve(values.repository ?? ".");
   const { folder, moved } = await ownSealingKeys(checkout, name, () => fleetFrom(values));
-  const after = moved
-    ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: fleet reseal ${name}, and its
-applications' secrets (docs/runbooks/sealing-scope.md).`
-    : "Secrets are sealed with the stack's active generation from now on.";
   console.log(`${folder} is up to date with the hub's stack. Next, in ${checkout}:
   git add --all ${relative(checkout, folder)} && git commit -m "Sealing keys of spoke ${name}" && git push
-${after}`);
+${afterPush(name, moved)}`);
   return 0;
 }

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { run as runReseal } from "../../cli/reseal.ts";
+import { afterPush } from "../../cli/sealing-keys.ts";
 import type { Fleet } from "../../cli/sources.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
 import { ownSealingKeys, reseal } from "../../cli/spoke-keys.ts";
@@ -62,6 +64,14 @@ describe("fleet sealing-keys", () => {
     expect(spec()).not.toHaveProperty("sealing");
     expect(existsSync(join(folder, "sealing-keys"))).toBe(false);
   });
+});
+
+test("fleet sealing-keys names the next command with all that it needs", () => {
+  const [, argv = ""] = /npx fleet reseal (.*)/.exec(afterPush("blue", true)) ?? [];
+  // It gets as far as to look for the checkout.
+  return expect(runReseal([...argv.split(" "), "--repository", base])).rejects.toThrow(
+    "is not a checkout of gitops-system",
+  );
 });
 
 describe("fleet reseal", () => {
