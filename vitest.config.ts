@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import InOrder from "./test/e2e/support/order.ts";
+import { patience } from "./test/support/patience.ts";
 
 const long = "test/e2e/**/*.long.test.ts";
 
@@ -23,11 +24,7 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: ["test/e2e/**"],
-          // While the machine is busy, loading the AWS SDK alone can take longer than vitest's 5 s, starting a process longer
-          // than its 10 s for a hook, and what happens in the background longer than its 1 s for a poll.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 30_000 } },
+          ...patience,
           // vitest leaves half of the processors idle by default.
           maxWorkers: "100%",
           // Not 0: vitest would put a group 0 with a single worker last.

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
+import whole from "../../vitest.config.ts";
+import { patience } from "../support/patience.ts";
 import { celMutants } from "./cel.ts";
 import { changed } from "./documents.ts";
 import { mutationsOf } from "./manifests.ts";
 import { isMessage } from "./messages.ts";
+import { bindingMutants } from "./rules.ts";
 import { scoreOf, summary, survivors } from "./score.ts";
+import mutation from "./vitest.config.ts";
 
 describe("the mutants of a CEL expression", () => {
   const texts = (expression: string) => celMutants(expression).map(({ text }) => text);
@@ -50,6 +54,24 @@ describe("the mutants of a manifest", () => {
     const openAPIV3Schema = { properties: { spec: { "x-kubernetes-validations": [{ rule: "!self", message: "b" }] } } };
     const definition = { kind: "CompositeResourceDefinition", spec: { versions: [{ schema: { openAPIV3Schema } }] } };
     expect(whats(definition)).toEqual(["!self -> true", "!self -> false", "!self -> self"]);
+  });
+});
+
+describe("the mutants of a binding", () => {
+  const mutants = bindingMutants();
+
+  test("are one that only writes down what it refuses, and one that says the opposite of absent parameters", () => {
+    expect(new Set(mutants.map(({ what }) => what))).toEqual(
+      new Set([
+        "[Deny] -> [Audit]",
+        "parameterNotFoundAction: Deny -> Allow",
+        "parameterNotFoundAction: Allow -> Deny",
+      ]),
+    );
+  });
+
+  test("are found", () => {
+    expect(mutants.filter(({ survived }) => survived)).toEqual([]);
   });
 });
 
@@ -103,5 +125,15 @@ describe("the score", () => {
       "a.ts:2  x -> y",
       "a.ts:10  x -> y",
     ]);
+  });
+});
+
+describe("the tests of an area", () => {
+  test("may take as long as the unit tests: a busy machine kills no mutant", () => {
+    expect(mutation.test).toMatchObject(patience);
+    const unit = whole.test?.projects
+      ?.map((project) => (project as { test?: { name?: unknown } }).test)
+      .find((each) => each?.name === "unit");
+    expect(unit).toMatchObject(patience);
   });
 });

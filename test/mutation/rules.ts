@@ -2,14 +2,14 @@ import { join, relative } from "node:path";
 import type { Manifest, Source } from "../../cli/check/files.ts";
 import { ruleCases } from "../functions/spoke/support/rule-cases.ts";
 import { verdictOf } from "../functions/spoke/support/rule-verdict.ts";
-import { cases, filled, isAsExpected, isComplete, policies } from "../repos/support/judged.ts";
+import { cases, filled, isAsExpected, isBound, isComplete, policies } from "../repos/support/judged.ts";
 import { system } from "../repos/support/spoke.ts";
 import { judged, mutatedIn, sourcesOf } from "./documents.ts";
 import type { Mutant } from "./score.ts";
 
 /**
  * Mutants of the rules in YAML: admission policies and the definition of a Spoke. Asked are the cases of the unit tests, in the
- * same evaluator; test/e2e sends the same cases to a real API server. What needs a binding (denial, absent parameters) is only there.
+ * same evaluator; test/e2e sends the same cases to a real API server.
  */
 
 const policyFiles = [
@@ -26,8 +26,12 @@ const policyFiles = [
 const asApplied = (object: Manifest, { file }: Source): Manifest =>
   filled(object, relative(system, file).startsWith("tools") ? "spoke" : "hub");
 
+const POLICY = "ValidatingAdmissionPolicy";
+const BINDING = "ValidatingAdmissionPolicyBinding";
+
 /** Whether every case gets the verdict that it should. A policy that can't be evaluated gives none. */
 function passes(policy: Manifest): boolean {
+  if (policy.kind === BINDING) return isBound(policy);
   const own = cases.filter(({ policy: name }) => name === policy.metadata.name);
   try {
     return isComplete(policy) && own.every((each) => isAsExpected(policy, each));
@@ -36,17 +40,23 @@ function passes(policy: Manifest): boolean {
   }
 }
 
+const mutantsOf = (kind: string): Mutant[] =>
+  mutatedIn(policyFiles)
+    .filter(({ object }) => object.kind === kind)
+    .map((each) => judged(each, passes(asApplied(each.object, each.source))));
+
+/** Mutants of the policies' bindings. */
+export const bindingMutants = (): Mutant[] => mutantsOf(BINDING);
+
 /** @throws Error when the tests of the rules would fail without any change, or a policy is in none of the files */
 export function policyMutants(): Mutant[] {
   const known = policyFiles.flatMap(sourcesOf).map((source) => asApplied(source.content as Manifest, source));
-  const own = known.filter(({ kind }) => kind === "ValidatingAdmissionPolicy");
+  const own = known.filter(({ kind }) => [POLICY, BINDING].includes(kind));
   const missed = [...policies.keys()].filter((name) => !own.some(({ metadata }) => metadata.name === name));
   if (missed.length > 0) throw new Error(`test/mutation/rules.ts lacks the file of ${missed.join(", ")}`);
   const wrong = own.filter((policy) => !passes(policy)).map(({ metadata }) => metadata.name);
   if (wrong.length > 0) throw new Error(`${wrong.join(", ")}: test/repos/admission.test.ts must pass first`);
-  return mutatedIn(policyFiles)
-    .filter(({ object }) => object.kind === "ValidatingAdmissionPolicy")
-    .map((each) => judged(each, passes(asApplied(each.object, each.source))));
+  return [...mutantsOf(POLICY), ...bindingMutants()];
 }
 
 function holds(definition: Manifest): boolean {

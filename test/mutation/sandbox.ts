@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { createVitest, type Vitest } from "vitest/node";
+import { patience } from "../support/patience.ts";
 
 export const root = join(import.meta.dirname, "..", "..");
 
@@ -35,7 +36,7 @@ export class Sandbox {
       maxWorkers: 1,
       bail: 1,
       reporters: [{}],
-      testTimeout: 60_000,
+      ...patience,
     });
     return new Sandbox(dir, vitest);
   }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { hub } from "../functions/spoke/support/fixtures.ts";
 import { refusal } from "./support/admission.ts";
-import { type Case, cases, isComplete, policies } from "./support/judged.ts";
+import { bindingsOf, type Case, cases, isBound, isComplete, policies } from "./support/judged.ts";
 import { build, type Manifest } from "./support/kustomize.ts";
 import { system } from "./support/spoke.ts";
 
@@ -36,6 +36,14 @@ describe("the admission policies, without an API server,", () => {
 
   test("judge every object that is made or changed, or every one that is removed, and refuse what they can't judge", () => {
     for (const policy of policies.values()) expect(isComplete(policy), policy.metadata.name).toBe(true);
+  });
+
+  test("are bound so that what they refuse is refused, and with the right word about absent parameters", () => {
+    for (const name of policies.keys()) {
+      const bindings = bindingsOf(name);
+      expect(bindings.length, name).toBeGreaterThan(0);
+      for (const binding of bindings) expect(isBound(binding), name).toBe(true);
+    }
   });
 });
 

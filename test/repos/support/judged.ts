@@ -32,6 +32,10 @@ export const policies: ReadonlyMap<string, Manifest> = new Map(
     .reverse(),
 );
 
+/** The bindings by the names of their policies, as many as there are. */
+export const bindingsOf = (policy: string): Manifest[] =>
+  objects.filter(({ kind, spec }) => kind === "ValidatingAdmissionPolicyBinding" && spec.policyName === policy);
+
 export const parameters = objects.find(
   ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "admission-parameters",
 ) as Manifest;
@@ -113,6 +117,24 @@ export function isComplete({ spec }: Manifest): boolean {
     )
   );
 }
+
+/**
+ * What becomes of a request while nothing is there that the policy reads as its parameters. What a policy must not hold up is
+ * allowed: every Secret of a cluster, and removals where no Kustomization is left to object.
+ */
+const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
+  "git-credential.fleet.internal": "Allow",
+  "git-source.fleet.internal": "Deny",
+  "spoke-placement.fleet.internal": "Deny",
+  "tenant-source.fleet.internal": "Deny",
+  "deletion-order.fleet.internal": "Allow",
+  "tenant-deletion-order.fleet.internal": "Allow",
+};
+
+/** Whether what its policy refuses is refused under a binding, and what is asked without parameters as it should be. */
+export const isBound = ({ spec }: Manifest): boolean =>
+  spec.validationActions.join() === "Deny" &&
+  spec.paramRef?.parameterNotFoundAction === withoutParameters[spec.policyName];
 
 /** Whether a policy says of a request what it should. */
 export function isAsExpected(policy: Manifest, { request, refused }: Case): boolean {
