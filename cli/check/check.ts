@@ -104,6 +104,7 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
       findings: found,
       warnings: supportWarnings(fleet, workspace, today),
       notes: [
+        ...(build.notes ?? []),
         ...workspace.notes,
         ...fleet.notes,
         ...notes,

@@ -16,7 +16,11 @@ export interface Scope {
  * What `kustomize build` makes of a folder: YAML documents.
  * @throws BuildError
  */
-export type Build = (folder: string, scope: Scope) => string;
+export interface Build {
+  (folder: string, scope: Scope): string;
+  /** What a reader of the report must know of how it was built. */
+  readonly notes?: readonly string[];
+}
 
 /** kustomize refused a folder; the message is its own. */
 export class BuildError extends Error {
@@ -54,6 +58,10 @@ function program(env: NodeJS.ProcessEnv): string {
   );
 }
 
+const unconfined =
+  "kustomize was not confined to the checkout: this system lets this user make no namespaces (unshare), or the program needs files " +
+  "beside itself. References out of the checkout are refused before it runs; confinement would also hold where that has a gap";
+
 /**
  * The kustomize of FLEET_KUSTOMIZE, or the first `kustomize`, then `kubectl`, on PATH; with the settings of Flux. It gets no environment,
  * and where the system can do that it sees nothing but the checkout ({@link confinement}).
@@ -62,12 +70,14 @@ function program(env: NodeJS.ProcessEnv): string {
 export function kustomize(env: NodeJS.ProcessEnv = process.env): Build {
   const path = program(env);
   const command = basename(path).startsWith("kubectl") ? "kustomize" : "build";
-  const run = confinement(path) ?? free(path);
-  return (folder, { checkout, reachesOut }) => {
+  const confined = confinement(path);
+  const run = confined ?? free(path);
+  const build = (folder: string, { checkout, reachesOut }: Scope): string => {
     const restrictor = reachesOut ? "LoadRestrictionsNone" : "LoadRestrictionsRootOnly";
     const { status, stdout, stderr, error } = run([command, `--load-restrictor=${restrictor}`, folder], checkout);
     if (error) throw new KustomizeMissing(`${path} can't be run: ${error.message}`);
     if (status === 0) return stdout;
     throw new BuildError(stderr.trim().replace(/^error: /i, "") || `${path} ended with exit code ${status}`);
   };
+  return confined === undefined ? Object.assign(build, { notes: [unconfined] }) : build;
 }

@@ -160,6 +160,6 @@ export async function stateOf({ side, build, before, recorded, ...options }: Sta
     ...{ side, workspace, fleet, spokes },
     clusters: clustersOf(fleet, spokes),
     findings: findings.sorted(),
-    notes: [...workspace.notes, ...fleet.notes, ...spokes.notes, ...notes],
+    notes: [...(build.notes ?? []), ...workspace.notes, ...fleet.notes, ...spokes.notes, ...notes],
   };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hubMetadata } from "../../cli/check/clusters.ts";
+import type { Build } from "../../cli/check/kustomize.ts";
 import { type BlastRadiusOptions, blastRadius } from "../../cli/diff/blast-radius.ts";
 import { markdown } from "../../cli/diff/markdown.ts";
 import type { Report } from "../../cli/diff/report.ts";
@@ -8,7 +9,8 @@ import { composition, GitFleet } from "./support/git-fleet.ts";
 
 /** Without kustomize and helm: test/e2e/diff.test.ts does the same with the real ones. */
 
-const options = { build: buildText, recorded: new Map(), stacks: [], charts: {} };
+const build: Build = Object.assign((...args: Parameters<Build>) => buildText(...args), { notes: ["how it was built"] });
+const options = { build, recorded: new Map(), stacks: [], charts: {} };
 const diff = (fleet: GitFleet, base: string, head: string, more: Partial<BlastRadiusOptions> = {}): Promise<Report> =>
   blastRadius({ base, head, cwd: fleet.folder, ...options, ...more });
 
@@ -199,6 +201,7 @@ spec:
     expect(report.notes).toContain(
       "what follows gitops-system at branch prod is shown unchanged: a merge into main does not reach it",
     );
+    expect(report.notes).toContain("how it was built");
   });
 });
 

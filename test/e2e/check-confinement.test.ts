@@ -23,6 +23,7 @@ describe("the real kustomize", () => {
     mkdirSync(checkout);
     writeFileSync(join(place, "secret"), "canary\n");
     const build = kustomize({ FLEET_KUSTOMIZE: kubectl });
+    expect(build.notes).toBeUndefined();
     const made = (files: readonly string[]) => {
       writeFileSync(
         join(checkout, "kustomization.yaml"),

@@ -6,7 +6,7 @@ import { check } from "../../../cli/check/check.ts";
 import { Files } from "../../../cli/check/files.ts";
 import { Findings } from "../../../cli/check/findings.ts";
 import { FluxBuild } from "../../../cli/check/generate.ts";
-import type { Build } from "../../../cli/check/kustomize.ts";
+import type { Build, Scope } from "../../../cli/check/kustomize.ts";
 import { missingPatches } from "../../../cli/check/patches.ts";
 import { Trees } from "../../../cli/check/tree.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
@@ -35,11 +35,14 @@ describe("fleet check", () => {
   test.each([...(first ? [first] : []), ...fluxSeeds])("refuses $fault, and kustomize never sees it", (seed) => {
     withChanges(seed.changes, (folder) => {
       const built: string[] = [];
-      const build: Build = (path, scope) => {
+      const made = (path: string, scope: Scope) => {
         built.push(path);
         return buildText(path, scope);
       };
-      expect(found(check({ repos: folder, build }), folder)).toEqual([expected(seed)]);
+      const build: Build = Object.assign(made, { notes: ["how it was built"] });
+      const report = check({ repos: folder, build });
+      expect(found(report, folder)).toEqual([expected(seed)]);
+      expect(report.notes).toContain("how it was built");
       expect(built.filter((path) => /\/(etc|payment-app-manifests\/base)$/.test(path))).toEqual([]);
       expect(built.some((path) => path.endsWith("/platform/namespaces"))).toBe(seed !== first);
     });

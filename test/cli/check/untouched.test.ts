@@ -151,6 +151,8 @@ describe("kustomize", () => {
     process.env["FLEET_CANARY"] = "canary";
     try {
       const build = kustomize({ FLEET_KUSTOMIZE: program });
+      // A script needs its interpreter, so it can't be alone in a root folder.
+      expect(build.notes).toEqual([expect.stringContaining("kustomize was not confined to the checkout")]);
       for (const [reachesOut, restrictor] of [
         [false, "LoadRestrictionsRootOnly"],
         [true, "LoadRestrictionsNone"],
