@@ -25,7 +25,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
   quotas         VPCs, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is in use and what
                  the hub and more spokes take
-  Git hosts      their host keys are the stack's; the deploy keys read the branches (with gitAuthentication deploy-key)
+  Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be had, without credentials
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
@@ -57,8 +57,9 @@ export interface World {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly run: Run;
   readonly aws: AwsConfig;
-  /** Asks chart repositories and registries; undefined where they are not to be asked. */
-  readonly fetch: Fetch | undefined;
+  readonly fetch: Fetch;
+  /** Chart repositories and registries are not asked. */
+  readonly offline: boolean;
 }
 
 export interface Question {
@@ -79,13 +80,13 @@ export async function examine(question: Question, world: World): Promise<Group[]
 }
 
 async function examineStack(stack: Stack, { spokes }: Question, world: World): Promise<Group[]> {
-  const { env, run, aws } = world;
+  const { env, run, aws, fetch } = world;
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
   const [backend, quotas, git] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
-    checkGit(stack, run, { aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
+    checkGit(stack, { run, fetch, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -96,8 +97,8 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   ];
 }
 
-async function checkPackages(stack: Stack, { root, fetch }: World): Promise<Finding[]> {
-  if (fetch === undefined) return [note("packages", "are not looked for", "run it without --offline")];
+async function checkPackages(stack: Stack, { root, fetch, offline }: World): Promise<Finding[]> {
+  if (offline) return [note("packages", "are not looked for", "run it without --offline")];
   const today = new Date().toISOString().slice(0, 10);
   return checkReferences(stack, { root, fetch, pauses: [1_000, 4_000], today });
 }
@@ -128,7 +129,8 @@ export async function run(argv: readonly string[]): Promise<number> {
       env,
       run: runner(root, env),
       aws: {},
-      fetch: values.offline ? undefined : (url, init) => fetch(url, init),
+      fetch: (url, init) => fetch(url, init),
+      offline: values.offline,
     },
   );
   process.stdout.write(values.json ? asJson(groups) : asText(groups));

@@ -31,8 +31,11 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable)
 /** What a spoke takes whose Spoke says no more than it must. */
 export const spokeShare: Share = { vpcs: 1, addresses: 1, natGateways: 1, clusters: 1, oidcProviders: 1, roles: 5 };
 
-/** Where Service Quotas tells the quotas of IAM, which is global (provider documentation of aws_servicequotas_service_quota). */
-const homeRegion = (region: string): string => (region.startsWith("us-gov-") ? "us-gov-west-1" : "us-east-1");
+/** Where Service Quotas tells the quotas of IAM, which is global in its partition: the region of IAM's own endpoint (AWS General Reference). */
+function homeRegion(region: string): string {
+  if (region.startsWith("us-gov-")) return "us-gov-west-1";
+  return region.startsWith("cn-") ? "cn-north-1" : "us-east-1";
+}
 
 /** The value in force; AWS's default where Service Quotas keeps no other for the account. */
 async function inForce(name: QuotaName, region: string, config: AwsConfig): Promise<number | undefined> {

@@ -11,7 +11,7 @@ async function examined(stack: string | undefined, answers: Answers = {}) {
   const aws = await fakeAws(answers);
   close = aws.close;
   const question = { stack, configFile: undefined, spokes: 1 };
-  const groups = await examine(question, { root, env: {}, run: noPrograms, aws: aws.config, fetch: undefined });
+  const groups = await examine(question, { root, env: {}, run: noPrograms, aws: aws.config, fetch, offline: true });
   return { groups: Object.fromEntries(groups.map(({ name, findings }) => [name, findings])), asked: aws.asked };
 }
 

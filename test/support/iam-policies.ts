@@ -2,6 +2,7 @@
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
+import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
@@ -43,6 +44,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     ),
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "tenant boundary": tenantBoundary(scope),
+    "fleet doctor": doctorPolicy(),
   };
   const inlineRole = {
     "Crossplane on the hub": crossplanePolicy({

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { checkGit } from "../../../cli/doctor/git.ts";
 import { runner } from "../../../cli/doctor/process.ts";
 import type { AccessList } from "../../../local/git/access.ts";
+import { createHttpServer } from "../../../local/git/http.ts";
 import { publish } from "../../../local/git/repositories.ts";
 import { createSshServer, knownHostsLine, newPrivateKey } from "../../../local/git/ssh.ts";
 import { type Answers, type Asked, fakeAws, Refusal } from "./support/aws.ts";
@@ -19,8 +22,11 @@ const key = newPrivateKey("hub");
 const hostKey = newPrivateKey("host");
 const run = runner(base, { ...process.env, TMPDIR: temporary, SSH_AUTH_SOCK: "" });
 let deployKeys: AccessList["deployKeys"] = [];
+let tokens: AccessList["tokens"] = [];
 let server: Server;
+let https: HttpServer;
 let host = "";
+let httpHost = "";
 
 const grants = (...names: string[]) =>
   names.map((repository) => ({ repository, publicKey: knownHostsLine("", key).trim(), access: "read" as const }));
@@ -30,13 +36,18 @@ beforeAll(async () => {
   for (const folder of [content, temporary, join(base, "git")]) mkdirSync(folder);
   writeFileSync(join(content, "README.md"), "# system\n");
   for (const name of ["gitops-system", "gitops-workloads"]) publish(join(base, "git", `${name}.git`), content, "first");
-  const accessList = () => ({ deployKeys, tokens: [] }) as AccessList;
+  const accessList = () => ({ deployKeys, tokens }) as AccessList;
   server = createSshServer({ root: join(base, "git"), hostKey, accessList, log: () => {} });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  https = createHttpServer({ root: join(base, "git"), accessList, log: () => {} });
+  await new Promise<void>((ready) => https.listen(0, "127.0.0.1", ready));
+  httpHost = `127.0.0.1:${(https.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
   await new Promise<void>((done) => server.close(() => done()));
+  https.closeAllConnections();
+  await new Promise<void>((done) => https.close(() => done()));
   rmSync(base, { recursive: true });
 });
 
@@ -60,7 +71,7 @@ async function look(change: Record<string, string> = {}, answers: Answers = stor
     gitKnownHosts: knownHostsLine(`[127.0.0.1]:${host.split(":")[1]}`, hostKey),
     ...change,
   };
-  const findings = await checkGit({ ...stack, settings }, run, { aws: aws.config, loggedIn, ssh: undefined });
+  const findings = await checkGit({ ...stack, settings }, { run, fetch, aws: aws.config, loggedIn, ssh: undefined });
   expect(readdirSync(temporary)).toEqual([]);
   const [hosts, system, workloads] = ["host key", "deploy key of gitops-system", "deploy key of gitops-workloads"].map(
     (name) => findings.find((finding) => finding.name.startsWith(name)),
@@ -130,13 +141,22 @@ describe("fleet doctor, Git hosts", () => {
     });
     const aws = await fakeAws(stored);
     close = aws.close;
-    const [hosts] = await checkGit(await devStack(), silent, { aws: aws.config, loggedIn: true, ssh: undefined });
+    const [hosts] = await checkGit(await devStack(), {
+      run: silent,
+      fetch,
+      aws: aws.config,
+      loggedIn: true,
+      ssh: undefined,
+    });
     expect(hosts).toMatchObject({ status: "unchecked" });
   });
 
   test("keys that the first pulumi up has yet to make are nothing wrong, ones that may not be read are unknown", async () => {
     const missing = await look({}, { GetSecretValue: new Refusal("ResourceNotFoundException") });
-    expect(missing.system).toMatchObject({ status: "note", message: "is made by the first pulumi up" });
+    expect(missing.system).toMatchObject({
+      status: "note",
+      message: expect.stringContaining("by the first pulumi up"),
+    });
     expect(missing.hosts?.status).toBe("ok");
     await close();
     const denied = await look({}, { GetSecretValue: new Refusal("AccessDeniedException") });
@@ -160,9 +180,66 @@ describe("fleet doctor, Git hosts", () => {
       called.push([program, ...args, JSON.stringify(options?.env)].join(" "));
       return programs({ git: { code: 128, stderr: "x" }, "ssh-agent": { code: 1, stderr: "x" } })(program, args);
     };
-    await checkGit(await devStack(), noting, { aws: aws.config, loggedIn: true, ssh: undefined });
+    await checkGit(await devStack(), { run: noting, fetch, aws: aws.config, loggedIn: true, ssh: undefined });
     expect(called).toHaveLength(3);
     const secret = key.split("\n")[1] ?? "";
     for (const line of called) expect(line).not.toContain(secret);
+  });
+});
+
+describe("fleet doctor, Git hosts by token", () => {
+  const TOKEN = "a-token-of-the-test";
+  const sha256 = createHash("sha256").update(TOKEN).digest("hex");
+  const mayRead = (...names: string[]) =>
+    names.map((repository) => ({ repository, username: "flux", sha256, access: "read" as const }));
+  beforeEach(() => {
+    tokens = mayRead("gitops-system", "gitops-workloads");
+  });
+
+  async function byToken({ branch = "main", at = httpHost, answers = {} as Answers, loggedIn = true } = {}) {
+    const aws = await fakeAws({ GetSecretValue: credential({ username: "flux", password: TOKEN }), ...answers });
+    close = aws.close;
+    const stack = await devStack();
+    const settings = {
+      ...stack.settings,
+      gitAuthentication: "token" as const,
+      // The program takes https alone; the server of this test has no certificate.
+      gitopsSystemRepoUrl: `http://${at}/gitops-system.git`,
+      gitopsWorkloadsRepoUrl: `http://${at}/gitops-workloads.git`,
+      gitopsSystemRepoRevision: branch,
+    };
+    const options = { run, fetch, aws: aws.config, loggedIn, ssh: undefined };
+    const findings = await checkGit({ ...stack, settings }, options);
+    expect(JSON.stringify(findings)).not.toContain(TOKEN);
+    return findings;
+  }
+
+  test("are ok when the token reads the branches", async () => {
+    expect((await byToken()).map(({ name, status }) => [name, status])).toEqual([
+      ["token for gitops-system", "ok"],
+      ["token for gitops-workloads", "ok"],
+    ]);
+  });
+
+  test("say that the token is not accepted, may not read a repository, or that the branch is not there", async () => {
+    tokens = mayRead("gitops-system");
+    const [system, workloads] = await byToken({ branch: "production" });
+    expect(system).toMatchObject({ status: "wrong", message: expect.stringContaining("no branch production") });
+    expect(workloads).toMatchObject({ status: "wrong", todo: expect.stringContaining("--secret gitToken") });
+    await close();
+    tokens = [];
+    expect((await byToken())[0]).toMatchObject({
+      status: "wrong",
+      message: expect.stringContaining("is not accepted"),
+    });
+  });
+
+  test("are unknown where the host does not answer, or the token may not be read", async () => {
+    expect((await byToken({ at: "127.0.0.1:9" }))[0]).toMatchObject({ status: "unchecked" });
+    await close();
+    const denied = { GetSecretValue: new Refusal("AccessDeniedException") };
+    expect((await byToken({ answers: denied }))[0]).toMatchObject({ status: "unchecked" });
+    await close();
+    expect(await byToken({ loggedIn: false })).toMatchObject([{ status: "unchecked" }]);
   });
 });

@@ -1,0 +1,63 @@
+import type { Readable } from "../../infra/rules.ts";
+import { type Repository, repositories } from "../../lib/names.ts";
+import type { Fleet } from "../sources.ts";
+import { isMissing, untold } from "./aws.ts";
+import { type Finding, note, wrong } from "./finding.ts";
+
+/** A repository as the stack names it. */
+export interface Source {
+  readonly repository: Repository;
+  readonly url: URL;
+  readonly branch: string;
+}
+
+/** The repositories that the settings name. */
+export function sources(settings: Readable): Source[] {
+  const urls = { "gitops-system": settings.gitopsSystemRepoUrl, "gitops-workloads": settings.gitopsWorkloadsRepoUrl };
+  const branches = {
+    "gitops-system": settings.gitopsSystemRepoRevision,
+    "gitops-workloads": settings.gitopsWorkloadsRepoRevision,
+  };
+  return repositories.flatMap((repository) => {
+    const [url, branch] = [urls[repository], branches[repository]];
+    return url && branch ? [{ repository, url: new URL(url), branch }] : [];
+  });
+}
+
+/** What is wrong when a repository can be read and lacks the branch. */
+export const withoutBranch = (title: string, { url, branch }: Source): Finding =>
+  wrong(
+    title,
+    `reads ${url.href}, which has no branch ${branch}`,
+    `push ${branch}, or name another revision in the stack`,
+  );
+
+export interface CredentialQuestion {
+  /** Name of the finding. */
+  readonly title: string;
+  readonly source: Source;
+  /** Members of the secret that are needed. */
+  readonly members: readonly string[];
+  /** What to do once the first `pulumi up` has made it. */
+  readonly afterwards: string;
+  readonly credential: Fleet["credential"];
+}
+
+/** Tries a repository's credential out of Secrets Manager, unless it can't be read there. */
+export async function withCredential(
+  { title, source, members, afterwards, credential }: CredentialQuestion,
+  attempt: (values: readonly string[]) => Promise<Finding>,
+): Promise<Finding> {
+  let found: Readonly<Record<string, string>>;
+  try {
+    found = await credential(source.repository);
+  } catch (error) {
+    const { cause = error } = error as Error;
+    if (isMissing(cause)) return note(title, "is put into Secrets Manager by the first pulumi up", afterwards);
+    return untold(title, cause, "secretsmanager:GetSecretValue and kms:Decrypt on the fleet's secrets");
+  }
+  const missing = members.filter((member) => found[member] === undefined);
+  if (missing.length > 0)
+    return wrong(title, `the secret in Secrets Manager has no member ${missing.join(", ")}`, "pulumi up");
+  return attempt(members.map((member) => found[member] ?? ""));
+}
