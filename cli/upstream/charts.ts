@@ -19,7 +19,7 @@ async function readIndex(client: Client, repository: string): Promise<Index> {
   try {
     return parse(text) as Index;
   } catch (error) {
-    throw new Unanswered(`${url} is no YAML: ${(error as Error).message.split("\n")[0]}`, { cause: error });
+    throw new Unanswered(`${url} is not YAML: ${(error as Error).message.split("\n")[0]}`, { cause: error });
   }
 }
 

@@ -91,7 +91,7 @@ export async function checkImage(client: Client, reference: string): Promise<voi
 
 /** An image of one architecture says in its configuration which. */
 async function ofConfig(client: Client, reference: string, { config }: Manifest): Promise<string[]> {
-  if (config === undefined) throw new Wrong(`${reference} is no image: its manifest names no configuration`);
+  if (config === undefined) throw new Wrong(`${reference} is not an image: its manifest names no configuration`);
   const blob = await must(client, { ...parseName(reference), version: config.digest }, "blobs");
   const { architecture } = blob as { readonly architecture?: string };
   return architecture === undefined ? [] : [architecture];

@@ -48,12 +48,12 @@ const caches = ({ uses = "", with: inputs = {} }: Step) =>
   (uses.startsWith("actions/setup-node@") && (inputs["package-manager-cache"] !== false || "cache" in inputs)) ||
   uses.startsWith("actions/cache@");
 
+const installs = ({ run = "" }: Step) => /\b(apt|apt-get|apk|dnf|yum) (-\S+ )*(add|install|update|upgrade)\b/.test(run);
+
 function ofStep(step: Step): string[] {
   const found: string[] = [];
   if (step.uses && !step.uses.startsWith("./") && !/^[\w-]+\/[\w./-]+@[0-9a-f]{40}$/.test(step.uses))
     found.push(`${step.uses}: an action is pinned by the full SHA of a commit`);
-  if (/\b(apt|apt-get|apk|dnf|yum) (-\S+ )*(add|install|update|upgrade)\b/.test(step.run ?? ""))
-    found.push("nothing is installed on a runner: say what it lacks");
   if (step.run?.includes("${{"))
     found.push("a script takes values from its environment, not by an expression that becomes part of it");
   if (step.uses?.startsWith("actions/checkout@") && step.with?.["persist-credentials"] !== false)
@@ -66,6 +66,9 @@ function ofStep(step: Step): string[] {
 function ofJob(job: Job, events: readonly string[]): string[] {
   const found = (job.steps ?? []).flatMap(ofStep);
   const rights = Object.entries(job.permissions ?? {});
+  // A container goes with its job.
+  if (!job.container && (job.steps ?? []).some(installs))
+    found.push("nothing is installed on a machine: say what it lacks, or run in a container");
   const image = typeof job.container === "string" ? job.container : job.container?.image;
   if (image !== undefined && !/@sha256:[0-9a-f]{64}$/.test(image))
     found.push(`${image}: a container is pinned by its digest`);

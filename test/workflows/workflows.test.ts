@@ -235,6 +235,13 @@ jobs:
     expect(found(good)).toEqual([]);
   });
 
+  test("nothing in what is installed in a container, which goes with its job", () => {
+    const text = good
+      .replace("npm test", "apt-get install git")
+      .replace("    timeout", `    container: debian@sha256:${"0".repeat(64)}\n    timeout`);
+    expect(found(text)).toEqual([]);
+  });
+
   test.for<[string, string, string]>([
     ["a tag in place of a SHA", good.replace(/@\w{40} # v7.0.1/, "@v7"), "is pinned by the full SHA"],
     [
@@ -284,7 +291,7 @@ jobs:
     [
       "a package that is installed",
       good.replace("npm test", "apt-get update && apt-get install --yes git"),
-      "nothing is installed on a runner",
+      "nothing is installed on a machine",
     ],
     [
       "a cache beside a right",
