@@ -40,7 +40,10 @@ export function atProvider(key: string, object: KubeObject, account: string): St
     case "OpenIDConnectProvider":
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
     case "NodeGroup":
-      return { id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) };
+      return {
+        ...{ id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) },
+        ...{ instanceTypes: spec["instanceTypes"], amiType: spec["amiType"], capacityType: spec["capacityType"] },
+      };
     case "AccessEntry":
       return { id: key, kubernetesGroups: spec["kubernetesGroups"] };
     case "Addon":

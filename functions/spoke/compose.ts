@@ -15,6 +15,7 @@ import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
+import { isNodeGroup } from "./node-groups.ts";
 import { Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
@@ -83,7 +84,9 @@ function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: 
 /** The removal: what has its turn is no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
 function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
-  const groupOf = (key: string) => (composer.entries.get(key) ?? composer.waiting.get(key))?.group;
+  // A former node group is no longer composed while EKS drains it.
+  const groupOf = (key: string) =>
+    (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? (isNodeGroup(key) ? "nodeGroup" : undefined);
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
   const conditions = [deletingCondition(spoke.metadata.name, left), hubAccessCondition(context.hubAccess)];
   return {

@@ -90,6 +90,12 @@ export class Composer {
     else this.waiting.set(key, { group, missing });
   }
 
+  /** Wants `key` as it is, where it exists. */
+  keep(group: Group, key: string): void {
+    const existing = this.#observed.get(key);
+    if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
+  }
+
   /** Name of the object in Kubernetes. Deterministic, so a Spoke made again never meets what is left of its predecessor. */
   objectName(key: string): string {
     return objectName(this.#spoke, key);

@@ -4,6 +4,7 @@ import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { failure, type Observed } from "./observed.ts";
+import { nodeGroups } from "./node-groups.ts";
 import { nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import type { Problem } from "./problems.ts";
@@ -138,7 +139,7 @@ export function versionCondition(context: Context): SpokeCondition {
   const { observed, spoke } = context;
   const wanted = spoke.spec.kubernetesVersion;
   const running = runningVersion(observed);
-  const nodes = observed.text("node-group", "version");
+  const nodes = observed.text(nodeGroups(context).serving, "version");
   if (running === undefined)
     return no(type, "NotRunning", `Kubernetes ${wanted} is asked for; there is no control plane yet`);
   if (compareVersions(running, wanted) > 0) {

@@ -2,6 +2,7 @@ import type { Phase, SpokeStatus } from "./api.ts";
 import type { SpokeCondition } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { hubAccessType } from "./hub-access.ts";
+import { nodeGroups } from "./node-groups.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
@@ -27,7 +28,7 @@ export function facts(context: Context): SpokeStatus {
   return {
     ...known({
       kubernetesVersion: runningVersion(observed) ?? status.kubernetesVersion,
-      nodesKubernetesVersion: observed.text("node-group", "version") ?? status.nodesKubernetesVersion,
+      nodesKubernetesVersion: observed.text(nodeGroups(context).serving, "version") ?? status.nodesKubernetesVersion,
     }),
     network,
     cluster: {

@@ -1,5 +1,6 @@
 import { type EksAddon, eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
+import { anyNodes } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 
@@ -13,7 +14,7 @@ function addon(context: Context, name: EksAddon): void {
   const facts = {
     controlPlane: controlPlaneFacts(context).endpoint,
     kubernetesVersion: running,
-    nodes: needsNodes.includes(name) ? observed.allReady(["node-group"]) : true,
+    nodes: needsNodes.includes(name) ? anyNodes(context) : true,
     role: name === "aws-ebs-csi-driver" ? driverRole(context) : {},
   };
   composer.managed("addons", `addon-${name}`, "Addon", facts, ({ role }) => ({

@@ -7,6 +7,7 @@ import { objectName } from "../composer.ts";
 import type { Context, Surroundings } from "../context.ts";
 import { otherKinds } from "../kinds.ts";
 import type { KubeObject } from "../kube.ts";
+import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
 import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
@@ -222,7 +223,7 @@ function bootstrap(context: Context): void {
   const facts = {
     kubeConfig: observed.allReady(handover),
     identities: observed.allReady(identityKeys(context)),
-    nodes: observed.allReady(["node-group"]),
+    nodes: anyNodes(context),
   };
   composer.object("bootstrap", "bootstrap", facts, () => bootstrapKustomization(spoke, settings));
 }

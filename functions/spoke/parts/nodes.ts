@@ -3,8 +3,10 @@ import { serviceTrust } from "../../../lib/iam/trust.ts";
 import { eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
 import { at } from "../kube.ts";
+import { nodeGroups } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { isDeleting } from "./guard.ts";
 import { nodeRoutes, nodeSubnetIds } from "./network.ts";
 import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
 
@@ -57,7 +59,8 @@ function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion:
 /** Nodes follow the version that the control plane runs, after the add-ons: a node is never ahead of either. */
 export function nodesVersion(context: Context): string | undefined {
   const running = runningVersion(context.observed);
-  const current = at(context.observed.get("node-group")?.spec, "forProvider", "version");
+  const { serving } = nodeGroups(context);
+  const current = at(context.observed.get(serving)?.spec, "forProvider", "version");
   if (typeof current !== "string" || running === undefined || addonsFollow(context, running)) return running;
   return current;
 }
@@ -66,23 +69,31 @@ export function nodesVersion(context: Context): string | undefined {
  * `desired` counts when the group is made; from then on it is an autoscaler's, within the limits. EKS refuses limits that don't hold
  * the number of nodes (UpdateNodegroupConfig), so a group outside them is brought to the nearer one.
  */
-function scaling({ observed, spoke }: Context): { readonly scalingConfig: object; readonly initProvider: object } {
-  const { min, desired, max } = spoke.spec.nodes;
-  const nodes = observed.number("node-group", "scalingConfig", "desiredSize") ?? min;
+function scaling(context: Context): { readonly scalingConfig: object; readonly initProvider: object } {
+  const { min, desired, max } = context.spoke.spec.nodes;
+  const { wanted, former } = nodeGroups(context);
+  const size = (key: string) => context.observed.number(key, "scalingConfig", "desiredSize");
+  const nodes = size(wanted.key) ?? min;
   const outside = nodes < min || nodes > max;
+  // A group that replaces another one begins with as many nodes as that one has by now.
+  const initial = Math.min(Math.max(desired, ...former.map((key) => size(key) ?? 0)), max);
   return {
     scalingConfig: {
       minSize: min,
       maxSize: max,
       ...(outside ? { desiredSize: Math.min(Math.max(nodes, min), max) } : {}),
     },
-    initProvider: { scalingConfig: { desiredSize: desired } },
+    initProvider: { scalingConfig: { desiredSize: initial } },
   };
 }
 
-/** One managed node group in the subnets with a way out. */
+/**
+ * One managed node group in the subnets with a way out. A change of what EKS can't change makes another one; the former goes when
+ * that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
+ */
 export function composeNodes(context: Context): void {
   const { composer, names, observed, spoke, tags } = context;
+  const { wanted, former } = nodeGroups(context);
   const { region, nodes } = spoke.spec;
   const role = nodeRole(context);
   composeRole(context, role);
@@ -100,8 +111,9 @@ export function composeNodes(context: Context): void {
     podNetwork: observed.has("addon-vpc-cni") || undefined,
   };
   const { scalingConfig, initProvider } = scaling(context);
-  composer.managed("nodeGroup", "node-group", "NodeGroup", facts, (known) => ({
-    externalName: names.nodeGroup,
+  if (!observed.ready(wanted.key) || isDeleting(spoke)) for (const key of former) composer.keep("nodeGroup", key);
+  composer.managed("nodeGroup", wanted.key, "NodeGroup", facts, (known) => ({
+    externalName: wanted.name,
     initProvider,
     forProvider: {
       region,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { at } from "../../../functions/spoke/kube.ts";
+import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { labelKeys } from "../../../lib/labels.ts";
-import { example, exampleNames, hub, settings, spoke } from "./support/fixtures.ts";
+import { nodeDigest } from "../../../lib/node-groups.ts";
+import { example, exampleNames, hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { failing, World } from "./support/world.ts";
 
 /** A spoke that runs. */
@@ -84,7 +85,7 @@ describe("a new Spoke", () => {
     world.step();
     const { wanted, status } = world.step();
     expect([...wanted.keys()]).toEqual([...before.keys()]);
-    for (const key of ["subnet-private-0", "cluster-secret", "kubeconfig", "node-group", "role-external-secrets"]) {
+    for (const key of ["subnet-private-0", "cluster-secret", "kubeconfig", nodeGroup, "role-external-secrets"]) {
       expect(wanted.get(key)?.manifest.spec, key).toEqual(before.get(key)?.manifest.spec);
       expect(wanted.get(key)?.manifest.data, key).toEqual(before.get(key)?.manifest.data);
       expect(wanted.get(key)?.manifest.metadata.labels, key).toEqual(before.get(key)?.manifest.metadata.labels);
@@ -105,16 +106,16 @@ describe("a new Spoke", () => {
 });
 
 describe("the number of nodes", () => {
-  const scaling = (world: World) => at(world.object("node-group").spec, "forProvider", "scalingConfig");
+  const scaling = (world: World) => at(world.object(nodeGroup).spec, "forProvider", "scalingConfig");
   /** What an autoscaler does: the group has another size, of which nobody told Crossplane. */
   const scaled = (world: World, desiredSize: number) => {
-    const { object } = world.live.get("node-group") as { object: { status: { atProvider: object } } };
+    const { object } = world.live.get(nodeGroup) as { object: { status: { atProvider: object } } };
     Object.assign(object.status.atProvider, { scalingConfig: { minSize: 2, desiredSize, maxSize: 4 } });
   };
 
   it("begins with what the Spoke asks for, and is an autoscaler's from then on", () => {
     const world = running(spoke({ nodes: { min: 2, desired: 3, max: 4 } }));
-    const group = world.object("node-group").spec;
+    const group = world.object(nodeGroup).spec;
     expect(at(group, "initProvider")).toEqual({ scalingConfig: { desiredSize: 3 } });
     expect(scaling(world)).toEqual({ minSize: 2, maxSize: 4 });
     scaled(world, 4);
@@ -137,15 +138,152 @@ describe("the number of nodes", () => {
   });
 });
 
+describe("another kind of nodes", () => {
+  const before = { instanceTypes: ["m6i.large"], amiType: "AL2023_x86_64_STANDARD", capacityType: "ON_DEMAND" };
+  const graviton = { instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD", capacityType: "ON_DEMAND" };
+  const keyOf = (fields: typeof before) => `node-group-${nodeDigest(fields)}`;
+  const nodeGroupsOf = (world: World) => [...world.live.keys()].filter((key) => key.startsWith("node-group"));
+  const take = (world: World, change: object) => world.change({ nodes: { ...world.spoke.spec.nodes, ...change } });
+  const hold = (world: World, key: string) =>
+    world.reports.set(key, (status) => ({ ...status, conditions: [{ type: "Ready", status: "False", reason: "Creating" }] }));
+
+  it("makes a group beside the one that serves, which goes only when the new one is ready", () => {
+    const world = running(spoke());
+    const kept = world.object(keyOf(before)).spec;
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), keyOf(graviton)].sort());
+    expect(world.object(keyOf(before)).spec).toEqual(kept);
+    expect(world.object(keyOf(graviton)).metadata.annotations).toMatchObject({
+      "crossplane.io/external-name": `fleet-spoke-blue-nodes-${nodeDigest(graviton)}`,
+    });
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InProgress" });
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+    expect(world.removed).toEqual([keyOf(before)]);
+  });
+
+  it.each([
+    ["instance types", { instanceTypes: ["m6i.xlarge"] }],
+    ["their order of preference", { instanceTypes: ["m6a.large", "m6i.large"] }],
+    ["the capacity type", { capacityType: "SPOT" }],
+  ])("is another group for %s", (_what, change) => {
+    const world = running(spoke());
+    take(world, change);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf({ ...before, ...change })]);
+  });
+
+  it("is not needed for a larger disk or other limits: the launch template and the group change in place", () => {
+    const world = running(spoke());
+    take(world, { diskSize: 100, max: 6 });
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(before)]);
+    expect(world.forProvider(keyOf(before))["launchTemplate"]).toEqual({ id: "lt-1", version: "2" });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("begins with as many nodes as an autoscaler has made of the former", () => {
+    const world = running(spoke());
+    const { object } = world.live.get(keyOf(before)) as { object: { status: { atProvider: object } } };
+    Object.assign(object.status.atProvider, { scalingConfig: { desiredSize: 4 } });
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(at(world.object(keyOf(graviton)).spec, "initProvider", "scalingConfig")).toEqual({ desiredSize: 4 });
+  });
+
+  it("that AWS refuses leaves the former, and what was refused goes as soon as it is corrected", () => {
+    const world = running(spoke());
+    const wrong = keyOf({ ...before, instanceTypes: ["m9.large"] });
+    world.reports.set(wrong, failing("InvalidParameterException: Instance type m9.large is not supported"));
+    take(world, { instanceTypes: ["m9.large"] });
+    world.settle();
+    expect(world.condition("NodesReady")).toMatchObject({ reason: "InvalidNodes" });
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), keyOf(graviton)].sort());
+    take(world, before);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(before)]);
+  });
+
+  /** A spoke whose node group has the key and the name of before there were digests. */
+  const old = () => {
+    const world = running(spoke());
+    const group = world.live.get(keyOf(before)) as { object: KubeObject; referred: boolean; deleting: boolean };
+    const { metadata } = group.object;
+    const annotations = {
+      ...metadata.annotations,
+      "crossplane.io/external-name": "fleet-spoke-blue-nodes",
+      "crossplane.io/composition-resource-name": "node-group",
+    };
+    world.live.delete(keyOf(before));
+    world.live.set("node-group", {
+      ...group,
+      object: { ...group.object, metadata: { ...metadata, name: "blue-node-group", annotations } },
+    });
+    return world;
+  };
+
+  it("does not come by an upgrade of the function: a group without a digest in its name stays", () => {
+    const world = old();
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual(["node-group"]);
+    expect(world.object("node-group").metadata).toMatchObject({
+      name: "blue-node-group",
+      annotations: { "crossplane.io/external-name": "fleet-spoke-blue-nodes" },
+    });
+    expect(world.removed).toEqual([]);
+    take(world, graviton);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+    expect(world.removed).toEqual(["node-group"]);
+  });
+
+  it("is made where the provider had refused a change of the group without a digest", () => {
+    const world = old();
+    const { object } = world.live.get("node-group") as { object: { spec: { forProvider: object } } };
+    Object.assign(object.spec.forProvider, graviton);
+    world.reports.set("node-group", ({ atProvider, ...status }) => ({
+      ...status,
+      atProvider: { ...(atProvider as object), ...before },
+    }));
+    world.change({ nodes: { ...world.spoke.spec.nodes, ...graviton } });
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+  });
+
+  it("under way, or not yet drained, does not hinder a removal, and goes before the cluster", () => {
+    const world = running(spoke());
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    world.stuck.add(keyOf(before));
+    world.reports.clear();
+    for (let step = 0; step < 5; step += 1) world.step();
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    expect(world.live.has("cluster")).toBe(true);
+    expect(world.live.has("role-node")).toBe(true);
+    world.stuck.clear();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+});
+
 describe("an upgrade", () => {
   it("raises the control plane, then the add-ons, then the nodes", () => {
     const world = running(spoke());
     const tell = (key: string) => world.reports.set(key, () => structuredClone(world.object(key).status) as never);
-    for (const key of ["cluster", "addon-coredns", "node-group"]) tell(key);
+    for (const key of ["cluster", "addon-coredns", nodeGroup]) tell(key);
     world.change({ kubernetesVersion: "1.35" });
     world.settle();
     expect(world.forProvider("cluster")).toMatchObject({ version: "1.35" });
-    expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.34" });
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.34.6-eksbuild.21" });
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "UpgradingControlPlane" });
     expect(world.answer).toMatchObject({ ready: false, status: { phase: "Upgrading", kubernetesVersion: "1.34" } });
@@ -153,15 +291,15 @@ describe("an upgrade", () => {
     world.reports.delete("cluster");
     world.settle();
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
-    expect(world.forProvider("node-group")).toMatchObject({ version: "1.34" });
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.34" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingAddons" });
 
     world.reports.delete("addon-coredns");
     world.settle();
-    expect(world.forProvider("node-group")).toMatchObject({ version: "1.35" });
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35" });
     expect(world.condition("VersionCurrent")).toMatchObject({ reason: "UpgradingNodes" });
 
-    world.reports.delete("node-group");
+    world.reports.delete(nodeGroup);
     expect(world.settle()).toMatchObject({ ready: true, status: { nodesKubernetesVersion: "1.35" } });
     expect(world.removed).toEqual([]);
   });
@@ -187,7 +325,7 @@ describe("an upgrade", () => {
     world.settle();
     expect(world.forProvider("cluster")["version"]).toBe("1.35");
     expect(world.forProvider("addon-kube-proxy")).toMatchObject({ addonVersion: "v1.35.3-eksbuild.21" });
-    expect(world.forProvider("node-group")["version"]).toBe("1.35");
+    expect(world.forProvider(nodeGroup)["version"]).toBe("1.35");
     expect(world.answer?.status).toMatchObject({ kubernetesVersion: "1.35", nodesKubernetesVersion: "1.35" });
     expect(world.condition("VersionCurrent")).toMatchObject({ status: "False", reason: "AheadOfSpec" });
     expect(world.condition("VersionCurrent")?.message).toContain("set spec.kubernetesVersion to 1.35");
@@ -215,7 +353,7 @@ describe("an upgrade", () => {
     expect(world.settle().ready).toBe(true);
     expect(world.forProvider("addon-coredns")["addonVersion"]).toBe("v1.12.9-eksbuild.9");
     expect(world.forProvider("addon-aws-ebs-csi-driver")).not.toHaveProperty("addonVersion");
-    expect(world.forProvider("node-group")["version"]).toBe("1.35");
+    expect(world.forProvider(nodeGroup)["version"]).toBe("1.35");
   });
 });
 
@@ -249,7 +387,7 @@ describe("a removal", () => {
     for (const key of [
       "kubeconfig",
       "cluster-secret",
-      "node-group",
+      nodeGroup,
       "cluster",
       "route-private-0",
       "access-policy-helm-controller",
@@ -333,7 +471,7 @@ describe("a removal", () => {
     const world = running(spoke({ deletionProtection: true }));
     world.change({ deletionProtection: false });
     world.delete();
-    world.stuck.add("node-group");
+    world.stuck.add(nodeGroup);
     for (let step = 0; step < 8; step += 1) world.step();
     expect(world.forProvider("cluster")["deletionProtection"]).toBe(false);
     world.stuck.clear();
@@ -356,8 +494,8 @@ describe("trouble", () => {
       "NetworkReady",
       "QuotaExceeded",
     ],
-    ["node-group", "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
-    ["node-group", "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
+    [nodeGroup, "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
+    [nodeGroup, "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
     ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
     ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
     ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],
@@ -381,8 +519,8 @@ describe("trouble", () => {
 
   it("with an update does not take the spoke down, and is told", () => {
     const world = running(spoke());
-    world.change({ nodes: { ...world.spoke.spec.nodes, instanceTypes: ["m9.large"] } });
-    world.reports.set("node-group", failing("InvalidParameterException: instance type m9.large", true));
+    world.change({ nodes: { ...world.spoke.spec.nodes, max: 450 } });
+    world.reports.set(nodeGroup, failing("InvalidParameterException: instance type m9.large", true));
     world.settle();
     expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InvalidNodes" });
     expect(world.removed).toEqual([]);

@@ -5,7 +5,7 @@ import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import type { PolicyDocument } from "../../../lib/iam/policy.ts";
 import { allowed } from "../../support/iam.ts";
-import { example, exampleNames, hub, settings, spoke } from "./support/fixtures.ts";
+import { example, exampleNames, hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { schemaFolder, unknownToProvider, violations } from "./support/schemas.ts";
 import { World } from "./support/world.ts";
 
@@ -150,7 +150,7 @@ describe("the network", () => {
     expect(keys.filter((key) => key.startsWith("nat-"))).toHaveLength(gateways);
     expect(keys.filter((key) => key.startsWith("address-"))).toHaveLength(gateways);
     expect(keys.filter((key) => key.startsWith("route-private-"))).toHaveLength(routes);
-    expect(world.forProvider("node-group")["subnetIds"]).toEqual(
+    expect(world.forProvider(nodeGroup)["subnetIds"]).toEqual(
       [0, 1].map((zone) => `subnet-subnet-${natGateways === "none" ? "public" : "private"}-${zone}`),
     );
   });

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import type { Spoke } from "../../../../functions/spoke/api.ts";
 import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { readSettings, type Settings } from "../../../../functions/spoke/settings.ts";
+import { nodeDigest } from "../../../../lib/node-groups.ts";
 import { withDefaults } from "../../../../lib/openapi.ts";
 import { compositionInput, spokeSchema } from "./definition.ts";
 
@@ -81,6 +82,13 @@ export function stored(
 }
 
 export const example = (name: string): Spoke => stored(written(name));
+
+/** Composition resource name of the node group of {@link spoke} with its default nodes. */
+export const nodeGroup = `node-group-${nodeDigest({
+  instanceTypes: ["m6i.large"],
+  amiType: "AL2023_x86_64_STANDARD",
+  capacityType: "ON_DEMAND",
+})}`;
 
 /** A small valid Spoke, with changes of its specification. */
 export function spoke(
