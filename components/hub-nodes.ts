@@ -3,12 +3,13 @@ import * as eks from "@pulumi/eks";
 import * as pulumi from "@pulumi/pulumi";
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import { serviceTrust } from "../lib/iam/trust.ts";
+import { nodeGroupName as digestedName, sameFixedFields } from "../lib/node-groups.ts";
 import type { HubCluster } from "./hub-cluster.ts";
 import { ServiceRole } from "./service-role.ts";
 
 export interface HubNodesArgs {
   readonly cluster: HubCluster;
-  /** Name of the node group and of its launch template. */
+  /** Name of the launch template, and the beginning of the node group's. */
   readonly nodeGroupName: string;
   readonly kubernetesVersion: string;
   /** Subnets with a way out. */
@@ -71,7 +72,7 @@ export class HubNodes extends pulumi.ComponentResource {
       `${name}-group`,
       {
         cluster: cluster.cluster,
-        nodeGroupName,
+        nodeGroupName: this.groupName(args),
         nodeRoleArn: role.arn,
         subnetIds: args.subnetIds,
         instanceTypes: [...args.instanceTypes],
@@ -99,5 +100,26 @@ export class HubNodes extends pulumi.ComponentResource {
       { parent: this, dependsOn: [group] },
     );
     this.registerOutputs({});
+  }
+
+  /**
+   * The name follows from the fields that EKS can't change, so another kind of nodes is another group: Pulumi makes it first, and EKS
+   * drains the former. A group from before there were digests keeps its name as long as it has the wanted fields.
+   */
+  private groupName({ cluster, nodeGroupName, ...args }: HubNodesArgs): pulumi.Output<string> {
+    const clusterName = cluster.name;
+    const { names } = aws.eks.getNodeGroupsOutput({ clusterName }, { parent: this });
+    const first = pulumi
+      .all([names, clusterName])
+      .apply(([all, cluster]) =>
+        all.includes(nodeGroupName)
+          ? aws.eks.getNodeGroup({ clusterName: cluster, nodeGroupName }, { parent: this })
+          : undefined,
+      );
+    return pulumi.all([first, pulumi.all(args.subnetIds)]).apply(([existing, subnetIds]) => {
+      const fields = { ...args, subnetIds };
+      const stays = existing !== undefined && existing.status !== "DELETING" && sameFixedFields(existing, fields);
+      return stays ? nodeGroupName : digestedName(nodeGroupName, fields);
+    });
   }
 }

@@ -1,7 +1,8 @@
 import { DescribeAvailabilityZonesCommand } from "@aws-sdk/client-ec2";
-import { DescribeAddonVersionsCommand } from "@aws-sdk/client-eks";
+import { DescribeAddonVersionsCommand, paginateListNodegroups } from "@aws-sdk/client-eks";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
 import type { Aws } from "./clients.ts";
+import { nodeGroup } from "./eks/node-group.ts";
 import type { Properties } from "./handler.ts";
 
 /** A lookup of the package (Terraform: a data source). */
@@ -117,6 +118,36 @@ const getAddonVersion = lookup<AddonVersion>({
   },
 });
 
+interface NodeGroupNames {
+  clusterName: string;
+  nodeGroupName: string;
+  region?: string;
+}
+
+const getNodeGroups = lookup<Omit<NodeGroupNames, "nodeGroupName">>({
+  arguments: ["clusterName", "region"],
+  required: ["clusterName"],
+  async call(aws, args) {
+    const client = aws.inRegion(args.region).eks;
+    const names: string[] = [];
+    for await (const { nodegroups } of paginateListNodegroups({ client }, { clusterName: args.clusterName }))
+      names.push(...(nodegroups ?? []));
+    return { ...args, id: args.clusterName, names, region: args.region ?? aws.region };
+  },
+});
+
+const getNodeGroup = lookup<NodeGroupNames>({
+  arguments: ["clusterName", "nodeGroupName", "region"],
+  required: ["clusterName", "nodeGroupName"],
+  async call(aws, args) {
+    const { clusterName, nodeGroupName } = args;
+    const id = `${clusterName}:${nodeGroupName}`;
+    const properties = await nodeGroup.read(aws.inRegion(args.region), id, {});
+    if (!properties) throw new Error(`EKS has no node group ${id}`);
+    return { ...properties, id, region: args.region ?? aws.region };
+  },
+});
+
 /** Functions by Pulumi token. */
 export const functions: Readonly<Record<string, AwsFunction>> = {
   "aws:index/getAvailabilityZones:getAvailabilityZones": getAvailabilityZones,
@@ -124,4 +155,6 @@ export const functions: Readonly<Record<string, AwsFunction>> = {
   "aws:index/getPartition:getPartition": getPartition,
   "aws:index/getRegion:getRegion": getRegion,
   "aws:eks/getAddonVersion:getAddonVersion": getAddonVersion,
+  "aws:eks/getNodeGroup:getNodeGroup": getNodeGroup,
+  "aws:eks/getNodeGroups:getNodeGroups": getNodeGroups,
 };

@@ -1,9 +1,13 @@
+import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { Crossplane } from "../../components/crossplane.ts";
 import { FluxSync } from "../../components/flux-sync.ts";
 import { HelmAddon } from "../../components/helm-addon.ts";
+import type { HubCluster } from "../../components/hub-cluster.ts";
+import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
-import { project, recorded, runProgram, stackConfig } from "../support/program.ts";
+import { type FixedNodeFields, nodeDigest } from "../../lib/node-groups.ts";
+import { project, recorded, runProgram, stackConfig, withNodeGroup } from "../support/program.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -94,6 +98,54 @@ describe("the root of Git on the hub", () => {
       dataFrom: [{ extract: expect.objectContaining({ key: "fleet/git/gitops-system" }) }],
     });
     expect(resources.find(({ type }) => type.endsWith(":Kustomization"))?.deleteTimeout).toBe("60m");
+  });
+});
+
+describe("the hub's node group", () => {
+  const fields = {
+    instanceTypes: ["m7g.large"],
+    amiType: "AL2023_ARM_64_STANDARD",
+    capacityType: "ON_DEMAND" as const,
+    subnetIds: ["subnet-b", "subnet-a"],
+  };
+  const cluster = {
+    cluster: { name: "fleet-hub" },
+    name: pulumi.output("fleet-hub"),
+    addonVersion: () => pulumi.output("v1"),
+  } as unknown as HubCluster;
+  const nameWith = async (change: Partial<HubNodesArgs> = {}) => {
+    const args = {
+      ...{ cluster, nodeGroupName: "fleet-hub-nodes", kubernetesVersion: "1.35", ...fields, diskSize: 50 },
+      ...{ scaling: { min: 1, desired: 1, max: 2 }, roleName: "node", permissionsBoundary: undefined },
+      ...{ partition: "aws", tags: {}, ...change },
+    };
+    const { resources } = await recorded("test", async () => new HubNodes("nodes", args));
+    return resources.find(({ type }) => type === "eks:index:ManagedNodeGroup")?.inputs["nodeGroupName"];
+  };
+  const digested = (change: Partial<FixedNodeFields> = {}) => `fleet-hub-nodes-${nodeDigest({ ...fields, ...change })}`;
+
+  it("has a name that follows from what EKS can't change of it", async () => {
+    expect(await nameWith()).toBe(digested());
+    for (const change of [
+      { instanceTypes: ["m7g.xlarge", "m7g.large"] },
+      { capacityType: "SPOT" as const },
+      { subnetIds: ["subnet-a", "subnet-b", "subnet-c"] },
+    ]) {
+      expect(await nameWith(change)).toBe(digested(change));
+      expect(digested(change)).not.toBe(digested());
+    }
+    for (const change of [{ diskSize: 100 }, { kubernetesVersion: "1.34" }, { subnetIds: ["subnet-a", "subnet-b"] }])
+      expect(await nameWith(change)).toBe(digested());
+  });
+
+  it("keeps its name from before there were digests, as long as its fields are the wanted ones", async () => {
+    const fromBefore = { ...fields, nodeGroupName: "fleet-hub-nodes", status: "ACTIVE" };
+    expect(await withNodeGroup(fromBefore, () => nameWith())).toBe("fleet-hub-nodes");
+    expect(await withNodeGroup(fromBefore, () => nameWith({ capacityType: "SPOT" }))).toBe(
+      digested({ capacityType: "SPOT" }),
+    );
+    expect(await withNodeGroup({ ...fromBefore, subnetIds: ["subnet-1"] }, () => nameWith())).toBe(digested());
+    expect(await withNodeGroup({ ...fromBefore, status: "DELETING" }, () => nameWith())).toBe(digested());
   });
 });
 

@@ -145,7 +145,10 @@ describe("another kind of nodes", () => {
   const nodeGroupsOf = (world: World) => [...world.live.keys()].filter((key) => key.startsWith("node-group"));
   const take = (world: World, change: object) => world.change({ nodes: { ...world.spoke.spec.nodes, ...change } });
   const hold = (world: World, key: string) =>
-    world.reports.set(key, (status) => ({ ...status, conditions: [{ type: "Ready", status: "False", reason: "Creating" }] }));
+    world.reports.set(key, (status) => ({
+      ...status,
+      conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
+    }));
 
   it("makes a group beside the one that serves, which goes only when the new one is ready", () => {
     const world = running(spoke());
