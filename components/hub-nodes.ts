@@ -18,6 +18,8 @@ export interface HubNodesArgs {
   readonly capacityType: "ON_DEMAND" | "SPOT";
   /** An Amazon Linux 2023 AMI type that fits the instance types. */
   readonly amiType: string;
+  /** Release of the AMI, of the Kubernetes version. Default (empty): the newest when the group is made, and no other by itself. */
+  readonly releaseVersion: string;
   /** Root volume in GiB. */
   readonly diskSize: number;
   /** `desired` is the number of nodes that a new group begins with. */
@@ -79,6 +81,7 @@ export class HubNodes extends pulumi.ComponentResource {
         capacityType: args.capacityType,
         amiType: args.amiType,
         version: args.kubernetesVersion,
+        ...(args.releaseVersion ? { releaseVersion: args.releaseVersion } : {}),
         // `desired` counts when the group is made; from then on it is an autoscaler's.
         ignoreScalingChanges: true,
         scalingConfig: { minSize: args.scaling.min, desiredSize: args.scaling.desired, maxSize: args.scaling.max },

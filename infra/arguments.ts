@@ -132,6 +132,7 @@ export function nodes(
     instanceTypes: settings.nodeInstanceTypes,
     capacityType: settings.nodeCapacityType,
     amiType: settings.nodeAmiType,
+    releaseVersion: settings.nodeReleaseVersion,
     diskSize: settings.nodeDiskSize,
     scaling: { min: settings.nodeMin, desired: settings.nodeDesired, max: settings.nodeMax },
     roleName: names.nodeRole,

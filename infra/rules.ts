@@ -69,6 +69,20 @@ function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Mistake[] {
   ];
 }
 
+function releaseRule({ kubernetesVersion, nodeReleaseVersion }: Readable): Mistake[] {
+  if (kubernetesVersion === undefined || !nodeReleaseVersion || nodeReleaseVersion.startsWith(`${kubernetesVersion}.`))
+    return [];
+  return [
+    {
+      key: "nodeReleaseVersion",
+      problem: "is a release for another Kubernetes version",
+      got: `${nodeReleaseVersion} with kubernetesVersion ${kubernetesVersion}`,
+      allowed: `empty, or a release ${kubernetesVersion}.<patch>-<date>`,
+      remedy: `pulumi config set nodeReleaseVersion $(aws ssm get-parameter --query Parameter.Value --output text --name /aws/service/eks/optimized-ami/${kubernetesVersion}/amazon-linux-2023/<x86_64 or arm64>/standard/recommended/release_version)`,
+    },
+  ];
+}
+
 function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake[] {
   if (nodeInstanceTypes === undefined || nodeAmiType === undefined) return [];
   const wantsArm = nodeAmiType.includes("ARM");
@@ -236,6 +250,7 @@ export const rules: readonly Rule[] = [
   poolSizeRule,
   endpointRules,
   nodeRule,
+  releaseRule,
   instanceTypeRule,
   clusterAdminRule,
   sealingKeyRules,

@@ -199,6 +199,11 @@ export const keys = {
   nodeInstanceTypes: list(text(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type", "m6i.large")),
   nodeCapacityType: oneOf("ON_DEMAND", "SPOT"),
   nodeAmiType: oneOf("AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"),
+  nodeReleaseVersion: text(
+    /^(\d+\.\d+\.\d+-\d{8})?$/,
+    "a release of the EKS optimized AMIs, or empty",
+    "1.35.2-20261101",
+  ),
   nodeDiskSize: integer("20 to 16384 (GiB)", (value) => value >= 20 && value <= 16_384, 50),
   nodeMin: count(1),
   nodeDesired: count(1),

@@ -39,11 +39,15 @@ export function atProvider(key: string, object: KubeObject, account: string): St
       return { id: "lt-1", latestVersion: object.metadata.generation };
     case "OpenIDConnectProvider":
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
-    case "NodeGroup":
+    case "NodeGroup": {
+      // A release that is no longer asked for stays.
+      const releaseVersion = spec["releaseVersion"] ?? at(object.status, "atProvider", "releaseVersion");
       return {
         ...{ id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) },
+        ...(releaseVersion === undefined ? {} : { releaseVersion }),
         ...{ instanceTypes: spec["instanceTypes"], amiType: spec["amiType"], capacityType: spec["capacityType"] },
       };
+    }
     case "AccessEntry":
       return { id: key, kubernetesGroups: spec["kubernetesGroups"] };
     case "Addon":

@@ -29,7 +29,7 @@ export interface SpokeSpec {
   };
   readonly nodes: {
     readonly instanceTypes: readonly string[];
-    readonly amiType: string;
+    readonly amiType: AmiType;
     readonly capacityType: "ON_DEMAND" | "SPOT";
     readonly diskSize: number;
     readonly min: number;
@@ -55,6 +55,10 @@ export interface ProviderConfigRef {
 export const eksAddons = ["vpc-cni", "kube-proxy", "coredns", "aws-ebs-csi-driver"] as const;
 export type EksAddon = (typeof eksAddons)[number];
 
+/** AMI types of nodes; the names are EKS's. */
+export const amiTypes = ["AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"] as const;
+export type AmiType = (typeof amiTypes)[number];
+
 export interface SpokeStatus {
   /** Written by Crossplane, from what the function says. */
   readonly conditions?: readonly KubeCondition[];
@@ -65,6 +69,8 @@ export interface SpokeStatus {
   readonly kubernetesVersion?: string;
   /** Minor version of the node group. */
   readonly nodesKubernetesVersion?: string;
+  /** Release of the node group's AMI. */
+  readonly nodesReleaseVersion?: string;
   readonly network?: { readonly cidr?: string; readonly vpcId?: string; readonly egressCidrs?: readonly string[] };
   readonly cluster?: {
     readonly name: string;

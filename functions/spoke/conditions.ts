@@ -5,7 +5,7 @@ import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-acces
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { failure, type Observed } from "./observed.ts";
-import { nodesVersion } from "./parts/nodes.ts";
+import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import type { Problem } from "./problems.ts";
 import { type Remains, removable } from "./teardown.ts";
@@ -139,7 +139,8 @@ export function versionCondition(context: Context): SpokeCondition {
   const { observed, spoke } = context;
   const wanted = spoke.spec.kubernetesVersion;
   const running = runningVersion(observed);
-  const nodes = observed.text(nodeGroups(context).serving, "version");
+  const { serving } = nodeGroups(context);
+  const nodes = observed.text(serving, "version");
   if (running === undefined)
     return no(type, "NotRunning", `Kubernetes ${wanted} is asked for; there is no control plane yet`);
   if (compareVersions(running, wanted) > 0) {
@@ -160,6 +161,10 @@ export function versionCondition(context: Context): SpokeCondition {
   }
   if (nodes !== running)
     return no(type, "UpgradingNodes", `the control plane runs ${running}; the nodes follow from ${nodes}`);
+  const release = nodesRelease(context, nodes);
+  const current = observed.text(serving, "releaseVersion");
+  if (release !== undefined && current !== undefined && current !== release)
+    return no(type, "UpgradingNodes", `the nodes run the release ${current} and go to ${release}`);
   return yes(type, "Current", `everything runs Kubernetes ${running}`);
 }
 

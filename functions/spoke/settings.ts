@@ -1,9 +1,18 @@
 import { z } from "zod";
 import { group } from "../../lib/labels.ts";
-import { eksAddons } from "./api.ts";
+import { amiTypes, type EksAddon, eksAddons } from "./api.ts";
 
 const minor = z.string().regex(/^1\.\d{2}$/);
-const addonVersions = z.partialRecord(z.enum(eksAddons), z.string());
+/** A release of the EKS optimized AMIs: the Kubernetes version of its kubelet and a date. */
+const nodeRelease = z.string().regex(/^1\.\d{2}\.\d+-\d{8}$/, "must be a release such as 1.35.2-20261101");
+const versions = z.strictObject({
+  ...(Object.fromEntries(eksAddons.map((addon) => [addon, z.string().optional()])) as Record<
+    EksAddon,
+    z.ZodOptional<z.ZodString>
+  >),
+  /** Release of the nodes by AMI type. */
+  nodes: z.partialRecord(z.enum(amiTypes), nodeRelease).optional(),
+});
 
 const stage = z.strictObject({
   /** GitRepository in Flux's namespace from which the hub takes the chain of this environment. */
@@ -20,8 +29,11 @@ const schema = z.strictObject({
    * with a kubeconfig whose token the AWS provider renews.
    */
   kubeConfig: z.enum(["configMap", "secret"]),
-  /** Supported Kubernetes minors, each with the versions of its EKS add-ons; an add-on without one gets EKS's default once. */
-  kubernetesVersions: z.record(minor, addonVersions),
+  /**
+   * Supported Kubernetes minors, each with the versions of its EKS add-ons and the release of its nodes; an add-on without one gets
+   * EKS's default once, nodes without one the newest release once.
+   */
+  kubernetesVersions: z.record(minor, versions),
   /** Environments that follow other Git revisions than the hub. The API server keeps null when Flux takes the last one away. */
   stages: z
     .record(z.string(), stage)

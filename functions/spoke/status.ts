@@ -18,6 +18,7 @@ export function facts(context: Context): SpokeStatus {
   const { hubAccess, observed, plan, spoke, names } = context;
   const { status = {} } = spoke;
   const { arn, endpoint, issuer } = controlPlaneFacts(context);
+  const { serving } = nodeGroups(context);
   const egress = egressCidrs(context);
   const cidr = plan.network.cidr;
   const network = {
@@ -28,7 +29,8 @@ export function facts(context: Context): SpokeStatus {
   return {
     ...known({
       kubernetesVersion: runningVersion(observed) ?? status.kubernetesVersion,
-      nodesKubernetesVersion: observed.text(nodeGroups(context).serving, "version") ?? status.nodesKubernetesVersion,
+      nodesKubernetesVersion: observed.text(serving, "version") ?? status.nodesKubernetesVersion,
+      nodesReleaseVersion: observed.text(serving, "releaseVersion") ?? status.nodesReleaseVersion,
     }),
     network,
     cluster: {

@@ -115,7 +115,8 @@ describe("the hub's node group", () => {
   } as unknown as HubCluster;
   const nameWith = async (change: Partial<HubNodesArgs> = {}) => {
     const args = {
-      ...{ cluster, nodeGroupName: "fleet-hub-nodes", kubernetesVersion: "1.35", ...fields, diskSize: 50 },
+      ...{ cluster, nodeGroupName: "fleet-hub-nodes", kubernetesVersion: "1.35", releaseVersion: "" },
+      ...{ ...fields, diskSize: 50 },
       ...{ scaling: { min: 1, desired: 1, max: 2 }, roleName: "node", permissionsBoundary: undefined },
       ...{ partition: "aws", tags: {}, ...change },
     };

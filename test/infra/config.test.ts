@@ -164,6 +164,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a secret deleted after three days", { secretRecoveryWindowDays: "3" }, "secretRecoveryWindowDays", "0, or 7 to 30"],
   ["a key deleted at once", { kmsDeletionWindowDays: "0" }, "kmsDeletionWindowDays", "7 to 30"],
   ["a retention that CloudWatch lacks", { logRetentionDays: "31" }, "logRetentionDays", "30, 60"],
+  [
+    "no release of nodes",
+    { nodeReleaseVersion: "latest" },
+    "nodeReleaseVersion",
+    "a release of the EKS optimized AMIs",
+  ],
+  [
+    "a release of nodes for another Kubernetes version",
+    { kubernetesVersion: "1.35", nodeReleaseVersion: "1.34.4-20261101" },
+    "nodeReleaseVersion",
+    "is a release for another Kubernetes version",
+  ],
   ["a log that EKS does not write", { logTypes: '["kubelet"]' }, "logTypes", "api, audit, authenticator"],
   ["a fleet name too long for a role", { fleet: "f".repeat(41) }, "fleet", "at most 64 characters"],
   ["a fleet name too long for a node group", { fleet: "f".repeat(54) }, "fleet", "at most 63 characters"],

@@ -66,6 +66,22 @@ export function nodesVersion(context: Context): string | undefined {
 }
 
 /**
+ * The release that the platform team asks for with this Kubernetes version. None where it names none, and none that is older than what
+ * runs: EKS rolls nothing back ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
+ * when the launch template changes.
+ */
+export function nodesRelease(context: Context, kubernetesVersion: string | undefined): string | undefined {
+  const { observed, settings, spoke } = context;
+  const wanted = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[spoke.spec.nodes.amiType];
+  const running = observed.text(nodeGroups(context).wanted.key, "releaseVersion");
+  const isNewer = running?.startsWith(`${kubernetesVersion}.`) && released(running) > released(wanted ?? "");
+  return isNewer ? undefined : wanted;
+}
+
+/** The day of a release. */
+const released = (release: string): string => release.split("-").at(-1) ?? "";
+
+/**
  * `desired` counts when the group is made; from then on it is an autoscaler's, within the limits. EKS refuses limits that don't hold
  * the number of nodes (UpdateNodegroupConfig), so a group outside them is brought to the nearer one.
  */
@@ -111,6 +127,7 @@ export function composeNodes(context: Context): void {
     podNetwork: observed.has("addon-vpc-cni") || undefined,
   };
   const { scalingConfig, initProvider } = scaling(context);
+  const release = nodesRelease(context, facts.version);
   if (!observed.ready(wanted.key) || isDeleting(spoke)) for (const key of former) composer.keep("nodeGroup", key);
   composer.managed("nodeGroup", wanted.key, "NodeGroup", facts, (known) => ({
     externalName: wanted.name,
@@ -119,6 +136,7 @@ export function composeNodes(context: Context): void {
       region,
       clusterName: names.cluster,
       version: known.version,
+      ...(release === undefined ? {} : { releaseVersion: release }),
       nodeRoleArn: known.nodeRoleArn,
       subnetIds: known.subnetIds,
       instanceTypes: nodes.instanceTypes,

@@ -63,6 +63,8 @@ export interface NodeRecord {
   readonly zone: string;
   /** Kubernetes version that it was started for. */
   readonly version: string;
+  /** Release of its image and version of its launch template; those of before had none. */
+  readonly image?: string;
 }
 
 export interface NodegroupRecord {

@@ -1,7 +1,8 @@
 import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
 import type { NodegroupRecord, Update } from "./model.ts";
+import { expectNoRollBack, releaseOf } from "./node-releases.ts";
 import { labelsOf, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
-import { expectRoom, NODEGROUP_PATH, nodegroupOf, onNodegroup, releaseVersion } from "./nodegroups.ts";
+import { expectRoom, NODEGROUP_PATH, nodegroupOf, onNodegroup } from "./nodegroups.ts";
 import {
   type Call,
   type EksContext,
@@ -99,9 +100,9 @@ function configParams({ nodegroup }: NodegroupRecord, call: Call): Record<string
   return params;
 }
 
-/** The nodes are replaced one by one when the version changes. */
+/** The nodes are replaced one by one when the version, the release or the launch template changes. Without a version it stays. */
 function versionParams({ nodegroup }: NodegroupRecord, call: Call, clusterVersion: string): Record<string, unknown> {
-  const version = optionalString(call.body, "version") ?? clusterVersion;
+  const version = optionalString(call.body, "version") ?? nodegroup.version;
   if (minorOf(version) > minorOf(clusterVersion) || minorOf(version) < minorOf(nodegroup.version))
     throw invalidParameter(
       `version: got ${version}, allowed are versions from the node group's ${nodegroup.version} to the cluster's ${clusterVersion}`,
@@ -110,10 +111,21 @@ function versionParams({ nodegroup }: NodegroupRecord, call: Call, clusterVersio
   if (template !== undefined) {
     if (nodegroup.launchTemplate === undefined)
       throw invalidParameter("launchTemplate: the node group was made without one");
-    nodegroup.launchTemplate = { ...nodegroup.launchTemplate, ...template };
+    for (const key of ["id", "name"] as const)
+      if (
+        template[key] !== undefined &&
+        nodegroup.launchTemplate[key] !== undefined &&
+        template[key] !== nodegroup.launchTemplate[key]
+      )
+        throw invalidParameter(
+          `launchTemplate.${key}: got ${String(template[key])}, allowed is the one that the node group was made with, ${nodegroup.launchTemplate[key]}`,
+        );
   }
+  const release = releaseOf(optionalString(call.body, "releaseVersion"), version, nodegroup.amiType ?? "");
+  expectNoRollBack(nodegroup.releaseVersion ?? release, release, version);
+  if (template !== undefined) nodegroup.launchTemplate = { ...nodegroup.launchTemplate, ...template };
   nodegroup.version = version;
-  nodegroup.releaseVersion = optionalString(call.body, "releaseVersion") ?? releaseVersion(version);
+  nodegroup.releaseVersion = release;
   return {
     Version: version,
     ReleaseVersion: nodegroup.releaseVersion,

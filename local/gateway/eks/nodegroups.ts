@@ -4,6 +4,7 @@ import { assumableRole } from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { EksError, inUse, invalidParameter, invalidRequest } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord } from "./model.ts";
+import { releaseOf } from "./node-releases.ts";
 import { expectInstanceTypes, labelsOf, MAX_NODES, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
 import {
   type Call,
@@ -147,6 +148,8 @@ async function newNodegroup(
       `version: got ${version}, allowed are the cluster's ${cluster.cluster.version} and three minors below`,
     );
   const launchTemplate = structure(body, "launchTemplate", ["name", "version", "id"]);
+  if (launchTemplate !== undefined && body["diskSize"] !== undefined)
+    throw invalidParameter("Disk size must be specified within the launch template.");
   const instanceTypes =
     stringList(body, "instanceTypes") ?? (launchTemplate === undefined ? [defaultType(amiType)] : []);
   expectInstanceTypes(instanceTypes, amiType);
@@ -156,7 +159,7 @@ async function newNodegroup(
     nodegroupArn: eksArn(context, `nodegroup/${clusterName}/${nodegroupName}/${id}`),
     clusterName,
     version,
-    releaseVersion: optionalString(body, "releaseVersion") ?? releaseVersion(version),
+    releaseVersion: releaseOf(optionalString(body, "releaseVersion"), version, amiType),
     createdAt: context.now(),
     modifiedAt: context.now(),
     status: "CREATING",
@@ -180,9 +183,6 @@ async function newNodegroup(
 
 /** What EKS takes where neither the node group nor a launch template names a type. */
 const defaultType = (amiType: string): string => (amiType.includes("ARM") ? "t4g.medium" : "t3.medium");
-
-/** The release of the node image: its Kubernetes version and a date. */
-export const releaseVersion = (version: string): string => `${version}.4-20261101`;
 
 async function subnetsOf(context: EksContext, cluster: ClusterRecord, ids: string[]): Promise<string[]> {
   if (ids.length === 0) throw invalidParameter("subnets: at least one is required");

@@ -278,6 +278,52 @@ describe("another kind of nodes", () => {
   });
 });
 
+describe("a release of the nodes' AMI", () => {
+  const [older, newer] = ["1.34.2-20261002", "1.34.3-20261101"];
+  const withRelease = (release: string, version = "1.34") => {
+    const { kubernetesVersions } = settings();
+    const nodes = { AL2023_x86_64_STANDARD: release };
+    const changed = { ...kubernetesVersions, [version]: { ...kubernetesVersions[version], nodes } };
+    return settings({ kubernetesVersions: changed });
+  };
+  const release = (world: World) => world.forProvider(nodeGroup)["releaseVersion"];
+
+  it("is EKS's own choice until the Composition names one, and then rolls the group that there is", () => {
+    const world = running(spoke());
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    world.settings = withRelease(older);
+    expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: older } });
+    world.reports.set(nodeGroup, () => structuredClone(world.object(nodeGroup).status) as never);
+    world.settings = withRelease(newer);
+    world.settle();
+    expect(release(world)).toBe(newer);
+    expect(world.condition("VersionCurrent")).toMatchObject({
+      status: "False",
+      reason: "UpgradingNodes",
+      message: `the nodes run the release ${older} and go to ${newer}`,
+    });
+    world.reports.clear();
+    expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: newer } });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("is not rolled back, which EKS refuses: the nodes keep the newer one", () => {
+    const world = running(spoke(), { settings: withRelease(newer) });
+    world.settings = withRelease(older);
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    expect(world.condition("VersionCurrent")).toMatchObject({ reason: "Current" });
+  });
+
+  it("of another AMI type or Kubernetes version is none of its business", () => {
+    const world = running(spoke(), { settings: withRelease("1.35.2-20261101", "1.35") });
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35", releaseVersion: "1.35.2-20261101" });
+  });
+});
+
 describe("an upgrade", () => {
   it("raises the control plane, then the add-ons, then the nodes", () => {
     const world = running(spoke());

@@ -57,7 +57,7 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
       nodegroupName,
       nodes.filter((node) => !ready.has(node.name)),
     );
-  const outdated = nodes.find((node) => node.version !== group.nodegroup.version);
+  const outdated = nodes.find((node) => isOutdated(node, group));
   if (outdated !== undefined) {
     // One by one, and only while all others are Ready: what a rolling update means.
     await stopNode(context, name, nodegroupName, outdated);
@@ -74,6 +74,12 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
     });
   return undefined;
 }
+
+const imageOf = ({ nodegroup }: NodegroupRecord): string =>
+  `${nodegroup.releaseVersion ?? ""} ${nodegroup.launchTemplate?.version ?? ""}`;
+
+const isOutdated = (node: NodeRecord, group: NodegroupRecord): boolean =>
+  node.version !== group.nodegroup.version || (node.image !== undefined && node.image !== imageOf(group));
 
 /** Records nodes up to the desired size, removes those above it (the newest first). */
 async function applySize(context: Work, name: string, nodegroupName: string): Promise<void> {
@@ -95,6 +101,7 @@ async function applySize(context: Work, name: string, nodegroupName: string): Pr
         instanceId: `i-0${randomBytes(8).toString("hex")}`,
         zone: zones.get(subnet) ?? `${context.region}a`,
         version: target.nodegroup.version,
+        image: imageOf(target),
       });
     }
   });

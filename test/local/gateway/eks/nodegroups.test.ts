@@ -73,13 +73,53 @@ describe("a node group", () => {
     const before = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
     await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
     await eks.settle();
-    await eks.call("POST", `${GROUP}/update-version`, {});
+    await eks.call("POST", `${GROUP}/update-version`, { version: "1.35" });
     await eks.settle();
     await expect.poll(async () => (await group()).status).toBe("ACTIVE");
-    expect((await group()).version).toBe("1.35");
+    expect(await group()).toMatchObject({ version: "1.35", releaseVersion: "1.35.4-20261101" });
     const after = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
     expect(after).toHaveLength(2);
     expect(after.filter((id) => before.includes(id))).toEqual([]);
+  });
+
+  const instances = () => [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
+  const second = async () => (await eks.call("GET", "/clusters/hub/node-groups/second")).body.nodegroup;
+  const update = async (name: string, body: object) => {
+    const answer = await eks.call("POST", `/clusters/hub/node-groups/${name}/update-version`, body);
+    await eks.settle();
+    return answer;
+  };
+
+  test("stays on its release until it is asked for another one, and then gets other nodes, not another Kubernetes", async () => {
+    await create({ releaseVersion: "1.34.4-20261002", scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 } });
+    await eks.settle();
+    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
+    await eks.settle();
+    const before = instances();
+    await update("second", { releaseVersion: "1.34.4-20261101" });
+    await expect.poll(async () => (await second()).status).toBe("ACTIVE");
+    expect(await second()).toMatchObject({ version: "1.34", releaseVersion: "1.34.4-20261101" });
+    expect(instances().filter((id) => before.includes(id))).toHaveLength(1);
+    const answer = await update("second", { releaseVersion: "1.34.4-20261002" });
+    expect([answer.error, answer.body.message]).toEqual([
+      "InvalidParameterException",
+      expect.stringMatching(/can't be rolled back from release version 1\.34\.4-20261101/),
+    ]);
+  });
+
+  test("gets other nodes for another version of its launch template, and keeps the template", async () => {
+    const launchTemplate = { id: "lt-1", version: "1" };
+    await create({ launchTemplate, scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 } });
+    await eks.settle();
+    const before = instances();
+    await update("second", { launchTemplate: { id: "lt-1", version: "2" } });
+    await expect.poll(async () => (await second()).status).toBe("ACTIVE");
+    expect(instances().filter((id) => before.includes(id))).toHaveLength(1);
+    const answer = await update("second", { launchTemplate: { id: "lt-2", version: "1" } });
+    expect([answer.error, answer.body.message]).toEqual([
+      "InvalidParameterException",
+      expect.stringContaining("launchTemplate.id: got lt-2"),
+    ]);
   });
 
   test("puts changed labels on its live nodes", async () => {
@@ -144,6 +184,18 @@ describe("a node group", () => {
       { instanceTypes: ["t3.large", "m7g.large"] },
       "InvalidParameterException",
       /\[m7g\.large\] is not a valid instance type for requested amiType AL2023_x86_64_STANDARD/,
+    ],
+    [
+      "a release of another version",
+      { releaseVersion: "1.35.4-20261101" },
+      "InvalidParameterException",
+      /Requested release version 1\.35\.4-20261101 is not valid for kubernetes version 1\.34/,
+    ],
+    [
+      "a disk beside a launch template",
+      { launchTemplate: { id: "lt-1", version: "1" }, diskSize: 50 },
+      "InvalidParameterException",
+      /Disk size must be specified within the launch template/,
     ],
     ["a version above the cluster's", { version: "1.35" }, "InvalidParameterException", /1\.34/],
     [

@@ -1,0 +1,29 @@
+import { invalidParameter } from "./errors.ts";
+
+/** Days on which node images came out, oldest first. */
+const DATES = ["20261002", "20261101"] as const;
+
+/** The releases of node images for a Kubernetes minor, oldest first: its version, a patch and a date. */
+export const nodeReleases = (version: string): string[] => DATES.map((date) => `${version}.4-${date}`);
+
+/** What a node group gets that asks for no release. */
+export const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
+
+/** The release that a request asks for, or the newest. In the words of EKS (cloudposse/terraform-aws-eks-node-group#209). */
+export function releaseOf(asked: string | undefined, version: string, amiType: string): string {
+  if (asked === undefined) return newestRelease(version);
+  if (amiType === "CUSTOM")
+    throw invalidParameter(
+      "releaseVersion: a node group with an AMI of its own takes none (CreateNodegroup, API reference)",
+    );
+  if (!nodeReleases(version).includes(asked))
+    throw invalidParameter(`Requested release version ${asked} is not valid for kubernetes version ${version}.`);
+  return asked;
+}
+
+/** Throws for a release before the one that runs: "You cannot roll back a node group" (UpdateNodegroupVersion, API reference). */
+export function expectNoRollBack(running: string, asked: string, version: string): void {
+  const releases = nodeReleases(version);
+  if (releases.indexOf(asked) < releases.indexOf(running))
+    throw invalidParameter(`Nodegroup can't be rolled back from release version ${running} to ${asked}`);
+}
