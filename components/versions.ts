@@ -23,7 +23,7 @@ export const charts = {
   externalSecrets: {
     name: "external-secrets",
     // renovate: datasource=helm depName=external-secrets registryUrl=https://charts.external-secrets.io
-    version: "0.20.4",
+    version: "2.12.0",
     repository: "https://charts.external-secrets.io",
   },
 } as const satisfies Record<string, Chart>;

@@ -1,6 +1,7 @@
 // `npm run status`: what runs and what is not as it should be. Exit code 0: all is well; 1: something isn't, or nothing runs.
 import { defaultDir, findInstance, readText } from "../instance/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
+import { differences } from "../toolchain/differences.ts";
 import { main, underWay } from "./command.ts";
 import { isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { clustersOf, fluxStates, hubKubectl, nodeStates, podStates } from "./stack-steps.ts";
@@ -57,6 +58,9 @@ await main(async () => {
   } catch (error) {
     faults.push(`the hub doesn't answer: ${error instanceof Error ? error.message : String(error)}`);
   }
+  console.log("\nIn other versions than production");
+  for (const { part, production, local } of differences())
+    console.log(`  ${part}: ${local}; production: ${production}`);
   console.log(
     faults.length === 0
       ? "\nAll is well."

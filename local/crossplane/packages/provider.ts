@@ -4,9 +4,12 @@ import { familyCrds, managedCrd } from "../provider-aws/crds.ts";
 import { families } from "../provider-aws/kinds/index.ts";
 import type { PackageSpec } from "./package.ts";
 
+/** Version of provider-upjet-aws whose API the stand-in has. */
+export const PROVIDER_API = "v2.6.0";
+
 /**
  * Versions of provider-upjet-aws under which the stand-in can be had: those that Git names, which may be one for each environment
- * while a new one is tried. The API is v2.6.0's in all of them.
+ * while a new one is tried.
  */
 export const PROVIDER_VERSIONS = ["v2.7.0"] as const;
 const ORGANISATION = "xpkg.crossplane.io/crossplane-contrib";

@@ -1,0 +1,53 @@
+import { charts, kubernetesVersions } from "../../components/versions.ts";
+import { PROVIDER_API, PROVIDER_VERSIONS } from "../crossplane/packages/provider.ts";
+import { externalSecretsGroup, mainGroup } from "./go.ts";
+import { versionOf } from "./go-mod.ts";
+
+/** A part of which the local stack runs another version than production. */
+export interface Difference {
+  readonly part: string;
+  readonly production: string;
+  readonly local: string;
+  readonly why: string;
+}
+
+const module = (path: string): string => versionOf(mainGroup.mod, path).replace(/^v/, "");
+
+/** Parts that could differ, with what runs in both. */
+const parts = (): Difference[] => [
+  {
+    part: "Kubernetes",
+    production: `EKS's ${kubernetesVersions.join(", ")}`,
+    local: `${module("k8s.io/kubernetes")}, which emulates the minor that is asked for`,
+    why: "one build serves every minor (--emulated-version)",
+  },
+  {
+    part: "Crossplane",
+    production: charts.crossplane.version,
+    local: module("github.com/crossplane/crossplane/v2"),
+    why: "",
+  },
+  {
+    part: "External Secrets",
+    production: charts.externalSecrets.version,
+    local: versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets").replace(/^v/, ""),
+    why: "the newest that builds from Go modules; the same API, external-secrets.io/v1",
+  },
+  {
+    part: "Crossplane's AWS providers",
+    production: PROVIDER_VERSIONS.join(", "),
+    local: `stand-in with the API of ${PROVIDER_API}`,
+    why: "its modules can't be had; later versions add fields to that API",
+  },
+];
+
+/** What the local stack runs in another version than production. */
+export const differences = (): Difference[] => parts().filter(({ production, local }) => production !== local);
+
+/** The differences as a table in Markdown: local/README.md has it, and a test compares. */
+export function differencesTable(): string {
+  const rows = differences().map(
+    ({ part, production, local, why }) => `| ${part} | ${production} | ${local} | ${why} |`,
+  );
+  return ["| Part | Production | Here | Why |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}

@@ -1,0 +1,66 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { Definitions } from "../../cli/check/definitions.ts";
+import { isManifest, isObject, type Manifest } from "../../cli/check/files.ts";
+import { exampleNames } from "../functions/spoke/support/fixtures.ts";
+import { render, withAddons } from "./support/spoke.ts";
+
+/**
+ * Our objects of External Secrets' API against the CustomResourceDefinitions of several versions: production's and the local stack's
+ * differ. The definitions lie beside the repository where they are at hand; EXTERNAL_SECRETS_CRDS names more folders, by colons.
+ */
+
+const root = join(import.meta.dirname, "..", "..");
+const shared = join(root, "..", "shared", "crds");
+const folders = [
+  ...(existsSync(shared) ? readdirSync(shared) : [])
+    .filter((name) => name.startsWith("external-secrets-"))
+    .map((name) => join(shared, name)),
+  ...(process.env["EXTERNAL_SECRETS_CRDS"]?.split(":") ?? []),
+];
+
+const isOurs = (value: unknown): value is Manifest =>
+  isManifest(value) && value.apiVersion.startsWith("external-secrets.io/");
+
+/** Objects of the API anywhere in what the program makes. */
+const inside = (value: unknown): Manifest[] => {
+  if (Array.isArray(value)) return value.flatMap(inside);
+  if (isOurs(value)) return [value];
+  return isObject(value) ? Object.values(value).flatMap(inside) : [];
+};
+
+const onTheHub = ["dev", "prod"].flatMap((stack) =>
+  inside(parse(readFileSync(join(root, "test", "infra", "golden", `${stack}.resources.yaml`), "utf8"))),
+);
+const onSpokes = exampleNames.flatMap((name) =>
+  render(withAddons(name, [])).applied.flatMap(({ objects }) => objects.filter(isOurs)),
+);
+const objects = [...onTheHub, ...onSpokes];
+
+test("the program and Git write stores and ExternalSecrets of one version of the API", () => {
+  expect(onTheHub.length * onSpokes.length).toBeGreaterThan(0);
+  expect(new Set(objects.map(({ apiVersion }) => apiVersion))).toEqual(new Set(["external-secrets.io/v1"]));
+  expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(["SecretStore", "ExternalSecret"]));
+});
+
+describe("the definitions of each version", () => {
+  test.runIf(folders.length > 0).for(folders)(
+    "in %s know every field of our objects, and serve their version",
+    (folder) => {
+      const definitions = new Definitions([folder]);
+      for (const object of objects) {
+        expect(definitions.violations(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+        const served = definitions.find("external-secrets.io", object.kind)?.versions.filter((each) => each.served);
+        expect(served?.map(({ name }) => `external-secrets.io/${name}`)).toContain(object.apiVersion);
+      }
+    },
+  );
+
+  test.runIf(folders.length > 0).for(folders)("in %s refuse a field that there is not", (folder) => {
+    const [object] = objects;
+    const wrong = { ...object, spec: { ...object?.spec, unheardOf: 1 } } as Manifest;
+    expect(new Definitions([folder]).violations(wrong)).not.toEqual([]);
+  });
+});
