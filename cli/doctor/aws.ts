@@ -13,6 +13,9 @@ const DENIED = /^(AccessDenied|AccessDeniedException|UnauthorizedOperation|Autho
 const NO_LOGIN =
   /^(CredentialsProviderError|TokenProviderError|ExpiredToken|ExpiredTokenException|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|AuthFailure)$/;
 
+/** Whether AWS refused the credentials, or there were none to show. */
+export const isNoLogin = (error: unknown): boolean => NO_LOGIN.test((error as Error).name);
+
 export const isMissing = (error: unknown): boolean => (error as Error).name === "ResourceNotFoundException";
 
 /** The finding for what AWS did not tell; `action` is the IAM action that would tell it. */
@@ -22,7 +25,7 @@ export function untold(name: string, error: unknown, action: string): Finding {
   return unchecked(
     name,
     `AWS did not tell: ${code}: ${message}`,
-    NO_LOGIN.test(code) ? logIn : "mend that, and run this again",
+    isNoLogin(error) ? logIn : "mend that, and run this again",
   );
 }
 

@@ -1,7 +1,6 @@
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-import type { AwsConfig } from "./aws.ts";
-import { logIn } from "./aws.ts";
-import { type Finding, note, ok, wrong } from "./finding.ts";
+import { type AwsConfig, isNoLogin, logIn } from "./aws.ts";
+import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
 import type { Stack } from "./stack.ts";
 
 function account({ accounts, file }: Stack, found: string): Finding {
@@ -50,7 +49,13 @@ export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ kno
     return { known: true, findings: [identity, account(stack, Account), ...regions] };
   } catch (error) {
     const { name, message } = error as Error;
-    const unknown = wrong("identity", `AWS does not know who this is: ${name}: ${message}`, logIn);
+    const unknown = isNoLogin(error)
+      ? wrong("identity", `AWS does not know who this is: ${name}: ${message}`, logIn)
+      : unchecked(
+          "identity",
+          `AWS did not answer: ${name}: ${message}`,
+          "see that AWS can be reached from here (proxy, AWS_ENDPOINT_URL)",
+        );
     return { known: false, findings: [unknown, ...regions] };
   }
 }

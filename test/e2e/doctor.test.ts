@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { quotas } from "../../lib/quotas.ts";
+import { sshOf } from "../../local/cli/pulumi.ts";
 import { pulumiPaths } from "../../local/pulumi/cli/index.ts";
 import { execute, instance, outputs } from "./support/fleet.ts";
 
@@ -62,11 +63,13 @@ describe("fleet doctor on the local stack", () => {
       AWS_REGION: (await outputs())["bridgeData"].aws_region as string,
       AWS_ACCESS_KEY_ID: "AKIANOBODY",
       AWS_SECRET_ACCESS_KEY: "none",
+      FLEET_SSH: sshOf(instance),
     };
     const args = [join(root, "cli", "main.ts"), "doctor", "--stack", "local", "--config-file", configFile, "--offline"];
     const { code, stdout } = await execute(process.execPath, args, { env });
     expect(code).toBe(1);
     expect(stdout).toContain("WRONG    identity: AWS does not know who this is");
+    expect(stdout).toContain("ok       host key of [git.fleet.internal]:2222");
     expect(stdout).toMatch(/UNKNOWN {2}quotas: AWS can't be asked/);
   });
 });

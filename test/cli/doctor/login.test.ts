@@ -55,4 +55,13 @@ describe("fleet doctor, AWS login", () => {
     expect(who).toMatchObject({ status: "wrong", message: expect.stringContaining("ExpiredToken"), todo: /./ });
     expect(account).toBeUndefined();
   });
+
+  test("that AWS does not answer is unknown, and no matter of credentials", async () => {
+    const { findings } = await checkLogin(await devStack(), {
+      endpoint: "http://127.0.0.1:9",
+      region: "eu-central-1",
+      credentials: { accessKeyId: "AKIATEST", secretAccessKey: "test" },
+    });
+    expect(findings[0]).toMatchObject({ status: "unchecked", message: expect.stringContaining("ECONNREFUSED") });
+  });
 });
