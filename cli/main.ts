@@ -1,6 +1,7 @@
 // `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed, or a comparison or check has something to say;
 // 2: it was called wrongly or could not run, and nothing was changed.
 import * as check from "./check.ts";
+import * as deployerPolicy from "./deployer-policy.ts";
 import * as diff from "./diff.ts";
 import * as doctor from "./doctor.ts";
 import * as newCluster from "./new-cluster.ts";
@@ -18,6 +19,7 @@ interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   check,
+  "deployer-policy": deployerPolicy,
   diff,
   doctor,
   "new-cluster": newCluster,
@@ -26,7 +28,7 @@ const commands: Readonly<Record<string, Command>> = {
   "sealing-keys": sealingKeys,
 };
 
-const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`);
+const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)} ${summary}`);
 const help = `Usage: npx fleet <command> [options]
 
 ${list.join("\n")}

@@ -34,7 +34,7 @@ function kubernetesVersionRule({ kubernetesVersion }: Readable): Mistake[] {
 /** Parts of hub and spoke names: a fleet that had them could take another fleet's names. */
 const reserved = /(^|-)(hub|spoke)(-|$)/;
 
-function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Mistake[] {
+export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Mistake[] {
   if (fleet === undefined) return [];
   const mistakes = tooLong(derivedNames(fleet, sealingKeys)).map(({ kind, name }) => ({
     key: kind === "secret" && name.includes("/sealing-keys/") ? "sealingKeys" : "fleet",

@@ -1,9 +1,10 @@
-import { clusterTag, fleetTag } from "../labels.ts";
+import { clusterTag } from "../labels.ts";
 import { hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
+import { oidcProviderStatements } from "./oidc-providers.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import {
   boundedRoleStatements,
@@ -42,50 +43,6 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   ];
 }
 
-/**
- * IAM OIDC providers of EKS clusters that carry the fleet's tag. Tags that come with the creation ask for TagOpenIDConnectProvider on a
- * provider that has none yet (IAM User Guide, "Tag OpenID Connect identity providers"); the hub's own, which has none, is excluded by name.
- */
-function oidcStatements(scope: CrossplaneScope): Statement[] {
-  const Resource = arns(scope).eksOidcProviders;
-  const upkeep = [
-    "iam:DeleteOpenIDConnectProvider",
-    "iam:TagOpenIDConnectProvider",
-    "iam:UntagOpenIDConnectProvider",
-    "iam:UpdateOpenIDConnectProviderThumbprint",
-  ];
-  const fleetsTag = `aws:ResourceTag/${fleetTag}`;
-  const withTag = { [`aws:RequestTag/${fleetTag}`]: scope.fleet };
-  return [
-    {
-      Sid: "MakeOidcProviders",
-      Effect: "Allow",
-      Action: ["iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider"],
-      Resource,
-      Condition: { StringEquals: withTag, Null: { [fleetsTag]: "true" } },
-    },
-    {
-      Sid: "OidcProviders",
-      Effect: "Allow",
-      Action: upkeep,
-      Resource,
-      Condition: { StringEquals: { [fleetsTag]: scope.fleet } },
-    },
-    {
-      Sid: "ReadOidcProviders",
-      Effect: "Allow",
-      Action: ["iam:GetOpenIDConnectProvider", "iam:ListOpenIDConnectProviderTags"],
-      Resource: [arns(scope).oidcProvider("oidc?eks.*")],
-    },
-    {
-      Sid: "NotTheHubsOidcProvider",
-      Effect: "Deny",
-      Action: ["iam:*OpenIDConnectProvider*"],
-      Resource: [scope.hubOidcProviderArn],
-    },
-  ];
-}
-
 /** Keys that encrypt the Kubernetes secrets of spokes. */
 function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
   return [
@@ -103,7 +60,14 @@ function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
 export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
   return policy(
     ...roleStatements(scope),
-    ...oidcStatements(scope),
+    ...oidcProviderStatements(scope),
+    {
+      // It carries the fleet's tag too.
+      Sid: "NotTheHubsOidcProvider",
+      Effect: "Deny",
+      Action: ["iam:*OpenIDConnectProvider*"],
+      Resource: [scope.hubOidcProviderArn],
+    },
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
     ...spokeNetworkStatements(scope),

@@ -4,6 +4,7 @@ import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, networkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
+import { oidcProviderStatements } from "./oidc-providers.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { clusterRoleServices, eksRoleStatements, roleUpkeep } from "./roles.ts";
 
@@ -113,22 +114,7 @@ function identityStatements(scope: DeployerScope): Statement[] {
       ],
       Resource: [names.boundaryPolicy, names.tenantBoundaryPolicy].map(arns(scope).policy),
     },
-    {
-      Sid: "OidcProvider",
-      Effect: "Allow",
-      Action: [
-        "iam:CreateOpenIDConnectProvider",
-        "iam:DeleteOpenIDConnectProvider",
-        "iam:GetOpenIDConnectProvider",
-        "iam:ListOpenIDConnectProviderTags",
-        "iam:TagOpenIDConnectProvider",
-        "iam:UntagOpenIDConnectProvider",
-        "iam:UpdateOpenIDConnectProviderThumbprint",
-      ],
-      Resource: arns(scope).eksOidcProviders,
-      // @pulumi/eks makes the hub's without tags; those of spokes, whose fleet's tag differs, are out of reach.
-      Condition: { StringEqualsIfExists: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
-    },
+    ...oidcProviderStatements(scope),
   ];
 }
 

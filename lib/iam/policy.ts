@@ -31,6 +31,12 @@ export interface Scope {
 /** Largest policy documents in characters without white space (IAM quotas): all inline policies of a role together, one managed policy. */
 export const policyLimits = { inlineRole: 10_240, managed: 6_144 } as const;
 
+/** The partition of a region (AWS General Reference, "Regions and partitions"): the commercial one, China's or GovCloud's. */
+export function partitionOf(region: string): "aws" | "aws-cn" | "aws-us-gov" {
+  if (region.startsWith("cn-")) return "aws-cn";
+  return region.startsWith("us-gov-") ? "aws-us-gov" : "aws";
+}
+
 /** DNS suffix of a partition's services, as `aws:getPartition` reports it. */
 export function dnsSuffix(partition: string): string {
   return partition === "aws-cn" ? "amazonaws.com.cn" : "amazonaws.com";

@@ -14,6 +14,7 @@ const arn = (service: string, resource: string) =>
   `arn:aws:${service}:${service === "iam" ? "" : "us-east-1"}:000000000000:${resource}`;
 const region = { "aws:RequestedRegion": "us-east-1" };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
+const oidcProvider = arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1");
 const ofFleet = { "aws:ResourceTag/fleet.internal/fleet": "fleet" };
 
 const twins: [
@@ -131,13 +132,15 @@ const twins: [
     },
     { context: ofFleet },
   ],
+  ...[{ "aws:ResourceTag/fleet.internal/fleet": "other" }, {}].map((context): (typeof twins)[number] => [
+    "delete an OIDC provider of another fleet, or without a fleet",
+    { action: "iam:DeleteOpenIDConnectProvider", resource: oidcProvider, context: ofFleet },
+    { context },
+  ]),
   [
-    "delete the OIDC provider of another fleet's spoke, while the hub's has no tag",
-    {
-      action: "iam:DeleteOpenIDConnectProvider",
-      resource: arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1"),
-    },
-    { context: { "aws:ResourceTag/fleet.internal/fleet": "other" } },
+    "take the OIDC provider of another fleet, while its own of before may get the tag",
+    { action: "iam:TagOpenIDConnectProvider", resource: oidcProvider, context: withTag },
+    { context: { ...withTag, "aws:ResourceTag/fleet.internal/fleet": "other" } },
   ],
   [
     "change the network of another fleet",
@@ -155,10 +158,7 @@ const twins: [
   ],
   [
     "register an identity provider that is not an EKS cluster",
-    {
-      action: "iam:CreateOpenIDConnectProvider",
-      resource: arn("iam", "oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/1"),
-    },
+    { action: "iam:CreateOpenIDConnectProvider", resource: oidcProvider, context: withTag },
     { resource: arn("iam", "oidc-provider/token.actions.githubusercontent.com") },
   ],
   [
@@ -195,11 +195,11 @@ describe("the deployer's policies", () => {
     expect(allowed(bounded, { action: "iam:DeleteRole", resource })).toBe(true);
   });
 
-  it("are what docs/deployer-policy shows", async () => {
-    const documented = deployerPolicies({ ...scope, fleet: "<fleet>", accountId: "<account>", region: "<region>" });
-    for (const [name, document] of Object.entries(documented)) {
-      const text = `${JSON.stringify(document, undefined, 2)}\n`;
-      await expect(text).toMatchFileSnapshot(`../../../docs/deployer-policy/${name}.json`);
-    }
+  it.each([
+    ["without a boundary", scope],
+    ["with one", { ...scope, permissionsBoundary: arn("iam", "policy/platform-boundary") }],
+  ])("are exactly these, %s", async (variant, given) => {
+    const text = `${JSON.stringify(deployerPolicies(given), undefined, 2)}\n`;
+    await expect(text).toMatchFileSnapshot(`golden/deployer-${variant.replaceAll(" ", "-")}.json`);
   });
 });

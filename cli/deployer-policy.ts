@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fleetNameRule } from "../infra/rules.ts";
+import { keys } from "../infra/settings.ts";
+import { deployerPolicies } from "../lib/iam/deployer.ts";
+import { dnsSuffix, partitionOf } from "../lib/iam/policy.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
+import { fleetNames } from "../lib/names.ts";
+import { parsed, refuse, requiredFlags, UsageError } from "./usage.ts";
+
+export const summary = "the IAM policies of whoever runs pulumi up for a fleet";
+
+const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
+
+Prints the policies as one JSON object, by name; nothing in AWS is asked or changed.
+
+  --fleet NAME       fleet of the stack's configuration
+  --account ID       AWS account of the hub, 12 digits
+  --region REGION    AWS region of the hub, such as eu-central-1
+  --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
+                     Without it the deployer can make itself as powerful as it likes
+  --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
+`;
+
+const options = {
+  fleet: { type: "string" },
+  account: { type: "string" },
+  region: { type: "string" },
+  boundary: { type: "string" },
+  out: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+interface Request {
+  readonly fleet: string;
+  readonly account: string;
+  readonly region: string;
+  readonly boundary: string | undefined;
+}
+
+/** What the program accepts, flag by flag, and the forms of AWS. */
+const forms: Readonly<Record<keyof Request, { readonly parse: (value: string) => unknown; readonly allowed: string }>> =
+  {
+    fleet: keys.fleet,
+    account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
+    region: {
+      parse: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.exec(value) ?? undefined,
+      allowed: "the name of an AWS region, such as eu-central-1",
+    },
+    boundary: keys.permissionsBoundary,
+  };
+
+/** Every mistake in the flags. */
+function mistakesOf(request: Request): Mistake[] {
+  const malformed = (Object.keys(forms) as (keyof Request)[]).flatMap((flag): Mistake[] => {
+    const value = request[flag];
+    const { parse, allowed } = forms[flag];
+    if (value === undefined || parse(value) !== undefined) return [];
+    return [{ key: flag, problem: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` }];
+  });
+  return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryMistakes(request)];
+}
+
+/** The fleet's own boundaries are made and changed by the deployer: it would not be held by them. */
+function ownBoundaryMistakes({ fleet, boundary = "" }: Request): Mistake[] {
+  const { boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
+  if (![boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
+  return [
+    {
+      key: "boundary",
+      problem: "is a policy that the deployer itself makes and changes",
+      got: boundary,
+      allowed: "a policy that somebody else keeps",
+      remedy: "have the account's administrators make one, and set it as permissionsBoundary of the stack too",
+    },
+  ];
+}
+
+const orders = (files: readonly (readonly [name: string, path: string])[]): string =>
+  files
+    .map(([name, path]) => `  aws iam create-policy --policy-name ${name} --policy-document file://${path}`)
+    .join("\n");
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("deployer-policy", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  if (positionals.length > 0)
+    throw new UsageError(
+      `deployer-policy takes flags only, got ${positionals.join(" ")}. See npx fleet deployer-policy --help`,
+    );
+  const { fleet, account, region } = requiredFlags("deployer-policy", values, ["fleet", "account", "region"]);
+  const boundary = values.boundary || undefined;
+  refuse("deployer-policy", mistakesOf({ fleet, account, region, boundary }));
+  const partition = partitionOf(region);
+  const policies = deployerPolicies({
+    fleet,
+    partition,
+    accountId: account,
+    region,
+    dnsSuffix: dnsSuffix(partition),
+    ...(boundary === undefined ? {} : { permissionsBoundary: boundary }),
+  });
+  const named = Object.entries(policies).map(([name, document]) => [`${fleet}-${name}`, document] as const);
+  if (values.out === undefined) {
+    console.log(JSON.stringify(Object.fromEntries(named), undefined, 2));
+    return 0;
+  }
+  const folder = resolve(values.out);
+  await mkdir(folder, { recursive: true });
+  const files = named.map(([name]) => [name, join(folder, `${name}.json`)] as const);
+  for (const [name, document] of named)
+    await writeFile(join(folder, `${name}.json`), `${JSON.stringify(document, undefined, 2)}\n`);
+  console.log(`Wrote ${files.length} policies to ${folder}. Make them, and attach them to the identity that deploys:
+${orders(files)}`);
+  return 0;
+}
