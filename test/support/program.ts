@@ -104,6 +104,14 @@ export function computed(type: string, name: string, inputs: Properties): Record
     }
     case "aws:iam/openIdConnectProvider:OpenIdConnectProvider":
       return { arn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
+    case "aws:eks/cluster:Cluster":
+      return {
+        arn: `arn:aws:eks:eu-central-1:${account}:cluster/${physical}`,
+        endpoint: "https://hub.example",
+        certificateAuthority: { data: "Q0E=" },
+        identities: [{ oidcs: [{ issuer: `https://${issuer}` }] }],
+        vpcConfig: { ...inputs["vpcConfig"], clusterSecurityGroupId: "sg-eks" },
+      };
     case "aws:iam/role:Role":
       return { arn: `arn:aws:iam::${account}:role/${physical}` };
     case "aws:iam/policy:Policy":
