@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../components/user-error.ts";
+import { supportWarning } from "../components/versions.ts";
 import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
 import { type Readable, rules } from "./rules.ts";
 import { type KeyName, keys, type Settings } from "./settings.ts";
@@ -97,6 +98,16 @@ export function describeConfigMistakes(project: string, stack: string, mistakes:
   return describeMistakes(`the configuration of stack ${stack}`, named);
 }
 
+/** What to tell whoever runs the program about the hub's Kubernetes version; undefined while its support ends far in the future. */
+export function supportNotice(project: string, kubernetesVersion: string, today: Date): string | undefined {
+  const warning = supportWarning(kubernetesVersion, today);
+  if (warning === undefined) return undefined;
+  return (
+    `${project}:kubernetesVersion: ${warning}. After that day EKS raises the control plane by itself, at a time of its choice: ` +
+    "raise it by one minor before (pulumi config set kubernetesVersion), or set it to what EKS runs by then"
+  );
+}
+
 /** Not in Pulumi's type declarations: whether a config key is encrypted. */
 const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: string) => boolean };
 
@@ -113,5 +124,8 @@ export function loadSettings(): Settings {
     region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
   });
   if (mistakes.length > 0) throw userError(describeConfigMistakes(project, pulumi.getStack(), mistakes));
-  return settings as Settings;
+  const read = settings as Settings;
+  const notice = supportNotice(project, read.kubernetesVersion, new Date());
+  if (notice !== undefined) void pulumi.log.warn(notice);
+  return read;
 }

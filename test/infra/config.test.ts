@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeConfigMistakes, readConfig } from "../../infra/config.ts";
+import { describeConfigMistakes, readConfig, supportNotice } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
 import { type ConfigText, defaultConfig, project, stackConfig } from "../support/program.ts";
 import { beyondLimit, withinLimit } from "../support/public-networks.ts";
@@ -376,4 +376,11 @@ describe("the configuration", () => {
     expect(Object.keys(defaults).sort()).toEqual(Object.keys(keys).map(own).sort());
     for (const [name, key] of Object.entries(keys)) expect(key.parse(defaults[own(name)] ?? ""), name).toBeDefined();
   });
+});
+
+it("tells of a stack whose Kubernetes version leaves EKS's standard support from 90 days before, with what to do", () => {
+  expect(supportNotice(project, "1.34", new Date("2026-09-02"))).toBeUndefined();
+  expect(supportNotice(project, "1.34", new Date("2026-09-03"))).toMatch(
+    /^eks-gitops-fleet:kubernetesVersion: Kubernetes 1\.34 leaves EKS's standard support on 2026-12-02, in 90 days\. .*raise it by one minor before/,
+  );
 });
