@@ -76,6 +76,7 @@ const fixedAws: Readonly<Record<string, readonly string[]>> = {
   "ec2/RouteTable": ["vpcId"],
   "ec2/Subnet": ["availabilityZone", "availabilityZoneId", "cidrBlock", "vpcId"],
   "ec2/VPC": ["cidrBlock", "instanceTenancy"],
+  "ec2/VPCEndpoint": ["serviceName", "vpcEndpointType", "vpcId"],
   "efs/FileSystem": ["availabilityZoneName", "creationToken", "encrypted", "kmsKeyId", "performanceMode"],
   "eks/AccessEntry": ["clusterName", "principalArn", "type"],
   "eks/Cluster": ["encryptionConfig", "kubernetesNetworkConfig", "outpostConfig", "roleArn"],

@@ -60,7 +60,10 @@ const factNames: Readonly<Record<string, string>> = Object.fromEntries(
         "the network",
         ["network", "cidr", "vpcId", "vpcCidr", "subnetId", "subnetIds", "publicSubnets", "privateSubnets"],
       ],
-      ["the network", ["allocationId", "gatewayId", "internetRoute", "natGatewayId", "routeTableId", "wayOut"]],
+      [
+        "the network",
+        ["allocationId", "gatewayId", "internetRoute", "natGatewayId", "routeTableId", "vpcEndpointId", "wayOut"],
+      ],
       [
         "the control plane",
         ["arn", "certificateAuthority", "controlPlane", "endpoint", "issuer", "keyArn", "targetKeyId"],

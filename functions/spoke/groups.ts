@@ -30,7 +30,8 @@ export const groups = {
   routeTables: { part: "network", removedAfter: ["routes"] },
   subnets: { part: "network", removedAfter: ["natGateways", "routes"] },
   internetGateway: { part: "network", removedAfter: ["addresses"] },
-  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables"] },
+  endpoints: { part: "network", removedAfter: ["routes"] },
+  vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints"] },
   /** The block of the fleet's pool, free again when nothing uses it. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;

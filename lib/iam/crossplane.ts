@@ -2,6 +2,7 @@ import { clusterTag } from "../labels.ts";
 import { hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
+import { networkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
@@ -13,7 +14,6 @@ import {
   keepBoundariesStatement,
   volumeDriverPolicy,
 } from "./roles.ts";
-import { spokeNetworkStatements } from "./spoke-networks.ts";
 
 export interface CrossplaneScope extends Scope {
   readonly fleet: string;
@@ -70,7 +70,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     },
     lookUpStatement(scope),
     ...clusterStatements(scope, `${scope.spokePrefix}*`),
-    ...spokeNetworkStatements(scope),
+    ...networkStatements(scope),
     ...spokeKeyStatements(scope),
     ...eksRoleStatements(scope),
     {

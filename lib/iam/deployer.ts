@@ -28,7 +28,7 @@ export const managedPolicies = {
 /** The hub's network, and the default security group of its VPC. */
 function hubNetworkStatements(scope: DeployerScope): Statement[] {
   return [
-    ...networkStatements(scope, { endpoints: true }),
+    ...networkStatements(scope),
     {
       // EC2 makes it with the VPC, without a tag; the program tags it and takes its rules away.
       Sid: "DefaultSecurityGroup",

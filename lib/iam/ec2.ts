@@ -56,6 +56,7 @@ const networkChanges = [
   "CreateRouteTable",
   "CreateSubnet",
   "CreateTags",
+  "CreateVpcEndpoint",
   "DeleteInternetGateway",
   "DeleteLaunchTemplate",
   "DeleteNatGateway",
@@ -64,41 +65,37 @@ const networkChanges = [
   "DeleteSubnet",
   "DeleteTags",
   "DeleteVpc",
+  "DeleteVpcEndpoints",
   "DetachInternetGateway",
   "DisassociateAddress",
   "DisassociateRouteTable",
   "ModifyLaunchTemplate",
   "ModifySubnetAttribute",
   "ModifyVpcAttribute",
+  "ModifyVpcEndpoint",
   "ReleaseAddress",
   "ReplaceRoute",
   "ReplaceRouteTableAssociation",
   "RunInstances",
 ];
 
-const endpointChanges = ["CreateVpcEndpoint", "DeleteVpcEndpoints", "ModifyVpcEndpoint"];
-
 /**
- * Networks and launch templates in the region, with or without gateway endpoints: new ones with the fleet's tag, and those that have it.
+ * Networks, their gateway endpoints and launch templates in the region: new ones with the fleet's tag, and those that have it.
  * Where EC2 knows no tag to ask for stands in docs/aws-account.md.
  */
-export function networkStatements(
-  scope: Scope & { readonly fleet: string },
-  { endpoints }: { readonly endpoints: boolean },
-): Statement[] {
+export function networkStatements(scope: Scope & { readonly fleet: string }): Statement[] {
   const { ec2 } = arns(scope);
-  const changed = [...networkChanges, ...(endpoints ? endpointChanges : [])].sort();
   const inRegion = { "aws:RequestedRegion": scope.region };
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
     makeStatement(scope, "MakeNetworks", networks, withTag),
     makeStatement(scope, "MakeVpcsAndNatGateways", vpcs, withTag),
-    ...(endpoints ? [makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag)] : []),
+    makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag),
     tagNewStatement,
     {
       Sid: "ChangeNetworksOfTheFleet",
       Effect: "Allow",
-      Action: ec2Actions(changed),
+      Action: ec2Actions(networkChanges),
       Resource: ["*"],
       Condition: { StringEquals: { ...inRegion, [`aws:ResourceTag/${fleetTag}`]: scope.fleet } },
     },

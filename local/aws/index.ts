@@ -16,6 +16,7 @@ import { subnet } from "./ec2/subnet.ts";
 import { tag } from "./ec2/tag.ts";
 import { vpc } from "./ec2/vpc.ts";
 import { vpcEndpoint } from "./ec2/vpc-endpoint.ts";
+import { vpcEndpointRouteTableAssociation } from "./ec2/vpc-endpoint-route-table-association.ts";
 import { accessEntry } from "./eks/access-entry.ts";
 import { accessPolicyAssociation } from "./eks/access-policy-association.ts";
 import { addon } from "./eks/addon.ts";
@@ -48,7 +49,7 @@ const all: Handler[] = [
   ...[internetGateway, key, launchTemplate, logGroup, natGateway, nodeGroup, openIdConnectProvider],
   ...[podIdentityAssociation, policy, queue, role, rolePolicy, rolePolicyAttachment, route, routeTable],
   ...[routeTableAssociation, secret, secretVersion, securityGroup, securityGroupEgressRule, securityGroupIngressRule],
-  ...[securityGroupRule, subnet, table, tag, vpc, vpcEndpoint],
+  ...[securityGroupRule, subnet, table, tag, vpc, vpcEndpoint, vpcEndpointRouteTableAssociation],
 ];
 
 /** Handlers by Pulumi token. */

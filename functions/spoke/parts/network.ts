@@ -114,6 +114,31 @@ function natGateway(context: Context, zone: number): void {
   }));
 }
 
+/** Free, and image layers (S3) then don't pay for NAT. A route to S3 in every table. */
+function storageEndpoint(context: Context): void {
+  const { composer, observed, spoke, tags } = context;
+  const { region } = spoke.spec;
+  const key = "endpoint-s3";
+  composer.managed("endpoints", key, "VPCEndpoint", { vpcId: observed.text("vpc", "id") }, ({ vpcId }) => ({
+    forProvider: {
+      region,
+      vpcId,
+      vpcEndpointType: "Gateway",
+      serviceName: `com.amazonaws.${region}.s3`,
+      tags: tags("s3"),
+    },
+  }));
+  for (const table of ["public", ...zones(context).map((zone) => `private-${zone}`)]) {
+    const facts = {
+      vpcEndpointId: observed.readyText(key, "id"),
+      routeTableId: observed.text(`route-table-${table}`, "id"),
+    };
+    composer.managed("routes", `${key}-${table}`, "VPCEndpointRouteTableAssociation", facts, (ids) => ({
+      forProvider: { region, ...ids },
+    }));
+  }
+}
+
 /** VPC with a public and a private subnet in each zone, and a way out for the nodes: the same layout as the hub's. */
 export function composeNetwork(context: Context): void {
   const { composer, observed, plan, spoke, tags } = context;
@@ -144,6 +169,7 @@ export function composeNetwork(context: Context): void {
   composer.managed("routes", "route-public", "Route", publicRoute, (ids) => ({
     forProvider: { region, ...ids, destinationCidrBlock: internet },
   }));
+  storageEndpoint(context);
   const nats = natZones(context);
   for (const zone of nats) natGateway(context, zone);
   for (const zone of nats.length > 0 ? zones(context) : []) {

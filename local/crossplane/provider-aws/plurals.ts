@@ -9,6 +9,7 @@ export const plurals: Readonly<Record<string, string>> = {
   "ec2/SecurityGroup": "securitygroups",
   "ec2/Subnet": "subnets",
   "ec2/VPC": "vpcs",
+  "ec2/VPCEndpoint": "vpcendpoints",
   "eks/AccessEntry": "accessentries",
   "eks/Cluster": "clusters",
   "iam/InstanceProfile": "instanceprofiles",

@@ -193,6 +193,16 @@ export const cases: HandlerCase[] = [
     change: { routeTableIds: [], tags: otherTags },
   },
   {
+    token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
+        ...{ vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds: [], tags },
+      });
+      return { vpcEndpointId, routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }) };
+    },
+  },
+  {
     token: "aws:iam/role:Role",
     inputs: async (make) => ({
       name: "case",

@@ -77,9 +77,12 @@ describe("every composed resource", () => {
     60_000,
   );
 
-  it.skipIf(schemaFolder === undefined)("is of a kind whose schema is at hand, but for the log group", () => {
-    expect(unknownToProvider()).toEqual(["Group"]);
-  });
+  it.skipIf(schemaFolder === undefined)(
+    "is of a kind whose schema is at hand, but for the log group and the routes of endpoints",
+    () => {
+      expect(unknownToProvider()).toEqual(["Group", "VPCEndpointRouteTableAssociation"]);
+    },
+  );
 
   it("of one Spoke never has the name of another Spoke's, whatever they are called", () => {
     const keys = [...ready(example("production")).ask().wanted].map(([key, { manifest }]) => ({
@@ -101,6 +104,7 @@ describe("every composed resource", () => {
       "RolePolicyAttachment",
       "Route",
       "RouteTableAssociation",
+      "VPCEndpointRouteTableAssociation",
     ];
     for (const { manifest } of ready(spoke()).ask().wanted.values()) {
       if (!(manifest.kind in managedKinds) || untagged.includes(manifest.kind)) continue;
@@ -162,6 +166,19 @@ describe("the network", () => {
     };
     expect(routes("single")).toEqual(["natgateway-nat-0", "natgateway-nat-0", "natgateway-nat-0"]);
     expect(routes("per-zone")).toEqual(["natgateway-nat-0", "natgateway-nat-1", "natgateway-nat-2"]);
+  });
+
+  it("routes S3 past the NAT gateways, from every subnet", () => {
+    const world = ready(spoke({ network: { zones: 3, natGateways: "single" } }));
+    expect(world.forProvider("endpoint-s3")).toMatchObject({
+      vpcId: "vpc-vpc",
+      serviceName: "com.amazonaws.us-east-1.s3",
+      vpcEndpointType: "Gateway",
+    });
+    const tables = ["public", "private-0", "private-1", "private-2"];
+    expect(tables.map((table) => world.forProvider(`endpoint-s3-${table}`)["routeTableId"])).toEqual(
+      tables.map((table) => `routetable-route-table-${table}`),
+    );
   });
 
   it("uses the named zones, else the first that the hub found", () => {

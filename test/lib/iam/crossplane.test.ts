@@ -32,6 +32,7 @@ const made: Readonly<Record<string, string>> = {
   "route-table": "ec2:CreateRouteTable",
   subnet: "ec2:CreateSubnet",
   vpc: "ec2:CreateVpc",
+  "vpc-endpoint": "ec2:CreateVpcEndpoint",
 };
 const withTag = { "aws:RequestTag/fleet.internal/fleet": "fleet" };
 const cniPolicy = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy";

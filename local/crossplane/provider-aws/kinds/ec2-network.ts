@@ -7,8 +7,9 @@ import { routeTableAssociation } from "../../../aws/ec2/route-table-association.
 import { subnet } from "../../../aws/ec2/subnet.ts";
 import { vpc } from "../../../aws/ec2/vpc.ts";
 import { vpcEndpoint } from "../../../aws/ec2/vpc-endpoint.ts";
+import { vpcEndpointRouteTableAssociation } from "../../../aws/ec2/vpc-endpoint-route-table-association.ts";
 import { from, id, reference } from "../fields.ts";
-import { assigned, type Kind } from "../kind.ts";
+import { assigned, joined, type Kind } from "../kind.ts";
 import { associationOf, byTags } from "./ec2-recovery.ts";
 
 const group = "ec2";
@@ -142,5 +143,12 @@ export const network: readonly Kind[] = [
       state: "string",
       subnetIds: "set",
     },
+  },
+  {
+    ...{ group, kind: "VPCEndpointRouteTableAssociation", plural: "vpcendpointroutetableassociations" },
+    handler: vpcEndpointRouteTableAssociation,
+    externalName: { kind: "derived", id: joined("/", "vpcEndpointId", "routeTableId") },
+    spec: { routeTableId: reference("ec2/RouteTable"), vpcEndpointId: reference("ec2/VPCEndpoint") },
+    status: {},
   },
 ];

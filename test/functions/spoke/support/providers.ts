@@ -24,6 +24,11 @@ const references: Readonly<Record<string, readonly [field: string, kinds: readon
     ["routeTableId", ["RouteTable"]],
     ["subnetId", ["Subnet"]],
   ],
+  VPCEndpoint: [["vpcId", ["VPC"]]],
+  VPCEndpointRouteTableAssociation: [
+    ["routeTableId", ["RouteTable"]],
+    ["vpcEndpointId", ["VPCEndpoint"]],
+  ],
   NATGateway: [
     ["subnetId", ["Subnet"]],
     ["allocationId", ["EIP"]],
@@ -56,7 +61,7 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
   const untilBootstrapIsGone = ["Kustomization"];
   switch (kind) {
     case "VPC":
-      return ["Subnet", "InternetGateway", "RouteTable", "Cluster"];
+      return ["Subnet", "InternetGateway", "RouteTable", "VPCEndpoint", "Cluster"];
     case "Subnet":
       return ["NATGateway", "RouteTableAssociation", "Cluster", "NodeGroup"];
     case "InternetGateway":
@@ -66,9 +71,12 @@ function blockers(key: string, { kind }: KubeObject): readonly (string | RegExp)
     case "NATGateway":
       return [/^route-private/, "NodeGroup", ...untilBootstrapIsGone];
     case "RouteTable":
-      return ["Route", "RouteTableAssociation"];
+      return ["Route", "RouteTableAssociation", "VPCEndpointRouteTableAssociation"];
+    case "VPCEndpoint":
+      return ["VPCEndpointRouteTableAssociation"];
     case "Route":
     case "RouteTableAssociation":
+    case "VPCEndpointRouteTableAssociation":
       return ["NodeGroup", "Cluster", ...untilBootstrapIsGone];
     case "Cluster":
       return ["NodeGroup", "Addon", "AccessEntry", "AccessPolicyAssociation", ...untilBootstrapIsGone];
