@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, rmdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { connect } from "node:net";
+import { basename, dirname, join } from "node:path";
 import { RUN_ROOT } from "./addresses.ts";
 import { rootControllers, withoutRootControllers } from "./cgroups.ts";
 import { run } from "./command.ts";
@@ -37,8 +39,18 @@ const FOLDERS = [
 /** Programs that use these folders, by the beginnings of their commands (15 letters are known): containers of others keep theirs. */
 const RUNTIMES = /^(conmon|containerd|crio|dockerd|k0s|k3s|kubelet|podman)/;
 
-// What a kubelet leaves in its folder of device plugins.
-const KUBELET_FILES = ["kubelet.sock", "kubelet_internal_checkpoint"];
+/**
+ * What of nodes that were not removed in order (their instance's folder was) is left in these folders, and is of no use to anybody:
+ * sockets of shims that have ended, CNI's results of our nodes, links to logs that are gone, what a kubelet leaves of its device plugins.
+ */
+const DEAD: Readonly<Record<string, (path: string, others: boolean) => boolean | Promise<boolean>>> = {
+  "run/containerd/s": nobodyListens,
+  // Of a loopback link nobody can tell whose it was.
+  "var/lib/cni/results": (path, others) =>
+    (others ? /^fleet-\d+-.+-eth0$/ : /^fleet-\d+-.+-eth0$|^cni-loopback-[0-9a-f]{64}-lo$/).test(basename(path)),
+  "var/log/containers": (path) => !existsSync(path),
+  "var/lib/kubelet/device-plugins": (path) => ["kubelet.sock", "kubelet_internal_checkpoint"].includes(basename(path)),
+};
 
 /** How the machine was before the first instance. */
 interface Note {
@@ -113,7 +125,7 @@ export async function restoreHost(host: Host = MACHINE): Promise<void> {
   const note = await readJson<Note>(host.note);
   if (note === undefined) return;
   const refused = await restoreSettings(host, note);
-  for (const folder of note.absent.toReversed()) await removeFolder(join(host.root, folder));
+  for (const folder of note.absent.toReversed()) await removeFolder(host, folder);
   const controllers = await withoutRootControllers(cgroupRoot(host), note.controllers);
   const left = [
     ...(await changedSettings(host, note)).map(
@@ -153,9 +165,12 @@ async function restoreSettings(host: Host, note: Note): Promise<Map<string, stri
   return refused;
 }
 
-async function removeFolder(folder: string): Promise<void> {
-  if (folder.endsWith("/device-plugins"))
-    for (const name of KUBELET_FILES) await rm(join(folder, name), { force: true });
+async function removeFolder(host: Host, name: string): Promise<void> {
+  const folder = join(host.root, name);
+  for (const entry of (await readFolder(folder)) ?? []) {
+    const path = join(folder, entry);
+    if (await DEAD[name]?.(path, othersRun(host))) await rm(path, { force: true });
+  }
   const names = await readFolder(folder);
   if (names === undefined || names.length > 0) return;
   // `ip netns add` mounts the folder on itself.
@@ -163,9 +178,25 @@ async function removeFolder(folder: string): Promise<void> {
   await rmdir(folder);
 }
 
+/** Whether a socket is there of which the process has ended. */
+function nobodyListens(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ path });
+    const end = (isDead: boolean) => {
+      socket.destroy();
+      resolve(isDead);
+    };
+    socket.once("connect", () => end(false));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => end(code === "ECONNREFUSED"));
+  });
+}
+
+/** Whether container runtimes or kubelets of somebody else run here. */
+const othersRun = (host: Host): boolean => host.commands().some((command) => RUNTIMES.test(command));
+
 /** What is still in folders that were not there, and is nobody else's. */
 async function leftFolders(host: Host, { absent }: Note): Promise<string[]> {
-  const others = host.commands().some((command) => RUNTIMES.test(command));
+  const others = othersRun(host);
   const all = absent.map(async (folder) => {
     const names = (await readFolder(join(host.root, folder))) ?? [];
     const isOurs = (name: string) =>

@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -128,18 +131,29 @@ test("what can't be put back is told, and noted for another attempt", async () =
 test("what is left in folders that were not there is told when nobody else's containers can have made it", async () => {
   await prepareHost(host());
   await mkdir(join(root, "var/lib/cni/results"), { recursive: true });
-  await writeFile(join(root, "var/lib/cni/results/fleet-abc"), "");
+  await writeFile(join(root, "var/lib/cni/results/abc"), "");
   await mkdir(join(root, "run/netns"), { recursive: true });
   for (const name of ["fleet-0-hub-0", "theirs"]) await writeFile(join(root, "run/netns", name), "");
   await expect(restoreHost(host())).rejects.toThrow(
-    /^not put back on this machine: \/run\/netns has fleet-0-hub-0, it was not there; \/var\/lib\/cni\/results has fleet-abc, it was not there: /,
+    /^not put back on this machine: \/run\/netns has fleet-0-hub-0, it was not there; \/var\/lib\/cni\/results has abc, it was not there: /,
   );
   await rm(join(root, "run/netns/fleet-0-hub-0"));
-  await rm(join(root, "var/lib/cni/results/fleet-abc"));
+  await rm(join(root, "var/lib/cni/results/abc"));
   await restoreHost(host());
   expect(existsSync(join(root, "var/lib/cni"))).toBe(false);
   expect(existsSync(join(root, "run/netns/theirs"))).toBe(true);
   expect(existsSync(host().note)).toBe(false);
+});
+
+test("the loopback links of somebody else's containers stay noted while these run", async () => {
+  await prepareHost(host());
+  const results = join(root, "var/lib/cni/results");
+  await mkdir(results, { recursive: true });
+  const loopback = `cni-loopback-${"a".repeat(64)}-lo`;
+  for (const name of ["fleet-0-hub-0-abc-eth0", loopback]) await writeFile(join(results, name), "");
+  commands.push("containerd");
+  await restoreHost(host());
+  expect(await readdir(results)).toEqual([loopback]);
 });
 
 test("a setting that changes when another is put back is looked at again", async () => {
@@ -175,4 +189,27 @@ test("a controller that the kernel does not let go, though nobody passes it on, 
     "not put back on this machine: the root cgroup passes on io, it did not (cgroup.subtree_control)",
   );
   expect(await controllers()).toBe("io");
+});
+
+test("what nodes left that were not removed in order goes, what is in use stays", async () => {
+  await prepareHost(host());
+  for (const folder of ["run/containerd/s", "var/lib/cni/results", "var/log/containers"])
+    await mkdir(join(root, folder), { recursive: true });
+  const sockets = join(root, "run/containerd/s");
+  const listening = createServer().listen(join(sockets, "alive"));
+  await once(listening, "listening");
+  // The file of a socket stays when its process is killed.
+  const script = `require("net").createServer().listen(${JSON.stringify(join(sockets, "dead"))}, () => process.kill(process.pid, 9))`;
+  await once(spawn(process.execPath, ["-e", script]), "exit");
+  expect((await readdir(sockets)).sort()).toEqual(["alive", "dead"]);
+  for (const name of ["fleet-0-hub-0-abc-eth0", `cni-loopback-${"a".repeat(64)}-lo`])
+    await writeFile(join(root, "var/lib/cni/results", name), "");
+  await symlink(join(root, "gone"), join(root, "var/log/containers", "pod.log"));
+  await expect(restoreHost(host())).rejects.toThrow("/run/containerd/s has alive, it was not there");
+  expect(await readdir(sockets)).toEqual(["alive"]);
+  for (const gone of ["var/lib/cni", "var/log/containers"]) expect(existsSync(join(root, gone)), gone).toBe(false);
+  listening.close();
+  await once(listening, "close");
+  await restoreHost(host());
+  expect(existsSync(join(root, "run/containerd"))).toBe(false);
 });
