@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { namespaces } from "../lib/names.ts";
+import { disruptionBudget, type FleetSize, spread } from "./fleet-size.ts";
 import { HelmAddon } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
@@ -15,6 +16,7 @@ export const providerServiceAccount: ServiceAccountRef = {
 export interface CrossplaneArgs {
   readonly chartsRegistry: string;
   readonly logLevel: string;
+  readonly size: FleetSize;
 }
 
 /** Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never removes them. */
@@ -24,6 +26,9 @@ export class Crossplane extends pulumi.ComponentResource {
   constructor(name: string, args: CrossplaneArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
     const debug = args.logLevel === "debug" ? ["--debug"] : [];
+    const { size } = args;
+    const core = { app: "crossplane" };
+    const rbacManager = { app: "crossplane-rbac-manager" };
     const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
     const container = {
       runAsUser: 65532,
@@ -45,7 +50,20 @@ export class Crossplane extends pulumi.ComponentResource {
           // A spoke composes some seventy resources, whose first events are up to 2000: with the defaults (100, 1 a second)
           // they would make Crossplane ignore the spoke for five minutes.
           args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10"],
-          rbacManager: { args: debug },
+          replicas: size.replicas,
+          resourcesCrossplane: size.crossplane,
+          resourcesRBACManager: size.rbacManager,
+          rbacManager: {
+            args: debug,
+            replicas: size.replicas,
+            ...(size.replicas > 1 && { topologySpreadConstraints: spread(rbacManager) }),
+          },
+          ...(size.replicas > 1 && {
+            topologySpreadConstraints: spread(core),
+            extraObjects: [core, rbacManager].map((labels) =>
+              disruptionBudget(labels.app, crossplaneNamespace, labels),
+            ),
+          }),
           // Git activates the few kinds that it uses: every active kind costs memory in the API server.
           provider: { defaultActivations: [] },
           podSecurityContextCrossplane: pod,

@@ -1,10 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
+import { type FleetSize, spread } from "./fleet-size.ts";
 import { HelmAddon } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
 export interface ExternalSecretsArgs {
   readonly chartsRegistry: string;
   readonly logLevel: string;
+  readonly size: FleetSize;
 }
 
 /** The External Secrets operator. It has no AWS identity of its own: each SecretStore brings a service account (see SecretStore). */
@@ -13,6 +15,19 @@ export class ExternalSecrets extends pulumi.ComponentResource {
 
   constructor(name: string, args: ExternalSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ExternalSecrets", name, {}, opts);
+    const { replicas, externalSecrets: resources } = args.size;
+    const pods = (name: string) => ({
+      replicaCount: replicas,
+      resources,
+      ...(replicas > 1 && {
+        // maxUnavailable wins over the chart's minAvailable.
+        podDisruptionBudget: { enabled: true, maxUnavailable: 1 },
+        topologySpreadConstraints: spread({
+          "app.kubernetes.io/name": name,
+          "app.kubernetes.io/instance": "external-secrets",
+        }),
+      }),
+    });
     const addon = new HelmAddon(
       name,
       {
@@ -27,6 +42,10 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           log: { level: args.logLevel },
           leaderElect: true,
+          ...pods("external-secrets"),
+          webhook: pods("external-secrets-webhook"),
+          // It renews the webhook's certificate, and nothing waits for it: one pod.
+          certController: { resources },
           // Only namespaced stores and secrets: nothing reaches across namespaces.
           processClusterExternalSecret: false,
           processClusterStore: false,

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { namespaces } from "../lib/names.ts";
+import { apart, disruptionBudget, type FleetSize } from "./fleet-size.ts";
 import { HelmAddon } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
@@ -12,6 +13,7 @@ export type FluxIdentity = "kustomize-controller" | "helm-controller";
 export interface FluxArgs {
   readonly chartsRegistry: string;
   readonly logLevel: string;
+  readonly size: FleetSize;
   /** IAM roles of the controllers that reach spokes. */
   readonly roleArns: Readonly<Record<FluxIdentity, pulumi.Input<string>>>;
 }
@@ -22,9 +24,13 @@ export class Flux extends pulumi.ComponentResource {
 
   constructor(name: string, args: FluxArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Flux", name, {}, opts);
-    const { chartsRegistry, logLevel, roleArns } = args;
+    const { chartsRegistry, logLevel, roleArns, size } = args;
+    const redundant = size.replicas > 1;
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } },
+      resources: size.reconcilers,
+      // The chart takes `replicas`, though its values.yaml doesn't name it (flux2 2.18.3, templates/kustomize-controller.yaml).
+      ...(redundant && { replicas: size.replicas, affinity: apart({ app: identity }) }),
       container: { additionalArgs: ["--requeue-dependency=2s", ...additionalArgs] },
     });
     const addon = new HelmAddon(
@@ -42,7 +48,11 @@ export class Flux extends pulumi.ComponentResource {
           logLevel,
           // By default a repository that failed is asked again after up to 15 minutes: a deploy key that was registered late, and
           // the removal of the hub, would wait for that.
-          sourceController: { container: { additionalArgs: ["--max-retry-delay=1m"] } },
+          // One pod: the artifacts are in its own volume, and a second one would not become ready while the first one leads.
+          sourceController: {
+            resources: size.sourceController,
+            container: { additionalArgs: ["--max-retry-delay=1m"] },
+          },
           kustomizeController: reconciler("kustomize-controller", [
             // A worker waits while what it applied becomes ready or goes, and so do the workers of those that it waits for: with
             // the default of 4 as many spokes that come or go at once would wait for each other until they time out.
@@ -54,6 +64,11 @@ export class Flux extends pulumi.ComponentResource {
           ]),
           // Each spoke has three releases, and each takes a worker while its pods start.
           helmController: reconciler("helm-controller", ["--concurrent=20", "--max-retry-delay=30s"]),
+          ...(redundant && {
+            extraObjects: (["kustomize-controller", "helm-controller"] as const).map((app) =>
+              disruptionBudget(app, fluxNamespace, { app }),
+            ),
+          }),
           imageAutomationController: { create: false },
           imageReflectionController: { create: false },
         },

@@ -75,6 +75,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
         chartsRegistry: settings.chartsRegistry,
+        fleetSize: settings.fleetSize,
         functionPackage: settings.functionPackage,
         packagePullSecrets: settings.packagePullSecret ? [packagePullSecretName] : [],
         sealingScope: settings.environment,

@@ -3,6 +3,7 @@ import { Crossplane } from "../components/crossplane.ts";
 import { EncryptionKey } from "../components/encryption-key.ts";
 import { ExternalSecrets } from "../components/external-secrets.ts";
 import { FleetBoundary } from "../components/fleet-boundary.ts";
+import { fleetSizes } from "../components/fleet-size.ts";
 import { Flux, fluxNamespace } from "../components/flux.ts";
 import { FluxSync } from "../components/flux-sync.ts";
 import { GitCredentials } from "../components/git-credentials.ts";
@@ -58,7 +59,11 @@ const identities = hubIdentities({ settings, account, cluster, boundary, git, se
 
 // Controllers, by Helm. They need nodes, and are gone before these.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
-const chart = { chartsRegistry: settings.chartsRegistry, logLevel: settings.controllerLogLevel };
+const chart = {
+  chartsRegistry: settings.chartsRegistry,
+  logLevel: settings.controllerLogLevel,
+  size: fleetSizes[settings.fleetSize],
+};
 const flux = new Flux("flux", { ...chart, roleArns: args.fluxRoles(identities) }, onHub);
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);

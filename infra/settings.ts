@@ -1,3 +1,4 @@
+import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
 
@@ -235,6 +236,7 @@ export const keys = {
   ),
   functionPackage: repository,
   packagePullSecret: pullSecret,
+  fleetSize: oneOf(...(Object.keys(fleetSizes) as FleetSizeName[])),
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,
   argocdClusterSecret: flag,

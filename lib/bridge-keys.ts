@@ -97,6 +97,10 @@ export const bridgeKeys = {
     meaning: "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",
     form: forms.mirror,
   },
+  fleet_size: {
+    meaning: "how large the controllers of the hub are made: `minimal`, `small`, `medium` or `large`",
+    form: { ...forms.name, example: "small" },
+  },
   function_package: {
     meaning: "package of the composition function behind the Spoke API; its version stands in Git",
     form: forms.repository,

@@ -34,6 +34,8 @@ export interface ClusterMetadata {
   readonly repositories: { readonly gitopsSystem: GitSource; readonly gitopsWorkloads: GitSource };
   /** Base URL of the chart mirror; empty when charts come from their upstream repositories. */
   readonly chartsRegistry: string;
+  /** How large the fleet's controllers are made, and how often its AWS resources are looked at: a folder in Git. */
+  readonly fleetSize: string;
   /** OCI repository of the composition function's package, without a tag: the version stands in Git. */
   readonly functionPackage: string;
   /** Secrets in the namespace of Crossplane with which it and the kubelet pull packages; none where they are public. */
@@ -114,6 +116,7 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     gitops_workloads_repo_url: repositories.gitopsWorkloads.url,
     gitops_workloads_repo_revision: repositories.gitopsWorkloads.revision,
     charts_registry: metadata.chartsRegistry,
+    fleet_size: metadata.fleetSize,
     function_package: metadata.functionPackage,
     package_pull_secrets: JSON.stringify(metadata.packagePullSecrets.map((name) => ({ name }))),
     sealing_scope: metadata.sealingScope,
@@ -180,6 +183,7 @@ export function readBridgeData(data: Readonly<Record<string, string>>): ClusterM
       gitopsWorkloads: { url: known.gitops_workloads_repo_url, revision: known.gitops_workloads_repo_revision },
     },
     chartsRegistry: known.charts_registry,
+    fleetSize: known.fleet_size,
     functionPackage: known.function_package,
     packagePullSecrets: (JSON.parse(known.package_pull_secrets) as { name: string }[]).map(({ name }) => name),
     sealingScope: known.sealing_scope,

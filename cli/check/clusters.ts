@@ -61,6 +61,7 @@ export function hubMetadata(environment: string, addons: readonly string[] = [])
       gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },
     },
     chartsRegistry: "",
+    fleetSize: "small",
     functionPackage: "ghcr.io/example/function-spoke",
     packagePullSecrets: [],
     sealingScope: environment,

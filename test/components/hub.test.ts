@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { Crossplane } from "../../components/crossplane.ts";
+import { fleetSizes } from "../../components/fleet-size.ts";
 import { FluxSync } from "../../components/flux-sync.ts";
 import { HelmAddon } from "../../components/helm-addon.ts";
 import type { HubCluster } from "../../components/hub-cluster.ts";
@@ -51,9 +52,12 @@ describe("charts", () => {
 
   it("a log level reaches Crossplane as its debug flag", async () => {
     const values = async (logLevel: string) =>
-      (await recorded("test", async () => new Crossplane("x", { chartsRegistry: "", logLevel }))).resources.find(
-        ({ type }) => type.endsWith(":Release"),
-      )?.inputs["values"];
+      (
+        await recorded(
+          "test",
+          async () => new Crossplane("x", { chartsRegistry: "", logLevel, size: fleetSizes.small }),
+        )
+      ).resources.find(({ type }) => type.endsWith(":Release"))?.inputs["values"];
     expect(await values("debug")).toMatchObject({
       args: expect.arrayContaining(["--debug"]),
       rbacManager: { args: ["--debug"] },

@@ -34,6 +34,7 @@ const metadata: ClusterMetadata = {
     gitopsWorkloads: { url: "ssh://b", revision: "prod" },
   },
   chartsRegistry: "",
+  fleetSize: "small",
   functionPackage: "ghcr.io/example/function-spoke",
   packagePullSecrets: ["package-pull-secret"],
   sealingScope: "prod",

@@ -105,11 +105,20 @@ function read(folder: string): Kustomization {
 
 const load = (path: string): Manifest[] => (statSync(path).isDirectory() ? build(path) : documents(path));
 
-/** What `kustomize build` makes of a folder; `components` as a Flux Kustomization adds them. */
-export function build(folder: string, components: readonly string[] = []): Manifest[] {
+/**
+ * What `kustomize build` makes of a folder; `components` as a Flux Kustomization adds them. A component also patches what is
+ * there before it: `before`.
+ */
+export function build(
+  folder: string,
+  components: readonly string[] = [],
+  before: readonly Manifest[] = [],
+): Manifest[] {
   const kustomization = read(folder);
-  const resources = [...(kustomization.resources ?? []), ...(kustomization.components ?? []), ...components].flatMap(
-    (name) => load(join(folder, name)),
+  const own = (kustomization.resources ?? []).flatMap((name) => load(join(folder, name)));
+  const resources = [...(kustomization.components ?? []), ...components].reduce<Manifest[]>(
+    (all, name) => build(join(folder, name), [], all),
+    [...before, ...own],
   );
   const all = (kustomization.patches ?? []).reduce<Manifest[]>((all, patch) => patched(all, patch, folder), resources);
   const { namespace } = kustomization;

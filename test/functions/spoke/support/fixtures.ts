@@ -44,6 +44,7 @@ export const hub: Hub = {
     gitopsWorkloads: { url: "ssh://git@git.fleet.internal:2222/gitops-workloads.git", revision: "main" },
   },
   chartsRegistry: "https://charts.fleet.internal",
+  fleetSize: "minimal",
   functionPackage: "ghcr.io/eks-gitops-fleet/function-spoke",
   packagePullSecrets: [],
   sealingScope: "local",

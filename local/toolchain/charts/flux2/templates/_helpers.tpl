@@ -40,6 +40,8 @@ app.kubernetes.io/component: {{ . }}
 {{- $deployment := deepCopy .controller.deployment -}}
 {{- $labels := include "flux2.labels" (dict "root" .root "component" .controller.name) | fromYaml -}}
 {{- $_ := set $deployment.metadata "labels" (merge (dict) $values.labels $labels $deployment.metadata.labels) -}}
+{{- /* As in the community chart, a value without a default. */ -}}
+{{- if hasKey $values "replicas" }}{{- $_ := set $deployment.spec "replicas" (int $values.replicas) -}}{{- end -}}
 {{- $pod := $deployment.spec.template -}}
 {{- $_ := set $pod.metadata "labels" (merge (dict) $values.labels $pod.metadata.labels) -}}
 {{- $_ := set $pod.metadata "annotations" $values.annotations -}}

@@ -1,0 +1,102 @@
+/**
+ * What the controllers on the hub get, by the number of spokes. How the numbers were found: docs/fleet-size.md. What Git sets by the
+ * same name (the function and the providers) is in repos/gitops-system/platform/crossplane/packages/sizes.
+ */
+
+/** Requests and limits of a container. A limit on processors also sets how many Crossplane's Go runtime uses. */
+interface Resources {
+  readonly requests: { readonly cpu: string; readonly memory: string };
+  readonly limits: { readonly cpu?: string; readonly memory: string };
+}
+
+export interface FleetSize {
+  /** Most spokes that the size is meant for. */
+  readonly spokes: number;
+  /**
+   * Pods of each controller that can have more than one: one works (leader election), the others take over when its node goes.
+   * source- and notification-controller have one always.
+   */
+  readonly replicas: number;
+  readonly crossplane: Resources;
+  readonly rbacManager: Resources;
+  /** kustomize- and helm-controller. */
+  readonly reconcilers: Resources;
+  readonly sourceController: Resources;
+  readonly externalSecrets: Resources;
+}
+
+const resources = (cpu: string, memory: string, limits: Resources["limits"]): Resources => ({
+  requests: { cpu, memory },
+  limits,
+});
+
+/** Crossplane's and Flux's charts' own (crossplane 2.3.4, flux2 2.18.3), for one machine. */
+const minimal: FleetSize = {
+  spokes: 5,
+  replicas: 1,
+  crossplane: resources("100m", "256Mi", { cpu: "500m", memory: "1Gi" }),
+  rbacManager: resources("100m", "256Mi", { cpu: "100m", memory: "512Mi" }),
+  reconcilers: resources("100m", "64Mi", { memory: "2Gi" }),
+  sourceController: resources("100m", "64Mi", { memory: "2Gi" }),
+  externalSecrets: resources("10m", "64Mi", { memory: "512Mi" }),
+};
+
+const small: FleetSize = {
+  spokes: 25,
+  replicas: 2,
+  crossplane: resources("250m", "512Mi", { cpu: "1", memory: "2Gi" }),
+  rbacManager: resources("50m", "256Mi", { cpu: "500m", memory: "1Gi" }),
+  reconcilers: resources("100m", "256Mi", { memory: "2Gi" }),
+  sourceController: resources("100m", "256Mi", { memory: "2Gi" }),
+  externalSecrets: resources("20m", "128Mi", { memory: "512Mi" }),
+};
+
+export const fleetSizes = {
+  minimal,
+  small,
+  medium: {
+    ...small,
+    spokes: 100,
+    crossplane: resources("500m", "1Gi", { cpu: "2", memory: "4Gi" }),
+    reconcilers: resources("250m", "512Mi", { memory: "4Gi" }),
+  },
+  large: {
+    ...small,
+    spokes: 250,
+    crossplane: resources("1", "2Gi", { cpu: "4", memory: "8Gi" }),
+    rbacManager: resources("100m", "512Mi", { cpu: "1", memory: "2Gi" }),
+    reconcilers: resources("500m", "1Gi", { memory: "8Gi" }),
+    sourceController: resources("250m", "512Mi", { memory: "4Gi" }),
+  },
+} as const satisfies Record<string, FleetSize>;
+
+export type FleetSizeName = keyof typeof fleetSizes;
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Evens out a controller's pods over zones and nodes, as far as there are such. */
+export const spread = (labels: Labels) =>
+  ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
+    maxSkew: 1,
+    topologyKey,
+    whenUnsatisfiable: "ScheduleAnyway",
+    labelSelector: { matchLabels: labels },
+  }));
+
+/** The same for charts without such constraints. */
+export const apart = (labels: Labels) => ({
+  podAntiAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: spread(labels).map(({ topologyKey, labelSelector }) => ({
+      weight: 50,
+      podAffinityTerm: { topologyKey, labelSelector },
+    })),
+  },
+});
+
+/** Lets go of one pod at a time. Never of none: a drain has to end. */
+export const disruptionBudget = (name: string, namespace: string, labels: Labels) => ({
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  metadata: { name, namespace },
+  spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
+});
