@@ -35,6 +35,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/route": "route-table",
   "ec2/routetableassociation": "route-table",
   "ec2/vpcendpoint": "vpc-endpoint",
+  "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",
   "iam/openidconnectprovider": "oidc-provider",
   "secretsmanager/secret": "Secret",
