@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse, stringify } from "yaml";
+import { hubFolder, spokeFolder } from "../lib/layout.ts";
 import { fillTemplate } from "../lib/template.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
 import type { Kubectl } from "../local/cli/flux.ts";
@@ -24,6 +25,8 @@ const nameOf = (number: number) => `many-${number}`;
 const environment = "prod";
 const SOURCE = "gitops-system-no-chain";
 const BRANCH = "no-chain";
+/** The fleet of the local stack. */
+const FLEET = "fleet";
 
 const IDLE_SECONDS = 60;
 const LIMIT = 2_400_000;
@@ -61,8 +64,8 @@ async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
   const bare = bareRepository(fleet.instance(), "gitops-system");
   await pushEmptyChain(bare);
   await commitTo(bare, "Leave the chain out for the benchmark", async (checkout) => {
-    await writeFile(join(checkout, "clusters/hub/no-chain.yaml"), stringify(stageSource(SOURCE, BRANCH, "10m")));
-    await edit(join(checkout, "clusters/hub/kustomization.yaml"), ({ resources }) => {
+    await writeFile(join(checkout, hubFolder(FLEET), "no-chain.yaml"), stringify(stageSource(SOURCE, BRANCH, "10m")));
+    await edit(join(checkout, hubFolder(FLEET), "kustomization.yaml"), ({ resources }) => {
       (resources as string[]).push("no-chain.yaml");
     });
     await edit(join(checkout, "platform/api/composition.yaml"), (composition) => {
@@ -90,12 +93,13 @@ async function add(fleet: Fleet, numbers: readonly number[]): Promise<void> {
       for (const number of numbers) {
         const values = {
           name: nameOf(number),
+          fleet: FLEET,
           environment,
           region: "us-east-1",
           kubernetesVersion: "1.34",
           tenant: "bench",
         };
-        const folder = join(checkout, "spokes", nameOf(number));
+        const folder = join(checkout, spokeFolder(FLEET, nameOf(number)));
         await mkdir(folder);
         for (const file of ["kustomization.yaml", "spoke.yaml"])
           await writeFile(join(folder, file), fillTemplate(await readFile(join(template, file), "utf8"), values));

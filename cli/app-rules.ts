@@ -122,7 +122,7 @@ export function scopeMistakes(
       problem: `must be named: the fleet has a sealing key of scope ${own} and may have one of ${environment}`,
       got: "(nothing)",
       allowed: sealings.join(", "),
-      remedy: `name what spokes/${cluster}/spoke.yaml of gitops-system says in spec.sealing; environment where it says nothing`,
+      remedy: `name what spokes/<fleet>/${cluster}/spoke.yaml of gitops-system says in spec.sealing; environment where it says nothing`,
     },
   ];
 }

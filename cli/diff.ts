@@ -19,6 +19,7 @@ differs, as one comment for a pull request, with the changes of Spokes that the 
 functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.
 With origin/main ahead of a branch, take as base $(git merge-base origin/main HEAD).
 
+  --fleet NAME          the fleet whose clusters are compared, where gitops-system has several (default: that of --bridge)
   --repos DIR           where one repository is compared: folder with the checkouts of the others
   --preview STACK=FILE  what pulumi preview --json --stack STACK wrote; may be given more than once
   --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: made-up ones)
@@ -38,6 +39,7 @@ Exit code 0: compared, whether or not something changes; 1: only with --fail-on-
 const formats = ["markdown", "json"];
 
 const options = {
+  fleet: { type: "string" },
   repos: { type: "string" },
   preview: { type: "string", multiple: true, default: [] as string[] },
   bridge: { type: "string" },
@@ -65,6 +67,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   try {
     const report = await blastRadius({
       ...{ base, head, cwd: process.cwd(), build: kustomize(), stacks, recorded: readRecorded(values.observed) },
+      ...(values.fleet === undefined ? {} : { fleet: values.fleet }),
       ...(values.repos === undefined ? {} : { others: resolve(values.repos) }),
       ...(values.bridge === undefined ? {} : { hub: readHubData(values.bridge) }),
       ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },

@@ -4,7 +4,9 @@ import * as check from "./check.ts";
 import * as deployerPolicy from "./deployer-policy.ts";
 import * as diff from "./diff.ts";
 import * as doctor from "./doctor.ts";
+import * as moveSpokes from "./move-spokes.ts";
 import * as newCluster from "./new-cluster.ts";
+import * as newFleet from "./new-fleet.ts";
 import * as onboard from "./onboard.ts";
 import * as reseal from "./reseal.ts";
 import * as sealingKeys from "./sealing-keys.ts";
@@ -22,7 +24,9 @@ const commands: Readonly<Record<string, Command>> = {
   "deployer-policy": deployerPolicy,
   diff,
   doctor,
+  "move-spokes": moveSpokes,
   "new-cluster": newCluster,
+  "new-fleet": newFleet,
   onboard,
   reseal,
   "sealing-keys": sealingKeys,

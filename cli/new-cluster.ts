@@ -9,7 +9,7 @@ export const summary = "a folder for a new spoke in gitops-system, with its seal
 
 const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
-Makes spokes/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
+Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
 
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster

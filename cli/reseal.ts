@@ -9,7 +9,7 @@ export const summary = "seals the deploy keys of a spoke anew: after a move to k
 
 const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
 
-Writes spokes/<spoke>/secrets in a checkout of gitops-system anew, sealed for the scope that the Spoke says.
+Writes spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system anew, sealed for the scope that the Spoke says.
 
   --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials

@@ -43,7 +43,7 @@ export function keyFiles(generations: readonly string[]): Files {
   const kustomization = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
-    resources: ["../../../spoke-bootstrap/sealing-keys/store", ...generations.map(generationFile)],
+    resources: ["../../../../spoke-bootstrap/sealing-keys/store", ...generations.map(generationFile)],
   };
   return {
     "kustomization.yaml": `${comment}${stringify(kustomization, { lineWidth: 0 })}`,

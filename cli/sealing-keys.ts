@@ -7,8 +7,8 @@ export const summary = "lets a spoke read sealing keys of its own, in every gene
 
 const help = `Usage: npx fleet sealing-keys <spoke> [options]
 
-Sets sealing: cluster in spokes/<spoke>/spoke.yaml of a checkout of gitops-system and writes spokes/<spoke>/sealing-keys, one file
-for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after a generation was added there.
+Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys beside
+it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after a generation was added there.
 docs/runbooks/sealing-scope.md says in which order a spoke moves from its environment's keys to its own.
 
 ${sourceHelp}

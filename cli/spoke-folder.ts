@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
+import { spokeFolder } from "../lib/layout.ts";
 import type { Mistake } from "../lib/mistakes.ts";
 import { clusterScopePrefix, type Sealing, sealingScope } from "../lib/spoke.ts";
+import { fleetMistakes, fleetsOf } from "./fleet-folders.ts";
 import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { keyFiles, ownKeyMistakes } from "./sealing-keys-folder.ts";
 import { type Fleet, scopesOf } from "./sources.ts";
@@ -10,6 +11,7 @@ import {
   choiceMistakes,
   cidrMistakes,
   nameMistakes,
+  networksOf,
   type Offer,
   readOffer,
   schemaMistakes,
@@ -69,20 +71,16 @@ function extras({ admins = [], cidr, nodes, sealing }: SpokeRequest) {
 /** Everything that is wrong with a request, by what the checkout offers. */
 function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mistake[] {
   const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
-  const folder = join(checkout, "spokes", name);
   const named = nameMistakes(name);
-  const there =
-    named.length === 0 && existsSync(folder)
-      ? [
-          {
-            key: "<name>",
-            problem: "has a folder already",
-            got: folder,
-            allowed: "a name without a folder",
-            remedy: "choose another name; a spoke that is there is changed in its spoke.yaml",
-          },
-        ]
-      : [];
+  // Of any fleet: gitops-workloads has one folder for a cluster of this name.
+  const taken = named.length === 0 ? fleetsOf(checkout, name) : [];
+  const there = taken.map((fleet) => ({
+    key: "<name>",
+    problem: "has a folder already",
+    got: join(checkout, spokeFolder(fleet, name)),
+    allowed: "a name without a folder, in every fleet",
+    remedy: "choose another name; a spoke that is there is changed in its spoke.yaml",
+  }));
   return [
     ...named,
     ...there,
@@ -138,9 +136,10 @@ export async function newSpoke(
   requireCheckout(checkout, "gitops-system", template);
   const offer = await readOffer(checkout);
   refuse("new-cluster", mistakesOf(checkout, request, offer));
-  if (request.cidr !== undefined) refuse("new-cluster", cidrMistakes(request.cidr, offer.networks));
+  if (request.cidr !== undefined) refuse("new-cluster", cidrMistakes(request.cidr, []));
 
   const fleet = await connect();
+  refuse("new-cluster", fleetMistakes(checkout, fleet.name));
   const region = request.region ?? fleet.region;
   const scope = sealingScope(request);
   refuse("new-cluster", [
@@ -156,19 +155,18 @@ export async function newSpoke(
           },
         ]
       : []),
-    ...(request.cidr !== undefined && fleet.vpcCidr !== undefined
-      ? cidrMistakes(request.cidr, [{ owner: "the hub", cidr: fleet.vpcCidr }])
-      : []),
+    ...(request.cidr === undefined ? [] : cidrMistakes(request.cidr, await networksOf(checkout, fleet))),
   ]);
   const values = {
     name: request.name,
+    fleet: fleet.name,
     environment: request.environment,
     tenant: request.tenant,
     region: region as string,
     kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
   };
   const files = completed(await instantiate(checkout, template, values), request);
-  const folder = join(checkout, "spokes", request.name);
+  const folder = join(checkout, spokeFolder(fleet.name, request.name));
   const secrets = await spokeSecrets("new-cluster", { ...request, scope }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
   await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });

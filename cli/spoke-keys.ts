@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Document, parseDocument } from "yaml";
+import { spokeFolder } from "../lib/layout.ts";
+import type { Mistake } from "../lib/mistakes.ts";
 import { type Sealing, sealingScope } from "../lib/spoke.ts";
+import { fleetsOf } from "./fleet-folders.ts";
 import { requireCheckout } from "./folder.ts";
 import { generationFile, keyFiles, ownKeyMistakes } from "./sealing-keys-folder.ts";
 import type { Fleet } from "./sources.ts";
@@ -20,24 +23,29 @@ interface SpokeFile {
   readonly sealing: Sealing;
 }
 
-/** @throws UsageError when the checkout has no such spoke, or its file is not a Spoke. */
-async function readSpoke(command: string, checkout: string, name: string): Promise<SpokeFile> {
+/** @throws UsageError when no fleet in the checkout has such a spoke: known before the fleet is asked. */
+function requireSpoke(command: string, checkout: string, name: string): void {
   requireCheckout(checkout, "gitops-system", "spokes");
   refuse(command, nameMistakes(name));
-  const folder = join(checkout, "spokes", name);
+  if (fleetsOf(checkout, name).length === 0) refuse(command, [noSpoke(name)]);
+}
+
+const noSpoke = (got: string): Mistake => ({
+  key: "<name>",
+  problem: "is not the name of a spoke in this checkout",
+  got,
+  allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
+  remedy: "correct the name or the fleet, or pull the checkout; fleet new-cluster makes a new spoke",
+});
+
+/** @throws UsageError when the fleet has no such spoke, or its file is not a Spoke. */
+async function readSpoke(command: string, checkout: string, fleet: string, name: string): Promise<SpokeFile> {
+  const folder = join(checkout, spokeFolder(fleet, name));
   const path = join(folder, "spoke.yaml");
   const document = parseDocument(existsSync(path) ? await readFile(path, "utf8") : "");
   const environment: unknown = document.errors.length > 0 ? undefined : document.getIn(["spec", "environment"]);
   if (typeof environment !== "string")
-    refuse(command, [
-      {
-        key: "<name>",
-        problem: "is not the name of a spoke in this checkout",
-        got: existsSync(path) ? `${path} without spec.environment` : name,
-        allowed: "a folder below spokes with the spoke.yaml of a Spoke",
-        remedy: "correct the name, or pull the checkout; fleet new-cluster makes a new spoke",
-      },
-    ]);
+    refuse(command, [noSpoke(existsSync(path) ? `${path} without spec.environment` : `${name} of fleet ${fleet}`)]);
   const sealing = document.getIn(["spec", "sealing"]) === "cluster" ? "cluster" : "environment";
   return { folder, path, document, environment: environment as string, sealing };
 }
@@ -58,9 +66,10 @@ export async function ownSealingKeys(
   name: string,
   connect: () => Promise<Fleet>,
 ): Promise<SealingKeysChange> {
-  const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, name);
-  const scope = sealingScope({ name, environment, sealing: "cluster" });
+  requireSpoke("sealing-keys", checkout, name);
   const fleet = await connect();
+  const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
+  const scope = sealingScope({ name, environment, sealing: "cluster" });
   refuse("sealing-keys", ownKeyMistakes("<name>", scope, fleet));
   const generations = fleet.generations?.[scope] ?? [];
   const keys = join(folder, "sealing-keys");
@@ -94,9 +103,10 @@ export async function reseal(
   connect: () => Promise<Fleet>,
 ): Promise<Resealed> {
   const { name } = request;
-  const { folder, environment, sealing } = await readSpoke("reseal", checkout, name);
-  const scope = sealingScope({ name, environment, sealing });
+  requireSpoke("reseal", checkout, name);
   const fleet = await connect();
+  const { folder, environment, sealing } = await readSpoke("reseal", checkout, fleet.name, name);
+  const scope = sealingScope({ name, environment, sealing });
   const secrets = await spokeSecrets("reseal", { ...request, scope }, fleet);
   for (const [path, text] of Object.entries(secrets.files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });

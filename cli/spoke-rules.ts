@@ -1,13 +1,16 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../functions/spoke/versions.ts";
 import { isPrivate, overlaps, parseCidr, privateBlocks, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
+import { spokesFolder } from "../lib/layout.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { spokeNameRule } from "../lib/spoke.ts";
+import { foldersIn } from "./fleet-folders.ts";
+import type { Fleet } from "./sources.ts";
 
 /** What a checkout of gitops-system offers to spokes. */
 export interface Offer {
@@ -19,14 +22,13 @@ export interface Offer {
   readonly kubernetesVersions: readonly string[];
   /** OpenAPI schema of a Spoke's specification. */
   readonly schema: object;
-  /** Networks that other spokes name for themselves. */
-  readonly networks: readonly { readonly owner: string; readonly cidr: string }[];
 }
 
-const folders = async (path: string): Promise<string[]> =>
-  existsSync(path)
-    ? (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name)
-    : [];
+/** A network that is taken. */
+export interface Taken {
+  readonly owner: string;
+  readonly cidr: string;
+}
 
 const readYaml = async (...path: string[]) => parse(await readFile(join(...path), "utf8"));
 
@@ -40,24 +42,28 @@ export async function readOffer(checkout: string): Promise<Offer> {
   const composition = await readYaml(api, "composition.yaml");
   const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
   const labels: Record<string, string> = composition.metadata.labels;
-  const keys = await folders(join(checkout, "spoke-bootstrap", "sealing-keys"));
-  const tools = await folders(join(checkout, "tools"));
-  const spokes = await folders(join(checkout, "spokes"));
-  const networks = await Promise.all(
-    spokes.map(async (name) => {
-      const file = join(checkout, "spokes", name, "spoke.yaml");
-      const cidr = existsSync(file) ? (await readYaml(file))?.spec?.network?.cidr : undefined;
-      return typeof cidr === "string" ? [{ owner: `spoke ${name}`, cidr }] : [];
-    }),
-  );
+  const keys = foldersIn(join(checkout, "spoke-bootstrap", "sealing-keys"));
+  const tools = foldersIn(join(checkout, "tools"));
   const environments = keys.filter((name) => tools.includes(name) && labels[channelOf(name)] !== undefined).sort();
   return {
     environments,
     heldBack: environments.filter((name) => labels[channelOf(name)] !== "true"),
     kubernetesVersions: Object.keys(kubernetesVersions).sort(compareVersions),
     schema: definition.spec.versions[0].schema.openAPIV3Schema.properties.spec,
-    networks: networks.flat(),
   };
+}
+
+/** Networks of the fleet's hub, and those that its spokes name for themselves. Other fleets are on their own. */
+export async function networksOf(checkout: string, fleet: Pick<Fleet, "name" | "vpcCidr">): Promise<Taken[]> {
+  const spokes = join(checkout, spokesFolder(fleet.name));
+  const named = await Promise.all(
+    foldersIn(spokes).map(async (name) => {
+      const file = join(spokes, name, "spoke.yaml");
+      const cidr = existsSync(file) ? (await readYaml(file))?.spec?.network?.cidr : undefined;
+      return typeof cidr === "string" ? [{ owner: `spoke ${name}`, cidr }] : [];
+    }),
+  );
+  return [...named.flat(), ...(fleet.vpcCidr === undefined ? [] : [{ owner: "the hub", cidr: fleet.vpcCidr }])];
 }
 
 export function nameMistakes(name: string): Mistake[] {
@@ -103,7 +109,7 @@ export function versionMistakes(version: string | undefined, environment: string
 }
 
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
-export function cidrMistakes(text: string, taken: readonly { owner: string; cidr: string }[]): Mistake[] {
+export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {
   const mistake = (problem: string, allowed: string): Mistake[] => [
     {
       key: "--cidr",

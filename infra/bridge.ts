@@ -9,6 +9,7 @@ import type { HubCluster } from "../components/hub-cluster.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata } from "../lib/bridge.ts";
+import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
 import type { AwsAccount, HubNetwork } from "./arguments.ts";
 import type { HubIdentities } from "./identities.ts";
@@ -115,7 +116,7 @@ export function fluxSync({ settings, git, bridge, store, root }: SyncSources): F
     source: gitSources(settings).gitopsSystem,
     provider: settings.gitAuthentication === "github-app" ? "github" : "generic",
     interval: settings.gitInterval,
-    path: `./clusters/${hubName}`,
+    path: `./${hubFolder(settings.fleet)}`,
     storeName: store.storeName,
     remoteSecret: git.secret(repository).secretName,
     clusterSecret: bridge.secretName,

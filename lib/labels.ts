@@ -5,6 +5,8 @@ export const group = "fleet.internal";
 
 export const labelKeys = {
   cluster: `${group}/cluster`,
+  /** Of a Spoke: the fleet whose hub makes it. */
+  fleet: `${group}/fleet`,
   role: `${group}/role`,
   environment: `${group}/environment`,
   tenant: `${group}/tenant`,
@@ -26,7 +28,7 @@ export const stageLabel = { [`${group}/source`]: "stage" } as const;
 export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 
 /** AWS tag that says to which fleet a resource belongs. */
-export const fleetTag = `${group}/fleet`;
+export const fleetTag = labelKeys.fleet;
 
 /** AWS tag of a spoke's IAM roles: which of its identities the role is, e.g. external-secrets. */
 export const identityTag = `${group}/identity`;

@@ -6,6 +6,7 @@ import { allObjects, type Fleet } from "./fleet.ts";
 import { follow } from "./follow.ts";
 import { FluxBuild } from "./generate.ts";
 import type { Build } from "./kustomize.ts";
+import { checkFleets } from "./rules/fleets.ts";
 import { checkKinds } from "./rules/kinds.ts";
 import { checkManifests, unknownKinds } from "./rules/manifests.ts";
 import { checkNetworks } from "./rules/networks.ts";
@@ -39,6 +40,7 @@ export interface Report {
   readonly objects: number;
 }
 
+/** What is looked at of one fleet. */
 interface Compiled {
   readonly root: string;
   readonly files: Files;
@@ -64,11 +66,13 @@ export const rules = {
   manifests: ({ fleet, definitions, findings }: Compiled) => checkManifests(fleet, definitions, findings),
   validations: ({ fleet, definitions, findings, notes }: Compiled) =>
     checkValidations(fleet, definitions, findings, notes),
+  fleets: ({ root, fleet, findings }: Compiled) => checkFleets(join(root, "gitops-system"), fleet, findings),
 } as const;
 
 /** Manifests of the platform and governance teams that no cluster gets; an application's repository may hold other YAML too. */
-function unapplied(root: string, fleet: Fleet, { original }: Workspace): string[] {
-  const sources = fleet.steps.flatMap(({ tree }) =>
+function unapplied(root: string, fleets: readonly Fleet[], { original }: Workspace): string[] {
+  const steps = fleets.flatMap((fleet) => fleet.steps);
+  const sources = steps.flatMap(({ tree }) =>
     tree ? [...tree.kustomizations, ...tree.resources, ...tree.patches] : [],
   );
   const applied = new Set(sources.map(({ file }) => original(file)));
@@ -90,31 +94,36 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
   try {
     const findings = new Findings(workspace.original);
     const files = new Files();
-    const fleet = follow({ workspace, build: new FluxBuild(build), files, findings });
+    const several = workspace.fleets.length > 1;
+    const of = (fleet: string) => (several ? findings.of(fleet) : findings);
+    const common = { workspace, build: new FluxBuild(build), files };
+    const fleets = workspace.fleets.map((fleet) => follow({ ...common, findings: of(fleet), fleet }));
     const definitions = new Definitions(paths);
-    for (const { manifest } of allObjects(fleet)) definitions.add(manifest);
-    const notes = new Set<string>();
-    for (const [name, rule] of Object.entries(rules))
-      if (name !== without) rule({ root, files, fleet, definitions, findings, notes });
+    for (const { manifest } of fleets.flatMap(allObjects)) definitions.add(manifest);
+    const notes = new Set<string>(fleets.flatMap((fleet) => fleet.notes));
+    for (const fleet of fleets)
+      for (const [name, rule] of Object.entries(rules))
+        if (name !== without) rule({ root, files, fleet, definitions, findings: of(fleet.name), notes });
     const found = findings.sorted();
-    if (!isWhole(fleet) && found.length === 0 && fleet.notes.length === 0)
+    if (!fleets.every(isWhole) && found.length === 0 && fleets.every((fleet) => fleet.notes.length === 0))
       throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
-    const unknown = unknownKinds(fleet, definitions);
+    const unknown = [...new Set(fleets.flatMap((fleet) => unknownKinds(fleet, definitions)))];
     return {
       findings: found,
-      warnings: supportWarnings(fleet, workspace, today),
+      warnings: fleets.flatMap((fleet) => supportWarnings(fleet, workspace, today)),
       notes: [
         ...(build.notes ?? []),
         ...workspace.notes,
-        ...fleet.notes,
         ...notes,
-        ...(isWhole(fleet) ? unapplied(root, fleet, workspace).map((file) => `nothing applies ${file}`) : []),
+        ...(fleets.every(isWhole) ? unapplied(root, fleets, workspace).map((file) => `nothing applies ${file}`) : []),
         ...(unknown.length > 0
           ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]
           : []),
       ],
-      clusters: [...fleet.clusters.keys()],
-      objects: allObjects(fleet).length,
+      clusters: fleets.flatMap(({ name, clusters }) =>
+        [...clusters.keys()].map((cluster) => (several ? `${name}/${cluster}` : cluster)),
+      ),
+      objects: fleets.flatMap(allObjects).length,
     };
   } finally {
     workspace.remove();

@@ -14,7 +14,6 @@ import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke
 const account = "012345678901";
 /** Where the hub is, as far as nobody says. */
 export const region = "eu-west-1";
-const fleet = "fleet";
 const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:${account}:${resource}`;
 
 /** URL of a repository beside which the others are; the compiler finds a folder by the last part. */
@@ -26,7 +25,7 @@ export function repositoryName(url: string): string {
 }
 
 /** @param addons those that can be enabled beside what every hub has */
-export function hubMetadata(environment: string, addons: readonly string[] = []): ClusterMetadata {
+export function hubMetadata(fleet: string, environment: string, addons: readonly string[] = []): ClusterMetadata {
   const names = fleetNames(fleet);
   const issuer = `oidc.eks.${region}.amazonaws.com/id/HUB`;
   return {

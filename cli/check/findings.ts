@@ -16,6 +16,7 @@ export const ruleNames = [
   "pinned",
   "plain-secret",
   "network",
+  "fleet",
 ] as const;
 
 /** What a finding is about. */
@@ -45,12 +46,24 @@ export interface Finding extends Warning {
 
 /** Collects findings; the same one for another cluster is no new one. */
 export class Findings {
-  readonly #found = new Map<string, Finding>();
+  readonly #found: Map<string, Finding>;
   readonly #original: (file: string) => string;
+  readonly #fleet: string | undefined;
 
   /** @param original the file that a person wrote, of a file that was looked at */
-  constructor(original: (file: string) => string = (file) => file) {
+  constructor(original: (file: string) => string = (file) => file, found = new Map<string, Finding>(), fleet?: string) {
     this.#original = original;
+    this.#found = found;
+    this.#fleet = fleet;
+  }
+
+  /** The same findings, for what adds those of one fleet among several: its clusters are named with it. */
+  of(fleet: string): Findings {
+    return new Findings(this.#original, this.#found, fleet);
+  }
+
+  #named(cluster: string): string {
+    return this.#fleet === undefined ? cluster : `${this.#fleet}/${cluster}`;
   }
 
   /** @param about what it is about where one line has several faults, in the words of the file */
@@ -58,7 +71,7 @@ export class Findings {
     const place = { ...where, file: this.#original(where.file) };
     const key = [rule, place.file, place.line, about].join("\n");
     const known = this.#found.get(key);
-    const clusters = new Set([...(known?.clusters ?? []), ...(cluster === undefined ? [] : [cluster])]);
+    const clusters = new Set([...(known?.clusters ?? []), ...(cluster === undefined ? [] : [this.#named(cluster)])]);
     this.#found.set(key, { ...(known ?? { rule, place, problem, remedy }), clusters: [...clusters].sort() });
   }
 

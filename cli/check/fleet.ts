@@ -70,6 +70,7 @@ export class Cluster {
 }
 
 export interface Fleet {
+  readonly name: string;
   readonly hub: Cluster;
   readonly clusters: ReadonlyMap<string, Cluster>;
   readonly steps: readonly Step[];

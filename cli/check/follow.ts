@@ -27,6 +27,8 @@ export interface FollowOptions {
   readonly build: FluxBuild;
   readonly files: Files;
   readonly findings: Findings;
+  /** The fleet whose hub is followed. */
+  readonly fleet: string;
   /** The hub; by default one with facts as AWS would report them. */
   readonly hub?: ClusterMetadata;
   /** What emits the hub's bridge; by default the code that the compiler came with. */
@@ -54,6 +56,7 @@ export function follow(options: FollowOptions): Fleet {
 
 class Follower {
   readonly #workspace: Workspace;
+  readonly #fleet: string;
   readonly #build: FluxBuild;
   readonly #files: Files;
   readonly #findings: Findings;
@@ -73,12 +76,13 @@ class Follower {
   #broken = false;
   #settings: Settings | undefined;
 
-  constructor({ workspace, build, files, findings, ...options }: FollowOptions) {
+  constructor({ workspace, build, files, findings, fleet, ...options }: FollowOptions) {
     this.#workspace = workspace;
+    this.#fleet = fleet;
     this.#build = build;
     this.#files = files;
     this.#findings = findings;
-    this.#metadata = options.hub ?? hubMetadata(workspace.environments[0] ?? "dev", workspace.hubAddons);
+    this.#metadata = options.hub ?? hubMetadata(fleet, workspace.environments[0] ?? "dev", workspace.hubAddons);
     this.#bridge = options.bridge ?? bridgeData;
     this.#handover = options.handover;
     this.#root = options.root ?? (() => undefined);
@@ -97,6 +101,7 @@ class Follower {
     this.#leftOver();
     const settings = this.#settings;
     return {
+      name: this.#fleet,
       hub: this.#hub,
       clusters: this.#clusters,
       steps: this.#steps,
@@ -107,11 +112,12 @@ class Follower {
 
   /** The GitRepository and the Kustomization that the Pulumi program makes. */
   #addRoot(): void {
-    const file = join(this.#workspace.system, "clusters", hubName, "kustomization.yaml");
+    const folder = this.#workspace.hubFolder(this.#fleet);
+    const file = join(this.#workspace.system, folder, "kustomization.yaml");
     const place = (): Place => ({ file, line: 1 });
     const metadata = { name: "flux-system", namespace: namespaces.flux };
     const spec = {
-      path: `./clusters/${hubName}`,
+      path: `./${folder}`,
       sourceRef: { kind: "GitRepository", name: "gitops-system" },
       wait: true,
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(hubName) }] },
@@ -275,7 +281,7 @@ class Follower {
     return (
       settings && {
         data: spokeData(spoke, this.#metadata, settings),
-        bootstrap: bootstrapKustomization(spoke, settings) as Manifest,
+        bootstrap: bootstrapKustomization(spoke, settings, this.#metadata.fleet) as Manifest,
       }
     );
   }
@@ -311,7 +317,7 @@ class Follower {
         "source",
         place([]),
         `Spoke ${manifest.metadata.name}: the hub applies no Composition or no CompositeResourceDefinition for Spokes`,
-        "name platform/api in a Kustomization of clusters/hub",
+        "name platform/api in a Kustomization of platform/hub",
         hubName,
         "composition",
       );

@@ -1,23 +1,17 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { parseAllDocuments, parseDocument, stringify } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
+import { hubFolder, spokesFolder } from "../../lib/layout.ts";
+import { hubName } from "../../lib/names.ts";
 import { fillTemplate } from "../../lib/template.ts";
+import { foldersIn } from "../fleet-folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
 import { filesBelow, isFolder, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
+import { isBelow } from "./inside.ts";
 import { kustomizationFile } from "./tree.ts";
 
 /**
@@ -31,6 +25,8 @@ export interface Workspace {
   /** Names of the repositories. */
   readonly repositories: readonly string[];
   readonly environments: readonly string[];
+  /** Fleets whose hubs are looked at. */
+  readonly fleets: readonly string[];
   /** Add-ons that the hub can enable: components of its platform's folders. */
   readonly hubAddons: readonly string[];
   /** What the copy leaves out, and why. */
@@ -39,6 +35,8 @@ export interface Workspace {
   original(file: string): string;
   /** Makes the spoke of an environment anew, with another Kubernetes version than the newest that the files name. */
   remake(environment: string, kubernetesVersion: string): void;
+  /** The folder that Flux on the hub of a fleet applies, from the top of gitops-system. */
+  hubFolder(fleet: string): string;
   remove(): void;
 }
 
@@ -94,9 +92,45 @@ function versionIn(system: string): string {
   return newestVersion(...objects.filter((object) => object?.kind === "Composition")) ?? "1.34";
 }
 
-function addSpoke(system: string, environment: string, region: string, kubernetesVersion: string): void {
-  const folder = join(system, "spokes", specimenName(environment));
+/** Name of the fleet where the files say none. */
+export const madeUpFleet = "fleet";
+
+/** Where a repository of before fleets had folders has its one hub. */
+const oldHubFolder = hubFolder(hubName);
+
+/** Fleets that have a hub in a checkout of gitops-system; none where the project's own templates stand for them, or in the layout of one hub. */
+export const fleetsIn = (system: string): string[] =>
+  foldersIn(join(system, "clusters")).filter(
+    (name) => name !== hubName && kustomizationFile(join(system, hubFolder(name))) !== undefined,
+  );
+
+/** Whether a checkout of gitops-system has one hub, and no folders of fleets. */
+const isOfOneHub = (system: string): boolean =>
+  fleetsIn(system).length === 0 && kustomizationFile(join(system, oldHubFolder)) !== undefined;
+
+function addFleet(system: string, fleet: string): void {
+  for (const [part, folder] of [
+    ["clusters", hubFolder(fleet)],
+    ["spokes", spokesFolder(fleet)],
+  ] as const) {
+    const template = join(system, "templates", "fleet", part);
+    if (isFolder(template) && !isFolder(join(system, folder))) instantiate(template, join(system, folder), { fleet });
+  }
+}
+
+interface Specimen {
+  /** Folder of the fleet's spokes, from the top of gitops-system. */
+  readonly folder: string;
+  readonly fleet: string;
+  readonly environment: string;
+  readonly region: string;
+  readonly kubernetesVersion: string;
+}
+
+function addSpoke(system: string, { environment, fleet, region, kubernetesVersion, ...specimen }: Specimen): void {
+  const folder = join(system, specimen.folder, specimenName(environment));
   instantiate(join(system, "templates", "spoke"), folder, {
+    fleet,
     name: specimenName(environment),
     environment,
     region,
@@ -115,11 +149,7 @@ function addSpoke(system: string, environment: string, region: string, kubernete
 }
 
 /** An application whose manifests are in the repository `name`. */
-function addApplication(
-  workspace: Omit<Workspace, "original" | "remake" | "remove">,
-  name: string,
-  environment: string,
-): void {
+function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name: string, environment: string): void {
   const app = name.replace(/-manifests$/, "");
   const folder = join(workspace.workloads, "clusters", specimenName(environment), app);
   const overlay = join("overlays", environment);
@@ -133,36 +163,46 @@ function addApplication(
   sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
 }
 
-const folders = (path: string): string[] =>
-  existsSync(path)
-    ? readdirSync(path, { withFileTypes: true })
-        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
-        .map(({ name }) => name)
-        .sort()
-    : [];
-
-/** The path in the repositories of the template that a specimen's file comes from. */
+/** The path in the repositories of the template that a made-up file comes from. */
 function written(path: string): string {
-  const [repository, parent, cluster, ...rest] = path.split("/");
-  if (cluster === undefined || !isSpecimen(cluster)) return path;
-  if (repository === systemName && parent === "spokes") return join(systemName, "templates", "spoke", ...rest);
-  if (repository === workloadsName && parent === "clusters")
+  const [repository, ...parts] = path.split("/");
+  const specimen = parts.findIndex(isSpecimen);
+  if (specimen < 1) return path;
+  const rest = parts.slice(specimen + 1);
+  if (repository === systemName && parts[0] === "spokes") return join(systemName, "templates", "spoke", ...rest);
+  if (repository === workloadsName && parts[0] === "clusters")
     return join(workloadsName, "templates", "app", ...rest.slice(1));
   return path;
 }
 
+/** The path in the repositories of a file of the copy. */
+function source(repos: string, path: string): string {
+  const [repository, part, , ...rest] = path.split("/");
+  const isMadeUp = repository === systemName && part === "clusters" && !existsSync(join(repos, path));
+  return isMadeUp ? join(systemName, "templates", "fleet", part, ...rest) : written(path);
+}
+
+export interface WorkspaceOptions {
+  /** Region of the hub and of the added spokes. */
+  readonly region?: string | undefined;
+  /** The one fleet that is looked at; default: all that have a hub, or one made up where none has. */
+  readonly fleet?: string | undefined;
+}
+
 /**
  * Copies the repositories that are folders of `repos`.
- * @param region of the hub and of the added spokes
  * @throws WorkspaceError
  */
-export function openWorkspace(repos: string, region: string = anyRegion): Workspace {
-  const repositories = folders(repos);
+export function openWorkspace(repos: string, { region = anyRegion, fleet }: WorkspaceOptions = {}): Workspace {
+  const repositories = foldersIn(repos);
   if (!repositories.includes(systemName))
     throw new WorkspaceError(
       `${repos} has no folder ${systemName}: --repos must name the folder in which the checkouts of ${systemName}, ${workloadsName} and of the applications lie side by side; got ${repositories.join(", ") || "no folder"}`,
     );
-  const taken = folders(join(repos, systemName, "spokes")).find(isSpecimen);
+  const spokes = join(repos, systemName, "spokes");
+  const taken = foldersIn(spokes)
+    .flatMap((name) => [name, ...foldersIn(join(spokes, name))])
+    .find(isSpecimen);
   if (taken)
     throw new WorkspaceError(`the spoke ${taken} has a name that the compiler needs: names must not begin with check-`);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "fleet-check-")));
@@ -172,17 +212,28 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
     copyFiles(join(repos, name), join(folder, name), new Set([".git"]), (link) => links.push(link));
   const system = join(folder, systemName);
   const workloads = join(folder, workloadsName);
-  const tools = folders(join(system, "tools"));
+  const tools = foldersIn(join(system, "tools"));
   const environments = tools.filter((name) => name !== "base" && kustomizationFile(join(system, "tools", name)));
   const platform = join(system, "platform");
-  const hubAddons = folders(platform).flatMap((name) => componentsIn(join(platform, name)));
+  const hubAddons = foldersIn(platform).flatMap((name) => componentsIn(join(platform, name)));
   const notes = links.map(
     (link) => `${relative(repos, link)} is a symbolic link, which Flux does not fetch: it was not looked at`,
   );
-  const workspace = { folder, system, workloads, repositories, environments, hubAddons, notes };
+  const known = fleetsIn(system);
+  const fleets = fleet !== undefined ? [fleet] : known.length > 0 ? known : [madeUpFleet];
+  const ofOneHub = isOfOneHub(system);
+  if (!ofOneHub && known.length === 0) for (const name of fleets) addFleet(system, name);
+  const workspace = { folder, system, workloads, repositories, environments, fleets, hubAddons, notes };
+  const remake = (environment: string, kubernetesVersion: string): void => {
+    for (const name of fleets)
+      addSpoke(system, {
+        ...{ folder: ofOneHub ? "spokes" : spokesFolder(name), fleet: name },
+        ...{ environment, region, kubernetesVersion },
+      });
+  };
   if (isFolder(join(system, "templates", "spoke"))) {
     const version = versionIn(system);
-    for (const environment of environments) addSpoke(system, environment, region, version);
+    for (const environment of environments) remake(environment, version);
   }
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
   if (isFolder(join(workloads, "templates", "app")))
@@ -190,8 +241,9 @@ export function openWorkspace(repos: string, region: string = anyRegion): Worksp
       for (const name of applications) addApplication(workspace, name, environment);
   return {
     ...workspace,
-    original: (file) => (relative(folder, file).startsWith("..") ? file : join(repos, written(relative(folder, file)))),
-    remake: (environment, kubernetesVersion) => addSpoke(system, environment, region, kubernetesVersion),
+    original: (file) => (isBelow(folder, file) ? join(repos, source(repos, relative(folder, file))) : file),
+    hubFolder: (name) => (ofOneHub ? oldHubFolder : hubFolder(name)),
+    remake,
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

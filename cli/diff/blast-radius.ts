@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fleetsIn, madeUpFleet } from "../check/workspace.ts";
+import { UsageError } from "../usage.ts";
 import { type Report, type ReportOptions, reportOf } from "./report.ts";
-import { openSide, type SideOptions } from "./side.ts";
+import { openSide, type Side, type SideOptions } from "./side.ts";
 import { type State, type StateOptions, stateOf } from "./state.ts";
 
 export interface BlastRadiusOptions
@@ -12,6 +14,19 @@ export interface BlastRadiusOptions
   /** Git revisions or folders. */
   readonly base: string;
   readonly head: string;
+  /** Default: that of `hub`, or the only one that has a hub. */
+  readonly fleet?: string;
+}
+
+/** The fleet whose clusters are compared. @throws UsageError when there are several, or no such one */
+function fleetOf(sides: readonly Side[], { fleet, hub }: Pick<BlastRadiusOptions, "fleet" | "hub">): string {
+  const known = [...new Set(sides.flatMap(({ repos }) => fleetsIn(join(repos, "gitops-system"))))].sort();
+  const wanted = fleet ?? hub?.fleet;
+  if (wanted !== undefined && (known.length === 0 || known.includes(wanted))) return wanted;
+  if (wanted === undefined && known.length <= 1) return known[0] ?? madeUpFleet;
+  throw new UsageError(
+    `--fleet must name one of the fleets of gitops-system: ${known.join(", ")}; got ${wanted ?? "none"}. Run the command once for each`,
+  );
 }
 
 /**
@@ -28,9 +43,10 @@ export async function blastRadius(options: BlastRadiusOptions): Promise<Report> 
       mkdirSync(folder);
       return openSide(spec, { cwd, work: folder, ...(others === undefined ? {} : { others }) });
     });
+    const fleet = fleetOf(sides, options);
     for (const side of sides) {
       const before = states[0] ? { before: states[0] } : {};
-      states.push(await stateOf({ side, build, recorded, ...(hub ? { hub } : {}), ...before }));
+      states.push(await stateOf({ side, build, recorded, fleet, ...(hub ? { hub } : {}), ...before }));
     }
     const [from, to] = states as [State, State];
     return reportOf({ base: from, head: to, stacks, charts });

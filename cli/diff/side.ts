@@ -43,7 +43,7 @@ export interface SideOptions {
 
 const system = "gitops-system";
 const ownModules = join(import.meta.dirname, "..", "..", "node_modules");
-const isSystem = (folder: string) => existsSync(join(folder, "clusters", "hub"));
+const isSystem = (folder: string) => existsSync(join(folder, "platform", "api"));
 
 function entriesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -103,7 +103,7 @@ function beside(root: string, name: string, { work, others }: SideOptions, label
   copy(root, join(repos, name));
   if (isSystem(join(repos, system))) return repos;
   throw new UsageError(
-    `${label} has neither repos/${system}, nor ${system}, nor is it ${system} itself (clusters/hub): name the folder with the checkouts of the other repositories by --repos`,
+    `${label} has neither repos/${system}, nor ${system}, nor is it ${system} itself (platform/api): name the folder with the checkouts of the other repositories by --repos`,
   );
 }
 

@@ -51,6 +51,8 @@ export interface StateOptions {
   /** Facts about the hub; by default made up. */
   readonly hub?: ClusterMetadata;
   readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
+  /** The fleet that is looked at. */
+  readonly fleet: string;
   /** The state before this one. */
   readonly before?: State;
 }
@@ -134,16 +136,26 @@ function clustersOf(fleet: Fleet, { composed }: Spokes): Map<string, Item[]> {
 }
 
 /** Renders everything that the clusters get of a state. */
-export async function stateOf({ side, build, before, recorded, ...options }: StateOptions): Promise<State> {
-  const workspace = openWorkspace(side.repos, options.hub?.aws.region);
+export async function stateOf({
+  side,
+  build,
+  before,
+  recorded,
+  fleet: name,
+  ...options
+}: StateOptions): Promise<State> {
+  const workspace = openWorkspace(side.repos, { region: options.hub?.aws.region, fleet: name });
   const code: Code = await codeOf(side.project);
   // With fixed addresses, without which a spoke can't have a public endpoint.
-  const madeUp = { ...hubMetadata(workspace.environments[0] ?? "dev"), hubEgressCidrs: ["203.0.113.10/32"] };
+  const madeUp = { ...hubMetadata(name, workspace.environments[0] ?? "dev"), hubEgressCidrs: ["203.0.113.10/32"] };
   const hub = options.hub ?? madeUp;
   const notes = new Set<string>();
   const root = followedElsewhere(before, hub, notes);
   const rendering = () => {
-    const common = { workspace, build: new FluxBuild(build), files: new Files(), hub, bridge: code.bridgeData };
+    const common = {
+      ...{ workspace, fleet: name, build: new FluxBuild(build), files: new Files() },
+      ...{ hub, bridge: code.bridgeData },
+    };
     const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
     return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
   };

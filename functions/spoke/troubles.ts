@@ -73,12 +73,12 @@ const advices: readonly Advice[] = [
   {
     pattern: /(ExternalSecret|SecretStore)\/\S+ status: 'Failed'/,
     reason: "SealingKeyUnreadable",
-    todo: "compare the files in spoke-bootstrap/sealing-keys/<environment>, or of a Spoke with sealing: cluster in spokes/<name>/sealing-keys, with the keys in Secrets Manager (stack output activeSealingKeys), add a missing key to sealingKeys of the hub's stack and run pulumi up; kubectl describe the object on the spoke says more",
+    todo: "compare the files in spoke-bootstrap/sealing-keys/<environment>, or of a Spoke with sealing: cluster in spokes/<fleet>/<name>/sealing-keys, with the keys in Secrets Manager (stack output activeSealingKeys), add a missing key to sealingKeys of the hub's stack and run pulumi up; kubectl describe the object on the spoke says more",
   },
   {
     pattern: /kustomization path not found/i,
     reason: "MissingInGit",
-    todo: "commit the folder: spokes/<name>/secrets is made from templates/spoke, spokes/<name>/sealing-keys (sealing: cluster) by fleet sealing-keys, an environment has its folder in spoke-bootstrap/sealing-keys",
+    todo: "commit the folder: spokes/<fleet>/<name>/secrets is made from templates/spoke, spokes/<fleet>/<name>/sealing-keys (sealing: cluster) by fleet sealing-keys, an environment has its folder in spoke-bootstrap/sealing-keys",
   },
   {
     pattern:

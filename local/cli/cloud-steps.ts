@@ -11,7 +11,8 @@ import { bareRepository, GIT_SSH_PORT, gitKnownHosts, publish } from "../git/ind
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";
-import { PROJECT, readStack } from "./pulumi.ts";
+import { giveFolders } from "./fleet-folders.ts";
+import { fleetNameOf, PROJECT, readStack } from "./pulumi.ts";
 import type { Step } from "./steps.ts";
 
 /** Exactly what the documentation asks for the identity that deploys a stack, so that every run proves it. */
@@ -59,6 +60,7 @@ const gitStep: Step<Fleet> = {
         `${name}: ${publish(bareRepository(instance, name), join(CHECKOUT, "repos", name), `Publish repos/${name}`)}`,
       );
     }
+    await giveFolders(bareRepository(instance, "gitops-system"), await fleetNameOf(fleet.stack), report);
     await supervisorOf(instance).start({
       id: "git",
       argv: [process.execPath, join(import.meta.dirname, "..", "git", "main.ts")],

@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { onboardApp } from "../../cli/app-folder.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
+import { spokeFolder } from "../../lib/layout.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
 import { ask } from "./ask.ts";
 import { appQuestion, demo, deployerArn, sshUrlOf } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
 import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
+import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
 import type { Report, Step } from "./steps.ts";
@@ -14,9 +16,14 @@ import type { Report, Step } from "./steps.ts";
 const SPOKE_SECONDS = 1200;
 const APP_SECONDS = 600;
 
-/** Adds something to a repository once: what a person has removed since stays removed. */
-async function once(bare: string, path: string, add: () => Promise<unknown>, report: Report): Promise<void> {
-  const note = `added/${path}`;
+/** Adds something to a repository once: what a person has removed since stays removed. `what` names it for good, wherever it lies. */
+async function once(
+  bare: string,
+  { what, path }: { readonly what: string; readonly path: string },
+  add: () => Promise<unknown>,
+  report: Report,
+): Promise<void> {
+  const note = `added/${what}`;
   if (hasPath(bare, path)) report(`${path} is there`);
   else if (isMarked(bare, note)) report(`${path} was removed since it was added: it stays so`);
   else {
@@ -26,7 +33,8 @@ async function once(bare: string, path: string, add: () => Promise<unknown>, rep
   mark(bare, note);
 }
 
-const spokePath = join("spokes", demo.spoke);
+/** The folder of the demo's spoke in gitops-system. */
+const spokePathOf = async ({ stack }: Fleet): Promise<string> => spokeFolder(await fleetNameOf(stack), demo.spoke);
 const appPath = join("clusters", demo.spoke, demo.app);
 
 const spokeStep: Step<Fleet> = {
@@ -38,7 +46,7 @@ const spokeStep: Step<Fleet> = {
     const change = (checkout: string) => newSpoke(checkout, request, () => factsOf(fleet));
     await once(
       bare,
-      spokePath,
+      { what: join("spokes", name), path: await spokePathOf(fleet) },
       () => commitTo(bare, `Add spoke ${name}`, async (checkout) => void (await change(checkout))),
       report,
     );
@@ -60,14 +68,19 @@ const appStep: Step<Fleet> = {
       // Before the push: after a kill in between, the next run makes another key in place of this one.
       await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
     };
-    await once(bare, appPath, () => commitTo(bare, `Onboard ${app} on ${cluster}`, change), report);
+    await once(
+      bare,
+      { what: appPath, path: appPath },
+      () => commitTo(bare, `Onboard ${app} on ${cluster}`, change),
+      report,
+    );
   },
 };
 
 /** How far the demo's spoke is; undefined once it is Ready. */
 async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
   const spoke = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke);
-  if (spoke === undefined) return `Flux to apply ${spokePath}`;
+  if (spoke === undefined) return `Flux to apply the spoke ${demo.spoke}`;
   if (isSpokeReady(spoke)) return undefined;
   return `${spokeLine(spoke)}; ${chainLine(demo.spoke, await chainOf(kubectl, demo.spoke))}`;
 }
@@ -76,7 +89,7 @@ const readyStep: Step<Fleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    if (!hasPath(bareRepository(instance, "gitops-system"), spokePath))
+    if (!hasPath(bareRepository(instance, "gitops-system"), await spokePathOf(fleet)))
       return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
     await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
@@ -94,7 +107,7 @@ const answerStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const instance = fleet.instance();
     const there = [
-      hasPath(bareRepository(instance, "gitops-system"), spokePath),
+      hasPath(bareRepository(instance, "gitops-system"), await spokePathOf(fleet)),
       hasPath(bareRepository(instance, "gitops-workloads"), appPath),
     ];
     if (there.includes(false)) return report(`there is no ${demo.app} on ${demo.spoke}`);

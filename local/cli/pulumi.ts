@@ -79,6 +79,10 @@ export async function readStack(stack: string): Promise<Config> {
   return config;
 }
 
+/** Name of the fleet that a stack is the hub of. */
+export const fleetNameOf = async (stack: string): Promise<string> =>
+  String((await readStack(stack))[`${PROJECT}:fleet`]);
+
 /** Writes the overrides of a stack, which the runner lays over stacks/Pulumi.<stack>.yaml and stacks/policies.<stack>.json. */
 export async function writeOverrides(instance: Instance, stack: string, facts: InstanceFacts): Promise<void> {
   const folder = pulumiPaths(instance.dir).overrides;

@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
+import { spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { fleetNames, namespaces } from "../../lib/names.ts";
 import { spokeApi } from "../../lib/spoke.ts";
-import { bareRepository, commitTo, listFolder } from "../git/index.ts";
+import { bareRepository, commitTo, hasPath, listFolder } from "../git/index.ts";
 import type { Fleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
-import { PROJECT, readStack } from "./pulumi.ts";
+import { fleetNameOf } from "./pulumi.ts";
 import { type Spoke, spokeLine, spokesOf } from "./spokes.ts";
 import { clustersOf, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
 import type { Report, Step } from "./steps.ts";
@@ -16,22 +17,22 @@ import type { Report, Step } from "./steps.ts";
 const ARRIVAL_SECONDS = 300;
 const REMOVAL_SECONDS = 3600;
 
-const FOLDER = "spokes";
+/** The Kustomization with which Flux on the hub applies the spokes. */
+const KUSTOMIZATION = "spokes";
 
 /** kubectl on the hub while it runs; undefined before there is one, and when it is gone already. */
 async function runningHub(fleet: Fleet, report: Report): Promise<Kubectl | undefined> {
-  const name = (await readStack(fleet.stack))[`${PROJECT}:fleet`];
-  const { hubCluster } = fleetNames(String(name));
+  const { hubCluster } = fleetNames(await fleetNameOf(fleet.stack));
   const hub = (await clustersOf(fleet.instance())).find((cluster) => cluster.name === hubCluster);
   if (hub?.status !== "ACTIVE") return undefined;
   await kubeconfigStep.run(fleet, report);
   return kubectlFor(join(fleet.instance().paths.bin, "kubectl"), hubCluster, process.env);
 }
 
-/** Takes the deletion protection off every Spoke in a checkout of gitops-system; comments stay. */
-export async function unprotect(checkout: string, names: readonly string[]): Promise<void> {
-  for (const name of names) {
-    const file = join(checkout, FOLDER, name, "spoke.yaml");
+/** Takes the deletion protection off the Spokes in these folders of a checkout of gitops-system; comments stay. */
+export async function unprotect(checkout: string, folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const file = join(checkout, folder, "spoke.yaml");
     if (!existsSync(file)) continue;
     const document = parseDocument(await readFile(file, "utf8"));
     const path = ["spec", "deletionProtection"];
@@ -43,15 +44,22 @@ export async function unprotect(checkout: string, names: readonly string[]): Pro
 
 /** Spokes that Flux did not apply: no folder in Git to remove. Pure. */
 export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
-  spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== FOLDER);
+  spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== KUSTOMIZATION);
+
+/** Folders of the fleet's spokes on the branch, with those of an instance of before fleets had folders. */
+function spokeFolders(bare: string, fleet: string): string[] {
+  const own = listFolder(bare, spokesFolder(fleet), "tree").map((name) => spokeFolder(fleet, name));
+  const loose = listFolder(bare, "spokes", "tree").map((name) => join("spokes", name));
+  return [...own, ...loose.filter((folder) => hasPath(bare, join(folder, "spoke.yaml")))];
+}
 
 /**
  * The way that docs/runbooks/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
  * second one, wait until the Spokes are gone with everything that they had. Resumes wherever it was interrupted.
  * @param bare the repository gitops-system.
  */
-export async function removeThroughGit(bare: string, kubectl: Kubectl, report: Report): Promise<void> {
-  const folders = listFolder(bare, FOLDER, "tree");
+export async function removeThroughGit(bare: string, fleet: string, kubectl: Kubectl, report: Report): Promise<void> {
+  const folders = spokeFolders(bare, fleet);
   if (folders.length === 0 && (await spokesOf(kubectl)).length === 0) return report("the hub has no spokes");
 
   const allow = "Take deletion protection off the spokes, to remove them";
@@ -64,9 +72,9 @@ export async function removeThroughGit(bare: string, kubectl: Kubectl, report: R
   };
   await untilReady(stillProtected, ARRIVAL_SECONDS, report);
 
-  const remove = `Remove ${folders.join(", ")}`;
+  const remove = `Remove ${folders.map((folder) => basename(folder)).join(", ")}`;
   const commit = await commitTo(bare, remove, async (checkout) => {
-    for (const name of folders) await rm(join(checkout, FOLDER, name), { recursive: true });
+    for (const folder of folders) await rm(join(checkout, folder), { recursive: true });
   });
   if (commit !== undefined) report(`pushed: ${remove}`);
   await reconcileNow(kubectl);
@@ -82,7 +90,7 @@ export async function removeThroughGit(bare: string, kubectl: Kubectl, report: R
 
 /** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (SpokeRoll). */
 async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
-  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", FOLDER, "--namespace", namespaces.flux];
+  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", KUSTOMIZATION, "--namespace", namespaces.flux];
   const text = await kubectl(["get", ...found, "--ignore-not-found", "--output", "json"]);
   if (text.trim() === "") return [];
   const { status } = JSON.parse(text) as { status?: { inventory?: { entries?: { id: string }[] } } };
@@ -95,7 +103,8 @@ export const removeSpokesStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const kubectl = await runningHub(fleet, report);
     if (kubectl === undefined) return report("no hub runs: nothing to remove");
-    await removeThroughGit(bareRepository(fleet.instance(), "gitops-system"), kubectl, report);
+    const bare = bareRepository(fleet.instance(), "gitops-system");
+    await removeThroughGit(bare, await fleetNameOf(fleet.stack), kubectl, report);
     await untilReady(async () => [undefined, ...(await inventoryOf(kubectl))], ARRIVAL_SECONDS, report);
   },
 };

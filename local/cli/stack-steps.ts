@@ -17,9 +17,10 @@ import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
+import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { kubeconfig } from "./kubeconfig.ts";
-import { changeStack, cloudEnvironment, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
+import { changeStack, cloudEnvironment, fleetNameOf, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 
@@ -158,10 +159,15 @@ const fluxStep: Step<Fleet> = {
   name: "wait until Flux has applied the repository",
   run: async (fleet, report) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
-    const revision = await headRevision(fleet.instance(), "gitops-system");
-    await reconcileNow(kubectl);
-    await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
-    report(`every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} over SSH`);
+    const applied = async () => {
+      const revision = await headRevision(fleet.instance(), "gitops-system");
+      await reconcileNow(kubectl);
+      await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
+      report(`every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} over SSH`);
+    };
+    await applied();
+    const bare = bareRepository(fleet.instance(), "gitops-system");
+    if (await finishFolders(bare, await fleetNameOf(fleet.stack), kubectl, report)) await applied();
   },
 };
 

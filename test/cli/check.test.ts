@@ -7,6 +7,7 @@ import {
   type Change,
   expected,
   type Found,
+  fleetSeeds,
   found,
   kustomizeTells,
   moreSeeds,
@@ -20,7 +21,7 @@ import { validationSeeds } from "./support/validation-seeds.ts";
 const compiled = (changes: readonly Change[]): Found[] =>
   withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
 
-const all = [...seeds, ...moreSeeds, ...validationSeeds].filter(
+const all = [...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].filter(
   (seed) => !seed.needsDefinitions && !kustomizeTells(seed),
 );
 const together = all.filter(({ alone }) => !alone);
@@ -49,7 +50,7 @@ describe("fleet check", () => {
   });
 
   test("has a seeded fault for each rule, so that none can go unnoticed", () => {
-    const seeded = new Set([...seeds, ...moreSeeds, ...validationSeeds].map(({ rule }) => rule));
+    const seeded = new Set([...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].map(({ rule }) => rule));
     expect([...seeded].sort()).toEqual([...ruleNames].sort());
   });
 

@@ -90,7 +90,7 @@ describe("the facts of a hub", () => {
   afterAll(() => fleet.remove());
 
   test("are taken as they are: what stands for new spokes is in the hub's region", async () => {
-    const hub = hubMetadata("prod");
+    const hub = hubMetadata("fleet", "prod");
     const elsewhere = { ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] };
     const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: elsewhere });
     expect(gaps.filter((gap) => gap.includes("check-"))).toEqual([]);
@@ -112,7 +112,7 @@ describe("a refactoring of the manifests", () => {
     fleet.move(`${api}/composition.yaml`, `${api}/compositions/spoke.yaml`);
     fleet.edit(`${api}/kustomization.yaml`, ["composition.yaml", "compositions/spoke.yaml"]);
     fleet.edit(`${api}/compositions/spoke.yaml`, ["kubeConfig: configMap", 'kubeConfig: "configMap" # as a comment']);
-    const blue = "repos/gitops-system/spokes/blue";
+    const blue = "repos/gitops-system/spokes/fleet/blue";
     fleet.move(`${blue}/spoke.yaml`, `${blue}/cluster.yaml`);
     fleet.edit(`${blue}/kustomization.yaml`, ["spoke.yaml", "cluster.yaml"]);
     fleet.commit();
@@ -128,7 +128,7 @@ describe("a spoke that goes", () => {
   let report: Report;
   beforeAll(async () => {
     fleet = new GitFleet();
-    fleet.delete("repos/gitops-system/spokes/green");
+    fleet.delete("repos/gitops-system/spokes/fleet/green");
     // What can't be rendered is not a deletion.
     fleet.edit("repos/gitops-workloads/clusters/blue/payment-app/kustomization.yaml", ["rbac.yaml", "rbacs.yaml"]);
     fleet.commit();
@@ -169,9 +169,9 @@ describe("a stage that follows another revision", () => {
       "stages: {}",
       "stages: { prod: { gitRepository: gitops-system-prod, gitopsSystemRevision: prod } }",
     ]);
-    fleet.edit("repos/gitops-system/clusters/hub/kustomization.yaml", ["resources:", "resources:\n  - prod.yaml"]);
+    fleet.edit("repos/gitops-system/clusters/fleet/kustomization.yaml", ["resources:", "resources:\n  - prod.yaml"]);
     fleet.write(
-      "repos/gitops-system/clusters/hub/prod.yaml",
+      "repos/gitops-system/clusters/fleet/prod.yaml",
       `apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata:

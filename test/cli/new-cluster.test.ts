@@ -34,14 +34,17 @@ const refusal = (change: Partial<SpokeRequest>) =>
       return (error as Error).message;
     },
   );
-const spokes = () => readdirSync(join(checkout, "spokes")).sort();
+const spokes = () => readdirSync(join(checkout, "spokes", "fleet")).sort();
 
 describe("fleet new-cluster", () => {
   test("makes a folder with a Spoke of the newest version in the hub's region, as the template says", async () => {
     const folder = await make();
-    expect(folder).toBe(join(checkout, "spokes", "blue"));
+    expect(folder).toBe(join(checkout, "spokes", "fleet", "blue"));
     const spoke = parse(readFileSync(join(folder, "spoke.yaml"), "utf8"));
-    expect(spoke).toMatchObject({ kind: "Spoke", metadata: { name: "blue", namespace: "spokes" } });
+    expect(spoke).toMatchObject({
+      kind: "Spoke",
+      metadata: { name: "blue", namespace: "spokes", labels: { "fleet.internal/fleet": "fleet" } },
+    });
     expect(spoke.spec).toMatchObject({
       environment: "dev",
       tenant: "payments",
@@ -140,13 +143,35 @@ describe("fleet new-cluster", () => {
     ["10.64.0.1/18", "is not an IPv4 network"],
     ["10.0.0.0/8", "can't be divided into subnets"],
     ["8.8.0.0/18", "is not private"],
-    ["10.70.0.0/20", "overlaps 10.70.0.0/18 of spoke green"],
   ])("refuses the network %s: it %s", async (cidr, problem) => {
-    mkdirSync(join(checkout, "spokes", "green"));
-    writeFileSync(join(checkout, "spokes", "green", "spoke.yaml"), "spec: { network: { cidr: 10.70.0.0/18 } }");
     const message = await refusal({ cidr });
     expect(message).toContain(`--cidr: ${problem}`);
     expect(message).toContain(`got:     ${cidr}`);
+  });
+
+  test("refuses a network that overlaps one of the fleet's spokes, and leaves those of other fleets to them", async () => {
+    const spokeOf = (of: string, cidr: string) => {
+      mkdirSync(join(checkout, "spokes", of, "green"), { recursive: true });
+      writeFileSync(join(checkout, "spokes", of, "green", "spoke.yaml"), `spec: { network: { cidr: ${cidr} } }`);
+    };
+    spokeOf("fleet", "10.70.0.0/18");
+    spokeOf("fleet-prod", "10.80.0.0/18");
+    await expect(make({ cidr: "10.70.0.0/20" })).rejects.toThrow("overlaps 10.70.0.0/18 of spoke green");
+    await make({ cidr: "10.80.0.0/20" });
+  });
+
+  test("refuses a name that a spoke of another fleet has: gitops-workloads has one folder for both", async () => {
+    mkdirSync(join(checkout, "spokes", "fleet-prod", "blue"), { recursive: true });
+    expect(await refusal({})).toMatch(/<name>: has a folder already\n\s+got: .*fleet-prod\/blue/);
+  });
+
+  test("refuses a fleet that has no folders, and says how it gets them", async () => {
+    fleet = { ...fleet, name: "fleet-dev" };
+    await expect(make()).rejects.toThrow(/got: {5}fleet-dev\n\s+allowed: fleet\n.*fleet new-fleet fleet-dev/);
+    mkdirSync(join(checkout, "spokes", "green"));
+    writeFileSync(join(checkout, "spokes", "green", "spoke.yaml"), "");
+    await expect(make()).rejects.toThrow("run fleet move-spokes fleet-dev first: green lie");
+    expect(spokes()).toEqual(["README.md"]);
   });
 
   test("refuses a network that overlaps the hub's", async () => {
@@ -160,9 +185,9 @@ describe("fleet new-cluster", () => {
 
   test("never touches a spoke that is there", async () => {
     await make();
-    const before = readFileSync(join(checkout, "spokes", "blue", "spoke.yaml"), "utf8");
+    const before = readFileSync(join(checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8");
     expect(await refusal({ tenant: "others" })).toContain("<name>: has a folder already");
-    expect(readFileSync(join(checkout, "spokes", "blue", "spoke.yaml"), "utf8")).toBe(before);
+    expect(readFileSync(join(checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8")).toBe(before);
   });
 
   test("leaves nothing behind when sealing fails", async () => {
@@ -260,7 +285,7 @@ describe("fleet new-cluster --deploy-keys own", () => {
       expect(register).toContain(`read-only, at ssh://git@git.fleet.internal:2222/${repository}.git:\n  ${key}\n`);
     const secretLines = sealed().flatMap((data) => (data["identity"] ?? "").split("\n").slice(2, -2));
     expect(secretLines.length).toBeGreaterThan(2);
-    const folder = join(checkout, "spokes", "blue");
+    const folder = join(checkout, "spokes", "fleet", "blue");
     const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
     for (const line of secretLines)

@@ -121,7 +121,7 @@ describe("fleet onboard", () => {
 
   test("asks for whom to seal where the fleet has a key of the spoke's own: a guess could open it to other spokes", async () => {
     fleet = { ...fleet, certificates: { dev, "cluster-blue": dev } };
-    await expect(onboard()).rejects.toThrow(/--sealing: must be named[\s\S]*spokes\/blue\/spoke.yaml/);
+    await expect(onboard()).rejects.toThrow(/--sealing: must be named[\s\S]*spokes\/<fleet>\/blue\/spoke.yaml/);
     expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
     await onboard({ sealing: "environment" });
   });

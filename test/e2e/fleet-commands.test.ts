@@ -51,7 +51,7 @@ describe("fleet new-cluster", () => {
     const { code, stdout, stderr } = await fleet(args);
     expect(code, stdout + stderr).toBe(0);
     for (const repository of ["gitops-system", "gitops-workloads"]) {
-      const file = join(system, "spokes", "sealed", "secrets", `${repository}.yaml`);
+      const file = join(system, "spokes", "fleet", "sealed", "secrets", `${repository}.yaml`);
       const { stdout: plain, stderr: why } = await opened(file, "dev");
       expect(why).toBe("");
       const { metadata, data } = JSON.parse(plain);
@@ -70,7 +70,7 @@ describe("fleet new-cluster", () => {
     expect(code, stdout + stderr).toBe(0);
     const keys: Record<string, string> = {};
     for (const repository of ["gitops-system", "gitops-workloads"]) {
-      const file = join(system, "spokes", "amber", "secrets", `${repository}.yaml`);
+      const file = join(system, "spokes", "fleet", "amber", "secrets", `${repository}.yaml`);
       for (const other of ["prod", "dev", "local"]) expect((await opened(file, other)).code, other).not.toBe(0);
       const credential = fromBase64(JSON.parse((await opened(file, "cluster-amber")).stdout).data);
       const publicKey = credential["identity.pub"] ?? "";
@@ -92,7 +92,7 @@ describe("fleet new-cluster", () => {
     const { code, stderr } = await fleet(["new-cluster", "coral", ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain('append { scope: cluster-coral, generation: "1", active: true } to sealingKeys');
-    expect(existsSync(join(system, "spokes", "coral"))).toBe(false);
+    expect(existsSync(join(system, "spokes", "fleet", "coral"))).toBe(false);
   });
 
   test("ends with exit code 2 and every mistake, and writes nothing", async () => {
@@ -101,7 +101,7 @@ describe("fleet new-cluster", () => {
     const { code, stderr } = await fleet(args);
     expect(code).toBe(2);
     expect(stderr).toContain("2 mistakes in fleet new-cluster, nothing was changed:");
-    expect(existsSync(join(system, "spokes", "Wrong"))).toBe(false);
+    expect(existsSync(join(system, "spokes", "fleet", "Wrong"))).toBe(false);
   });
 });
 

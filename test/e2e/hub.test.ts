@@ -127,7 +127,7 @@ describe("the way from Git to the hub", () => {
     expect(push.stderr).toContain("may only read gitops-system");
   });
 
-  test("everything under clusters/hub is applied and Ready at the head of the branch", async () => {
+  test("everything that clusters/fleet names is applied and Ready at the head of the branch", async () => {
     const revision = `main@sha1:${await head()}`;
     const kustomizations = (await get(["kustomizations", "--namespace", "flux-system"])).items;
     expect(kustomizations.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toContain("hub");

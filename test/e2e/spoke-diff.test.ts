@@ -11,7 +11,7 @@ import { fleet, managedOf, sharedSpoke, system, untilReady } from "./support/spo
 /** `fleet diff` with the facts of this hub and the recorded state of a spoke that runs, against what then happens on the hub. */
 
 const SPOKE = "blue";
-const file = join("spokes", SPOKE, "spoke.yaml");
+const file = join("spokes", "fleet", SPOKE, "spoke.yaml");
 const ofSpoke = ["--namespace", "spokes", "--selector", `${labelKeys.cluster}=${SPOKE}`];
 
 const folder = mkdtempSync(join(tmpdir(), "fleet-diff-"));

@@ -20,14 +20,14 @@ const deployed = async () =>
 const manifest = (name: string) => ({
   apiVersion: "fleet.internal/v1alpha1",
   kind: "Spoke",
-  metadata: { name, namespace: "spokes" },
+  metadata: { name, namespace: "spokes", labels: { [labelKeys.fleet]: "fleet" } },
   spec: { region: "us-east-1", kubernetesVersion: "1.30", environment: "dev" },
 });
 
 describe("the hub, while spokes exist,", () => {
   beforeAll(async () => {
     const repository = await system();
-    for (const name of NAMES) await repository.write(`spokes/${name}/spoke.yaml`, manifest(name));
+    for (const name of NAMES) await repository.write(`spokes/fleet/${name}/spoke.yaml`, manifest(name));
     await repository.push("Add spokes of a version that is not offered");
     await eventually(BOOTSTRAP_SECONDS, async () => {
       for (const name of NAMES)
@@ -36,7 +36,7 @@ describe("the hub, while spokes exist,", () => {
   });
   afterAll(async () => {
     const repository = await system();
-    await repository.remove(...NAMES.map((name) => `spokes/${name}`));
+    await repository.remove(...NAMES.map((name) => `spokes/fleet/${name}`));
     await repository.push("Remove the spokes of a version that is not offered");
     for (const name of NAMES) await untilGone(name);
     // Flux notes it a little later, and the hub's destruction goes by what Flux has noted.

@@ -87,7 +87,7 @@ test("killing controllers of hub and spoke, the AWS API or the Git server while 
 }, 1_200_000);
 
 test("killing them while a spoke goes only delays that, and leaves nothing of it", async () => {
-  await repository.remove(`spokes/${SPOKE}`);
+  await repository.remove(`spokes/fleet/${SPOKE}`);
   await repository.push(`Remove spoke ${SPOKE}`);
   const soon = (what: string, check: () => Promise<boolean>) => until(REMOVAL_SECONDS, what, check);
 

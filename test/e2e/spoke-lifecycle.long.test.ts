@@ -30,7 +30,7 @@ const SPOKE = "mayfly";
 const OTHER = "blue";
 /** Seconds until Flux has tried a commit, on a machine that is busy. */
 const SYNC_SECONDS = 300;
-const folder = join("spokes", SPOKE, "spoke.yaml");
+const folder = join("spokes", "fleet", SPOKE, "spoke.yaml");
 const inSpokes = ["--namespace", "spokes"];
 const { Usage: _, ...others } = otherKinds;
 const everyKind = { ...kindsInAws, ...others, ...chainKinds };
@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await repository.remove(join("spokes", SPOKE));
+  await repository.remove(join("spokes", "fleet", SPOKE));
   await push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE);
 });
@@ -199,11 +199,11 @@ describe("the Kubernetes version of a spoke", () => {
 
 describe("a protected spoke", () => {
   const names = () =>
-    readdirSync(join(repository.folder, "spokes"), { withFileTypes: true }).flatMap((entry) =>
+    readdirSync(join(repository.folder, "spokes", "fleet"), { withFileTypes: true }).flatMap((entry) =>
       entry.isDirectory() ? [entry.name] : [],
     );
   const protect = (name: string, deletionProtection: boolean) =>
-    repository.edit(join("spokes", name, "spoke.yaml"), (object) => ({
+    repository.edit(join("spokes", "fleet", name, "spoke.yaml"), (object) => ({
       ...object,
       spec: { ...object.spec, deletionProtection },
     }));
@@ -236,14 +236,14 @@ describe("a protected spoke", () => {
 
   const refusal = /Spoke \S+ is protected: set spec\.deletionProtection to false in a commit of its own/;
   test.each([
-    ["of its folder", () => repository.remove(join("spokes", OTHER)), refusal],
-    ["of the whole folder spokes", () => repository.remove("spokes"), /path not found/],
+    ["of its folder", () => repository.remove(join("spokes", "fleet", OTHER)), refusal],
+    ["of the whole folder of the fleet's spokes", () => repository.remove("spokes/fleet"), /path not found/],
     [
       "of all spokes by a wrong path of what Flux applies",
       () =>
-        repository.edit(join("clusters", "hub", "spokes.yaml"), (object) => ({
+        repository.edit(join("platform", "hub", "spokes.yaml"), (object) => ({
           ...object,
-          spec: { ...object.spec, path: `./spokes/${SPOKE}` },
+          spec: { ...object.spec, path: `./spokes/fleet/${SPOKE}` },
         })),
       refusal,
     ],
@@ -333,7 +333,7 @@ describe("removing a spoke", () => {
     const untouched = await managed(OTHER);
     const history = await record(everyKind, ofSpoke(SPOKE));
     try {
-      await repository.remove(join("spokes", SPOKE));
+      await repository.remove(join("spokes", "fleet", SPOKE));
       await push(`Remove spoke ${SPOKE}`);
       // Flux on the hub has let go of the applications, which are still there.
       await eventually(SYNC_SECONDS, async () => {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   repository = await system();
 });
 afterAll(async () => {
-  await repository.remove(join("spokes", SPOKE));
+  await repository.remove(join("spokes", "fleet", SPOKE));
   await repository.push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE);
 });

@@ -99,11 +99,11 @@ afterAll(async () => {
   await Promise.all([dev, prod].map((name) => untilChain(name, "gitops-system", "configMapRef")));
   await Promise.all([dev, prod].map((name) => untilMarked(name, undefined)));
   await Promise.all([dev, prod].map((name) => untilReady(name)));
-  await repository.edit("clusters/hub/kustomization.yaml", ({ resources, ...manifest }) => ({
+  await repository.edit("clusters/fleet/kustomization.yaml", ({ resources, ...manifest }) => ({
     ...manifest,
     resources: resources.filter((file: string) => file !== "stages.yaml"),
   }));
-  await repository.remove("clusters/hub/stages.yaml");
+  await repository.remove("clusters/fleet/stages.yaml");
   await repository.push("Remove the stage of prod");
   await git(["push", "--quiet", "origin", `:refs/heads/${BRANCH}`], repository.folder);
 });
@@ -124,10 +124,10 @@ test("each environment has the tools in the versions that its folder says: prod'
 describe("with a branch for prod, as the Composition's stages say", () => {
   beforeAll(async () => {
     writeFileSync(
-      join(repository.folder, "clusters", "hub", "stages.yaml"),
+      join(repository.folder, "clusters", "fleet", "stages.yaml"),
       stringify(stageSource(SOURCE, BRANCH, "10s")),
     );
-    await repository.edit("clusters/hub/kustomization.yaml", (manifest) => ({
+    await repository.edit("clusters/fleet/kustomization.yaml", (manifest) => ({
       ...manifest,
       resources: [...manifest.resources, "stages.yaml"],
     }));

@@ -23,7 +23,7 @@ const names = (name: string) => spokeNames(bridgeData.spoke_prefix, name);
 
 /** Changes the Spoke as a person does: by a commit. */
 async function change(message: string, spec: (spec: Editable) => Editable, name = stuck): Promise<void> {
-  await repository.edit(`spokes/${name}/spoke.yaml`, (manifest) => ({ ...manifest, spec: spec(manifest.spec) }));
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (manifest) => ({ ...manifest, spec: spec(manifest.spec) }));
   await repository.push(message);
 }
 
@@ -68,7 +68,7 @@ const deny = () =>
   );
 const allow = () => account.iam.send(new DeleteRolePolicyCommand(denial));
 
-const credentialFile = () => join(repository.folder, "spokes", stuck, "secrets", "gitops-system.yaml");
+const credentialFile = () => join(repository.folder, "spokes", "fleet", stuck, "secrets", "gitops-system.yaml");
 
 /** Commits the deploy key sealed with the certificate of `environment`, with changed members. */
 async function sealCredential(message: string, environment: string, over: Record<string, string> = {}): Promise<void> {
@@ -96,7 +96,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
   });
   afterAll(async () => {
     await allow().catch(() => {});
-    await repository.remove(join("spokes", stuck));
+    await repository.remove(join("spokes", "fleet", stuck));
     await change("Remove the spoke in trouble", (spec) => ({ ...spec, logRetentionDays: days }), healthy);
     await untilGone(stuck);
     await eventually(120, async () => expect(await retention()).toBe(days));
@@ -115,7 +115,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     expect((await spoke(stuck)).status.phase).toBe("Refused");
     const Filters = [{ Name: `tag:${clusterTag}`, Values: [stuck] }];
     expect((await account.ec2.send(new DescribeVpcsCommand({ Filters }))).Vpcs).toEqual([]);
-    await repository.remove(join("spokes", stuck));
+    await repository.remove(join("spokes", "fleet", stuck));
     await repository.push("Remove it");
     await untilGone(stuck);
   });

@@ -13,7 +13,7 @@ import type { Mutant } from "./score.ts";
  */
 
 const policyFiles = [
-  ...["cluster-secret", "git-credential", "git-source", "spoke-placement", "tenant-source"].map(
+  ...["cluster-secret", "git-credential", "git-source", "spoke-fleet", "spoke-placement", "tenant-source"].map(
     (name) => `platform/policies/${name}.yaml`,
   ),
   "platform/deletion-order/deletion-order.yaml",

@@ -49,7 +49,7 @@ describe("the admission policies, without an API server,", () => {
 
 describe("the admission policies", () => {
   test("take those of the hub's add-ons for which there is a folder", () => {
-    const [step] = build(join(system, "clusters", "hub")).filter(
+    const [step] = build(join(system, "platform", "hub")).filter(
       ({ metadata }) => metadata.name === "platform-policies",
     );
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable

@@ -4,12 +4,12 @@ import { describe, expect, test } from "vitest";
 import { build, documents } from "./support/kustomize.ts";
 import { system as root } from "./support/spoke.ts";
 
-const steps = build(join(root, "clusters", "hub"));
+const steps = build(join(root, "platform", "hub"));
 /** The spokes come and go with their folders; the other steps are made of what a kustomization.yaml names. */
 const [spokes] = steps.filter(({ metadata }) => metadata.name === "spokes");
 const platform = steps.filter((step) => step !== spokes);
 
-describe("clusters/hub, what Flux on the hub applies", () => {
+describe("platform/hub, what Flux on the hub applies", () => {
   test("is made of Flux Kustomizations that wait, prune, retry and give up in time", () => {
     expect(steps.length).toBeGreaterThan(0);
     for (const { kind, metadata, spec } of platform) {
@@ -29,7 +29,8 @@ describe("clusters/hub, what Flux on the hub applies", () => {
 
 describe("the spokes", () => {
   test("are applied as their folders are, with no list of them to forget", () => {
-    expect(spokes?.spec).toMatchObject({ path: "./spokes", prune: true });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
+    expect(spokes?.spec).toMatchObject({ path: "./spokes/${fleet}", prune: true });
     expect(spokes?.spec.postBuild).toBeUndefined();
     expect(existsSync(join(root, "spokes", "kustomization.yaml"))).toBe(false);
   });

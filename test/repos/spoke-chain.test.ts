@@ -181,7 +181,7 @@ describe("the bootstrap chain", () => {
     const own = render({ ...spoke, spec: { ...spoke.spec, sealing: "cluster" } });
     const name = spoke.metadata.name;
     expect(own.steps.find(({ metadata }) => metadata.name === `${name}-sealing-keys`)?.spec).toMatchObject({
-      path: `./spokes/${name}/sealing-keys`,
+      path: `./spokes/fleet/${name}/sealing-keys`,
       sourceRef: { name: "gitops-system" },
     });
     const keys = own.by(`${name}-sealing-keys`);

@@ -254,6 +254,7 @@ describe("payment-app-manifests", () => {
 describe("the template of a spoke", () => {
   const values = {
     name: "green",
+    fleet: "fleet",
     environment: "prod",
     region: "us-east-1",
     kubernetesVersion: "1.34",
@@ -271,7 +272,7 @@ describe("the template of a spoke", () => {
   test("names the placeholders that got no value", () => {
     const text = readFileSync(join(system, "templates", "spoke", "spoke.yaml"), "utf8");
     expect(() => fillTemplate(text, { name: "green" })).toThrow(
-      "the template needs environment, region, kubernetesVersion, tenant; got name",
+      "the template needs fleet, environment, region, kubernetesVersion, tenant; got name",
     );
   });
 

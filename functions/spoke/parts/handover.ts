@@ -1,5 +1,6 @@
 import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
 import { labelKeys, releasesLabel, sealingLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
+import { spokeFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Spoke } from "../api.ts";
@@ -163,19 +164,19 @@ function secretPatches(spoke: Spoke): object[] {
 }
 
 /** Sealing keys of a spoke's own lie beside its Spoke and come from the branch that it came from, in every stage. */
-function sealingPatches({ metadata, spec }: Spoke): object[] {
+function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
   if (spec.sealing !== "cluster") return [];
   return [
     patchOf(
       sealingLabel,
-      { op: "replace", path: "/spec/path", value: `./spokes/${metadata.name}/sealing-keys` },
+      { op: "replace", path: "/spec/path", value: `./${spokeFolder(fleet, metadata.name)}/sealing-keys` },
       { op: "replace", path: "/spec/sourceRef/name", value: hubSource },
     ),
   ];
 }
 
 /** What differs from the chain in Git by what the platform team decided in the Composition, and by the spoke's sealing scope. */
-function chainPatches(spoke: Spoke, settings: Settings): object[] {
+function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[] {
   const source = settings.stages[spoke.spec.environment]?.gitRepository;
   return [
     ...(settings.kubeConfig === "secret" ? secretPatches(spoke) : []),
@@ -183,14 +184,14 @@ function chainPatches(spoke: Spoke, settings: Settings): object[] {
       ? []
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
     // Behind the stage's, whose source it replaces.
-    ...sealingPatches(spoke),
+    ...sealingPatches(spoke, fleet),
   ];
 }
 
 /** The Flux Kustomization over the chain in Git, which makes an autonomous cluster of the spoke. */
-export function bootstrapKustomization(spoke: Spoke, settings: Settings): KubeObject {
+export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: string): KubeObject {
   const stage = settings.stages[spoke.spec.environment];
-  const patches = chainPatches(spoke, settings);
+  const patches = chainPatches(spoke, settings, fleet);
   return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",
@@ -217,7 +218,7 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings): KubeOb
 }
 
 function bootstrap(context: Context): void {
-  const { composer, observed, settings, spoke } = context;
+  const { composer, hub, observed, settings, spoke } = context;
   const handover =
     settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
   const facts = {
@@ -225,7 +226,7 @@ function bootstrap(context: Context): void {
     identities: observed.allReady(identityKeys(context)),
     nodes: anyNodes(context),
   };
-  composer.object("bootstrap", "bootstrap", facts, () => bootstrapKustomization(spoke, settings));
+  composer.object("bootstrap", "bootstrap", facts, () => bootstrapKustomization(spoke, settings, hub.fleet));
 }
 
 /** From here on Git is in charge of the spoke. */

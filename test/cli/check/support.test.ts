@@ -19,7 +19,7 @@ describe("fleet check warns of the end of a Spoke's Kubernetes version", () => {
     expect(warningsOn("2026-09-02")).toEqual([]);
     expect(warningsOn("2026-09-03")).toEqual([
       {
-        place: { file: "gitops-system/spokes/teal/spoke.yaml", line: 8 },
+        place: { file: "gitops-system/spokes/fleet/teal/spoke.yaml", line: 10 },
         problem: "Spoke teal: Kubernetes 1.34 leaves EKS's standard support on 2026-12-02, in 90 days",
         remedy: expect.stringContaining("raise spec.kubernetesVersion by one minor"),
         clusters: ["teal"],

@@ -36,7 +36,7 @@ async function diff(...flags: string[]) {
   return { code, text };
 }
 
-const spoke = (name: string) => `repos/gitops-system/spokes/${name}/spoke.yaml`;
+const spoke = (name: string) => `repos/gitops-system/spokes/fleet/${name}/spoke.yaml`;
 const refusal = "will be refused: region can't be changed";
 
 describe("fleet diff", () => {
@@ -53,7 +53,7 @@ describe("fleet diff", () => {
   });
 
   test("exits with 1 for the removal of a protected spoke", async () => {
-    fleet.delete("repos/gitops-system/spokes/green");
+    fleet.delete("repos/gitops-system/spokes/fleet/green");
     expect((await diff("--fail-on-refused")).code).toBe(1);
   });
 

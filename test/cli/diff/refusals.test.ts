@@ -6,7 +6,7 @@ import { buildText } from "../../repos/support/kustomize.ts";
 import { composition, GitFleet } from "../support/git-fleet.ts";
 
 const definition = "repos/gitops-system/platform/api/definition.yaml";
-const file = (spoke: string) => `repos/gitops-system/spokes/${spoke}/spoke.yaml`;
+const file = (spoke: string) => `repos/gitops-system/spokes/fleet/${spoke}/spoke.yaml`;
 const version = (spoke: string, from: string, to: string) =>
   [file(spoke), [`kubernetesVersion: "${from}"`, `kubernetesVersion: "${to}"`]] as const;
 

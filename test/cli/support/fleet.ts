@@ -54,12 +54,19 @@ process.stdout.write(\`kind: SealedSecret\\nmetadata: { name: \${name}, namespac
   return { program, calls: () => lines().map((line) => JSON.parse(line)) };
 }
 
+/** Adds the folders of the fleet to a checkout of gitops-system. */
+export function addFleet(checkout: string): void {
+  for (const part of ["clusters", "spokes"])
+    cpSync(join(checkout, "templates", "fleet", part), join(checkout, part, "fleet"), { recursive: true });
+}
+
 /** A checkout of one of the repositories in a new folder below `base`, and a fleet to seal for. */
 export function newCase(base: string, repository: string, certificates: Fleet["certificates"]) {
   const folder = mkdtempSync(join(base, "case-"));
   const kubeseal = fakeKubeseal(folder);
   const checkout = join(folder, repository);
   cpSync(join(root, "repos", repository), checkout, { recursive: true });
+  if (repository === "gitops-system") addFleet(checkout);
   return { checkout, kubeseal, fleet: fleetWith(certificates, kubeseal.program) };
 }
 

@@ -35,6 +35,7 @@ export class GitFleet {
   constructor(parts: readonly string[] = ["repos"]) {
     for (const part of parts) cpSync(join(root, part), join(this.folder, part), { recursive: true });
     this.git("init", "--quiet", "--initial-branch=main");
+    this.#fill(`${system}/templates/fleet/clusters`, `${system}/clusters/fleet`, { fleet: "fleet" });
     for (const spoke of spokesOfTest) this.#addSpoke(spoke);
     this.#fill("repos/gitops-workloads/templates/app", appFolder("blue"), { ...app, path: "./overlays/dev" });
     this.write(`${appFolder("blue")}/credential.yaml`, sealed(`${app.app}-git`, app.app));
@@ -88,8 +89,8 @@ export class GitFleet {
   }
 
   #addSpoke({ name, environment, kubernetesVersion, more = "" }: SpokeOfTest): void {
-    const folder = `${system}/spokes/${name}`;
-    const values = { name, environment, kubernetesVersion, region: "eu-west-1", tenant: "payments" };
+    const folder = `${system}/spokes/fleet/${name}`;
+    const values = { name, environment, kubernetesVersion, region: "eu-west-1", tenant: "payments", fleet: "fleet" };
     this.#fill(`${system}/templates/spoke`, folder, values);
     this.write(`${folder}/spoke.yaml`, `${this.read(`${folder}/spoke.yaml`).trimEnd()}\n${more}`);
     for (const repository of ["gitops-system", "gitops-workloads"])

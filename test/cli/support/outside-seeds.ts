@@ -227,7 +227,7 @@ const remote = [
   });
 });
 
-const policies = "gitops-system/clusters/hub/policies.yaml";
+const policies = "gitops-system/platform/hub/policies.yaml";
 /** Flux's own Kustomizations. */
 export const fluxSeeds: readonly Seed[] = [
   ...["../payment-app-manifests/base", "../../../../../../etc", "/../../etc"].map((path) =>

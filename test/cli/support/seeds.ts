@@ -32,24 +32,33 @@ export interface Seed {
   readonly alone?: true;
 }
 
-const hub = "gitops-system/clusters/hub";
+const hub = "gitops-system/platform/hub";
+
+/** What the hub of a fleet applies. */
+export const fleetFolder = (fleet: string): Change => ({
+  file: `gitops-system/clusters/${fleet}/kustomization.yaml`,
+  to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - ../../platform/hub\n",
+});
 const everywhere = ["check-dev", "check-prod"];
 
 export const replaced = (file: string, from: string | RegExp, to: string): Change => ({ file, from, to });
 
 /** A Spoke of its own. */
-export const spoke = (name: string, cidr: string): Change[] => [
+export const spoke = (name: string, cidr: string, fleet = "fleet"): Change[] => [
+  fleetFolder(fleet),
   {
-    file: `gitops-system/spokes/${name}/kustomization.yaml`,
+    file: `gitops-system/spokes/${fleet}/${name}/kustomization.yaml`,
     to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - spoke.yaml\n",
   },
   {
-    file: `gitops-system/spokes/${name}/spoke.yaml`,
+    file: `gitops-system/spokes/${fleet}/${name}/spoke.yaml`,
     to: `apiVersion: fleet.internal/v1alpha1
 kind: Spoke
 metadata:
   name: ${name}
   namespace: spokes
+  labels:
+    fleet.internal/fleet: ${fleet}
 spec:
   region: eu-west-1
   kubernetesVersion: "1.34"
@@ -59,7 +68,7 @@ spec:
 `,
   },
   ...["gitops-system", "gitops-workloads"].map((repository) => ({
-    file: `gitops-system/spokes/${name}/secrets/${repository}.yaml`,
+    file: `gitops-system/spokes/${fleet}/${name}/secrets/${repository}.yaml`,
     to: `apiVersion: bitnami.com/v1alpha1
 kind: SealedSecret
 metadata:
@@ -71,7 +80,7 @@ spec:
 `,
   })),
   {
-    file: `gitops-system/spokes/${name}/secrets/kustomization.yaml`,
+    file: `gitops-system/spokes/${fleet}/${name}/secrets/kustomization.yaml`,
     to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - gitops-system.yaml\n  - gitops-workloads.yaml\n",
   },
 ];
@@ -160,7 +169,7 @@ export const seeds: readonly Seed[] = [
     fault: "an overlapping CIDR",
     changes: [...spoke("blue", "10.64.0.0/18"), ...spoke("green", "10.64.32.0/20")],
     rule: "network",
-    file: "gitops-system/spokes/green/spoke.yaml",
+    file: "gitops-system/spokes/fleet/green/spoke.yaml",
     on: "cidr: 10.64.32.0/20",
     problem: "Spoke green: 10.64.32.0/20 overlaps 10.64.0.0/18 of Spoke blue",
     clusters: ["green"],
@@ -508,7 +517,7 @@ export const moreSeeds: readonly Seed[] = [
     fault: "an add-on that the environment does not have",
     changes: [
       ...spoke("blue", "10.64.0.0/18"),
-      replaced("gitops-system/spokes/blue/spoke.yaml", "  network:", "  addons: [unheard_of]\n  network:"),
+      replaced("gitops-system/spokes/fleet/blue/spoke.yaml", "  network:", "  addons: [unheard_of]\n  network:"),
     ],
     rule: "path",
     file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
@@ -516,6 +525,56 @@ export const moreSeeds: readonly Seed[] = [
     problem: "Kustomization tools takes the components unheard_of, which ./tools/dev does not have",
     alone: true,
     clusters: ["blue"],
+  },
+];
+
+/** What several fleets in one repository can get wrong. */
+export const fleetSeeds: readonly Seed[] = [
+  {
+    fault: "a spoke of another fleet",
+    changes: [
+      ...spoke("copied", "10.96.0.0/18"),
+      replaced("gitops-system/spokes/fleet/copied/spoke.yaml", "internal/fleet: fleet", "internal/fleet: fleet-prod"),
+    ],
+    rule: "fleet",
+    file: "gitops-system/spokes/fleet/copied/spoke.yaml",
+    on: "fleet.internal/fleet: fleet-prod",
+    problem:
+      "Spoke copied must have the label fleet.internal/fleet: fleet, the fleet of the hub that applies it; got fleet-prod",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a spoke that does not say of which fleet it is",
+    changes: [
+      ...spoke("silent", "10.97.0.0/18"),
+      replaced("gitops-system/spokes/fleet/silent/spoke.yaml", "  labels:\n    fleet.internal/fleet: fleet\n", ""),
+    ],
+    rule: "fleet",
+    file: "gitops-system/spokes/fleet/silent/spoke.yaml",
+    on: "metadata:",
+    problem:
+      "Spoke silent must have the label fleet.internal/fleet: fleet, the fleet of the hub that applies it; got none",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a spoke in no fleet's folder",
+    changes: [
+      { file: "gitops-system/spokes/loose/spoke.yaml", to: "apiVersion: fleet.internal/v1alpha1\nkind: Spoke\n" },
+    ],
+    rule: "fleet",
+    file: "gitops-system/spokes/loose/spoke.yaml",
+    on: "apiVersion:",
+    problem: "spokes/loose is in no fleet's folder: no hub looks there, and one that did would remove the spoke",
+    clusters: [],
+  },
+  {
+    fault: "spokes of a fleet without a hub",
+    changes: [{ file: "gitops-system/spokes/orphans/README.md", to: "# Spokes\n" }],
+    rule: "fleet",
+    file: "gitops-system/spokes/orphans/README.md",
+    on: "# Spokes",
+    problem: "spokes/orphans is of a fleet without a hub: nobody applies clusters/orphans, which is not there",
+    clusters: [],
   },
 ];
 

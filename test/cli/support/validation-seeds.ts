@@ -3,7 +3,7 @@ import { replaced, type Seed, spoke } from "./seeds.ts";
 
 /** Faults that only the CEL rules of a definition tell: what the API server would refuse. */
 
-const file = (name: string) => `gitops-system/spokes/${name}/spoke.yaml`;
+const file = (name: string) => `gitops-system/spokes/fleet/${name}/spoke.yaml`;
 const withMore = (name: string, cidr: string, more: string) => [
   ...spoke(name, cidr),
   replaced(file(name), "  network:\n", `${more}  network:\n`),

@@ -1,4 +1,4 @@
-import { gitSources, placements, tenantSources } from "./admission-places.ts";
+import { fleets, gitSources, placements, tenantSources } from "./admission-places.ts";
 import type { AdmissionCase, Cases } from "./admission-request.ts";
 import { clusterSecrets, gitCredentials } from "./admission-secrets.ts";
 
@@ -10,6 +10,7 @@ export const admissionCases: readonly AdmissionCase[] = [
   ...of("cluster-secret", clusterSecrets),
   ...of("git-credential", gitCredentials),
   ...of("git-source", gitSources),
+  ...of("spoke-fleet", fleets),
   ...of("spoke-placement", placements),
   ...of("tenant-source", tenantSources),
 ];

@@ -90,15 +90,21 @@ function ref(name: string) {
   return { secretRef: { name } };
 }
 
-function spoke(change: Record<string, unknown>): Requested {
+function spoke(change: Record<string, unknown>, fleet = "fleet"): Requested {
   const { apiVersion, kind, metadata, spec } = example("minimal") as unknown as Requested & { spec: object };
+  const labels = { "fleet.internal/fleet": fleet };
   return {
     apiVersion,
     kind,
-    metadata: { name: "trial", namespace: metadata.namespace ?? "spokes" },
+    metadata: { name: "trial", namespace: metadata.namespace ?? "spokes", labels },
     spec: { ...spec, ...change },
   };
 }
+/** One of before Spokes said of which fleet they are. */
+const unlabelled = (change: Record<string, unknown> = {}): Requested => {
+  const { labels: _, ...metadata } = spoke(change).metadata;
+  return { ...spoke(change), metadata };
+};
 const account = (id: string) => ({ id, providerConfigRef: { kind: "ProviderConfig", name: "aws" } });
 const config = (spec: Record<string, unknown>): Requested => ({
   apiVersion: "aws.m.upbound.io/v1beta1",
@@ -161,6 +167,33 @@ export const placements: Cases = [
     config({ credentials: { source: "IRSA" }, assumeRoleChain: [{ roleARN: role("999999999999") }] }),
     "ProviderConfig trial may be for the accounts 000000000000",
   ),
+];
+
+/** What policies/spoke-fleet.yaml judges. */
+export const fleets: Cases = [
+  { title: "a Spoke of the hub's fleet", object: spoke({}) },
+  {
+    title: "a Spoke of another fleet",
+    object: spoke({}, "fleet-prod"),
+    refused: "Spoke trial must have the label fleet.internal/fleet: fleet, the fleet of this hub; got fleet-prod",
+  },
+  { title: "a new Spoke of no fleet", object: unlabelled(), refused: "the fleet of this hub; got none" },
+  { title: "a change of a Spoke of before this rule", from: unlabelled(), object: unlabelled({ tenant: "other" }) },
+  { title: "a Spoke of before this rule that gets its fleet", from: unlabelled(), object: spoke({}) },
+  {
+    title: "a Spoke of before this rule that gets another fleet",
+    from: unlabelled(),
+    object: spoke({}, "fleet-prod"),
+    refused: "got fleet-prod",
+  },
+  {
+    title: "a Spoke that goes over to another fleet",
+    from: spoke({}),
+    object: spoke({}, "fleet-prod"),
+    refused: "got fleet-prod",
+  },
+  { title: "a Spoke that loses its fleet", from: spoke({}), object: unlabelled(), refused: "got none" },
+  ...removals(spoke({}), spoke({}, "fleet-prod"), "got fleet-prod"),
 ];
 
 const charts = "https://charts.fleet.internal";

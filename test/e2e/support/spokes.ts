@@ -28,7 +28,7 @@ export async function addSpoke(
     ...["--environment", environment, "--tenant", "payments", "--nodes", "1", "--repository", system.folder],
   ]);
   expect(code, stdout + stderr).toBe(0);
-  await system.edit(`spokes/${name}/spoke.yaml`, change);
+  await system.edit(`spokes/fleet/${name}/spoke.yaml`, change);
 }
 
 /** The Spoke as the hub's API server has it. Rejects when there is none. */
@@ -60,7 +60,9 @@ export async function sharedSpoke(name: string, environment: string): Promise<vo
     const repository = await system();
     await addSpoke(repository, name, environment);
     await repository.push(`Add spoke ${name}`);
-    await eventually(60, async () => expect(await exists(name), `Flux has not applied spokes/${name}`).toBe(true));
+    await eventually(60, async () =>
+      expect(await exists(name), `Flux has not applied spokes/fleet/${name}`).toBe(true),
+    );
   }
   await untilReady(name);
 }

@@ -458,7 +458,7 @@ describe("what Git gets", () => {
     expect(at(own.object("bootstrap").spec, "patches", 1)).toEqual({
       target: { labelSelector: "fleet.internal/keys=sealing" },
       patch: JSON.stringify([
-        { op: "replace", path: "/spec/path", value: "./spokes/blue/sealing-keys" },
+        { op: "replace", path: "/spec/path", value: "./spokes/fleet/blue/sealing-keys" },
         { op: "replace", path: "/spec/sourceRef/name", value: "gitops-system" },
       ]),
     });

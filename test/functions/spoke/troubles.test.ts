@@ -17,7 +17,7 @@ test.for([
   [failed("SecretStore/sealed-secrets/aws-secrets-manager"), "SealingKeyUnreadable", "activeSealingKeys"],
   [failed("ExternalSecret/sealed-secrets/sealing-key-cluster-blue-1"), "SealingKeyUnreadable", "run pulumi up"],
   [
-    "kustomization path not found: stat /tmp/x/spokes/blue/sealing-keys: no such file or directory",
+    "kustomization path not found: stat /tmp/x/spokes/fleet/blue/sealing-keys: no such file or directory",
     "MissingInGit",
     "fleet sealing-keys",
   ],
@@ -30,7 +30,7 @@ test.for([
     "known_hosts",
   ],
   [
-    "kustomization path not found: stat /tmp/x/spokes/blue/secrets: no such file or directory",
+    "kustomization path not found: stat /tmp/x/spokes/fleet/blue/secrets: no such file or directory",
     "MissingInGit",
     "templates/spoke",
   ],

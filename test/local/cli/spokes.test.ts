@@ -60,7 +60,7 @@ describe("removing spokes", () => {
     const open = "# ours\nspec:\n  region: us-east-1\n";
     write("open", open);
     write("guarded", `${open}  # never lose it\n  deletionProtection: true\n`);
-    await unprotect(base, ["open", "guarded", "gone"]);
+    await unprotect(base, ["spokes/open", "spokes/guarded", "spokes/gone"]);
     expect(read("open")).toBe(open);
     expect(read("guarded")).toBe(`${open}  # never lose it\n  deletionProtection: false\n`);
   });
@@ -73,12 +73,14 @@ describe("removing spokes", () => {
 });
 
 describe("removing all spokes through Git", () => {
+  const folder = "spokes/fleet";
+
   /** kubectl on a hub whose Flux applies at once what is on the branch, and whose Spokes go at once. */
   function hub(bare: string, byHand: Spoke[] = []) {
     const spokes = () =>
-      listFolder(bare, "spokes", "tree").map((name) => ({
+      listFolder(bare, folder, "tree").map((name) => ({
         metadata: { name, labels: { "kustomize.toolkit.fluxcd.io/name": "spokes" } },
-        spec: parse(git(bare, ["show", `main:spokes/${name}/spoke.yaml`])).spec,
+        spec: parse(git(bare, ["show", `main:${folder}/${name}/spoke.yaml`])).spec,
       }));
     const deleted: string[] = [];
     const kubectl = async ([verb, ...args]: readonly string[]) => {
@@ -91,11 +93,11 @@ describe("removing all spokes through Git", () => {
 
   function repository(spokes: Readonly<Record<string, string>>): string {
     const content = mkdtempSync(join(base, "content-"));
-    mkdirSync(join(content, "spokes"));
-    writeFileSync(join(content, "spokes", "README.md"), "spokes\n");
+    mkdirSync(join(content, folder), { recursive: true });
+    writeFileSync(join(content, folder, "README.md"), "spokes\n");
     for (const [name, text] of Object.entries(spokes)) {
-      mkdirSync(join(content, "spokes", name));
-      writeFileSync(join(content, "spokes", name, "spoke.yaml"), text);
+      mkdirSync(join(content, folder, name), { recursive: true });
+      writeFileSync(join(content, folder, name, "spoke.yaml"), text);
     }
     publish(`${content}.git`, content, "first");
     return `${content}.git`;
@@ -104,16 +106,23 @@ describe("removing all spokes through Git", () => {
 
   test("takes the protection off in a commit of its own before it removes the folders, and nothing else", async () => {
     const bare = repository({ blue: "spec: { deletionProtection: true }\n", green: "spec: {}\n" });
-    await removeThroughGit(bare, hub(bare).kubectl, () => {});
+    await removeThroughGit(bare, "fleet", hub(bare).kubectl, () => {});
     expect(log(bare)).toEqual(["Take deletion protection off the spokes, to remove them", "Remove blue, green"]);
-    expect(git(bare, ["show", "main~1:spokes/blue/spoke.yaml"])).toContain("deletionProtection: false");
-    expect(listFolder(bare, "spokes", "blob")).toEqual(["README.md"]);
+    expect(git(bare, ["show", `main~1:${folder}/blue/spoke.yaml`])).toContain("deletionProtection: false");
+    expect(listFolder(bare, folder, "blob")).toEqual(["README.md"]);
+  });
+
+  test("removes those too that lie as they did before fleets had folders, and none of another fleet", async () => {
+    const bare = repository({ green: "spec: {}\n", "../old": "spec: {}\n", "../fleet-prod/pink": "spec: {}\n" });
+    await removeThroughGit(bare, "fleet", hub(bare).kubectl, () => {});
+    expect(log(bare)).toEqual(["Remove green, old"]);
+    expect(listFolder(bare, "spokes", "tree").sort()).toEqual(["fleet", "fleet-prod"]);
   });
 
   test("deletes a Spoke that did not come from Git", async () => {
     const bare = repository({});
     const { kubectl, deleted } = hub(bare, [spoke("by-hand")]);
-    await removeThroughGit(bare, kubectl, () => {});
+    await removeThroughGit(bare, "fleet", kubectl, () => {});
     expect(deleted).toEqual(["by-hand"]);
     expect(log(bare)).toEqual([]);
   });
@@ -121,7 +130,7 @@ describe("removing all spokes through Git", () => {
   test("commits nothing when there is no spoke", async () => {
     const bare = repository({});
     const said: string[] = [];
-    await removeThroughGit(bare, hub(bare).kubectl, (line) => said.push(line));
+    await removeThroughGit(bare, "fleet", hub(bare).kubectl, (line) => said.push(line));
     expect(said).toEqual(["the hub has no spokes"]);
   });
 });

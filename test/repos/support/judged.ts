@@ -113,7 +113,7 @@ export function isComplete({ spec }: Manifest): boolean {
   return (
     spec.failurePolicy === "Fail" &&
     rules.every(({ operations, resources }) =>
-      (resources.join() === "spokes" ? ["CREATE", "DELETE"] : ["CREATE,UPDATE", "DELETE"]).includes(operations.join()),
+      ["CREATE,UPDATE", "DELETE", ...(resources.join() === "spokes" ? ["CREATE"] : [])].includes(operations.join()),
     )
   );
 }
@@ -126,6 +126,7 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "git-credential.fleet.internal": "Allow",
   "git-source.fleet.internal": "Deny",
   "spoke-placement.fleet.internal": "Deny",
+  "spoke-fleet.fleet.internal": "Deny",
   "tenant-source.fleet.internal": "Deny",
   "deletion-order.fleet.internal": "Allow",
   "tenant-deletion-order.fleet.internal": "Allow",

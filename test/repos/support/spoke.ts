@@ -96,7 +96,7 @@ const inSecretsFolder = <T>(use: (folder: string) => T): T =>
 /** The folder of sealing keys of a spoke's own, at the place where it finds the store. */
 function inKeysFolder<T>(use: (folder: string) => T): T {
   const base = mkdtempSync(join(tmpdir(), "fleet-sealing-keys-"));
-  const folder = join(base, "spokes", "own", "sealing-keys");
+  const folder = join(base, "spokes", "fleet", "own", "sealing-keys");
   try {
     cpSync(join(system, "spoke-bootstrap"), join(base, "spoke-bootstrap"), { recursive: true });
     mkdirSync(folder, { recursive: true });
@@ -173,8 +173,8 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
         values: valuesOf(step, bridge),
         patches: step.spec.patches ?? [],
       });
-    if (step.spec.path === `./spokes/${name}/secrets`) inSecretsFolder(from);
-    else if (step.spec.path === `./spokes/${name}/sealing-keys`) inKeysFolder(from);
+    if (step.spec.path === `./spokes/${bridge["fleet"]}/${name}/secrets`) inSecretsFolder(from);
+    else if (step.spec.path === `./spokes/${bridge["fleet"]}/${name}/sealing-keys`) inKeysFolder(from);
     else from(join(system, step.spec.path));
   }
   const by = (step: string) => applied.find((each) => each.by === step)?.objects ?? [];

@@ -25,7 +25,7 @@ export interface Patch {
 export const validSpoke = {
   apiVersion: "fleet.internal/v1alpha1",
   kind: "Spoke",
-  metadata: { name: "blue", namespace: "spokes" },
+  metadata: { name: "blue", namespace: "spokes", labels: { "fleet.internal/fleet": "fleet" } },
   spec: { region: "us-east-1", kubernetesVersion: "1.34", environment: "dev" },
 } as const;
 

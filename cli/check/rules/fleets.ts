@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { labelKeys } from "../../../lib/labels.ts";
+import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
+import { spokeApi } from "../../../lib/spoke.ts";
+import { foldersIn, isLeftOver, looseSpokes, runbook } from "../../fleet-folders.ts";
+import { filesBelow } from "../files.ts";
+import type { Findings } from "../findings.ts";
+import type { Fleet } from "../fleet.ts";
+import { kustomizationFile } from "../tree.ts";
+
+/** Every spoke is one fleet's, by its folder and by its label, and the fleet has a hub. */
+
+export function checkFleets(system: string, fleet: Fleet, findings: Findings): void {
+  const loose = looseSpokes(system);
+  for (const spoke of loose)
+    findings.add(
+      "fleet",
+      { file: join(system, "spokes", spoke, "spoke.yaml"), line: 1 },
+      `spokes/${spoke} is in no fleet's folder: no hub looks there, and one that did would remove the spoke`,
+      `run fleet move-spokes <fleet> (${runbook}); a spoke that was never made goes to spokes/<fleet>/${spoke}`,
+    );
+  const folders = foldersIn(join(system, "spokes")).filter((name) => !loose.includes(name));
+  for (const name of folders)
+    if (!isLeftOver(join(system, "spokes", name)) && !kustomizationFile(join(system, hubFolder(name))))
+      findings.add(
+        "fleet",
+        { file: filesBelow(join(system, spokesFolder(name)))[0] ?? join(system, spokesFolder(name)), line: 1 },
+        `${spokesFolder(name)} is of a fleet without a hub: nobody applies ${hubFolder(name)}, which is not there`,
+        `run fleet new-fleet ${name}, or move the spokes to the folder of their fleet`,
+      );
+  checkLabels(system, fleet, findings);
+}
+
+/** What the policy spoke-fleet refuses on the hub, for a Spoke in the folder of its fleet. */
+function checkLabels(system: string, fleet: Fleet, findings: Findings): void {
+  for (const { manifest, place } of fleet.hub.objects) {
+    const { apiVersion, kind, metadata } = manifest;
+    if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind) continue;
+    const got = metadata.labels?.[labelKeys.fleet];
+    // A Spoke that is still in no fleet's folder has no label: the move gives it one.
+    if (got === fleet.name || (got === undefined && existsSync(join(system, "spokes", metadata.name, "spoke.yaml"))))
+      continue;
+    findings.add(
+      "fleet",
+      place(["metadata", "labels", labelKeys.fleet]),
+      `Spoke ${metadata.name} must have the label ${labelKeys.fleet}: ${fleet.name}, the fleet of the hub that applies it; got ${got ?? "none"}`,
+      `give it the label, or move it to ${spokeFolder(got ?? "<fleet>", metadata.name)}; a copy of a spoke is a new one, by fleet new-cluster`,
+      fleet.hub.name,
+    );
+  }
+}

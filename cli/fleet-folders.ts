@@ -1,0 +1,115 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
+import { hubName } from "../lib/names.ts";
+import { instantiate, requireCheckout } from "./folder.ts";
+import { refuse } from "./usage.ts";
+
+/** The folders of fleets in a checkout of gitops-system. */
+
+const template = join("templates", "fleet");
+export const runbook = "docs/runbooks/folders-of-a-fleet.md";
+
+/** Names of the folders in a folder, sorted; none when it is not there. */
+export const foldersIn = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+        .map(({ name }) => name)
+        .sort()
+    : [];
+
+/** Folders of spokes that are no fleet's: as they lay when one repository had one hub. */
+export const looseSpokes = (checkout: string): string[] =>
+  foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
+
+/** How the kustomization of a folder begins that fleet move-spokes has left in the place of a spoke. */
+export const movedTo = "# Moved to ";
+
+/** Whether a folder is what is left of a spoke that has moved. */
+export const isLeftOver = (folder: string): boolean => {
+  const file = join(folder, "kustomization.yaml");
+  return existsSync(file) && readFileSync(file, "utf8").startsWith(movedTo);
+};
+
+/** Fleets in whose folder there is a spoke of this name. */
+export const fleetsOf = (checkout: string, spoke: string): string[] =>
+  foldersIn(join(checkout, "spokes")).filter((fleet) => existsSync(join(checkout, spokeFolder(fleet, spoke))));
+
+/** What is wrong with a fleet of which a spoke is to be made or changed. */
+export function fleetMistakes(checkout: string, fleet: string): Mistake[] {
+  if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
+  const loose = looseSpokes(checkout);
+  return [
+    {
+      key: "--fleet",
+      problem: "has no folders in this checkout",
+      got: fleet,
+      allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
+      remedy:
+        loose.length > 0
+          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} lie as they did before fleets had folders (${runbook})`
+          : `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
+    },
+  ];
+}
+
+/** What can't be the name of a fleet, as in the config of its stack (infra/settings.ts). */
+export function fleetNameMistakes(fleet: string): Mistake[] {
+  if (/^[a-z][-a-z0-9]*[a-z0-9]$/.test(fleet) && fleet !== hubName) return [];
+  return [
+    {
+      key: "<fleet>",
+      problem: "can't be the name of a fleet",
+      got: shown(fleet),
+      allowed: `lower-case letters, digits and hyphens, beginning with a letter, not ${hubName}: what the config of the hub's stack says`,
+      remedy: "correct the name",
+    },
+  ];
+}
+
+/**
+ * Writes the files of a fleet in a checkout of gitops-system, as far as they are not there.
+ * @returns those that were written, from the top of the checkout.
+ */
+export async function writeFleetFiles(checkout: string, fleet: string): Promise<string[]> {
+  const folders = { clusters: hubFolder(fleet), spokes: spokesFolder(fleet) };
+  const written: string[] = [];
+  for (const [part, folder] of Object.entries(folders))
+    for (const [name, text] of Object.entries(await instantiate(checkout, join(template, part), { fleet }))) {
+      const path = join(folder, name);
+      if (existsSync(join(checkout, path))) continue;
+      mkdirSync(dirname(join(checkout, path)), { recursive: true });
+      writeFileSync(join(checkout, path), text);
+      written.push(path);
+    }
+  return written;
+}
+
+/** @throws UsageError when `checkout` is no checkout of gitops-system, or `fleet` no name of a fleet. */
+export function requireFleet(command: string, checkout: string, fleet: string): void {
+  requireCheckout(checkout, "gitops-system", template);
+  refuse(command, fleetNameMistakes(fleet));
+}
+
+/**
+ * Makes the folders of a new fleet.
+ * @returns the files that were written; none when they are there.
+ * @throws UsageError, also while spokes lie as they did before fleets had folders: beside an empty folder their hub would remove them.
+ */
+export async function newFleet(checkout: string, fleet: string): Promise<string[]> {
+  requireFleet("new-fleet", checkout, fleet);
+  const loose = looseSpokes(checkout);
+  if (loose.length > 0)
+    refuse("new-fleet", [
+      {
+        key: "<fleet>",
+        problem: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
+        got: loose.map((name) => join("spokes", name)).join(", "),
+        allowed: "spokes in spokes/<fleet>/<name>",
+        remedy: `run fleet move-spokes with the name of the fleet that they are of (${runbook})`,
+      },
+    ]);
+  return writeFleetFiles(checkout, fleet);
+}

@@ -1,0 +1,9 @@
+/** Where in gitops-system the things of one fleet lie, so that several hubs can follow one repository, also on branches that are merged. */
+
+/** What Flux on the fleet's hub applies. */
+export const hubFolder = (fleet: string): string => `clusters/${fleet}`;
+
+/** The fleet's spokes; Flux on the hub gets the same from ./spokes/${"$"}{fleet} (platform/hub/spokes.yaml). */
+export const spokesFolder = (fleet: string): string => `spokes/${fleet}`;
+
+export const spokeFolder = (fleet: string, spoke: string): string => `${spokesFolder(fleet)}/${spoke}`;

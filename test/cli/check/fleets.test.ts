@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { check } from "../../../cli/check/check.ts";
+import { Files } from "../../../cli/check/files.ts";
+import { Findings } from "../../../cli/check/findings.ts";
+import { follow } from "../../../cli/check/follow.ts";
+import { FluxBuild } from "../../../cli/check/generate.ts";
+import { openWorkspace } from "../../../cli/check/workspace.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { type Change, fleetFolder, found, spoke, withChanges } from "../support/seeds.ts";
+
+/** dev's branch merged into prod's: both fleets are in one repository. */
+const dev = spoke("blue", "10.70.0.0/18", "fleet-dev");
+const prod = spoke("green", "10.70.0.0/18", "fleet-prod");
+const merged: readonly Change[] = [...dev, ...prod];
+
+/** What the hub of a fleet gets, by the Kustomization that applies it. */
+function onHub(fleet: string, changes: readonly Change[]): string[] {
+  return withChanges(changes, (folder) => {
+    const workspace = openWorkspace(folder, { fleet });
+    try {
+      const findings = new Findings(workspace.original);
+      const common = { workspace, fleet, build: new FluxBuild(buildText), files: new Files(), findings };
+      // The chains of the spokes are nobody else's: each is in its own spoke's name.
+      const { hub } = follow({ ...common, handover: () => undefined });
+      expect(findings.sorted()).toEqual([]);
+      return hub.objects
+        .map(({ manifest: { kind, metadata }, by }) => `${by.name}: ${kind} ${metadata.name}`)
+        .filter((object) => !object.includes("check-"))
+        .sort();
+    } finally {
+      workspace.remove();
+    }
+  });
+}
+
+describe("two fleets in one repository", () => {
+  test("are each as they were alone: a merge brings no spoke of the other to a hub, and takes none away", () => {
+    for (const [fleet, own] of [
+      ["fleet-dev", dev],
+      ["fleet-prod", prod],
+    ] as const)
+      expect(onHub(fleet, merged)).toEqual(onHub(fleet, own));
+    expect(onHub("fleet-prod", merged).filter((object) => object.includes(": Spoke "))).toEqual([
+      "spokes: Spoke green",
+    ]);
+  });
+
+  test("are both checked: spokes of different fleets may share a network, and what is wrong is told with its fleet", () => {
+    const wrong: readonly Change[] = [
+      ...merged,
+      { file: "gitops-system/spokes/fleet-prod/green/spoke.yaml", from: "  region:", to: "  size: big\n  region:" },
+    ];
+    withChanges(wrong, (folder) => {
+      const report = check({ repos: folder, build: buildText });
+      expect(found(report, folder)).toMatchObject([
+        { rule: "schema", line: "  size: big", clusters: ["fleet-prod/hub"] },
+      ]);
+      expect(report.clusters.filter((name) => !name.includes("check-"))).toEqual([
+        ...["fleet-dev/hub", "fleet-dev/blue"],
+        ...["fleet-prod/hub", "fleet-prod/green"],
+      ]);
+    });
+  });
+
+  test("may each have something on its hub that the other has not", () => {
+    const file = "gitops-system/clusters/fleet-prod/extra.yaml";
+    const more: readonly Change[] = [
+      ...merged,
+      { ...fleetFolder("fleet-prod"), to: `${fleetFolder("fleet-prod").to}  - extra.yaml\n` },
+      { file, to: "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: extra, namespace: flux-system }\n" },
+    ];
+    expect(onHub("fleet-prod", more)).toContain("flux-system: ConfigMap extra");
+    expect(onHub("fleet-dev", more)).not.toContain("flux-system: ConfigMap extra");
+  });
+});
+
+test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
+  const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));
+  const old = [
+    { ...fleetFolder("hub"), file: "gitops-system/clusters/hub/kustomization.yaml" },
+    { file: "gitops-system/platform/hub/spokes.yaml", from: /path: .*/, to: "path: ./spokes" },
+    { file: "gitops-system/spoke-bootstrap/steps/secrets.yaml", from: /\$\{fleet\}\//, to: "" },
+    ...text.map((change) => ({ ...change, file: change.file.replace("spokes/fleet/", "spokes/") })),
+  ];
+  withChanges(old, (folder) => {
+    const { clusters, findings } = check({ repos: folder, build: buildText });
+    expect(clusters).toContain("blue");
+    expect(findings.map(({ problem }) => problem)).toEqual([
+      expect.stringContaining("spokes/blue is in no fleet's folder"),
+    ]);
+  });
+});
