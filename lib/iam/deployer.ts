@@ -90,6 +90,13 @@ function roleStatements(scope: DeployerScope): Statement[] {
       Resource: [name.role(names.clusterRole), name.role(names.nodeRole)],
       Condition: { StringEquals: { "iam:PassedToService": clusterRoleServices(scope) } },
     },
+    {
+      // The program looks for a node group from before names followed from fields (HubNodes).
+      Sid: "FindNodeGroups",
+      Effect: "Allow",
+      Action: ["eks:ListNodegroups"],
+      Resource: [name.cluster(names.hubCluster)],
+    },
     ...eksRoleStatements(scope),
   ];
 }

@@ -106,6 +106,7 @@ const unasked: Readonly<Record<string, string>> = {
     "the deployer's own: a hub gets a boundary, or another one, by the stack's configuration",
   "iam:DeleteRolePermissionsBoundary": "the deployer's own: it takes the stack's boundary off again",
   "dynamodb:Describe*": "what is told of a table of one's own",
+  "eks:ListNodegroups": "the program looks whether the hub has a node group whose name it keeps (HubNodes)",
 };
 
 let hubKinds: ReadonlySet<string>;
