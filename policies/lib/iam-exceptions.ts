@@ -139,7 +139,7 @@ export const exceptions: readonly Exception[] = [
     conditions: region,
     reason: "the actions know no resource to name",
   },
-  ...["MakeNetworks", "MakeVpcsAndNatGateways"].map((statement) => ({
+  ...["MakeNetworks", "MakeVpcEndpoints", "MakeVpcsAndNatGateways"].map((statement) => ({
     policy: "*-hub-crossplane",
     statement,
     allResources: true,
