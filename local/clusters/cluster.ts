@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance } from "../instance/addresses.ts";
+import { addEndpoint, removeEndpoint } from "../instance/endpoints.ts";
 import { isMissing, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { addAddress, removeAddress } from "../instance/network.ts";
@@ -65,6 +66,8 @@ async function start(
   await saveOptions(cluster, options);
   const files = await makeFiles(cluster, options);
   await addAddress(cluster.apiAddress);
+  await addAddress(cluster.internalAddress);
+  await addEndpoint(instance, cluster);
   await ensureEtcd(instance, bin("etcd"));
   const supervisor = supervisorOf(instance);
   await supervisor.start(plane.apiServerSpec(instance, cluster, options, files, bin("kube-apiserver")));
@@ -99,7 +102,9 @@ async function stop(instance: Instance, name: string): Promise<void> {
     await Promise.all(nodes.map((number) => stopNode(instance, name, Number(number))));
     const programs = ["kube-controller-manager", "kube-scheduler", "kube-apiserver"];
     await Promise.all(programs.map((program) => supervisor.stop(plane.processId(name, program))));
+    await removeEndpoint(instance, cluster);
     await removeAddress(cluster.apiAddress);
+    await removeAddress(cluster.internalAddress);
     await ensureEtcd(instance, (await toolchain()).bin("etcd"));
     await deletePrefix(instance, cluster.etcdPrefix);
   }
@@ -114,13 +119,13 @@ async function makeFiles(cluster: ClusterAddresses, options: ControlPlaneOptions
   const authority = await ensureAuthority(pki, "ca", `${cluster.name}-ca`);
   const frontProxy = await ensureAuthority(pki, "front-proxy-ca", `${cluster.name}-front-proxy-ca`);
   const admin = await authority.issue("admin", { commonName: "admin", organizations: ["system:masters"] });
-  await writeKubeconfig(plane.kubeconfigPath(cluster, "admin"), cluster.endpoint, authority, admin);
+  await writeKubeconfig(plane.kubeconfigPath(cluster, "admin"), plane.internalEndpoint(cluster), authority, admin);
   const component = (name: string) => issueComponent(cluster, authority, name);
   return {
     authority,
     frontProxy,
     serviceAccount: await ensureServiceAccountKey(pki),
-    server: await authority.issue("kube-apiserver", {
+    server: await authority.issue("api-server", {
       commonName: "kube-apiserver",
       addresses: plane.apiServerNames(cluster),
     }),
@@ -149,7 +154,7 @@ async function issueComponent(
   const commonName = `system:${name}`;
   const pair = await authority.issue(name, { commonName, addresses: [cluster.loopbackAddress] });
   const kubeconfig = plane.kubeconfigPath(cluster, name);
-  await writeKubeconfig(kubeconfig, cluster.endpoint, authority, pair);
+  await writeKubeconfig(kubeconfig, plane.internalEndpoint(cluster), authority, pair);
   return { ...pair, kubeconfig };
 }
 

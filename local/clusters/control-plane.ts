@@ -39,7 +39,7 @@ export function apiServerSpec(
     argv: [
       program,
       `--emulated-version=kube=${options.kubernetesVersion}`,
-      `--bind-address=${cluster.apiAddress}`,
+      `--bind-address=${cluster.internalAddress}`,
       `--advertise-address=${cluster.apiAddress}`,
       "--secure-port=443",
       `--tls-cert-file=${files.server.certificate}`,
@@ -83,7 +83,7 @@ export function apiServerSpec(
       "--profiling=false",
       "--v=1",
     ],
-    ready: { http: { url: `${cluster.endpoint}/readyz`, caFile: files.authority.files.certificate } },
+    ready: { http: { url: `${internalEndpoint(cluster)}/readyz`, caFile: files.authority.files.certificate } },
     readySeconds: 120,
   };
 }
@@ -138,7 +138,12 @@ export function apiServerNames(cluster: ClusterAddresses): string[] {
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
   ];
-  return [...service, cluster.kubernetesServiceAddress, cluster.apiAddress];
+  return [...service, cluster.kubernetesServiceAddress, cluster.apiAddress, cluster.internalAddress];
+}
+
+/** Where the control plane reaches its API server: past the endpoint's access settings, as EKS does. Pure. */
+export function internalEndpoint({ internalAddress }: ClusterAddresses): string {
+  return `https://${internalAddress}`;
 }
 
 /** Only health is for anonymous callers, as on EKS since 1.32. Pure. */

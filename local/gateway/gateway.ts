@@ -4,7 +4,7 @@ import type { Instance } from "../instance/index.ts";
 import { awsApi } from "./api.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
-import { jsonResponse } from "./aws/http.ts";
+import { type HttpRequest, jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
@@ -69,7 +69,11 @@ export async function startGateway(
   const oidc = oidcIssuers(store, runtime);
   const api: Handler = (request) =>
     awsApi(request, {
-      forward,
+      forward: async (forwarded, headers) => {
+        const response = await forward(forwarded, headers);
+        if (changesReach(forwarded)) for (const { cluster } of store.list()) work.wake(cluster.name);
+        return response;
+      },
       key,
       eks,
       issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
@@ -149,6 +153,11 @@ export async function startGateway(
       }
     },
   };
+}
+
+/** Whether a request may change who reaches the endpoints of clusters: a rule of a security group, or a NAT gateway. */
+function changesReach({ body }: HttpRequest): boolean {
+  return /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway)/.test(body.toString("latin1"));
 }
 
 /** The path within the chart repository: all of it under its own name, /charts/ under the gateway's address. */

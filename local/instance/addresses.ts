@@ -30,7 +30,13 @@ export interface Instance {
   /** Files and folders, all absolute. */
   readonly paths: InstancePaths;
   /** Names of what the kernel holds for this instance. */
-  readonly kernel: { readonly cgroup: string; readonly linkPrefix: string; readonly nftTable: string };
+  readonly kernel: {
+    readonly cgroup: string;
+    readonly linkPrefix: string;
+    readonly nftTable: string;
+    /** Who reaches which API server. */
+    readonly endpointTable: string;
+  };
 }
 
 /** Files and folders of an instance; those under `run` vanish with a reboot. */
@@ -67,8 +73,10 @@ export interface InstancePaths {
 export interface ClusterAddresses {
   readonly name: string;
   readonly number: number;
-  /** On `lo`; the endpoint is `https://<apiAddress>` (port 443). */
+  /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for those whom its access settings admit. */
   readonly apiAddress: string;
+  /** On `lo`; the API server listens here. For the control plane and this machine's own work: nodes don't reach it. */
+  readonly internalAddress: string;
   readonly endpoint: string;
   /** For what the control plane serves to this machine only: health and metrics of controller manager and scheduler. */
   readonly loopbackAddress: string;
@@ -77,6 +85,8 @@ export interface ClusterAddresses {
   readonly kubernetesServiceAddress: string;
   /** Address of the Service `kube-dns`. */
   readonly dnsAddress: string;
+  /** Its nodes and their pods: where their packets come from. */
+  readonly nodesCidr: string;
   /** The /22 that holds the /24 of every node's pods. */
   readonly podCidr: string;
   readonly dir: string;
@@ -132,7 +142,12 @@ export function instanceAt(dir: string, index: number): Instance {
       claim: `${run}.json`,
       supervisorSocket: join(run, "supervisor.sock"),
     },
-    kernel: { cgroup: `/fleet-${index}`, linkPrefix: `fl${index}c`, nftTable: `fleet_${index}` },
+    kernel: {
+      cgroup: `/fleet-${index}`,
+      linkPrefix: `fl${index}c`,
+      nftTable: `fleet_${index}`,
+      endpointTable: `fleet_${index}_endpoints`,
+    },
   };
 }
 
@@ -146,11 +161,13 @@ export function clusterAt(instance: Instance, name: string, number: number): Clu
     name,
     number,
     apiAddress,
+    internalAddress: `${net}.253.${number + 1}`,
     endpoint: `https://${apiAddress}`,
     loopbackAddress: `127.100.${instance.index}.${number + 10}`,
     serviceCidr: `${net}.${8 * number + 1}.0/24`,
     kubernetesServiceAddress: `${net}.${8 * number + 1}.1`,
     dnsAddress: `${net}.${8 * number + 1}.10`,
+    nodesCidr: `${net}.${8 * number}.0/21`,
     podCidr: `${net}.${8 * number + 4}.0/22`,
     dir: join(instance.paths.clusters, name),
     etcdPrefix: `/clusters/${name}`,

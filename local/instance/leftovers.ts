@@ -82,11 +82,13 @@ async function routes(instance: Instance): Promise<string[]> {
   return all.map((route) => route.dst).filter((destination) => within(instance, destination));
 }
 
-async function tables(instance: Instance): Promise<string[]> {
+async function tables({ kernel: { nftTable, endpointTable } }: Instance): Promise<string[]> {
   const { nftables } = JSON.parse(await run(["nft", "-j", "list", "tables"])) as {
     nftables: { table?: { name: string } }[];
   };
-  return nftables.flatMap((entry) => entry.table?.name ?? []).filter((name) => name === instance.kernel.nftTable);
+  return nftables
+    .flatMap((entry) => entry.table?.name ?? [])
+    .filter((name) => [nftTable, endpointTable].includes(name));
 }
 
 /** Links that kubelets make in a fixed place, to logs in an instance's folder. */

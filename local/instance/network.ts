@@ -53,9 +53,10 @@ table inet ${kernel.nftTable} {
 `;
 }
 
-/** Removes the packet filter of an instance; nothing happens when it is gone. */
+/** Removes the packet filters of an instance; nothing happens when they are gone. */
 export async function removeFilter({ kernel }: Instance): Promise<void> {
-  await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", kernel.nftTable]));
+  for (const table of [kernel.nftTable, kernel.endpointTable])
+    await tolerate(/No such file or directory/, run(["nft", "delete", "table", "inet", table]));
   for (const rule of await ownForwardRules(kernel))
     await run(["iptables", "-D", ...rule.slice("-A ".length).split(" ")]);
 }

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { AuthorizeSecurityGroupIngressCommand, RevokeSecurityGroupIngressCommand } from "@aws-sdk/client-ec2";
 import {
   AssociateAccessPolicyCommand,
   CreateAccessEntryCommand,
@@ -16,6 +17,7 @@ import {
   UpdateClusterConfigCommand,
   UpdateClusterVersionCommand,
   UpdateNodegroupConfigCommand,
+  type VpcConfigRequest,
   waitUntilAddonActive,
   waitUntilClusterActive,
   waitUntilClusterDeleted,
@@ -24,6 +26,7 @@ import {
 } from "@aws-sdk/client-eks";
 import { CreateRoleCommand } from "@aws-sdk/client-iam";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MACHINE } from "../../local/gateway/eks/endpoint-access.ts";
 import { run } from "../../local/instance/index.ts";
 import { supervisorOf } from "../../local/supervisor/client.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
@@ -38,6 +41,7 @@ import {
   startGatewayCloud,
   trustOf,
 } from "./support/gateway.ts";
+import { networkAt, nodeOf, nodePath } from "./support/pod-network.ts";
 import { killHard } from "./support/processes.ts";
 
 const wait = { maxWaitTime: 240, minDelay: 1, maxDelay: 1 };
@@ -320,6 +324,49 @@ describe("updates", () => {
     await waitUntilClusterActive({ client: eks, ...wait }, { name: "two" });
     expect(await remove("two")).toBe("allowed");
     await waitUntilClusterDeleted({ client: eks, ...wait }, { name: "two" });
+  });
+});
+
+describe("the endpoint of a cluster", () => {
+  /** Whether this machine and the cluster's node connect. */
+  const reached = async () => {
+    const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
+    const host = new URL(cluster?.endpoint ?? "").hostname;
+    const node = networkAt(nodePath(await nodeOf(cloud.instance, "one", 0)));
+    const machine = networkAt("/proc/self/ns/net");
+    return { machine: await machine.connect(host, 443), node: await node.connect(host, 443) };
+  };
+  const access = async (resourcesVpcConfig: VpcConfigRequest) => {
+    const { eks } = cloud.deployer;
+    await eks.send(new UpdateClusterConfigCommand({ name: "one", resourcesVpcConfig }));
+    await waitUntilClusterActive({ client: eks, ...wait }, { name: "one" });
+  };
+  const NO_ANSWER = "ETIMEDOUT";
+
+  test("answers whom its access settings admit, and nobody else", async () => {
+    expect(await reached()).toEqual({ machine: "open", node: "open" });
+    await access({ endpointPrivateAccess: true, publicAccessCidrs: ["5.6.7.0/24"] });
+    expect(await reached()).toEqual({ machine: NO_ANSWER, node: "open" });
+    await access({ publicAccessCidrs: [`${MACHINE.publicAddress}/32`] });
+    expect(await reached()).toEqual({ machine: "open", node: "open" });
+    await access({ endpointPrivateAccess: false });
+    expect(await reached()).toEqual({ machine: "open", node: NO_ANSWER });
+  });
+
+  test("that is private is reached from a connected network that its security group lets in", async () => {
+    await access({ endpointPrivateAccess: true, endpointPublicAccess: false });
+    expect(await reached()).toEqual({ machine: NO_ANSWER, node: "open" });
+    const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
+    const rule = {
+      GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId,
+      IpPermissions: [{ IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.255.0.0/16" }] }],
+    };
+    await cloud.deployer.ec2.send(new AuthorizeSecurityGroupIngressCommand(rule));
+    await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: "open", node: "open" });
+    await cloud.deployer.ec2.send(new RevokeSecurityGroupIngressCommand(rule));
+    await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: NO_ANSWER, node: "open" });
+    await access({ endpointPublicAccess: true, publicAccessCidrs: ["0.0.0.0/0"] });
+    expect(await reached()).toEqual({ machine: "open", node: "open" });
   });
 });
 

@@ -3,9 +3,11 @@ import {
   AuthorizeSecurityGroupIngressCommand,
   CreateSecurityGroupCommand,
   DeleteSecurityGroupCommand,
+  DescribeNatGatewaysCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
   EC2Client,
+  type IpPermission,
 } from "@aws-sdk/client-ec2";
 import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
@@ -33,6 +35,10 @@ export interface AwsLookups {
   oidcProvider(issuer: string): Promise<OidcProvider | undefined>;
   /** Those of the subnets that exist. */
   subnets(ids: readonly string[]): Promise<Subnet[]>;
+  /** Public addresses of the NAT gateways of a VPC. */
+  natAddresses(vpcId: string): Promise<string[]>;
+  /** IPv4 blocks from which security groups admit a TCP port. */
+  admittedCidrs(groupIds: readonly string[], port: number): Promise<string[]>;
   /** Those of the security groups that exist, as ids. */
   securityGroups(ids: readonly string[]): Promise<string[]>;
   /** Whether a KMS key exists and is enabled. */
@@ -91,6 +97,23 @@ export function awsLookups(options: LookupOptions): AwsLookups {
         zone: subnet.AvailabilityZone ?? "",
       }));
     },
+    natAddresses: async (vpcId) => {
+      const Filter = [
+        { Name: "vpc-id", Values: [vpcId] },
+        { Name: "state", Values: ["available"] },
+      ];
+      const found = await ec2.send(new DescribeNatGatewaysCommand({ Filter }));
+      const addresses = (found.NatGateways ?? []).flatMap(({ NatGatewayAddresses = [] }) => NatGatewayAddresses);
+      return addresses.flatMap(({ PublicIp }) => PublicIp ?? []);
+    },
+    admittedCidrs: async (groupIds, port) => {
+      const Filters = [{ Name: "group-id", Values: [...groupIds] }];
+      const found = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
+      const rules = (found.SecurityGroups ?? []).flatMap(({ IpPermissions = [] }) => IpPermissions);
+      return rules
+        .filter((rule) => admitsPort(rule, port))
+        .flatMap(({ IpRanges = [] }) => IpRanges.flatMap(({ CidrIp }) => CidrIp ?? []));
+    },
     securityGroups: async (ids) => {
       const found = await ec2.send(
         new DescribeSecurityGroupsCommand({ Filters: [{ Name: "group-id", Values: [...ids] }] }),
@@ -110,6 +133,11 @@ export function awsLookups(options: LookupOptions): AwsLookups {
       if (id !== undefined) await unlessMissing(() => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id })));
     },
   };
+}
+
+/** Whether a rule is for a TCP port; protocol -1 is every protocol, with all its ports. */
+function admitsPort({ IpProtocol, FromPort = 0, ToPort = 65_535 }: IpPermission, port: number): boolean {
+  return IpProtocol === "-1" || (IpProtocol === "tcp" && FromPort <= port && port <= ToPort);
 }
 
 async function clusterSecurityGroup(ec2: EC2Client, cluster: string, vpcId: string): Promise<string | undefined> {

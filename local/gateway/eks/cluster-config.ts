@@ -126,7 +126,7 @@ export async function encryptionOf(context: EksContext, body: Body): Promise<Clu
   return [{ resources, provider: { keyArn } }];
 }
 
-/** The VPC of a cluster: subnets of one VPC in two zones or more; addresses that may reach the endpoint are recorded. */
+/** The VPC of a cluster: subnets of one VPC in two zones or more; who may reach the endpoint is enforced (endpoint-access.ts). */
 export async function vpcConfig(context: EksContext, body: Body): Promise<VpcConfig> {
   const asked =
     structure(body, "resourcesVpcConfig", [

@@ -6,7 +6,7 @@ import {
   stopControlPlane,
   stopNode,
 } from "../../clusters/index.ts";
-import { clusterAt, type Instance, MAX_CLUSTERS, nodeAt } from "../../instance/index.ts";
+import { clusterAt, filterEndpoints, type Instance, MAX_CLUSTERS, nodeAt } from "../../instance/index.ts";
 import { kubeApi } from "./kube.ts";
 import type { ClusterRuntime } from "./runtime.ts";
 
@@ -31,9 +31,10 @@ export function localRuntime(instance: Instance, tokenWebhookUrl: (cluster: stri
     nodeName: ({ name, number }, node) =>
       `ip-${nodeAt(instance, clusterAt(instance, name, number), node).address.replaceAll(".", "-")}.ec2.internal`,
     addresses: ({ name, number }) => {
-      const { serviceCidr, dnsAddress } = clusterAt(instance, name, number);
-      return { serviceCidr, dnsAddress };
+      const { serviceCidr, dnsAddress, apiAddress, nodesCidr } = clusterAt(instance, name, number);
+      return { serviceCidr, dnsAddress, endpoint: { address: apiAddress, nodesCidr } };
     },
+    filterEndpoints: (endpoints) => filterEndpoints(instance, endpoints),
     kube: (cluster) => kubeApi(adminKubeconfig(instance, cluster)),
   };
 }

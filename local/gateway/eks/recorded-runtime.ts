@@ -27,6 +27,7 @@ export function recordedRuntime(certificateAuthority: string): ClusterRuntime {
     enforceNetworkPolicies: async () => {},
     nodeName: ({ number }, node) => `ip-192-0-2-${number}-${node}.ec2.internal`,
     addresses: () => ({ serviceCidr: "172.20.0.0/16", dnsAddress: "172.20.0.10" }),
+    filterEndpoints: async () => {},
     kube: async (cluster) => recordedApi(() => [...nodesOf(cluster).values()]),
   };
 }
@@ -69,6 +70,7 @@ export function runtimeBut(
       of(cluster).enforceNetworkPolicies(cluster, number, enforced),
     nodeName: (cluster, number) => of(cluster.name).nodeName(cluster, number),
     addresses: (cluster) => of(cluster.name).addresses(cluster),
+    filterEndpoints: (endpoints) => running.filterEndpoints(endpoints),
     kube: (cluster) => of(cluster).kube(cluster),
   };
 }

@@ -1,6 +1,7 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import type { JSONWebKeySet } from "jose";
 import type { Taint } from "../../clusters/node-config.ts";
+import type { EndpointAccess } from "../../instance/index.ts";
 
 /** A control plane to start. */
 export interface ControlPlaneSpec {
@@ -32,6 +33,18 @@ export interface NumberRange {
   readonly end: number;
 }
 
+/** Addresses of a cluster. */
+export interface ClusterNetwork {
+  readonly serviceCidr: string;
+  readonly dnsAddress: string;
+  /** Undefined for a cluster that nobody can reach. */
+  readonly endpoint?: {
+    readonly address: string;
+    /** Where packets of its nodes and pods come from. */
+    readonly nodesCidr: string;
+  };
+}
+
 /** What runs clusters (local/clusters; a fake in unit tests). All of it is idempotent. */
 export interface ClusterRuntime {
   /** Cluster numbers that a cluster of this name may have: from `first`, below `end`. */
@@ -51,7 +64,9 @@ export interface ClusterRuntime {
   enforceNetworkPolicies(cluster: string, node: number, enforced: boolean): Promise<void>;
   /** The name of a node: EKS derives it from the address. */
   nodeName(cluster: { name: string; number: number }, number: number): string;
-  addresses(cluster: { name: string; number: number }): { serviceCidr: string; dnsAddress: string };
+  addresses(cluster: { name: string; number: number }): ClusterNetwork;
+  /** Has endpoints answer those whom they admit; named are all that can be reached. */
+  filterEndpoints(endpoints: readonly EndpointAccess[]): Promise<void>;
   /** The API of a running cluster, as its administrator. */
   kube(cluster: string): Promise<KubeApi>;
 }

@@ -11,6 +11,7 @@ import { eksApi } from "../../../../local/gateway/eks/router.ts";
 import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../local/gateway/eks/runtime.ts";
 import { openStore, type Store } from "../../../../local/gateway/eks/store.ts";
 import { gatewayKey } from "../../../../local/gateway/key.ts";
+import type { EndpointAccess } from "../../../../local/instance/index.ts";
 
 /** The folders of all stores of a test file. */
 const base = mkdtempSync(join(tmpdir(), "fleet-eks-"));
@@ -25,6 +26,8 @@ export interface FakeClusters extends ClusterRuntime {
   readonly started: ControlPlaneSpec[];
   readonly planes: Map<string, ControlPlaneSpec>;
   readonly nodes: Map<string, NodeSpec>;
+  /** Who reaches the endpoints, as it was said last. */
+  endpoints: readonly EndpointAccess[];
   /** Nodes that enforce NetworkPolicies, as `cluster/number`. */
   readonly enforcing: Set<string>;
   readonly objects: Map<string, KubernetesObject>;
@@ -55,6 +58,7 @@ export function fakeClusters(): FakeClusters {
     planes: new Map(),
     nodes,
     enforcing: new Set(),
+    endpoints: [],
     objects,
     failures: [],
     coreDnsReady: true,
@@ -92,7 +96,11 @@ export function fakeClusters(): FakeClusters {
     addresses: ({ number }) => ({
       serviceCidr: `100.64.${8 * number + 1}.0/24`,
       dnsAddress: `100.64.${8 * number + 1}.10`,
+      endpoint: { address: `100.64.254.${number + 1}`, nodesCidr: `100.64.${8 * number}.0/21` },
     }),
+    filterEndpoints: async (endpoints) => {
+      clusters.endpoints = endpoints;
+    },
     kube: async (cluster) => fakeKube(cluster),
   };
   const fakeKube = (cluster: string): KubeApi => ({
@@ -124,8 +132,16 @@ export function fakeClusters(): FakeClusters {
   return clusters;
 }
 
+export interface FakeAws extends AwsLookups {
+  readonly groups: Map<string, string>;
+  /** Public addresses of NAT gateways, by VPC. */
+  readonly nat: Map<string, string[]>;
+  /** Blocks from which security groups admit port 443, by their id. */
+  readonly admitted: Map<string, string[]>;
+}
+
 /** An account with the roles and the network that the tests use. */
-export function fakeAws(clusterQuota = 100): AwsLookups & { readonly groups: Map<string, string> } {
+export function fakeAws(clusterQuota = 100): FakeAws {
   const trusts: Record<string, string> = {
     cluster: "eks.amazonaws.com",
     node: "ec2.amazonaws.com",
@@ -138,9 +154,16 @@ export function fakeAws(clusterQuota = 100): AwsLookups & { readonly groups: Map
     "subnet-b": { vpcId: "vpc-1", zone: "us-east-1b" },
     "subnet-a2": { vpcId: "vpc-1", zone: "us-east-1a" },
     "subnet-other": { vpcId: "vpc-2", zone: "us-east-1b" },
+    "subnet-other-a": { vpcId: "vpc-2", zone: "us-east-1a" },
   };
+  const nat = new Map<string, string[]>();
+  const admitted = new Map<string, string[]>();
   return {
     groups,
+    nat,
+    admitted,
+    natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
+    admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
     role: async (name) =>
       trusts[name] === undefined ? undefined : { arn: roleArn(name), name, trustPolicy: trusts[name] },
     userArn: async (name) => (name === "deployer" ? CALLER : undefined),

@@ -1,0 +1,43 @@
+import { endpointAccess, type Reach } from "../endpoint-access.ts";
+import type { ClusterRecord } from "../model.ts";
+import type { EksContext } from "../operation.ts";
+
+const API_PORT = 443;
+
+/**
+ * Keeps who reaches which endpoint as the records of all clusters and the networks of their VPCs say. What is given has it looked
+ * at once more, after what runs; resolves when that is in force.
+ */
+export function endpointKeeper(context: EksContext): () => Promise<void> {
+  let inForce = "";
+  let last = Promise.resolve();
+  const keep = async () => {
+    const reaches = (await Promise.all(context.store.list().map((record) => reachOf(context, record)))).flat();
+    const endpoints = reaches.map((own) =>
+      endpointAccess(
+        own,
+        reaches.filter((each) => each !== own),
+      ),
+    );
+    const wanted = JSON.stringify(endpoints);
+    if (wanted === inForce) return;
+    await context.runtime.filterEndpoints(endpoints);
+    inForce = wanted;
+  };
+  return () => {
+    last = last.catch(() => {}).then(keep);
+    return last;
+  };
+}
+
+async function reachOf({ runtime, aws }: EksContext, { number, cluster }: ClusterRecord): Promise<Reach[]> {
+  const { endpoint } = runtime.addresses({ name: cluster.name, number });
+  if (endpoint === undefined) return [];
+  const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [] } = cluster.resourcesVpcConfig;
+  const groups = [...securityGroupIds, ...(clusterSecurityGroupId === undefined ? [] : [clusterSecurityGroupId])];
+  const [egress, groupCidrs] = await Promise.all([
+    aws.natAddresses(vpcId),
+    groups.length === 0 ? [] : aws.admittedCidrs(groups, API_PORT),
+  ]);
+  return [{ access: cluster.resourcesVpcConfig, ...endpoint, egress, groupCidrs }];
+}

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { clusterBody, type FakeEks, fakeEks } from "./fakes.ts";
+
+const HUB = "100.64.254.1";
+/** Where nodes and pods come from. */
+const [HUB_NODES, SPOKE_NODES] = ["100.64.0.0/21", "100.64.8.0/21"];
+
+let eks: FakeEks;
+beforeEach(async () => {
+  eks = await fakeEks();
+});
+
+const create = async (name: string, subnetIds: string[], access: object) => {
+  await eks.call("POST", "/clusters", clusterBody(name, { resourcesVpcConfig: { subnetIds, ...access } }));
+  await eks.settle();
+};
+const hub = (access: object) => create("hub", ["subnet-a", "subnet-b"], access);
+const spoke = (access: object) => create("spoke", ["subnet-other-a", "subnet-other"], access);
+const update = async (access: object) => {
+  await eks.call("POST", "/clusters/hub/update-config", { resourcesVpcConfig: access });
+  await eks.settle();
+};
+
+/** Which blocks an endpoint admits; what it does not name is not admitted. */
+const admitted = (address = HUB) =>
+  (eks.clusters.endpoints.find((endpoint) => endpoint.address === address)?.sources ?? [])
+    .filter((source) => source.admitted)
+    .map(({ cidr }) => cidr);
+
+/** This machine: packets to one of its own addresses come from that address. */
+const MACHINE_TO_HUB = `${HUB}/32`;
+
+describe("the endpoint of a cluster", () => {
+  test("is open to everybody by default, as on EKS, before the cluster becomes ACTIVE", async () => {
+    const release = eks.clusters.hold();
+    await eks.call("POST", "/clusters", clusterBody("hub"));
+    release();
+    await eks.settle();
+    expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
+  });
+
+  test("admits named networks only, this machine among them by its public address, and its own nodes by private access", async () => {
+    await hub({ publicAccessCidrs: ["5.6.7.0/24"], endpointPrivateAccess: true });
+    expect(admitted()).toEqual([HUB_NODES]);
+    await update({ publicAccessCidrs: ["5.6.7.0/24", "1.2.3.0/24"] });
+    expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
+  });
+
+  test("without private access does not admit its own nodes unless their NAT gateways' addresses are named", async () => {
+    eks.aws.nat.set("vpc-1", ["5.6.7.8"]);
+    await hub({ publicAccessCidrs: ["9.9.9.0/24"] });
+    expect(admitted()).toEqual([]);
+    await update({ publicAccessCidrs: ["9.9.9.0/24", "5.6.7.8/32"] });
+    expect(admitted()).toEqual([HUB_NODES]);
+  });
+
+  test("that is private admits its VPC, and of connected networks those that its security group lets in", async () => {
+    await hub({ endpointPublicAccess: false, endpointPrivateAccess: true });
+    expect(admitted()).toEqual([HUB_NODES]);
+    eks.aws.admitted.set("sg-hub", ["10.255.0.0/16"]);
+    eks.worker.wake("hub");
+    await eks.settle();
+    expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
+  });
+
+  test("that is public only is not opened by a rule of a security group", async () => {
+    eks.aws.admitted.set("sg-hub", ["0.0.0.0/0"]);
+    await hub({ publicAccessCidrs: ["5.6.7.0/24"] });
+    expect(admitted()).toEqual([]);
+  });
+});
+
+describe("from one cluster to another", () => {
+  const access = { endpointPrivateAccess: true, publicAccessCidrs: ["5.6.7.8/32"] };
+
+  test("the way is by the addresses of the VPC's NAT gateways, which the endpoint must name, all of them", async () => {
+    await hub(access);
+    await spoke(access);
+    expect(admitted()).toEqual([HUB_NODES]);
+    eks.aws.nat.set("vpc-2", ["5.6.7.8"]);
+    eks.worker.wake("spoke");
+    await eks.settle();
+    expect(admitted()).toEqual([HUB_NODES, SPOKE_NODES]);
+    eks.aws.nat.set("vpc-2", ["5.6.7.8", "5.6.7.9"]);
+    eks.worker.wake("spoke");
+    await eks.settle();
+    expect(admitted()).toEqual([HUB_NODES]);
+  });
+
+  test("there is none to a private endpoint, for VPCs are not connected here", async () => {
+    eks.aws.nat.set("vpc-2", ["5.6.7.8"]);
+    eks.aws.admitted.set("sg-hub", ["0.0.0.0/0"]);
+    await hub({ endpointPublicAccess: false, endpointPrivateAccess: true });
+    await spoke(access);
+    expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
+    expect(eks.errors).toEqual([]);
+  });
+
+  test("a cluster that is gone is forgotten", async () => {
+    await hub(access);
+    await spoke(access);
+    await eks.call("DELETE", "/clusters/spoke");
+    await eks.settle();
+    expect(eks.clusters.endpoints.map(({ address }) => address)).toEqual([HUB]);
+  });
+});
