@@ -17,6 +17,8 @@ export interface EndpointAccess {
   /** Networks that the public endpoint admits; at least one when it is public. */
   readonly publicCidrs: readonly string[];
   readonly private: boolean;
+  /** Connected networks that may use the private endpoint; the VPC's own nodes always may. */
+  readonly privateCidrs: readonly string[];
 }
 
 export interface HubClusterArgs {
@@ -133,6 +135,7 @@ export class HubCluster extends pulumi.ComponentResource {
     this.arn = eksCluster.apply((cluster) => cluster.arn);
     this.endpoint = eksCluster.apply((cluster) => cluster.endpoint);
     this.certificateAuthority = eksCluster.apply((cluster) => cluster.certificateAuthority.data);
+    for (const cidr of endpoint.privateCidrs) this.admit(name, cidr, tags);
     const oidcProvider = new aws.iam.OpenIdConnectProvider(
       `${name}-oidcProvider`,
       // Without thumbprints, which IAM looks up itself; @pulumi/eks would ask the issuer for one, in previews too, and set no tags.
@@ -166,6 +169,26 @@ export class HubCluster extends pulumi.ComponentResource {
   /** EKS's default version of an add-on for the Kubernetes version: it follows an upgrade, and changes only when AWS says so. */
   addonVersion(addonName: string, kubernetesVersion: string): pulumi.Output<string> {
     return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion }, { parent: this }).version;
+  }
+
+  /**
+   * Lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the endpoint's
+   * interfaces, admits its own members only (EKS User Guide, "Cluster API server endpoint").
+   */
+  private admit(name: string, cidr: string, tags: HubClusterArgs["tags"]): aws.vpc.SecurityGroupIngressRule {
+    return new aws.vpc.SecurityGroupIngressRule(
+      `${name}-api-from-${cidr.replaceAll(/[./]/g, "-")}`,
+      {
+        securityGroupId: this.cluster.eksCluster.apply((cluster) => cluster.vpcConfig.clusterSecurityGroupId),
+        description: "Kubernetes API from a connected network",
+        ipProtocol: "tcp",
+        fromPort: 443,
+        toPort: 443,
+        cidrIpv4: cidr,
+        tags: { ...tags },
+      },
+      { parent: this, protect: false },
+    );
   }
 
   /**

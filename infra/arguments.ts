@@ -98,6 +98,7 @@ export function cluster(settings: Settings, account: AwsAccount, network: Cluste
       public: settings.endpointPublicAccess,
       publicCidrs: settings.endpointPublicAccessCidrs,
       private: settings.endpointPrivateAccess,
+      privateCidrs: settings.endpointPrivateAccessCidrs,
     },
     admins: [...new Set([...settings.clusterAdmins, settings.argocdRoleArn].filter(Boolean))],
     roleName: names.clusterRole,

@@ -101,6 +101,7 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake
 
 function endpointRules(settings: Readable): Mistake[] {
   const { endpointPublicAccess, endpointPrivateAccess, endpointPublicAccessCidrs: cidrs } = settings;
+  const { endpointPrivateAccessCidrs: connected = [] } = settings;
   const mistakes: Mistake[] = [];
   if (endpointPublicAccess === false && endpointPrivateAccess === false) {
     mistakes.push({
@@ -109,6 +110,25 @@ function endpointRules(settings: Readable): Mistake[] {
       got: "false, and endpointPublicAccess is false too",
       allowed: "at least one of the two endpoints",
       remedy: "pulumi config set endpointPrivateAccess true",
+    });
+  }
+  if (endpointPrivateAccess === false && connected.length > 0) {
+    mistakes.push({
+      key: "endpointPrivateAccessCidrs",
+      problem: "names networks for an endpoint that the cluster does not have",
+      got: `${shown(connected)}, and endpointPrivateAccess is false`,
+      allowed: "networks together with endpointPrivateAccess true, or none",
+      remedy: "pulumi config set endpointPrivateAccess true, or pulumi config rm endpointPrivateAccessCidrs",
+    });
+  }
+  const everybody = connected.filter((text) => (parseCidr(text)?.prefix ?? 32) < 8);
+  if (everybody.length > 0) {
+    mistakes.push({
+      key: "endpointPrivateAccessCidrs",
+      problem: "lets more in than any network of yours can be",
+      got: shown(everybody),
+      allowed: "networks of /8 or smaller, those that are connected to the VPC",
+      remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
     });
   }
   const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));

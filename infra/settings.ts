@@ -182,6 +182,7 @@ export const keys = {
   endpointPublicAccess: flag,
   endpointPublicAccessCidrs: list(cidr),
   endpointPrivateAccess: flag,
+  endpointPrivateAccessCidrs: list(cidr),
   clusterAdmins: list(
     text(
       /^arn:aws[a-z-]*:iam::\d{12}:(role|user)\/[\w+=,.@/-]+$/,

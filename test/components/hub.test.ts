@@ -213,6 +213,23 @@ describe("alternatives by configuration", () => {
     });
   });
 
+  it("connected networks may use the private endpoint", async () => {
+    const { resources } = await runProgram("dev", {
+      ...stackConfig("dev"),
+      [own("endpointPrivateAccessCidrs")]: '["10.20.0.0/16"]',
+    });
+    const rules = resources.filter(({ type }) => type === "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule");
+    expect(rules.map(({ name, inputs }) => ({ name, inputs }))).toEqual([
+      {
+        name: "hub-api-from-10-20-0-0-16",
+        inputs: expect.objectContaining({
+          securityGroupId: "sg-cluster",
+          ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4: "10.20.0.0/16" },
+        }),
+      },
+    ]);
+  });
+
   it("an Argo CD cluster secret has the same values, and its role an access entry", async () => {
     const roleArn = "arn:aws:iam::111111111111:role/argocd";
     const { resources, outputs } = await runProgram("dev", {

@@ -89,6 +89,16 @@ describe("the rules blame", () => {
       { publicSubnetIds: ["a"], egressCidrs: ["198.51.100.7/32"] },
       ["publicSubnetIds", "egressCidrs"],
     ],
+    [
+      "connected networks of a private endpoint that is off",
+      { endpointPublicAccess: true, endpointPrivateAccess: false, endpointPrivateAccessCidrs: ["10.20.0.0/16"] },
+      ["endpointPrivateAccessCidrs"],
+    ],
+    [
+      "a connected network that is more than a /8",
+      { endpointPrivateAccess: true, endpointPrivateAccessCidrs: ["10.0.0.0/8", "8.0.0.0/7"] },
+      ["endpointPrivateAccessCidrs"],
+    ],
     ["a fleet that begins as a hub", { fleet: "hub-a" }, ["fleet"]],
     ["a fleet that ends as a spoke", { fleet: "a-spoke" }, ["fleet"]],
     ["a fleet called hub", { fleet: "hub" }, ["fleet"]],

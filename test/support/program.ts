@@ -94,6 +94,7 @@ export function computed(type: string, name: string, inputs: Properties): Record
         arn,
         endpoint: "https://hub.example",
         certificateAuthority: { data: "Q0E=" },
+        vpcConfig: { clusterSecurityGroupId: "sg-cluster" },
       };
       return {
         eksCluster,
