@@ -59,6 +59,7 @@ export function atProvider(key: string, object: KubeObject, account: string): St
         endpoint: "https://100.64.254.2",
         status: "ACTIVE",
         version: spec["version"],
+        vpcConfig: { ...(spec["vpcConfig"] as object), clusterSecurityGroupId: "sg-cluster" },
         certificateAuthority: [{ data: Buffer.from("-----BEGIN CERTIFICATE-----\nCA\n").toString("base64") }],
         identity: [{ oidc: [{ issuer: `https://oidc.eks.${region}.amazonaws.com/id/${"A".repeat(32)}` }] }],
       };

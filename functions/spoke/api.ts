@@ -36,7 +36,12 @@ export interface SpokeSpec {
     readonly desired: number;
     readonly max: number;
   };
-  readonly endpoint: { readonly public: boolean; readonly publicAccessCidrs: readonly string[] };
+  readonly endpoint: {
+    readonly public: boolean;
+    readonly publicAccessCidrs: readonly string[];
+    /** Undefined until the definition that knows it is applied. */
+    readonly privateAccessCidrs?: readonly string[];
+  };
   readonly admins: readonly string[];
   readonly addons: readonly string[];
   readonly eksAddonVersions: Readonly<Partial<Record<EksAddon, string>>>;

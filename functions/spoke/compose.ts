@@ -135,9 +135,7 @@ export function compose(question: Question): Answer {
   const chain = speaking(question, context);
   const conditions = [
     accepted(decided.problems),
-    ...(Object.keys(parts) as Part[]).map((part) =>
-      partCondition(part, composer, observed, chain, spoke.status?.conditions),
-    ),
+    ...(Object.keys(parts) as Part[]).map((part) => partCondition(part, context, chain, spoke.status?.conditions)),
     versionCondition(context),
     hubAccessCondition(hubAccess),
     ...heldDeletion(spoke),

@@ -1,4 +1,3 @@
-import type { Entry, Waiting } from "./composer.ts";
 import type { Context } from "./context.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
@@ -7,6 +6,7 @@ import { nodeGroups } from "./node-groups.ts";
 import { failure, type Observed } from "./observed.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
+import { withPrecondition } from "./private-endpoint.ts";
 import type { Problem } from "./problems.ts";
 import { type Remains, removable } from "./teardown.ts";
 import { isStillTrouble, summary, trouble } from "./troubles.ts";
@@ -66,7 +66,16 @@ const factNames: Readonly<Record<string, string>> = Object.fromEntries(
       ],
       [
         "the control plane",
-        ["arn", "certificateAuthority", "controlPlane", "endpoint", "issuer", "keyArn", "targetKeyId"],
+        [
+          "arn",
+          "certificateAuthority",
+          "controlPlane",
+          "endpoint",
+          "issuer",
+          "keyArn",
+          "securityGroupId",
+          "targetKeyId",
+        ],
       ],
       ["the control plane", ["kubernetesVersion", "logGroup", "version"]],
       ["a specification that is accepted", ["availabilityZone", "publicAccessCidrs"]],
@@ -79,11 +88,6 @@ const factNames: Readonly<Record<string, string>> = Object.fromEntries(
   ).flatMap(([name, facts]) => facts.map((fact) => [fact, name])),
 );
 
-interface Composed {
-  readonly entries: ReadonlyMap<string, Entry>;
-  readonly waiting: ReadonlyMap<string, Waiting>;
-}
-
 const ofPart =
   (part: Part) =>
   ([, { group }]: readonly [string, { readonly group: Group }]) =>
@@ -92,18 +96,19 @@ const ofPart =
 /** How one part of the spoke is: works, is being made, waits for another part, or fails. `said` is what the Spoke says so far. */
 export function partCondition(
   part: Part,
-  { entries, waiting }: Composed,
-  observed: Observed,
+  context: Context,
   chain: readonly KubeObject[],
   said: readonly KubeCondition[] = [],
 ): SpokeCondition {
+  const { observed } = context;
+  const { entries, waiting } = context.composer;
   const { condition: type, name } = parts[part];
   const keys = [...entries].filter(ofPart(part)).map(([key]) => key);
   const waits = [...waiting].filter(ofPart(part));
   const objects = keys.flatMap((key) => observed.get(key) ?? []);
   // What the chain's own objects say comes first: it is nearer to the cause than their parent's summary.
   const troubles = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => trouble(object) ?? []);
-  const found = summary(troubles);
+  const found = summary(troubles.map((each) => withPrecondition(context, each)));
   if (found) return no(type, found.reason, found.message);
   const before = said.find((condition) => condition.type === type && condition.status === "False");
   if (before && part === "bootstrap" && chain.some((step) => isStillTrouble(step, before.message ?? "")))

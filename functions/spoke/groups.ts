@@ -18,7 +18,9 @@ export const groups = {
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
-  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
+  /** The way of connected networks to the API server, of the hub too. */
+  apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
+  cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules"] },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
   /** EKS writes its last lines after the cluster is gone, so the log group goes after it. */

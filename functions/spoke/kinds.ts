@@ -21,6 +21,7 @@ export const managedKinds = {
   Route: "ec2.aws.m.upbound.io/v1beta1",
   RouteTable: "ec2.aws.m.upbound.io/v1beta1",
   RouteTableAssociation: "ec2.aws.m.upbound.io/v1beta1",
+  SecurityGroupIngressRule: "ec2.aws.m.upbound.io/v1beta1",
   Subnet: "ec2.aws.m.upbound.io/v1beta1",
   VPC: "ec2.aws.m.upbound.io/v1beta1",
   VPCEndpoint: "ec2.aws.m.upbound.io/v1beta1",

@@ -15,6 +15,8 @@ export interface Plan {
   readonly kubernetesVersion?: string;
   /** Networks that the public endpoint admits; undefined while the endpoint can't be made. */
   readonly publicAccessCidrs?: readonly string[];
+  /** Networks connected to the VPC that the private endpoint admits. */
+  readonly privateAccessCidrs: readonly string[];
   readonly problems: readonly Problem[];
 }
 
@@ -62,6 +64,11 @@ function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[];
   return { problem: { reason: "EndpointUnreachable", message } };
 }
 
+/** What the Spoke names, and the hub's own network where there is no other way for it. */
+function privateAccessCidrs({ spec: { endpoint }, hub }: PlanQuestion): readonly string[] {
+  return [...new Set([...(endpoint.privateAccessCidrs ?? []), ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
+}
+
 function identityProblem({ hub, settings }: PlanQuestion): Problem[] {
   const missing = Object.keys(fluxIdentities(settings)).filter((identity) => hub.identities[identity] === undefined);
   if (missing.length === 0) return [];
@@ -93,6 +100,7 @@ export function plan(question: PlanQuestion): Plan {
     network,
     ...(version === undefined ? {} : { kubernetesVersion: version }),
     ...(cidrs === undefined ? {} : { publicAccessCidrs: cidrs }),
+    privateAccessCidrs: privateAccessCidrs(question),
     problems,
   };
 }

@@ -78,6 +78,31 @@ export function composeControlPlane(context: Context): void {
       tags: tags(),
     },
   }));
+  composeApiRules(context);
+}
+
+/**
+ * Lets connected networks in to the private endpoint: the cluster's own security group, which EKS makes, admits its members only
+ * (EKS User Guide, "Cluster API server endpoint").
+ */
+function composeApiRules({ composer, observed, plan, spoke, tags }: Context): void {
+  const facts = { securityGroupId: observed.text("cluster", "vpcConfig", "clusterSecurityGroupId") };
+  for (const cidr of plan.privateAccessCidrs)
+    composer.managed(
+      "apiRules",
+      `api-from-${cidr.replaceAll(/[./]/g, "-")}`,
+      "SecurityGroupIngressRule",
+      facts,
+      ({ securityGroupId }) => ({
+        forProvider: {
+          region: spoke.spec.region,
+          securityGroupId,
+          description: "Kubernetes API from a connected network",
+          ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4: cidr },
+          tags: tags(),
+        },
+      }),
+    );
 }
 
 /** What others need to know of the control plane; each is known when EKS has made it. */

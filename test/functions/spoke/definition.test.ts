@@ -59,7 +59,7 @@ describe("the definition of a Spoke", () => {
         desired: 2,
         max: 4,
       },
-      endpoint: { public: true, publicAccessCidrs: [] },
+      endpoint: { public: true, publicAccessCidrs: [], privateAccessCidrs: [] },
       admins: [],
       addons: [],
       eksAddonVersions: {},

@@ -566,6 +566,27 @@ describe("trouble", () => {
     expect(world.settle().ready).toBe(true);
   });
 
+  it("to reach a private endpoint names the networks that have to be connected", () => {
+    const message = "failed to create client: Get https://10.64.0.9/api: dial tcp 10.64.0.9:443: i/o timeout";
+    const closed = { public: false, publicAccessCidrs: [], privateAccessCidrs: [] };
+    const world = new World(spoke({ endpoint: closed }));
+    world.reports.set("bootstrap", failing(message));
+    world.settle();
+    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "NetworksNotConnected" });
+    for (const part of [
+      hub.aws.vpcId,
+      hub.aws.vpcCidr,
+      world.spoke.status?.network?.vpcId,
+      world.spoke.status?.network?.cidr,
+      "i/o timeout",
+    ])
+      expect(world.condition("Bootstrapped")?.message).toContain(part);
+    const open = new World(spoke());
+    open.reports.set("bootstrap", failing(message));
+    open.settle();
+    expect(open.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "SpokeUnreachable" });
+  });
+
   it("with an update does not take the spoke down, and is told", () => {
     const world = running(spoke());
     world.change({ nodes: { ...world.spoke.spec.nodes, max: 450 } });

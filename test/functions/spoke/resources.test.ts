@@ -240,6 +240,26 @@ describe("the control plane", () => {
   it("admits the hub's addresses and those that the Spoke names, each once", () => {
     expect(at(cluster, "vpcConfig", "publicAccessCidrs")).toEqual(["198.51.100.1/32", "203.0.113.0/24"]);
   });
+
+  const rules = (of: World) =>
+    [...of.live]
+      .filter(([, { object }]) => object.kind === "SecurityGroupIngressRule")
+      .map(([key]) => [key, of.forProvider(key)] as const);
+
+  it("admits connected networks that the Spoke names to the private endpoint, and nobody without them", () => {
+    expect(rules(world)).toEqual([]);
+    const endpoint = { public: true, publicAccessCidrs: [], privateAccessCidrs: ["10.20.0.0/16"] };
+    const rule = {
+      ...{ region: "us-east-1", securityGroupId: "sg-cluster", cidrIpv4: "10.20.0.0/16" },
+      ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443 },
+    };
+    expect(rules(ready(spoke({ endpoint })))).toEqual([["api-from-10-20-0-0-16", expect.objectContaining(rule)]]);
+  });
+
+  it("that has no public endpoint admits the hub's network to the private one", () => {
+    const closed = ready(spoke({ endpoint: { public: false, publicAccessCidrs: [], privateAccessCidrs: [] } }));
+    expect(rules(closed).map(([, rule]) => at(rule, "cidrIpv4"))).toEqual([hub.aws.vpcCidr]);
+  });
 });
 
 describe("access to the spoke", () => {

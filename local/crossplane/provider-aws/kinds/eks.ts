@@ -47,6 +47,17 @@ export const kinds: readonly Kind[] = [
       identity: from("identities", { blocks: { oidc: from("oidcs", { blocks: { issuer: "string" } }) } }),
       platformVersion: "string",
       status: "string",
+      vpcConfig: {
+        block: {
+          clusterSecurityGroupId: "string",
+          endpointPrivateAccess: "boolean",
+          endpointPublicAccess: "boolean",
+          publicAccessCidrs: "set",
+          securityGroupIds: "set",
+          subnetIds: "set",
+          vpcId: "string",
+        },
+      },
     },
   },
   {

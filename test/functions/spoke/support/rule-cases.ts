@@ -177,6 +177,15 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } },
     refused: "must not be 0.0.0.0/0",
   },
+  {
+    name: "a connected network",
+    change: { spec: { endpoint: { privateAccessCidrs: ["10.20.0.0/16", "172.16.0.0/12"] } } },
+  },
+  ...["blue", "10.20.0.1/16", "2001:db8::/32", "0.0.0.0/0", "8.0.0.0/7"].map((network) => ({
+    name: `a private endpoint for ${network}`,
+    change: { spec: { endpoint: { privateAccessCidrs: [network] } } },
+    refused: "endpoint.privateAccessCidrs must be IPv4 networks a.b.c.d/n, /8 or smaller",
+  })),
   ...withinLimit.map(({ title, cidrs }) => ({
     name: `a public endpoint for ${title}`,
     change: { spec: { endpoint: { publicAccessCidrs: cidrs } } },
