@@ -59,7 +59,7 @@ describe("what AWS says as status.atProvider has it", () => {
       region: "us-east-1",
       certificateAuthority: [{ data: "Q0E=" }],
       identity: [{ oidc: [{ issuer: "https://i" }] }],
-      vpcConfig: { subnetIds: ["s"] },
+      vpcConfig: { subnetIds: ["s"], vpcId: "v" },
       tags: { a: "b" },
       tagsAll: { a: "b" },
     });
