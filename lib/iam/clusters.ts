@@ -1,3 +1,4 @@
+import { ec2Actions } from "./ec2.ts";
 import { arns, type Scope, type Statement } from "./policy.ts";
 
 /** Calls on a cluster, its add-ons, access entries and node groups; the wildcards stand for several calls of one kind. */
@@ -17,6 +18,21 @@ const clusterCalls = [
   "UpdateCluster*",
   "UpdateNodegroup*",
 ];
+
+/**
+ * Rules of the security groups that EKS makes for clusters and that say who reaches a private endpoint. EKS gives these groups the name
+ * of the cluster as a tag (EKS User Guide, "View Amazon EKS security group requirements for clusters") and none of ours. The rule itself
+ * is one of what networkStatements (ec2.ts) lets be made; it is never changed, for another network is another rule.
+ */
+function apiRuleStatement(scope: Scope, clusters: string): Statement {
+  return {
+    Sid: "RulesOfClusters",
+    Effect: "Allow",
+    Action: ec2Actions(["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]),
+    Resource: arns(scope).ec2("security-group"),
+    Condition: { StringLike: { "aws:ResourceTag/aws:eks:cluster-name": clusters } },
+  };
+}
 
 /** The whole life of the EKS clusters that the name or pattern `clusters` names, with the log groups of their control planes. */
 export function clusterStatements(scope: Scope, clusters: string): Statement[] {
@@ -42,5 +58,6 @@ export function clusterStatements(scope: Scope, clusters: string): Statement[] {
       ],
       Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
     },
+    apiRuleStatement(scope, clusters),
   ];
 }

@@ -36,9 +36,13 @@ export const tagNewStatement: Statement = {
   Condition: { Null: { "ec2:CreateAction": "false" } },
 };
 
-/** Calls that make a network resource, with its kind. A NAT gateway is made in a subnet, a subnet in a VPC: two statements. */
+/**
+ * Calls that make a network resource, with its kind. A NAT gateway is made in a subnet, a subnet in a VPC: two statements. A rule is made
+ * only where another statement lets its security group be changed.
+ */
 const networks = {
   AllocateAddress: "elastic-ip",
+  AuthorizeSecurityGroupIngress: "security-group-rule",
   CreateInternetGateway: "internet-gateway",
   CreateLaunchTemplate: "launch-template",
   CreateRouteTable: "route-table",

@@ -343,16 +343,35 @@ describe("Crossplane's role", () => {
     },
   );
 
-  it.each([
-    "AuthorizeSecurityGroupIngress",
-    "RevokeSecurityGroupEgress",
-    "DeleteNetworkInterface",
-    "DeleteSecurityGroup",
-    "TerminateInstances",
-  ])("never calls %s", (call) => {
-    const context = { ...region, ...ofFleet };
-    expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
+  it("opens the private endpoints of spokes, and no other security group", () => {
+    const group = { resource: "arn:aws:ec2:us-east-1:000000000000:security-group/sg-1" };
+    const may = (action: string, context: Record<string, string>) =>
+      allowed(crossplane, { ...group, action: `ec2:${action}`, context: { ...region, ...context } });
+    for (const action of ["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]) {
+      expect(may(action, { "aws:ResourceTag/aws:eks:cluster-name": "fleet-spoke-blue" })).toBe(true);
+      expect(may(action, { "aws:ResourceTag/aws:eks:cluster-name": "fleet-hub" })).toBe(false);
+      expect(may(action, ofFleet)).toBe(false);
+      expect(may(action, {})).toBe(false);
+    }
+    const rule = {
+      action: "ec2:AuthorizeSecurityGroupIngress",
+      resource: "arn:aws:ec2:us-east-1:000000000000:security-group-rule/*",
+    };
+    expect(
+      allowed(crossplane, { ...rule, context: { ...region, "aws:RequestTag/fleet.internal/fleet": "fleet" } }),
+    ).toBe(true);
+    expect(
+      allowed(crossplane, { ...rule, context: { ...region, "aws:RequestTag/fleet.internal/fleet": "other" } }),
+    ).toBe(false);
   });
+
+  it.each(["RevokeSecurityGroupEgress", "DeleteNetworkInterface", "DeleteSecurityGroup", "TerminateInstances"])(
+    "never calls %s",
+    (call) => {
+      const context = { ...region, ...ofFleet };
+      expect(allowed(crossplane, { action: `ec2:${call}`, resource: "*", context })).toBe(false);
+    },
+  );
 
   it("names its resources right after their creation, when the tags of a key may not count yet", () => {
     for (const action of ["kms:DescribeKey", "kms:EnableKeyRotation", "kms:GetKeyPolicy", "kms:ListResourceTags"])
