@@ -157,7 +157,8 @@ export function hubAccessOf(
   settings: Settings,
   chain: readonly KubeObject[],
 ): SeenAccess {
-  const ready = observed.ready("bootstrap") && !chain.some(isLeaving);
+  // Flux calls the chain ready until it looks at a step again, which may have been refused since.
+  const ready = observed.ready("bootstrap") && !chain.some(needsMore);
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),

@@ -1,5 +1,6 @@
 // `npm test`: the machine, the toolchain, what only tests run, then all tests. Arguments go to vitest.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../instance/index.ts";
@@ -44,7 +45,8 @@ await main(async () => {
   const closing = closingLines(await readJson<TestResults>(results), CHECKOUT);
   await rm(results, { force: true });
   if (code === 0) await rm(dir, { recursive: true, force: true });
-  else console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
+  else if (existsSync(join(dir, "logs")))
+    console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
   console.log(closing.join("\n"));
   return code;
 });

@@ -233,6 +233,23 @@ describe("Flux on the hub", () => {
     expect(world.spoke.status?.hubAccess).toMatchObject({ revision: "main@sha1:b" });
   });
 
+  it("keeps its rights until a refused step was applied, also while Flux still calls the chain ready", () => {
+    const world = new World(spoke());
+    const applied = (lastAppliedRevision: string) =>
+      world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision }));
+    applied("main@sha1:a");
+    world.settle();
+    world.chain = [step(forbidden)];
+    applied("main@sha1:b");
+    world.settle();
+    expect(world.condition("HubAccessNarrow")).toMatchObject({ status: "False", reason: "ChangeRefused" });
+    expect(policies(world)).toEqual(both);
+    world.chain = [];
+    world.settle();
+    expect(world.condition("HubAccessNarrow")).toMatchObject({ status: "True", reason: "Narrow" });
+    expect(policies(world)).toEqual([]);
+  });
+
   it("takes up what changes in the Composition also without the policy", () => {
     const world = new World(spoke());
     world.settle();
