@@ -3,7 +3,7 @@ import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
-import { failure, type Observed } from "./observed.ts";
+import { failure } from "./observed.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";

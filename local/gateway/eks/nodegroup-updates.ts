@@ -118,7 +118,7 @@ function versionParams({ nodegroup }: NodegroupRecord, call: Call, clusterVersio
         template[key] !== nodegroup.launchTemplate[key]
       )
         throw invalidParameter(
-          `launchTemplate.${key}: got ${String(template[key])}, allowed is the one that the node group was made with, ${nodegroup.launchTemplate[key]}`,
+          `launchTemplate.${key}: got ${JSON.stringify(template[key])}, allowed is the one that the node group was made with, ${nodegroup.launchTemplate[key]}`,
         );
   }
   const release = releaseOf(optionalString(call.body, "releaseVersion"), version, nodegroup.amiType ?? "");
