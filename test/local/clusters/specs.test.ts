@@ -57,12 +57,14 @@ const files: ControlPlaneFiles = {
 describe("control plane", () => {
   const { argv, ready } = apiServerSpec(instance, cluster, options, files, "/bin/kube-apiserver");
 
-  test("the API server listens at the cluster's own address on the port of EKS endpoints", () => {
-    expect(argv).toContain("--bind-address=100.64.254.1");
+  test("the API server listens behind the cluster's endpoint, on the same port", () => {
+    expect(argv).toContain("--bind-address=100.64.253.1");
+    expect(argv).toContain("--advertise-address=100.64.254.1");
     expect(argv).toContain("--secure-port=443");
-    expect(ready).toEqual({ http: { url: "https://100.64.254.1/readyz", caFile: "/pki/ca.crt" } });
+    expect(ready).toEqual({ http: { url: "https://100.64.253.1/readyz", caFile: "/pki/ca.crt" } });
     expect(apiServerNames(cluster)).toEqual(
       expect.arrayContaining([
+        "100.64.253.1",
         "100.64.254.1",
         "100.64.1.1",
         "kubernetes.default.svc",

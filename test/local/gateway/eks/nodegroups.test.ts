@@ -118,7 +118,7 @@ describe("a node group", () => {
     const answer = await update("second", { launchTemplate: { id: "lt-2", version: "1" } });
     expect([answer.error, answer.body.message]).toEqual([
       "InvalidParameterException",
-      expect.stringContaining("launchTemplate.id: got lt-2"),
+      expect.stringContaining('launchTemplate.id: got "lt-2"'),
     ]);
   });
 
