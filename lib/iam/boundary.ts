@@ -175,7 +175,7 @@ function loadBalancerStatements(scope: BoundaryScope): Statement[] {
   ];
 }
 
-/** Sealing keys and the Git credential of the caller's own spoke, for External Secrets only. */
+/** The fleet's sealing keys and spokes' Git credentials, for External Secrets only; which of them, each role's own policy says. */
 function secretStatements(scope: BoundaryScope): Statement[] {
   const { secret, kmsKey } = arns(scope);
   const names = fleetNames(scope.fleet);
