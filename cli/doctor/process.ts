@@ -22,7 +22,9 @@ const SECONDS = 60;
 export function runner(cwd: string, env: Readonly<NodeJS.ProcessEnv>): Run {
   return (program, args, options = {}) =>
     new Promise((resolve, reject) => {
-      const child = spawn(program, args, { cwd, env: { ...env, ...options.env }, timeout: SECONDS * 1000 });
+      const child = spawn(program, args, { cwd, env: { ...env, ...options.env } });
+      // Not spawn's own timeout, which keeps Node waiting for a program that was never there.
+      const timer = setTimeout(() => child.kill(), SECONDS * 1000);
       const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const) {
         child[name].setEncoding("utf8");
@@ -31,10 +33,13 @@ export function runner(cwd: string, env: Readonly<NodeJS.ProcessEnv>): Run {
         });
       }
       child.stdin.on("error", () => {}); // it ended before it read all: its exit code tells
-      child.once("error", (error: NodeJS.ErrnoException) =>
-        error.code === "ENOENT" ? resolve(undefined) : reject(error),
-      );
+      child.once("error", (error: NodeJS.ErrnoException) => {
+        clearTimeout(timer);
+        if (error.code === "ENOENT") resolve(undefined);
+        else reject(error);
+      });
       child.once("close", (code, signal) => {
+        clearTimeout(timer);
         const stderr =
           signal === null ? output.stderr : `${output.stderr}\nended by ${signal} after up to ${SECONDS} s`;
         resolve({ code: code ?? 1, stdout: output.stdout, stderr });
