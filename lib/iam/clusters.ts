@@ -13,8 +13,7 @@ const clusterCalls = [
   "DescribeUpdate",
   "ListAssociatedAccessPolicies",
   "ListTagsForResource",
-  "TagResource",
-  "UntagResource",
+  "*agResource",
   "UpdateCluster*",
   "UpdateNodegroup*",
 ];
@@ -28,7 +27,7 @@ function apiRuleStatement(scope: Scope, clusters: string): Statement {
   return {
     Sid: "RulesOfClusters",
     Effect: "Allow",
-    Action: ec2Actions(["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress"]),
+    Action: ec2Actions(["*SecurityGroupIngress"]),
     Resource: arns(scope).ec2("security-group"),
     Condition: { StringLike: { "aws:ResourceTag/aws:eks:cluster-name": clusters } },
   };
@@ -48,14 +47,7 @@ export function clusterStatements(scope: Scope, clusters: string): Statement[] {
     {
       Sid: "ControlPlaneLogs",
       Effect: "Allow",
-      Action: [
-        "logs:CreateLogGroup",
-        "logs:DeleteLogGroup",
-        "logs:ListTagsForResource",
-        "logs:PutRetentionPolicy",
-        "logs:TagResource",
-        "logs:UntagResource",
-      ],
+      Action: ["logs:*teLogGroup", "logs:ListTagsForResource", "logs:PutRetentionPolicy", "logs:*agResource"],
       Resource: [name.logGroup(`/aws/eks/${clusters}/cluster*`)],
     },
     apiRuleStatement(scope, clusters),

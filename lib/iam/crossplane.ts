@@ -50,7 +50,7 @@ function spokeKeyStatements(scope: CrossplaneScope): Statement[] {
     {
       Sid: "SpokeKeyAliases",
       Effect: "Allow",
-      Action: ["kms:CreateAlias", "kms:DeleteAlias", "kms:UpdateAlias"],
+      Action: ["kms:*Alias"],
       Resource: [arns(scope).kmsAlias(`alias/${scope.spokePrefix}*`)],
     },
   ];

@@ -52,8 +52,8 @@ const vpcs = { CreateNatGateway: "natgateway", CreateVpc: "vpc" } as const;
 
 /** What joins, changes and removes network resources, each of which the fleet tags. */
 const networkChanges = [
-  "AssociateRouteTable",
-  "AttachInternetGateway",
+  "*ssociateRouteTable",
+  "*tachInternetGateway",
   "CreateLaunchTemplateVersion",
   "CreateNatGateway",
   "CreateRoute",
@@ -70,9 +70,7 @@ const networkChanges = [
   "DeleteTags",
   "DeleteVpc",
   "DeleteVpcEndpoints",
-  "DetachInternetGateway",
   "DisassociateAddress",
-  "DisassociateRouteTable",
   "ModifyLaunchTemplate",
   "ModifySubnetAttribute",
   "ModifyVpcAttribute",

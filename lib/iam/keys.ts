@@ -21,15 +21,7 @@ export function keyStatements(scope: Scope & { readonly fleet: string }): Statem
     {
       Sid: "KeysOfTheFleet",
       Effect: "Allow",
-      Action: [
-        "kms:CreateAlias",
-        "kms:DeleteAlias",
-        "kms:ScheduleKeyDeletion",
-        "kms:TagResource",
-        "kms:UntagResource",
-        "kms:UpdateAlias",
-        "kms:UpdateKeyDescription",
-      ],
+      Action: ["kms:*Alias", "kms:ScheduleKeyDeletion", "kms:*agResource", "kms:UpdateKeyDescription"],
       Resource,
       Condition: { StringEquals: ofFleet },
     },

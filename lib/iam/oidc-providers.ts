@@ -25,8 +25,7 @@ export function oidcProviderStatements(scope: Scope & { readonly fleet: string }
       Effect: "Allow",
       Action: [
         "iam:DeleteOpenIDConnectProvider",
-        "iam:TagOpenIDConnectProvider",
-        "iam:UntagOpenIDConnectProvider",
+        "iam:*agOpenIDConnectProvider",
         "iam:UpdateOpenIDConnectProviderThumbprint",
       ],
       Resource,

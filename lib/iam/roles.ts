@@ -20,11 +20,9 @@ export const roleUpkeep = [
   "iam:ListInstanceProfilesForRole",
   "iam:ListRolePolicies",
   "iam:ListRoleTags",
-  "iam:TagRole",
-  "iam:UntagRole",
+  "iam:*agRole",
   "iam:UpdateAssumeRolePolicy",
-  "iam:UpdateRole",
-  "iam:UpdateRoleDescription",
+  "iam:UpdateRole*",
 ] as const;
 
 /**

@@ -22,12 +22,14 @@ const clusterWildcards = [
   "*AccessEntry",
   "*Addon",
   "*Nodegroup",
+  "*agResource",
   "*ssociateAccessPolicy",
   "UpdateCluster*",
   "UpdateNodegroup*",
 ].map((call) => `eks:${call}`);
 
 const boundary = "a boundary gives no rights: it is the most that the policies of a role can give";
+const pairs = "two or three calls on one thing, of the fleet's only; IAM has too little room for their names";
 const byTag = "IDs are not known beforehand; the fleet's tag stands for them";
 const ofFleet = "aws:ResourceTag/fleet.internal/fleet";
 const withTag = "aws:RequestTag/fleet.internal/fleet";
@@ -131,6 +133,21 @@ export const exceptions: readonly Exception[] = [
     reason:
       "the calls on parts of clusters, of those under the prefix of the spokes only; IAM has too little room for their names",
   },
+  ...Object.entries({
+    ControlPlaneLogs: ["logs:*agResource", "logs:*teLogGroup"],
+    OidcProviders: ["iam:*agOpenIDConnectProvider"],
+    RolesUnderPrefix: ["iam:*agRole", "iam:UpdateRole*"],
+    SpokeKeyAliases: ["kms:*Alias"],
+  }).map(([statement, actions]) => ({ policy: "*-hub-crossplane", statement, actions, reason: pairs })),
+  {
+    policy: "*-hub-crossplane",
+    statement: "RulesOfClusters",
+    actions: ["ec2:*SecurityGroupIngress"],
+    allResources: true,
+    conditions: ["aws:ResourceTag/aws:eks:cluster-name"],
+    reason:
+      "groups that EKS makes for clusters of spokes; their IDs are not known beforehand, EKS's tag stands for them",
+  },
   {
     policy: "*-hub-crossplane",
     statement: "LookUp",
@@ -156,6 +173,7 @@ export const exceptions: readonly Exception[] = [
   {
     policy: "*-hub-crossplane",
     statement: "ChangeNetworksOfTheFleet",
+    actions: ["ec2:*ssociateRouteTable", "ec2:*tachInternetGateway"],
     allResources: true,
     conditions: [...region, ofFleet],
     reason: byTag,
@@ -174,7 +192,14 @@ export const exceptions: readonly Exception[] = [
     conditions: [withTag, ofFleet],
     reason: "a key can't be named before it exists; those that have the tag already are excluded",
   },
-  { policy: "*-hub-crossplane", statement: "KeysOfTheFleet", allResources: true, conditions: [ofFleet], reason: byTag },
+  {
+    policy: "*-hub-crossplane",
+    statement: "KeysOfTheFleet",
+    actions: ["kms:*Alias", "kms:*agResource"],
+    allResources: true,
+    conditions: [ofFleet],
+    reason: byTag,
+  },
   {
     policy: "*-hub-crossplane",
     statement: "ReadKeysAndRotateThem",

@@ -23,6 +23,9 @@ export interface Asker {
 const account = "000000000000";
 const region = "us-east-1";
 
+/** Rules of the groups that EKS makes for its clusters. */
+const apiRule = "ec2/securitygroupingressrule";
+
 /** The type of a kind's own resources, where the action alone does not say it. */
 const typeOf: Readonly<Record<string, string>> = {
   "cloudwatchlogs/group": "log-group",
@@ -34,6 +37,7 @@ const typeOf: Readonly<Record<string, string>> = {
   "ec2/routetable": "route-table",
   "ec2/route": "route-table",
   "ec2/routetableassociation": "route-table",
+  [apiRule]: "security-group-rule",
   "ec2/vpcendpoint": "vpc-endpoint",
   "ec2/vpcendpointroutetableassociation": "vpc-endpoint",
   "eks/accessentry": "access-entry",
@@ -45,6 +49,7 @@ const ownType = (kind: string): string => typeOf[kind] ?? (kind.split("/")[1] as
 /** What our arguments name besides what an action must name. */
 const besides: Readonly<Record<string, readonly string[]>> = {
   "ec2:AssociateRouteTable": ["route-table", "subnet"],
+  "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
   "ec2:CreateNatGateway": ["elastic-ip", "subnet"],
   "ec2:CreateVpcEndpoint": ["route-table", "vpc"],
   "ec2:DisassociateRouteTable": ["route-table", "subnet"],
@@ -56,6 +61,7 @@ const besides: Readonly<Record<string, readonly string[]>> = {
 /** What a call makes, where its name does not say it. */
 const makes: Readonly<Record<string, readonly string[]>> = {
   "ec2:AllocateAddress": ["elastic-ip"],
+  "ec2:AuthorizeSecurityGroupIngress": ["security-group-rule"],
   "ec2:RunInstances": ["instance", "network-interface", "volume"],
   "iam:CreateOpenIDConnectProvider": ["oidc-provider"],
 };
@@ -73,6 +79,7 @@ const maker: Readonly<Record<string, string>> = {
   "ec2/launchtemplate": "CreateLaunchTemplate",
   "ec2/natgateway": "CreateNatGateway",
   "ec2/routetable": "CreateRouteTable",
+  [apiRule]: "AuthorizeSecurityGroupIngress",
   "ec2/subnet": "CreateSubnet",
   "ec2/vpc": "CreateVpc",
   "ec2/vpcendpoint": "CreateVpcEndpoint",
@@ -178,6 +185,9 @@ export async function requestsFor(asker: Asker, kind: string, name: string): Pro
           ...always,
           ...values,
           ...prefixed("aws:RequestTag", asker.tags),
+          ...(kind === apiRule && type.key === "security-group"
+            ? { "aws:ResourceTag/aws:eks:cluster-name": asker.cluster }
+            : {}),
           ...(made || untagged.includes(type.key) ? {} : prefixed("aws:ResourceTag", asker.tags)),
           ...(made && name === "ec2:CreateTags" ? { "ec2:CreateAction": maker[kind] ?? "" } : {}),
         };

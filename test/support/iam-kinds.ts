@@ -8,7 +8,10 @@ import { ManagedNodeGroup } from "../../local/pulumi/eks/managed-node-group.ts";
 import { type Registered, recorded, runProgram, stackConfig } from "./program.ts";
 
 /** Pulumi's name of a kind that Crossplane calls differently. */
-const renamed: Readonly<Record<string, string>> = { "cloudwatch/loggroup": "cloudwatchlogs/group" };
+const renamed: Readonly<Record<string, string>> = {
+  "cloudwatch/loggroup": "cloudwatchlogs/group",
+  "vpc/securitygroupingressrule": "ec2/securitygroupingressrule",
+};
 
 const kindsOf = (resources: readonly Registered[]): string[] =>
   resources
