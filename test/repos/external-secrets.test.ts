@@ -45,20 +45,17 @@ test("the program and Git write stores and ExternalSecrets of one version of the
   expect(new Set(objects.map(({ kind }) => kind))).toEqual(new Set(["SecretStore", "ExternalSecret"]));
 });
 
-describe("the definitions of each version", () => {
-  test.runIf(folders.length > 0).for(folders)(
-    "in %s know every field of our objects, and serve their version",
-    (folder) => {
-      const definitions = new Definitions([folder]);
-      for (const object of objects) {
-        expect(definitions.violations(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
-        const served = definitions.find("external-secrets.io", object.kind)?.versions.filter((each) => each.served);
-        expect(served?.map(({ name }) => `external-secrets.io/${name}`)).toContain(object.apiVersion);
-      }
-    },
-  );
+describe.each(folders)("the definitions in %s", (folder) => {
+  test("know every field of our objects, and serve their version", () => {
+    const definitions = new Definitions([folder]);
+    for (const object of objects) {
+      expect(definitions.violations(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+      const served = definitions.find("external-secrets.io", object.kind)?.versions.filter((each) => each.served);
+      expect(served?.map(({ name }) => `external-secrets.io/${name}`)).toContain(object.apiVersion);
+    }
+  });
 
-  test.runIf(folders.length > 0).for(folders)("in %s refuse a field that there is not", (folder) => {
+  test("refuse a field that there is not", () => {
     const [object] = objects;
     const wrong = { ...object, spec: { ...object?.spec, unheardOf: 1 } } as Manifest;
     expect(new Definitions([folder]).violations(wrong)).not.toEqual([]);
