@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
@@ -34,14 +34,32 @@ function toMutant({ fileName, location, mutatorName, replacement, status }: Resu
   };
 }
 
-/** Changes the code and asks the tests. Mutants that make no program, or only other words, are left out. */
-export async function codeMutants({ mutate, tests }: CodeArea): Promise<Mutant[]> {
+/** Every n-th line of the files, as StrykerJS names ranges; what is longer than a line is then left out. */
+function sampled(globs: readonly string[], every: number): string[] {
+  if (every === 1) return [...globs];
+  const exclude = globs.filter((glob) => glob.startsWith("!")).map((glob) => glob.slice(1));
+  const files = globSync(
+    globs.filter((glob) => !glob.startsWith("!")),
+    { cwd: root, exclude },
+  ).sort();
+  const lines = files.flatMap((file) =>
+    readFileSync(join(root, file), "utf8")
+      .split("\n")
+      .map((_, index) => `${file}:${index + 1}-${index + 1}`),
+  );
+  return lines.filter((_, index) => index % every === 0);
+}
+
+/**
+ * Changes the code, or every n-th line of it, and asks the tests. Mutants that make no program, or only other words, are left out.
+ */
+export async function codeMutants({ mutate, tests }: CodeArea, every: number): Promise<Mutant[]> {
   process.env["MUTATION_TESTS"] = JSON.stringify(tests);
   const results = await new Stryker({
     testRunner: "vitest",
     vitest: { configFile: "test/mutation/vitest.config.ts" },
     coverageAnalysis: "perTest",
-    mutate: [...mutate],
+    mutate: sampled(mutate, every),
     plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/messages.ts"],
     ignorers: ["messages"],
     ignorePatterns: [".local"],

@@ -35,8 +35,8 @@ async function ask(sandbox: Sandbox, queue: Mutated[]): Promise<Mutant[]> {
 }
 
 /** @throws Error when the tests would fail without any change */
-export async function grantMutants(): Promise<Mutant[]> {
-  const queue = mutatedIn(grants);
+export async function grantMutants(every: number): Promise<Mutant[]> {
+  const queue = mutatedIn(grants).filter((_, index) => index % every === 0);
   const sandboxes = await Promise.all(Array.from({ length: availableParallelism() }, () => Sandbox.create(tests)));
   try {
     const [first] = sandboxes;
