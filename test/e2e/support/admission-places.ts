@@ -178,14 +178,6 @@ export const fleets: Cases = [
     refused: "Spoke trial must have the label fleet.internal/fleet: fleet, the fleet of this hub; got fleet-prod",
   },
   { title: "a new Spoke of no fleet", object: unlabelled(), refused: "the fleet of this hub; got none" },
-  { title: "a change of a Spoke of before this rule", from: unlabelled(), object: unlabelled({ tenant: "other" }) },
-  { title: "a Spoke of before this rule that gets its fleet", from: unlabelled(), object: spoke({}) },
-  {
-    title: "a Spoke of before this rule that gets another fleet",
-    from: unlabelled(),
-    object: spoke({}, "fleet-prod"),
-    refused: "got fleet-prod",
-  },
   {
     title: "a Spoke that goes over to another fleet",
     from: spoke({}),
@@ -194,6 +186,18 @@ export const fleets: Cases = [
   },
   { title: "a Spoke that loses its fleet", from: spoke({}), object: unlabelled(), refused: "got none" },
   ...removals(spoke({}), spoke({}, "fleet-prod"), "got fleet-prod"),
+];
+
+/** The same of Spokes of before this rule, which a hub that has it can't be given any more: judged without an API server only. */
+export const unlabelledSpokes: Cases = [
+  { title: "a change of a Spoke of before this rule", from: unlabelled(), object: unlabelled({ tenant: "other" }) },
+  { title: "a Spoke of before this rule that gets its fleet", from: unlabelled(), object: spoke({}) },
+  {
+    title: "a Spoke of before this rule that gets another fleet",
+    from: unlabelled(),
+    object: spoke({}, "fleet-prod"),
+    refused: "got fleet-prod",
+  },
 ];
 
 const charts = "https://charts.fleet.internal";

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { bridgeData } from "../../../lib/bridge.ts";
 import { admissionCases } from "../../e2e/support/admission-cases.ts";
+import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
 import { kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
 import { tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
@@ -65,6 +66,7 @@ function placeOf({ kind, metadata }: Manifest): Pick<Request, "namespace" | "nam
 
 const changes = [
   ...admissionCases,
+  ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
   ...tenantOrders.map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
