@@ -40,13 +40,17 @@ export function markSecret(map: PropertyMap, names: readonly string[]): Property
   );
 }
 
+/** What a plugin keeps beside the outputs (`__inputs`): a copy of what has marks of its own elsewhere, and may be secret as a whole. */
+const isCopy = (key: string): boolean => key.startsWith("__");
+
 /** Every string inside a secret of the value, in plain text. */
 export function secretTexts(value: Value, inside = false): string[] {
   if (value instanceof Secret) return secretTexts(value.value, true);
   if (value instanceof OutputValue) return secretTexts(value.value, inside || value.secret);
   if (value instanceof Asset) return secretTexts(value.fields, inside);
   if (Array.isArray(value)) return value.flatMap((item) => secretTexts(item, inside));
-  if (isMap(value)) return Object.values(value).flatMap((item) => secretTexts(item, inside));
+  if (isMap(value))
+    return Object.entries(value).flatMap(([key, item]) => (isCopy(key) ? [] : secretTexts(item, inside)));
   return inside && typeof value === "string" ? [value] : [];
 }
 

@@ -127,3 +127,9 @@ test("secrets are cut out of texts, the longest first; very short ones are left"
   const values = [{ a: new Secret("abcdef"), b: [new Secret("abcdefgh")], c: new Secret("x") }];
   expect(redact("got abcdefgh and abcdef, x", values)).toBe("got [secret] and [secret], x");
 });
+
+test("a message keeps the names of what it is about, also when a state holds all inputs as one secret", () => {
+  const inputs = { name: "payments", values: new Secret({ password: "a-password" }) };
+  const state = { ...inputs, __inputs: new Secret(inputs) };
+  expect(redact("payments: a-password is wrong", [inputs, state])).toBe("payments: [secret] is wrong");
+});
