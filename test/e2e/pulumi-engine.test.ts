@@ -38,6 +38,8 @@ afterAll(() => project?.remove());
 
 test("the engine takes the stand-ins, and official plugins in their place where these are installed and asked for", async () => {
   const root = await mkdtemp(path.join(tmpdir(), "fleet-plugins-"));
+  // With another home it would be built there.
+  const program = (await ensureToolchain()).bin("pulumi");
   const { HOME, FLEET_PULUMI_PLUGINS } = process.env;
   try {
     const { home, binary } = pulumiPaths(root);
@@ -49,7 +51,7 @@ test("the engine takes the stand-ins, and official plugins in their place where 
       ["official", "official"],
     ] as const) {
       Object.assign(process.env, { HOME: root, FLEET_PULUMI_PLUGINS: choice });
-      const installed = await installPulumi(home, (await ensureToolchain()).bin("pulumi"));
+      const installed = await installPulumi(home, program);
       expect(installed.find(({ name }) => name === "tls")?.kind).toBe(kind);
       const env = { ...process.env, ...pulumiEnvironment(root) };
       const listed = execFileSync(binary, ["plugin", "ls", "--json"], { env, encoding: "utf8" });
