@@ -94,18 +94,16 @@ describe("the network of an application", () => {
   const networkOf = async ([pod]: V1Pod[]) => podNetwork(instance, clusterOf(SPOKE), pod as V1Pod);
 
   test("reaches DNS and AWS's APIs, and neither the platform's pods nor another port of its node or of the cloud", async () => {
-    const [dns, flux] = [
-      await pods("kube-system", "k8s-app=kube-dns"),
-      await pods("flux-system", "app=source-controller"),
-    ];
-    const [{ status }] = flux as [V1Pod];
+    const dns = await pods("kube-system", "k8s-app=kube-dns");
+    const { podIP, hostIP } = dns[0]?.status ?? {};
     const cases = [
-      { host: dns[0]?.status?.podIP, port: 53, allowed: true },
+      { host: podIP, port: 53, allowed: true },
       { host: instance.gatewayAddress, port: 443, allowed: true },
       { host: instance.gatewayAddress, port: 4566, allowed: false },
       { host: instance.gatewayAddress, port: 2222, allowed: false },
-      { host: status?.hostIP, port: 10250, allowed: false },
-      { host: status?.podIP, port: 9090, allowed: false },
+      { host: hostIP, port: 10250, allowed: false },
+      // Its readiness.
+      { host: podIP, port: 8181, allowed: false },
     ];
     const [app, platform] = [await networkOf(await pods(APP, "")), await networkOf(dns)];
     for (const { host = "", port, allowed } of cases) {
