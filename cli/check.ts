@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { check } from "./check/check.ts";
 import { type Format, formats, formatted } from "./check/format.ts";
 import { kustomize } from "./check/kustomize.ts";
-import { parsed, UsageError } from "./usage.ts";
+import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check the repositories as the clusters would get them, before anything is merged";
 
@@ -51,8 +51,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  if (positionals.length > 0)
-    throw new UsageError(`fleet check takes no argument, got ${positionals.join(" ")}. See npx fleet check --help`);
+  noPositional("check", positionals);
   const { format } = values;
   if (!isFormat(format)) throw new UsageError(`--format must be ${formats.join(", ")}; got ${format}`);
   try {

@@ -6,7 +6,7 @@ import { deployerPolicies } from "../lib/iam/deployer.ts";
 import { dnsSuffix, partitionOf } from "../lib/iam/policy.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { fleetNames } from "../lib/names.ts";
-import { parsed, refuse, requiredFlags, UsageError } from "./usage.ts";
+import { noPositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
 export const summary = "the IAM policies of whoever runs pulumi up for a fleet";
 
@@ -87,10 +87,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  if (positionals.length > 0)
-    throw new UsageError(
-      `deployer-policy takes flags only, got ${positionals.join(" ")}. See npx fleet deployer-policy --help`,
-    );
+  noPositional("deployer-policy", positionals);
   const { fleet, account, region } = requiredFlags("deployer-policy", values, ["fleet", "account", "region"]);
   const boundary = values.boundary || undefined;
   refuse("deployer-policy", mistakesOf({ fleet, account, region, boundary }));

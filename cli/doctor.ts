@@ -11,7 +11,7 @@ import { asJson, asText } from "./doctor/report.ts";
 import { readStack, type Stack } from "./doctor/stack.ts";
 import { checkTools } from "./doctor/tools.ts";
 import type { Fetch } from "./upstream/http.ts";
-import { parsed, UsageError } from "./usage.ts";
+import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
@@ -116,8 +116,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  if (positionals.length > 0)
-    throw new UsageError(`fleet doctor takes no argument, got ${positionals.join(" ")}. See npx fleet doctor --help`);
+  noPositional("doctor", positionals);
   if (!/^\d{1,4}$/.test(values.spokes))
     throw new UsageError(`--spokes: got ${values.spokes}, allowed is a whole number from 0 to 9999`);
   const root = dirname(import.meta.dirname);

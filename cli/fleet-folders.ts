@@ -24,6 +24,18 @@ export const foldersIn = (path: string): string[] =>
 export const looseSpokes = (checkout: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
 
+/** @throws UsageError while there are such folders. */
+export function refuseLooseSpokes(
+  command: string,
+  checkout: string,
+  words: Pick<Mistake, "key" | "problem" | "remedy">,
+): void {
+  const loose = looseSpokes(checkout);
+  if (loose.length === 0) return;
+  const got = loose.map((name) => join("spokes", name)).join(", ");
+  refuse(command, [{ ...words, got, allowed: "spokes in spokes/<fleet>/<name>" }]);
+}
+
 /** How the kustomization of a folder begins that fleet move-spokes has left in the place of a spoke. */
 export const movedTo = "# Moved to ";
 
@@ -87,7 +99,7 @@ export async function writeFleetFiles(checkout: string, fleet: string): Promise<
   return written;
 }
 
-/** @throws UsageError when `checkout` is no checkout of gitops-system, or `fleet` no name of a fleet. */
+/** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. */
 export function requireFleet(command: string, checkout: string, fleet: string): void {
   requireCheckout(checkout, "gitops-system", template);
   refuse(command, fleetNameMistakes(fleet));
@@ -100,16 +112,10 @@ export function requireFleet(command: string, checkout: string, fleet: string): 
  */
 export async function newFleet(checkout: string, fleet: string): Promise<string[]> {
   requireFleet("new-fleet", checkout, fleet);
-  const loose = looseSpokes(checkout);
-  if (loose.length > 0)
-    refuse("new-fleet", [
-      {
-        key: "<fleet>",
-        problem: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
-        got: loose.map((name) => join("spokes", name)).join(", "),
-        allowed: "spokes in spokes/<fleet>/<name>",
-        remedy: `run fleet move-spokes with the name of the fleet that they are of (${runbook})`,
-      },
-    ]);
+  refuseLooseSpokes("new-fleet", checkout, {
+    key: "<fleet>",
+    problem: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
+    remedy: `run fleet move-spokes with the name of the fleet that they are of (${runbook})`,
+  });
   return writeFleetFiles(checkout, fleet);
 }

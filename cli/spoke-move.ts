@@ -19,7 +19,15 @@ import { spokeApi } from "../lib/spoke.ts";
 import { filesBelow } from "./check/files.ts";
 import { scanned } from "./check/generate.ts";
 import { kustomizationFile } from "./check/tree.ts";
-import { foldersIn, isLeftOver, looseSpokes, movedTo, requireFleet, writeFleetFiles } from "./fleet-folders.ts";
+import {
+  foldersIn,
+  isLeftOver,
+  looseSpokes,
+  movedTo,
+  refuseLooseSpokes,
+  requireFleet,
+  writeFleetFiles,
+} from "./fleet-folders.ts";
 import { refuse } from "./usage.ts";
 
 /** Carries a checkout of gitops-system over from the layout of one hub (clusters/hub, spokes/<name>) to folders by fleet. */
@@ -181,17 +189,11 @@ export async function moveSpokes(checkout: string, fleet: string): Promise<Moved
  */
 export function finishMove(checkout: string, fleet: string): string[] {
   requireFleet("move-spokes", checkout, fleet);
-  const loose = looseSpokes(checkout);
-  if (loose.length > 0)
-    refuse("move-spokes", [
-      {
-        key: "--finish",
-        problem: "comes after the move",
-        got: loose.map((name) => join("spokes", name)).join(", "),
-        allowed: "spokes in spokes/<fleet>/<name>",
-        remedy: `run fleet move-spokes ${fleet} first, push, and wait until every spoke is Ready`,
-      },
-    ]);
+  refuseLooseSpokes("move-spokes", checkout, {
+    key: "--finish",
+    problem: "comes after the move",
+    remedy: `run fleet move-spokes ${fleet} first, push, and wait until every spoke is Ready`,
+  });
   const root = join(checkout, rootFile);
   const folders = [
     ...foldersIn(join(checkout, "spokes"))

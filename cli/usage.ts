@@ -47,6 +47,14 @@ export function onePositional(command: string, what: string, positionals: readon
   );
 }
 
+/** @throws UsageError when there is a positional argument. */
+export function noPositional(command: string, positionals: readonly string[]): void {
+  if (positionals.length > 0)
+    throw new UsageError(
+      `fleet ${command} takes no argument, got ${positionals.join(" ")}. See npx fleet ${command} --help`,
+    );
+}
+
 /** @throws UsageError that lists the mistakes, if there are any. */
 export function refuse(command: string, mistakes: readonly Mistake[]): void {
   if (mistakes.length > 0) throw new UsageError(describeMistakes(`fleet ${command}`, mistakes));

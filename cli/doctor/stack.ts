@@ -95,7 +95,9 @@ function stackOf(name: string, file: string, written: StackFile, project: Projec
   const accounts = accountsOf(config["aws:allowedAccountIds"]);
   if (accounts === undefined) {
     const todo = "pulumi config set --path 'aws:allowedAccountIds[0]' <account>";
-    findings.push(wrong("aws:allowedAccountIds", "is no list of account IDs, so the provider would refuse it", todo));
+    findings.push(
+      wrong("aws:allowedAccountIds", "is not a list of account IDs, so the provider would refuse it", todo),
+    );
   }
   const stack: Stack = {
     name,

@@ -10,6 +10,7 @@ import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
+import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import { worker } from "./eks/reconcile/worker.ts";
 import type { ClusterRuntime } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
@@ -57,9 +58,15 @@ export async function startGateway(
     now: () => Math.floor(Date.now() / 1000),
     wake: (name) => work.wake(name),
   };
+  const keepEndpoints = endpointKeeper(eks);
+  const endpoints = worker(
+    () => keepEndpoints().then(() => undefined),
+    (_, error) => log(`endpoints: ${(error as Error).message}; trying again`),
+  );
   const work = worker(
     reconciler({
       ...eks,
+      keepEndpoints,
       gatewayAddress: instance.gatewayAddress,
       caCertificate: ca.certificate,
       webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
@@ -71,7 +78,7 @@ export async function startGateway(
     awsApi(request, {
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
-        if (changesReach(forwarded)) for (const { cluster } of store.list()) work.wake(cluster.name);
+        if (changesReach(forwarded)) endpoints.wake("all");
         return response;
       },
       key,
@@ -144,9 +151,13 @@ export async function startGateway(
   // Whatever a killed gateway left half done goes on.
   for (const record of store.list()) work.wake(record.cluster.name);
   return {
-    idle: work.idle,
+    idle: async () => {
+      await work.idle();
+      await endpoints.idle();
+    },
     close: async () => {
       await work.stop();
+      await endpoints.stop();
       for (const server of servers) {
         server.close();
         server.closeAllConnections();

@@ -21,6 +21,8 @@ export interface Instance {
   readonly dir: string;
   /** The range that holds every address below but `loopbackAddress`: nothing else is reachable from its pods. */
   readonly cidr: string;
+  /** Where API servers listen behind their endpoints: nodes don't reach it. */
+  readonly internalCidr: string;
   /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (22, 8080), registry (5000). */
   readonly gatewayAddress: string;
   /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
@@ -75,7 +77,7 @@ export interface ClusterAddresses {
   readonly number: number;
   /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for those whom its access settings admit. */
   readonly apiAddress: string;
-  /** On `lo`; the API server listens here. For the control plane and this machine's own work: nodes don't reach it. */
+  /** On `lo`, in the instance's `internalCidr`: for the control plane and this machine's own work. */
   readonly internalAddress: string;
   readonly endpoint: string;
   /** For what the control plane serves to this machine only: health and metrics of controller manager and scheduler. */
@@ -119,6 +121,7 @@ export function instanceAt(dir: string, index: number): Instance {
     index,
     dir: root,
     cidr: `100.${64 + index}.0.0/16`,
+    internalCidr: `100.${64 + index}.253.0/24`,
     gatewayAddress,
     loopbackAddress: `127.100.${index}.1`,
     awsEndpoint: `http://${gatewayAddress}:4566`,

@@ -35,8 +35,7 @@ export async function filterEndpoints(instance: Instance, endpoints: readonly En
 }
 
 /** Input for `nft -f` that translates endpoints to servers; what is in the map stays. Pure. */
-export function translation({ cidr, kernel }: Instance): string {
-  const internal = cidr.replace(/0\.0\/16$/, "253.0/24");
+export function translation({ internalCidr, kernel }: Instance): string {
   const table = `inet ${kernel.endpointTable}`;
   return `add table ${table}
 add map ${table} servers { type ipv4_addr : ipv4_addr ; }
@@ -48,7 +47,7 @@ flush chain ${table} output
 flush chain ${table} internal
 add rule ${table} prerouting dnat ip to ip daddr map @servers
 add rule ${table} output dnat ip to ip daddr map @servers
-add rule ${table} internal iifname "${kernel.linkPrefix}*" ct original ip daddr ${internal} drop
+add rule ${table} internal iifname "${kernel.linkPrefix}*" ct original ip daddr ${internalCidr} drop
 `;
 }
 

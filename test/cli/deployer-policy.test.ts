@@ -78,6 +78,6 @@ describe("fleet deployer-policy", () => {
 
   test("says which flags are missing", async () => {
     await expect(run(["--fleet", "shop"])).rejects.toThrow("deployer-policy needs --account, --region");
-    await expect(run([...flags, "shop"])).rejects.toThrow("takes flags only, got shop");
+    await expect(run([...flags, "shop"])).rejects.toThrow("takes no argument, got shop");
   });
 });

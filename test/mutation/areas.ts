@@ -12,33 +12,23 @@ export type Area = (every: number) => Mutant[] | Promise<Mutant[]>;
 export const areas: Readonly<Record<string, Area>> = {
   admission: policyMutants,
   definition: definitionMutants,
-  infra: (every) =>
-    codeMutants(
-      {
-        mutate: ["infra/rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
-        tests: ["test/infra/{config,rules}.test.ts"],
-      },
-      every,
-    ),
+  infra: codeMutants({
+    mutate: ["infra/rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
+    tests: ["test/infra/{config,rules}.test.ts"],
+  }),
   grants: grantMutants,
   // mutation.test.ts makes mutants of its own, of files that StrykerJS has rewritten.
-  policies: (every) =>
-    codeMutants(
-      { mutate: ["policies/**/*.ts"], tests: ["test/policies/{examples,pack,program,unknown}.test.ts"] },
-      every,
-    ),
-  iam: (every) => codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }, every),
-  check: (every) =>
-    codeMutants(
-      { mutate: ["cli/check/**/*.ts"], tests: ["test/cli/check.test.ts", "test/cli/check/**/*.test.ts"] },
-      every,
-    ),
-  spoke: (every) =>
-    codeMutants(
-      {
-        mutate: ["functions/spoke/**/*.ts", "!functions/spoke/main.ts"],
-        tests: ["test/functions/spoke/**/*.test.ts"],
-      },
-      every,
-    ),
+  policies: codeMutants({
+    mutate: ["policies/**/*.ts"],
+    tests: ["test/policies/{examples,pack,program,unknown}.test.ts"],
+  }),
+  iam: codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }),
+  check: codeMutants({
+    mutate: ["cli/check/**/*.ts"],
+    tests: ["test/cli/check.test.ts", "test/cli/check/**/*.test.ts"],
+  }),
+  spoke: codeMutants({
+    mutate: ["functions/spoke/**/*.ts", "!functions/spoke/main.ts"],
+    tests: ["test/functions/spoke/**/*.test.ts"],
+  }),
 };

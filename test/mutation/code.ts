@@ -53,7 +53,12 @@ function sampled(globs: readonly string[], every: number): string[] {
 /**
  * Changes the code, or every n-th line of it, and asks the tests. Mutants that make no program, or only other words, are left out.
  */
-export async function codeMutants({ mutate, tests }: CodeArea, every: number): Promise<Mutant[]> {
+export const codeMutants =
+  (area: CodeArea) =>
+  (every: number): Promise<Mutant[]> =>
+    askedBy(area, every);
+
+async function askedBy({ mutate, tests }: CodeArea, every: number): Promise<Mutant[]> {
   process.env["MUTATION_TESTS"] = JSON.stringify(tests);
   const results = await new Stryker({
     testRunner: "vitest",

@@ -43,7 +43,7 @@ describe("fleet doctor, configuration", () => {
     expect((await changed({ "aws:allowedAccountIds": '["123456789012"]' })).stack?.accounts).toEqual(["123456789012"]);
     const { findings } = await changed({ "aws:allowedAccountIds": "012345678901" });
     expect(findings).toMatchObject([
-      { status: "wrong", message: expect.stringContaining("is no list of account IDs") },
+      { status: "wrong", message: expect.stringContaining("is not a list of account IDs") },
     ]);
   });
 

@@ -7,7 +7,6 @@ import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates } from "../updates.ts";
 import { addonsStep } from "./addons.ts";
-import { endpointKeeper } from "./endpoints.ts";
 import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep, type StartedNodes } from "./nodegroups.ts";
 import type { Again } from "./worker.ts";
@@ -18,6 +17,8 @@ export interface ReconcileContext extends EksContext {
   /** PEM of the CA that issued the webhook's certificate. */
   readonly caCertificate: string;
   webhookUrl(cluster: string): string;
+  /** Has who reaches which endpoint looked at again; resolves when that is in force. */
+  keepEndpoints(): Promise<void>;
 }
 
 /** How often a cluster's start may fail before its status says so. */
@@ -37,13 +38,12 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
   const configured = new Set<string>();
   const startedNodes: StartedNodes = new Set();
   const enforcement: Enforcement = new Map();
-  const keepEndpoints = endpointKeeper(context);
   return async (name) => {
     const record = context.store.find(name);
     if (record === undefined) return undefined;
     if (record.cluster.status === "DELETING") {
       await removeCluster(context, record);
-      await keepEndpoints();
+      await context.keepEndpoints();
       attempts.delete(name);
       running.delete(name);
       configured.delete(name);
@@ -53,7 +53,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     if (record.cluster.status === "FAILED") return undefined;
     if (record.cluster.status !== "ACTIVE" || !running.has(name)) {
       try {
-        await ensureControlPlane(context, record, keepEndpoints);
+        await ensureControlPlane(context, record);
       } catch (error) {
         // Whatever runs now may be in another version than the record says.
         running.delete(name);
@@ -64,8 +64,6 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       attempts.delete(name);
       running.add(name);
     }
-    // An update of a running cluster has done so already; a change of its network has not.
-    await keepEndpoints();
     const kube = await context.runtime.kube(name);
     const poll = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep({ ...context, startedNodes }, name, kube);
@@ -85,11 +83,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
 }
 
 /** Starts the control plane in the version of the record or of a running version update, and installs what belongs to it. */
-async function ensureControlPlane(
-  context: ReconcileContext,
-  record: ClusterRecord,
-  keepEndpoints: () => Promise<void>,
-): Promise<void> {
+async function ensureControlPlane(context: ReconcileContext, record: ClusterRecord): Promise<void> {
   const { name } = record.cluster;
   const version = targetVersion(record);
   const securityGroup = await context.aws.ensureClusterSecurityGroup(
@@ -104,7 +98,7 @@ async function ensureControlPlane(
     encryptionKeyArn: record.cluster.encryptionConfig?.[0]?.provider?.keyArn,
   });
   // Before it becomes ACTIVE.
-  await keepEndpoints();
+  await context.keepEndpoints();
   const kube = await context.runtime.kube(name);
   await kube.apply([...standingAccessObjects(), podIdentityWebhook(context.webhookUrl(name), context.caCertificate)]);
   if (record.selfManagedAddons && record.addons["coredns"] === undefined)

@@ -58,8 +58,7 @@ describe("the endpoint of a cluster", () => {
     await hub({ endpointPublicAccess: false, endpointPrivateAccess: true });
     expect(admitted()).toEqual([HUB_NODES]);
     eks.aws.admitted.set("sg-hub", ["10.255.0.0/16"]);
-    eks.worker.wake("hub");
-    await eks.settle();
+    await eks.keepEndpoints();
     expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
   });
 
@@ -78,12 +77,10 @@ describe("from one cluster to another", () => {
     await spoke(access);
     expect(admitted()).toEqual([HUB_NODES]);
     eks.aws.nat.set("vpc-2", ["5.6.7.8"]);
-    eks.worker.wake("spoke");
-    await eks.settle();
+    await eks.keepEndpoints();
     expect(admitted()).toEqual([HUB_NODES, SPOKE_NODES]);
     eks.aws.nat.set("vpc-2", ["5.6.7.8", "5.6.7.9"]);
-    eks.worker.wake("spoke");
-    await eks.settle();
+    await eks.keepEndpoints();
     expect(admitted()).toEqual([HUB_NODES]);
   });
 

@@ -5,7 +5,9 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll } from "vitest";
 import type { HttpResponse } from "../../../../local/gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../local/gateway/aws/lookups.ts";
+import type { EksContext } from "../../../../local/gateway/eks/operation.ts";
 import { type ReconcileContext, reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
+import { endpointKeeper } from "../../../../local/gateway/eks/reconcile/endpoints.ts";
 import { type Worker, worker } from "../../../../local/gateway/eks/reconcile/worker.ts";
 import { eksApi } from "../../../../local/gateway/eks/router.ts";
 import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../local/gateway/eks/runtime.ts";
@@ -204,6 +206,8 @@ export interface FakeEks {
   call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
   /** Lets background work come to rest. */
   settle(): Promise<void>;
+  /** Has a change of the network seen, as the gateway does after calls of EC2. */
+  keepEndpoints(): Promise<void>;
   worker: Worker;
 }
 
@@ -215,7 +219,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
   const key = gatewayKey(new Uint8Array(32));
   const errors: string[] = [];
   const asked: FakeEks["asked"] = [];
-  const context: ReconcileContext = {
+  const shared: EksContext = {
     region: "us-east-1",
     account: ACCOUNT,
     partition: "aws",
@@ -224,6 +228,11 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     aws,
     now: () => eks.clock,
     wake: (name) => eks.worker.wake(name),
+  };
+  const keepEndpoints = endpointKeeper(shared);
+  const context: ReconcileContext = {
+    ...shared,
+    keepEndpoints,
     gatewayAddress: "100.64.255.1",
     caCertificate: "CA",
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
@@ -235,6 +244,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     folder,
     asked,
     errors,
+    keepEndpoints,
     clock: 1_000_000,
     worker: worker(reconciler(context), (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`), {
       first: 5,
