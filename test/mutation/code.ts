@@ -73,6 +73,8 @@ async function askedBy({ mutate, tests }: CodeArea, every: number): Promise<Muta
     reporters: ["progress-append-only"],
     // StrykerJS counts a timeout as a killed mutant: on a busy machine its 5 s would make a score of the load.
     timeoutMS: 120_000,
+    // The tests of fleet check run kustomize hundreds of times; StrykerJS gives a first run 5 minutes.
+    dryRunTimeoutMinutes: 30,
     warnings: { slow: false, unknownOptions: true, preprocessorErrors: true, unserializableOptions: true },
     thresholds: { break: null },
     allowConsoleColors: false,

@@ -133,6 +133,30 @@ describe("the bootstrap chain", () => {
     return found?.spec;
   };
 
+  test("installs the kinds of External Secrets and Flux, and keeps them when the release goes", () => {
+    for (const name of ["external-secrets", "flux"])
+      expect(release(name).values, name).toMatchObject({
+        installCRDs: true,
+        crds: { annotations: { "helm.sh/resource-policy": "keep" } },
+      });
+  });
+
+  test("runs no controller that nothing on a spoke uses", () => {
+    const off = { create: false };
+    expect(release("external-secrets").values).toMatchObject({ webhook: off, certController: off });
+    expect(release("flux").values).toMatchObject({ imageAutomationController: off, imageReflectionController: off });
+  });
+
+  test("has the spoke's Flux look again soon for what it waits for", () => {
+    const { sourceController, kustomizeController, helmController } = release("flux").values;
+    const soon = (delay: string) => ["--requeue-dependency=2s", `--max-retry-delay=${delay}`];
+    expect(sourceController.container.additionalArgs).toEqual(soon("30s"));
+    expect(helmController.container.additionalArgs).toEqual(soon("30s"));
+    expect(kustomizeController.container.additionalArgs).toEqual(
+      expect.arrayContaining([...soon("5s"), "--concurrent=20", "--feature-gates=CancelHealthCheckOnNewRevision=true"]),
+    );
+  });
+
   test("keeps tenants apart in the spoke's Flux: no reference to another namespace, no rights by default, no remote bases", () => {
     const { multitenancy, kustomizeController } = release("flux").values;
     expect(multitenancy).toEqual({ enabled: true, defaultServiceAccount: "default", privileged: true });
@@ -153,6 +177,17 @@ describe("the bootstrap chain", () => {
 
   test("has Sealed Secrets make no key of its own, and take new generations without a restart", () => {
     expect(release("sealed-secrets").values).toMatchObject({ keyrenewperiod: "0", watchForSecrets: true });
+  });
+
+  test("names Sealed Secrets as kubeseal looks for it", () => {
+    expect(release("sealed-secrets").values.fullnameOverride).toBe("sealed-secrets-controller");
+  });
+
+  test("has the nodes set room aside for External Secrets and Sealed Secrets", () => {
+    for (const name of ["external-secrets", "sealed-secrets"])
+      expect(release(name).values.resources, name).toEqual({
+        requests: { cpu: "10m", memory: expect.stringMatching(/^\d+Mi$/) },
+      });
   });
 
   test("reads the sealing keys of the spoke's own environment only", () => {

@@ -32,6 +32,8 @@ describe("an application's folder in gitops-workloads", () => {
   test("has the namespace run restricted pods only, under quota", () => {
     expect(of(governed, "Namespace").metadata.labels).toMatchObject({
       "pod-security.kubernetes.io/enforce": "restricted",
+      "pod-security.kubernetes.io/audit": "restricted",
+      "pod-security.kubernetes.io/warn": "restricted",
       "fleet.internal/tenant": app.tenant,
     });
     expect(of(governed, "ResourceQuota").spec).toEqual({
@@ -62,7 +64,10 @@ describe("an application's folder in gitops-workloads", () => {
 
   test("gives containers that ask for nothing what the quota asks for", () => {
     const { hard } = of(governed, "ResourceQuota").spec;
-    const [{ default: limits, defaultRequest: requests }] = of(governed, "LimitRange").spec.limits;
+    const [{ type, default: limits, defaultRequest: requests }] = of(governed, "LimitRange").spec.limits;
+    expect(type).toBe("Container");
+    // Without a request of its own, a limit is the request too, and pods are placed by it.
+    expect(Object.keys(requests)).toEqual(Object.keys(limits));
     const given = [
       ...Object.keys(limits).map((name) => `limits.${name}`),
       ...Object.keys(requests).map((name) => `requests.${name}`),
@@ -119,6 +124,38 @@ describe("an application's folder in gitops-workloads", () => {
     });
   });
 
+  test("takes the application from the branch of its repository, with the key sealed for it", () => {
+    expect(of(governed, "GitRepository").spec).toEqual({
+      url: app.repositoryUrl,
+      ref: { branch: app.revision },
+      secretRef: { name: `${app.app}-git` },
+      interval: "30s",
+      timeout: "60s",
+    });
+  });
+
+  test("is ready when what it orders in AWS is there, and gone when that is gone", () => {
+    const { spec } = of(governed, "Kustomization");
+    expect(spec).toMatchObject({
+      interval: "10m",
+      retryInterval: "10s",
+      prune: true,
+      wait: true,
+      deletionPolicy: "WaitForTermination",
+      postBuild: { substituteFrom: [{ kind: "ConfigMap", name: of(governed, "ConfigMap").metadata.name }] },
+    });
+    const judged = {
+      inProgress: "!has(status.conditions)",
+      current: expect.stringMatching(/^\['Ready', 'Synced'\]\.all\(.*condition\.status == 'True'\)\)$/),
+    };
+    expect(spec.healthCheckExprs).toEqual(
+      ordered
+        .filter(({ apiVersion }) => apiVersion.includes(".aws.m.upbound.io/"))
+        .map(({ apiVersion, kind }) => ({ apiVersion, kind, ...judged }))
+        .sort((one, other) => one.apiVersion.localeCompare(other.apiVersion)),
+    );
+  });
+
   test("has Flux apply what the team pushes under a service account without any right to hand out rights", () => {
     expect(of(governed, "Kustomization").spec).toMatchObject({
       serviceAccountName: "deployer",
@@ -151,6 +188,7 @@ describe("an application's folder in gitops-workloads", () => {
       "Role deployer",
       "RoleBinding deployer",
     ]);
+    expect(of(governed, "ServiceAccount")["automountServiceAccountToken"]).toBe(false);
     const { roleRef, subjects } = of(governed, "RoleBinding");
     expect({ roleRef, subjects }).toEqual({
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "deployer" },
@@ -190,6 +228,28 @@ describe("an application's folder in gitops-workloads", () => {
         },
       },
     ]);
+  });
+
+  test("makes the role and its policy with the spoke's own identity, tagged as the tenants' boundary compares them", () => {
+    const provider = of(governed, "ProviderConfig");
+    expect(provider.spec).toEqual({ credentials: { source: "IRSA" } });
+    const role = of(governed, "Role", "iam.");
+    const policy = of(governed, "RolePolicy");
+    for (const { spec } of [role, policy])
+      expect(spec.providerConfigRef).toEqual({ kind: "ProviderConfig", name: provider.metadata.name });
+    expect(policy.spec.forProvider.roleRef).toEqual({ name: role.metadata.name });
+    expect(role.spec.forProvider).toMatchObject({
+      description: `Pods of ${app.app} on ${cluster}`,
+      // The namespace goes in one commit, whatever else was attached meanwhile.
+      forceDetachPolicies: true,
+      tags: {
+        "fleet.internal/fleet": rendered.bridge["fleet"],
+        "fleet.internal/cluster": spoke.metadata.name,
+        "fleet.internal/tenant": app.tenant,
+        "eks-cluster-name": cluster,
+        "kubernetes-namespace": app.app,
+      },
+    });
   });
 
   test("lets the role reach its own tables and queues only", () => {
