@@ -130,7 +130,7 @@ async function grow(
   const instance = fleet.instance();
   const numbers = Array.from({ length: size - from }, (_, index) => from + index + 1);
   // A hub, the default VPC and the spokes: more than a new account may have.
-  await raiseQuotas(instance, ["vpcs", "addresses", "natGateways"], size + 5);
+  await raiseQuotas(instance, ["vpcs", "gatewayEndpoints", "addresses", "natGateways"], size + 5);
   const before = await usageOf(instance, kubectl);
   const pushed = Date.now();
   await add(fleet, numbers);

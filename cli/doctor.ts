@@ -3,6 +3,7 @@ import { type AwsConfig, noLogin } from "./doctor/aws.ts";
 import { checkBackend } from "./doctor/backend.ts";
 import { type Finding, type Group, hasWork, note } from "./doctor/finding.ts";
 import { checkGit } from "./doctor/git.ts";
+import { checkHub } from "./doctor/hub.ts";
 import { checkLogin } from "./doctor/login.ts";
 import { type Run, runner } from "./doctor/process.ts";
 import { checkQuotas } from "./doctor/quotas.ts";
@@ -23,8 +24,9 @@ Checks what a stack needs and says what to do next; it changes nothing.
   configuration  every mistake in the stack's file
   AWS login      who you are; the account and the region are the stack's
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
-  quotas         VPCs, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is in use and what
-                 the hub and more spokes take
+  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
+                 in use and what the hub and more spokes take
+  hub            the Kubernetes version of its control plane is the stack's, once there is one
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
   packages       the charts, images and Crossplane packages that this project's files name can be had, without credentials
 
@@ -83,15 +85,17 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   const { env, run, aws, fetch } = world;
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
-  const [backend, quotas, git] = await Promise.all([
+  const [backend, quotas, hub, git] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
+    login.known ? checkHub(stack, aws) : [],
     checkGit(stack, { run, fetch, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
   ]);
   return [
     { name: "AWS login", findings: login.findings },
     { name: "backend", findings: backend },
     { name: "quotas", findings: quotas },
+    { name: "hub", findings: hub },
     { name: "Git hosts", findings: git },
     { name: "packages", findings: await packages },
   ];

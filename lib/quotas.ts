@@ -13,6 +13,7 @@ export interface Quota {
 export const quotas = {
   vpcs: { service: "vpc", code: "L-F678F1CE", name: "VPCs per Region" },
   addresses: { service: "ec2", code: "L-0263D0A3", name: "EC2-VPC Elastic IPs" },
+  gatewayEndpoints: { service: "vpc", code: "L-1B52E74A", name: "Gateway VPC endpoints per Region" },
   natGateways: { service: "vpc", code: "L-FE5A380F", name: "NAT gateways per Availability Zone" },
   clusters: { service: "eks", code: "L-1194D53C", name: "Clusters" },
   oidcProviders: { service: "iam", code: "L-858F3967", name: "OpenId connect providers per account" },

@@ -19,6 +19,7 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable)
   const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
   return {
     vpcs: vpcId ? 0 : 1,
+    gatewayEndpoints: vpcId ? 0 : 1,
     addresses: gateways,
     natGateways: Math.min(gateways, 1),
     clusters: 1,
@@ -29,7 +30,15 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable)
 }
 
 /** What a spoke takes whose Spoke says no more than it must. */
-export const spokeShare: Share = { vpcs: 1, addresses: 1, natGateways: 1, clusters: 1, oidcProviders: 1, roles: 5 };
+export const spokeShare: Share = {
+  vpcs: 1,
+  gatewayEndpoints: 1,
+  addresses: 1,
+  natGateways: 1,
+  clusters: 1,
+  oidcProviders: 1,
+  roles: 5,
+};
 
 /** Where Service Quotas tells the quotas of IAM, which is global in its partition: the region of IAM's own endpoint (AWS General Reference). */
 function homeRegion(region: string): string {

@@ -4,8 +4,10 @@ import {
   EC2Client,
   NatGatewayState,
   paginateDescribeNatGateways,
+  paginateDescribeVpcEndpoints,
   paginateDescribeVpcs,
   type Tag,
+  VpcEndpointType,
 } from "@aws-sdk/client-ec2";
 import { EKSClient, paginateListClusters } from "@aws-sdk/client-eks";
 import { IAMClient, ListOpenIDConnectProvidersCommand, paginateListRoles } from "@aws-sdk/client-iam";
@@ -64,6 +66,13 @@ export function counters(fleet: string, config: AwsConfig): Readonly<Record<Quot
     vpcs: {
       actions: "ec2:DescribeVpcs",
       count: async () => tagged(await all(paginateDescribeVpcs({ client: ec2 }, {}), ({ Vpcs }) => Vpcs)),
+    },
+    gatewayEndpoints: {
+      actions: "ec2:DescribeVpcEndpoints",
+      count: async () => {
+        const found = await all(paginateDescribeVpcEndpoints({ client: ec2 }, {}), ({ VpcEndpoints }) => VpcEndpoints);
+        return tagged(found.filter((endpoint) => endpoint.VpcEndpointType === VpcEndpointType.Gateway));
+      },
     },
     addresses: {
       actions: "ec2:DescribeAddresses",

@@ -26,9 +26,18 @@ describe("fleet doctor", () => {
       "AWS login",
       "backend",
       "quotas",
+      "hub",
       "Git hosts",
       "packages",
     ]);
+  });
+
+  test("says nothing of a hub that is not there yet", async () => {
+    const { groups } = await examined("dev", {
+      GetCallerIdentity: identity("arn:aws:iam::111111111111:user/me", "111111111111"),
+      DescribeCluster: new Refusal("ResourceNotFoundException"),
+    });
+    expect(groups).not.toHaveProperty("hub");
   });
 
   test("asks AWS for nothing more where the login does not work, and says that it did not", async () => {

@@ -2,6 +2,7 @@ import {
   AllocateAddressCommand,
   CreateNatGatewayCommand,
   CreateVpcCommand,
+  CreateVpcEndpointCommand,
   DeleteNatGatewayCommand,
   DeleteVpcCommand,
 } from "@aws-sdk/client-ec2";
@@ -39,6 +40,7 @@ describe("Service Quotas", () => {
     const values = await Promise.all(Object.values(quotas).map(inForce));
     expect(Object.fromEntries(Object.keys(quotas).map((name, at) => [name, values[at]]))).toEqual({
       vpcs: 5,
+      gatewayEndpoints: 20,
       addresses: 5,
       natGateways: 5,
       clusters: 100,
@@ -84,6 +86,24 @@ describe("what exceeds a quota is refused with AWS's code, and made once there i
     expect(await inForce(quotas.vpcs)).toBe(6);
     expect(await outcome(make(6))).toBe("allowed");
     await raise(quotas.vpcs, 10);
+  });
+
+  test("a gateway endpoint, and no interface endpoint for it", async () => {
+    const { ec2 } = cloud.deployer;
+    const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.99.0.0/16" }));
+    const make = (VpcEndpointType?: "Interface") =>
+      ec2.send(
+        new CreateVpcEndpointCommand({
+          VpcId: Vpc?.VpcId,
+          ServiceName: `com.amazonaws.${REGION}.s3`,
+          ...(VpcEndpointType ? { VpcEndpointType } : {}),
+        }),
+      );
+    for (let index = 0; index < 20; index++) await make();
+    expect(await outcome(make())).toBe("VpcEndpointLimitExceeded");
+    expect(await outcome(make("Interface"))).toBe("allowed");
+    await raise(quotas.gatewayEndpoints, 21);
+    expect(await outcome(make())).toBe("allowed");
   });
 
   test("an Elastic IP, and a NAT gateway of a zone", async () => {

@@ -13,6 +13,7 @@ afterEach(() => close());
 
 const defaults: Readonly<Record<string, number>> = {
   [quotas.vpcs.code]: 5,
+  [quotas.gatewayEndpoints.code]: 20,
   [quotas.addresses.code]: 5,
   [quotas.natGateways.code]: 5,
   [quotas.clusters.code]: 100,
@@ -26,6 +27,8 @@ const members = (name: string, all: readonly string[]) =>
 const ofHub = tagSet({ [fleetTag]: "fleet-dev", [clusterTag]: "hub" });
 const vpcs = (others: number, own = "") =>
   ec2("DescribeVpcs", "vpcSet", [...list(others, (index) => `<vpcId>vpc-${index}</vpcId>`), ...(own ? [own] : [])]);
+const endpoint = (id: string, type = "Gateway") =>
+  `<vpcEndpointId>vpce-${id}</vpcEndpointId><vpcEndpointType>${type}</vpcEndpointType>`;
 const gateway = (id: string, subnet: string, state = "available", tags = "") =>
   `<natGatewayId>${id}</natGatewayId><subnetId>${subnet}</subnetId><state>${state}</state>${tags}`;
 
@@ -33,6 +36,7 @@ const gateway = (id: string, subnet: string, state = "available", tags = "") =>
 const fresh: Answers = {
   GetServiceQuota: value,
   DescribeVpcs: vpcs(1),
+  DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", []),
   DescribeAddresses: ec2("DescribeAddresses", "addressesSet", []),
   DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", []),
   DescribeSubnets: ec2(
@@ -91,6 +95,7 @@ describe("fleet doctor, quotas", () => {
     const own = (operation: string, set: string, id: string) => ec2(operation, set, [`${id}${ofHub}`]);
     const found = await look({
       DescribeVpcs: vpcs(3, `<vpcId>vpc-hub</vpcId>${ofHub}`),
+      DescribeVpcEndpoints: own("DescribeVpcEndpoints", "vpcEndpointSet", endpoint("hub")),
       DescribeAddresses: own("DescribeAddresses", "addressesSet", "<allocationId>eipalloc-1</allocationId>"),
       DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", [
         gateway("nat-1", "subnet-a", "available", ofHub),
@@ -107,7 +112,7 @@ describe("fleet doctor, quotas", () => {
       ),
     });
     expect(found.vpcs).toMatchObject({ status: "ok", message: expect.stringContaining("the hub takes 0 more") });
-    for (const name of ["addresses", "natGateways", "clusters", "oidcProviders"] as const)
+    for (const name of ["gatewayEndpoints", "addresses", "natGateways", "clusters", "oidcProviders"] as const)
       expect(found[name].message).toContain("the hub takes 0 more");
     expect(found.roles.message).toContain("the hub takes 4 more");
   });
@@ -126,6 +131,22 @@ describe("fleet doctor, quotas", () => {
     ];
     const { natGateways } = await look({ DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", gateways) });
     expect(natGateways).toMatchObject({ status: "wrong", message: expect.stringContaining("of which 4 are in use") });
+  });
+
+  test("of gateway endpoints count one for each VPC, and no interface endpoints", async () => {
+    const endpoints = (gateways: number) =>
+      ec2("DescribeVpcEndpoints", "vpcEndpointSet", [
+        ...list(gateways, (index) => endpoint(String(index))),
+        ...list(30, (index) => endpoint(`i${index}`, "Interface")),
+      ]);
+    expect((await look({ DescribeVpcEndpoints: endpoints(18) })).gatewayEndpoints.status).toBe("ok");
+    await close();
+    const { gatewayEndpoints } = await look({ DescribeVpcEndpoints: endpoints(19) });
+    expect(gatewayEndpoints).toMatchObject({
+      status: "wrong",
+      message: "20, of which 19 are in use; the hub takes 1 more, 1 more spoke 1",
+      todo: expect.stringContaining("--service-code vpc --quota-code L-1B52E74A --desired-value 21"),
+    });
   });
 
   test("take AWS's default where the account has no value of its own, and IAM's in its home region", async () => {
@@ -165,6 +186,7 @@ describe("fleet doctor, quotas", () => {
 describe("what is counted for", () => {
   const types = {
     vpcs: "aws:ec2/vpc:Vpc",
+    gatewayEndpoints: "aws:ec2/vpcEndpoint:VpcEndpoint",
     addresses: "aws:ec2/eip:Eip",
     natGateways: "aws:ec2/natGateway:NatGateway",
     clusters: "eks:index:Cluster",
@@ -182,6 +204,7 @@ describe("what is counted for", () => {
     expect(zones).toBe(2);
     expect(share).toEqual({
       vpcs: made("vpcs"),
+      gatewayEndpoints: made("gatewayEndpoints"),
       addresses: made("addresses"),
       natGateways: perZone,
       clusters: made("clusters"),
@@ -193,6 +216,7 @@ describe("what is counted for", () => {
   test("a hub in an existing VPC makes no network", () => {
     expect(hubShare({ vpcId: "vpc-0123456789abcdef0", natGateways: "per-zone", zones: 3 })).toMatchObject({
       vpcs: 0,
+      gatewayEndpoints: 0,
       addresses: 0,
       natGateways: 0,
       clusters: 1,
@@ -206,6 +230,7 @@ describe("what is counted for", () => {
     const made = (kind: string) => kinds.filter((found) => found === kind).length;
     expect(spokeShare).toEqual({
       vpcs: made("VPC"),
+      gatewayEndpoints: made("VPCEndpoint"),
       addresses: made("EIP"),
       natGateways: made("NATGateway"),
       clusters: made("Cluster"),

@@ -12,6 +12,7 @@ from .shared import replace
 QUOTAS = {
     ("vpc", "L-F678F1CE"): {"name": "VPCs per Region", "default": 5},
     ("vpc", "L-FE5A380F"): {"name": "NAT gateways per Availability Zone", "default": 5},
+    ("vpc", "L-1B52E74A"): {"name": "Gateway VPC endpoints per Region", "default": 20},
     ("ec2", "L-0263D0A3"): {"name": "EC2-VPC Elastic IPs", "default": 5},
     ("eks", "L-1194D53C"): {"name": "Clusters", "default": 100},
     ("iam", "L-858F3967"): {"name": "OpenId connect providers per account", "default": 100, "global": True},
@@ -139,6 +140,13 @@ def extend_quotas(app):
             for gateway in ec2._nat_gateways.values()
         )
 
+    def gateway_endpoints(params):
+        """Interface endpoints have a quota of their own, by VPC."""
+        is_gateway = lambda kind: (kind or "Gateway") == "Gateway"
+        if not is_gateway(ec2._p(params, "VpcEndpointType")):
+            return 0
+        return sum(is_gateway(endpoint["VpcEndpointType"]) for endpoint in ec2._vpc_endpoints.values())
+
     # Codes and messages: EC2 API reference, "Error codes"; IAM's as it answers them.
     def ec2_limit(code, what):
         return lambda _: ec2._error(code, f"The maximum number of {what} has been reached.", 400)
@@ -148,6 +156,7 @@ def extend_quotas(app):
 
     ec2_actions, iam_actions = ec2._ACTION_MAP, iam._IAM_HANDLERS
     held(ec2_actions, "CreateVpc", lambda _: len(ec2._vpcs), ("vpc", "L-F678F1CE"), ec2_limit("VpcLimitExceeded", "VPCs"))
+    held(ec2_actions, "CreateVpcEndpoint", gateway_endpoints, ("vpc", "L-1B52E74A"), ec2_limit("VpcEndpointLimitExceeded", "VPC endpoints"))
     held(ec2_actions, "AllocateAddress", lambda _: len(ec2._addresses), ("ec2", "L-0263D0A3"), ec2_limit("AddressLimitExceeded", "addresses"))
     held(ec2_actions, "CreateNatGateway", nat_gateways, ("vpc", "L-FE5A380F"), ec2_limit("NatGatewayLimitExceeded", "NAT Gateways"))
     held(iam_actions, "CreateRole", lambda _: len(iam._roles), ("iam", "L-FE177D64"), iam_limit("RolesPerAccount"))

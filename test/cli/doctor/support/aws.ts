@@ -20,6 +20,10 @@ export interface Asked {
 /** The body that answers an operation: XML for EC2, IAM and STS, an object for the others. */
 export type Answers = Readonly<Record<string, string | object | Refusal | ((asked: Asked) => object | Refusal)>>;
 
+/** The operation behind a path of EKS's API. */
+const ofEks = (url = "") =>
+  /^\/clusters\/./.test(url) ? "DescribeCluster" : url.startsWith("/clusters") ? "ListClusters" : "";
+
 const isXml = (operation: string, body: string) => body.includes(`Action=${operation}`);
 
 function refusal({ code }: Refusal, xml: boolean): { status: number; body: string } {
@@ -47,7 +51,7 @@ export async function fakeAws(
           .split(".")
           .at(-1) ?? "";
       const action = /(?:^|&)Action=(\w+)/.exec(body)?.[1];
-      const operation = action ?? (target || (request.url?.startsWith("/clusters") ? "ListClusters" : ""));
+      const operation = action ?? (target || ofEks(request.url));
       const region = /Credential=[^/]+\/\d+\/([^/]+)/.exec(request.headers.authorization ?? "")?.[1] ?? "";
       const call: Asked = { operation, input: target === "" ? {} : JSON.parse(body), region };
       asked.push(call);

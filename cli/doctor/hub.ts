@@ -1,0 +1,67 @@
+import { DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { kubernetesVersions } from "../../components/versions.ts";
+import { fleetNames } from "../../lib/names.ts";
+import { compare } from "../../lib/version.ts";
+import { type AwsConfig, isMissing, untold } from "./aws.ts";
+import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
+import type { Stack } from "./stack.ts";
+
+const name = "Kubernetes of the hub";
+const minorOf = (version: string): number => Number(version.split(".")[1]);
+
+/**
+ * A control plane that is ahead of its stack. EKS raises one with `supportType: STANDARD` by itself when its version's standard support ends
+ * (EKS User Guide, "Manage EKS extended support"), and add-ons and nodes are left to the user ("Understand the Kubernetes version
+ * lifecycle on EKS").
+ */
+function ahead(found: string, wanted: string, release: string | undefined): Finding {
+  const message =
+    `the control plane runs ${found}, the stack says ${wanted}. EKS raises a control plane by itself when the standard support of its ` +
+    "version ends; add-ons and nodes stay where they are until the stack says the same";
+  if (!kubernetesVersions.includes(found))
+    return wrong(
+      name,
+      message,
+      `take a release of this project that supports ${found} (this one: ${kubernetesVersions.join(", ")}), and run this again`,
+    );
+  const pinned = release ? ["pulumi config rm nodeReleaseVersion   # or set it to a release for the new version"] : [];
+  return wrong(
+    name,
+    message,
+    [
+      `pulumi config set kubernetesVersion ${found}`,
+      ...pinned,
+      "pulumi refresh   # so that Pulumi's state knows the version too",
+      "pulumi up   # add-ons and nodes follow",
+    ].join("\n"),
+  );
+}
+
+/** A control plane that the stack is to raise: EKS goes one minor at a time (EKS User Guide, "Update existing cluster to new Kubernetes version"). */
+function behind(found: string, wanted: string): Finding {
+  const next = `1.${minorOf(found) + 1}`;
+  if (next === wanted)
+    return note(name, `the control plane runs ${found}, the stack says ${wanted}`, "pulumi up raises it");
+  return wrong(
+    name,
+    `the control plane runs ${found}, the stack says ${wanted}, and EKS goes one minor at a time`,
+    `pulumi config set kubernetesVersion ${next} and pulumi up, then so on to ${wanted}`,
+  );
+}
+
+/** Whether the hub's control plane runs the version that the stack says; nothing before there is a hub. */
+export async function checkHub({ settings, region }: Stack, config: AwsConfig): Promise<Finding[]> {
+  const { fleet, kubernetesVersion: wanted, nodeReleaseVersion } = settings;
+  if (region === undefined || fleet === undefined || wanted === undefined) return [];
+  const eks = new EKSClient({ ...config, region });
+  let found: string | undefined;
+  try {
+    found = (await eks.send(new DescribeClusterCommand({ name: fleetNames(fleet).hubCluster }))).cluster?.version;
+  } catch (error) {
+    return isMissing(error) ? [] : [untold(name, error, "eks:DescribeCluster")];
+  }
+  if (found === undefined) return [unchecked(name, "EKS does not tell its version", "run this again")];
+  const order = compare(found, wanted);
+  if (order === 0) return [ok(name, found)];
+  return [order > 0 ? ahead(found, wanted, nodeReleaseVersion) : behind(found, wanted)];
+}
