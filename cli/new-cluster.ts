@@ -19,6 +19,9 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes; default: the Spoke API's
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
+  --public-access-cidr A.B.C.D/N
+                         network from which people and pipelines reach its API server; can be given more than once.
+                         Without one only the hub and the cluster itself do
   --sealing SCOPE        environment: its secrets are sealed with the environment's key, which its spokes share (default);
                          cluster: with a key of its own, scope cluster-<name> of sealingKeys in the hub's stack
   --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
@@ -36,6 +39,7 @@ const options = {
   cidr: { type: "string" },
   nodes: { type: "string" },
   admin: { type: "string", multiple: true },
+  "public-access-cidr": { type: "string", multiple: true },
   sealing: { type: "string" },
   "deploy-keys": { type: "string" },
   "known-hosts": { type: "string" },
@@ -65,6 +69,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       cidr: values.cidr,
       nodes: values.nodes,
       admins: values.admin,
+      publicAccessCidrs: values["public-access-cidr"],
       sealing,
       deployKeys,
       knownHosts: await flagFile(values["known-hosts"]),

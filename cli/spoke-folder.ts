@@ -13,6 +13,7 @@ import {
   nameMistakes,
   networksOf,
   type Offer,
+  publicAccessMistakes,
   readOffer,
   schemaMistakes,
   versionMistakes,
@@ -32,6 +33,8 @@ export interface SpokeRequest {
   readonly nodes?: string | undefined;
   /** ARNs of IAM roles or users that administer the cluster. */
   readonly admins?: readonly string[] | undefined;
+  /** IPv4 networks from which people and pipelines reach the public endpoint; the hub always may. */
+  readonly publicAccessCidrs?: readonly string[] | undefined;
   readonly sealing?: Sealing | undefined;
   /** Default: the fleet's. */
   readonly deployKeys?: DeployKeys | undefined;
@@ -53,15 +56,17 @@ const flags = {
   environment: "--environment",
   nodes: "--nodes",
   admins: "--admin",
+  endpoint: "--public-access-cidr",
   sealing: "--sealing",
 };
 
 /** Members of the specification that the template has no placeholder for. */
-function extras({ admins = [], cidr, nodes, sealing }: SpokeRequest) {
+function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: SpokeRequest) {
   // What is no number stays as it is: the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
+    ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs } }),
     ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
     ...(admins.length === 0 ? {} : { admins }),
     ...(sealing === undefined ? {} : { sealing }),
@@ -91,6 +96,7 @@ function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mist
       "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
     ),
     ...(deployKeys === undefined ? [] : choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
+    ...publicAccessMistakes(request.publicAccessCidrs ?? []),
     ...versionMistakes(kubernetesVersion, environment, offer),
     ...schemaMistakes(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
     ...textMistakes({ "--environment": environment, "--tenant": tenant }),

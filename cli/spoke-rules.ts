@@ -108,6 +108,18 @@ export function versionMistakes(version: string | undefined, environment: string
   ];
 }
 
+/** What is wrong with the networks that the public endpoint admits; how much they may admit, fleet check and the hub judge. */
+export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
+  texts
+    .filter((text) => parseCidr(text) === undefined)
+    .map((text) => ({
+      key: "--public-access-cidr",
+      problem: "is not an IPv4 network",
+      got: shown(text),
+      allowed: "a.b.c.d/n with no bits set behind the prefix, such as 198.51.100.7/32 for one address",
+      remedy: "name the public addresses that you and your pipelines come from",
+    }));
+
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {
   const mistake = (problem: string, allowed: string): Mistake[] => [

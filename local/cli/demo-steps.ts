@@ -4,7 +4,7 @@ import { newSpoke } from "../../cli/spoke-folder.ts";
 import { spokeFolder } from "../../lib/layout.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
 import { ask } from "./ask.ts";
-import { appQuestion, demo, deployerArn, sshUrlOf } from "./demo.ts";
+import { appQuestion, demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
 import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
@@ -42,7 +42,10 @@ const spokeStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const { spoke: name, environment, kubernetesVersion, nodes } = demo;
     const bare = bareRepository(fleet.instance(), "gitops-system");
-    const request = { name, environment, tenant: "platform", kubernetesVersion, nodes, admins: [deployerArn] };
+    const request = {
+      ...{ name, environment, tenant: "platform", kubernetesVersion, nodes },
+      ...{ admins: [deployerArn], publicAccessCidrs: [machineCidr] },
+    };
     const change = (checkout: string) => newSpoke(checkout, request, () => factsOf(fleet));
     await once(
       bare,

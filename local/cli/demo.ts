@@ -1,3 +1,4 @@
+import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, PARTITION } from "../gateway/ministack.ts";
 import { GIT_HOST, GIT_SSH_PORT } from "../git/index.ts";
 import type { Question } from "./ask.ts";
@@ -20,6 +21,9 @@ export const sshUrlOf = (repository: string) => `ssh://git@${GIT_HOST}:${GIT_SSH
 
 /** ARN of the person of the local stack, who may use kubectl on its clusters. */
 export const deployerArn = `arn:${PARTITION}:iam::${ACCOUNT}:user/deployer`;
+
+/** This machine, as the endpoints of clusters see it. */
+export const machineCidr = `${MACHINE.publicAddress}/32`;
 
 /** What tells that the application answers. */
 export const appQuestion: Question = { namespace: demo.app, service: demo.app, port: "http", path: "/api/info" };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Instance } from "../instance/index.ts";
-import { demo, deployerArn, sshUrlOf } from "./demo.ts";
+import { demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
 
 const second = { spoke: "green", environment: "prod" };
 
@@ -32,7 +32,8 @@ Spoke ${demo.spoke} (${demo.environment}) runs, with ${demo.app} on it:
 
 Add a second one, of another environment:
   git clone ${join(paths.git, "gitops-system.git")} /tmp/fleet-system && cd /tmp/fleet-system
-  fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 --admin ${deployerArn}
+  fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 \\
+    --admin ${deployerArn} --public-access-cidr ${machineCidr}
   git add . && git commit -m "Add spoke ${second.spoke}" && git push
   kubectl get spoke ${second.spoke} -n spokes --watch
   npm start                                 adds it to the kubeconfig (in the project's folder)

@@ -56,7 +56,11 @@ export async function startGateway(
     runtime,
     aws,
     now: () => Math.floor(Date.now() / 1000),
-    wake: (name) => work.wake(name),
+    wake: (name) => {
+      work.wake(name);
+      // Its settings or its nodes may be others now.
+      endpoints.wake("all");
+    },
   };
   const keepEndpoints = endpointKeeper(eks);
   const endpoints = worker(
@@ -166,9 +170,11 @@ export async function startGateway(
   };
 }
 
-/** Whether a request may change who reaches the endpoints of clusters: a rule of a security group, or a NAT gateway. */
+/** Whether a request may change who reaches the endpoints of clusters. */
 function changesReach({ body }: HttpRequest): boolean {
-  return /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway)/.test(body.toString("latin1"));
+  return /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway|Route|VpcPeeringConnection)/.test(
+    body.toString("latin1"),
+  );
 }
 
 /** The path within the chart repository: all of it under its own name, /charts/ under the gateway's address. */

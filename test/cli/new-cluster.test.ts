@@ -55,7 +55,7 @@ describe("fleet new-cluster", () => {
     expect(parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources).toEqual(["spoke.yaml"]);
   });
 
-  test("takes a version, a region, a network, nodes and administrators, and leaves the template's comments", async () => {
+  test("takes a version, a region, networks, nodes and administrators, and leaves the template's comments", async () => {
     const admins = ["arn:aws:iam::000000000000:role/team"];
     const folder = await make({
       kubernetesVersion: "1.34",
@@ -63,6 +63,7 @@ describe("fleet new-cluster", () => {
       cidr: "10.9.0.0/18",
       nodes: "1",
       admins,
+      publicAccessCidrs: ["8.8.8.0/24", "9.9.9.9/32"],
     });
     const text = readFileSync(join(folder, "spoke.yaml"), "utf8");
     expect(parse(text).spec).toMatchObject({
@@ -71,6 +72,7 @@ describe("fleet new-cluster", () => {
       network: { cidr: "10.9.0.0/18" },
       nodes: { min: 1, desired: 1, max: 2 },
       admins,
+      endpoint: { publicAccessCidrs: ["8.8.8.0/24", "9.9.9.9/32"] },
     });
     expect(text).toContain("# Changes of the Composition arrive");
   });
@@ -126,14 +128,16 @@ describe("fleet new-cluster", () => {
       nodes: "many",
       tenant: "no team",
       admins: ["me"],
+      publicAccessCidrs: ["9.9.9.9"],
     });
-    expect(message).toContain("6 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("7 mistakes in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
     expect(message).toMatch(/--kubernetes-version: is not offered\n\s+got: {5}1\.20\n\s+allowed: 1\.34, 1\.35/);
     expect(message).toMatch(/--nodes: .*must be integer\n\s+got: {5}many/);
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
+    expect(message).toMatch(/--public-access-cidr: is not an IPv4 network\n\s+got: {5}9\.9\.9\.9\n/);
     expect(message).toMatch(/--admin: .*must match pattern.*\n\s+got: {5}me/);
     expect(spokes()).toEqual(["README.md"]);
   });

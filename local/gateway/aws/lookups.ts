@@ -14,6 +14,7 @@ import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
 import type { Quota } from "../../../lib/quotas.ts";
 import type { OidcProvider } from "../sts/token.ts";
+import { type VpcNetwork, vpcNetwork } from "./peering.ts";
 
 export interface Role {
   readonly arn: string;
@@ -37,6 +38,8 @@ export interface AwsLookups {
   subnets(ids: readonly string[]): Promise<Subnet[]>;
   /** Public addresses of the NAT gateways of a VPC. */
   natAddresses(vpcId: string): Promise<string[]>;
+  /** Blocks of a VPC, and its ways to other VPCs. */
+  network(vpcId: string): Promise<VpcNetwork>;
   /** IPv4 blocks from which security groups admit a TCP port. */
   admittedCidrs(groupIds: readonly string[], port: number): Promise<string[]>;
   /** Those of the security groups that exist, as ids. */
@@ -106,6 +109,7 @@ export function awsLookups(options: LookupOptions): AwsLookups {
       const addresses = (found.NatGateways ?? []).flatMap(({ NatGatewayAddresses = [] }) => NatGatewayAddresses);
       return addresses.flatMap(({ PublicIp }) => PublicIp ?? []);
     },
+    network: (vpcId) => vpcNetwork(ec2, vpcId),
     admittedCidrs: async (groupIds, port) => {
       const Filters = [{ Name: "group-id", Values: [...groupIds] }];
       const found = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));

@@ -1,5 +1,6 @@
-import { BlockList } from "node:net";
+import { contains, networkOf } from "../../../lib/cidr.ts";
 import type { EndpointAccess } from "../../instance/index.ts";
+import type { PeeredRoute } from "../aws/peering.ts";
 import type { Cluster } from "./model.ts";
 
 /** What of a cluster and its VPC says who reaches it, and whom it reaches. */
@@ -16,6 +17,12 @@ export interface Reach {
   readonly egress: readonly string[];
   /** Blocks from which its security groups admit the port of the API server. */
   readonly groupCidrs: readonly string[];
+  readonly vpc: { readonly id: string; readonly cidrs: readonly string[] };
+  /** Ways to other VPCs: of each subnet with nodes, and of each with network interfaces of the control plane. */
+  readonly routes: {
+    readonly nodes: readonly (readonly PeeredRoute[])[];
+    readonly controlPlane: readonly (readonly PeeredRoute[])[];
+  };
 }
 
 const EVERYBODY = "0.0.0.0/0";
@@ -29,21 +36,23 @@ export const MACHINE = { publicAddress: "1.2.3.4", connectedAddress: "10.255.0.1
 /**
  * Who reaches the endpoint of a cluster, as the EKS User Guide has it ("Cluster API server endpoint"): with private access, the
  * cluster's own VPC, and from connected networks whom its security groups admit; by the public endpoint, the addresses in
- * publicAccessCidrs, as which the nodes of a VPC count by the addresses of its NAT gateways. VPCs are not connected with each
- * other here: there is neither peering nor a transit gateway. Pure.
+ * publicAccessCidrs, as which the nodes of a VPC count by the addresses of its NAT gateways. While there is a public endpoint,
+ * public DNS gives its addresses to everybody outside of the VPC, so that nobody else comes by the private one. Pure.
  */
 export function endpointAccess(own: Reach, others: readonly Reach[]): EndpointAccess {
   const { endpointPublicAccess, endpointPrivateAccess, publicAccessCidrs = [] } = own.access;
   const publicCidrs = endpointPublicAccess === true ? publicAccessCidrs : [];
-  const privateCidrs = endpointPrivateAccess === true ? own.groupCidrs : [];
+  const privateCidrs = endpointPublicAccess !== true && endpointPrivateAccess === true ? own.groupCidrs : [];
   const machine =
     admitsAll(publicCidrs, [MACHINE.publicAddress]) || admitsAll(privateCidrs, [MACHINE.connectedAddress]);
   const nodes = ({ egress }: Reach) => admitsAll(publicCidrs, egress);
+  const connectedNodes = (other: Reach) =>
+    connected(other, own) && other.vpc.cidrs.every((cidr) => within(cidr, privateCidrs));
   return {
     address: own.address,
     sources: [
       { cidr: own.nodesCidr, admitted: endpointPrivateAccess === true || nodes(own) },
-      ...others.map((other) => ({ cidr: other.nodesCidr, admitted: nodes(other) })),
+      ...others.map((other) => ({ cidr: other.nodesCidr, admitted: nodes(other) || connectedNodes(other) })),
       // Packets from this machine to one of its own addresses come from that address.
       { cidr: `${own.address}/32`, admitted: machine },
     ],
@@ -52,7 +61,28 @@ export function endpointAccess(own: Reach, others: readonly Reach[]): EndpointAc
 
 function admitsAll(cidrs: readonly string[], addresses: readonly string[]): boolean {
   if (cidrs.includes(EVERYBODY)) return true;
-  const blocks = new BlockList();
-  for (const [address = "", prefix] of cidrs.map((cidr) => cidr.split("/"))) blocks.addSubnet(address, Number(prefix));
-  return addresses.length > 0 && addresses.every((address) => blocks.check(address));
+  return addresses.length > 0 && addresses.every((address) => within(`${address}/32`, cidrs));
+}
+
+/** Whether packets get from the nodes of one cluster to the control plane of another, and its answers back. */
+function connected(from: Reach, to: Reach): boolean {
+  if (from.vpc.id === to.vpc.id) return true;
+  return routed(from.routes.nodes, to.vpc) && routed(to.routes.controlPlane, from.vpc);
+}
+
+/** Whether every subnet has a way to all of a VPC. */
+function routed(subnets: readonly (readonly PeeredRoute[])[], vpc: Reach["vpc"]): boolean {
+  const leads = (routes: readonly PeeredRoute[]) => {
+    const there = routes.filter(({ vpcId }) => vpcId === vpc.id).map(({ cidr }) => cidr);
+    return vpc.cidrs.length > 0 && vpc.cidrs.every((cidr) => within(cidr, there));
+  };
+  return subnets.length > 0 && subnets.every(leads);
+}
+
+function within(inner: string, outers: readonly string[]): boolean {
+  const block = networkOf(inner);
+  return outers.some((text) => {
+    const outer = networkOf(text);
+    return block !== undefined && outer !== undefined && contains(outer, block);
+  });
 }

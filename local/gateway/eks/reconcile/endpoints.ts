@@ -30,14 +30,22 @@ export function endpointKeeper(context: EksContext): () => Promise<void> {
   };
 }
 
-async function reachOf({ runtime, aws }: EksContext, { number, cluster }: ClusterRecord): Promise<Reach[]> {
+async function reachOf({ runtime, aws }: EksContext, record: ClusterRecord): Promise<Reach[]> {
+  const { number, cluster, nodegroups } = record;
   const { endpoint } = runtime.addresses({ name: cluster.name, number });
   if (endpoint === undefined) return [];
-  const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [] } = cluster.resourcesVpcConfig;
+  const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [], subnetIds = [] } = cluster.resourcesVpcConfig;
   const groups = [...securityGroupIds, ...(clusterSecurityGroupId === undefined ? [] : [clusterSecurityGroupId])];
-  const [egress, groupCidrs] = await Promise.all([
+  const [egress, groupCidrs, network] = await Promise.all([
     aws.natAddresses(vpcId),
     groups.length === 0 ? [] : aws.admittedCidrs(groups, API_PORT),
+    aws.network(vpcId),
   ]);
-  return [{ access: cluster.resourcesVpcConfig, ...endpoint, egress, groupCidrs }];
+  const nodeSubnets = Object.values(nodegroups).flatMap(({ nodegroup }) => nodegroup.subnets);
+  const vpc = { id: vpcId, cidrs: network.cidrs };
+  const routes = {
+    nodes: [...new Set(nodeSubnets)].map(network.peeredRoutes),
+    controlPlane: subnetIds.map(network.peeredRoutes),
+  };
+  return [{ access: cluster.resourcesVpcConfig, ...endpoint, egress, groupCidrs, vpc, routes }];
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { clusterBody, type FakeEks, fakeEks } from "./fakes.ts";
+import { clusterBody, type FakeEks, fakeEks, roleArn } from "./fakes.ts";
 
 const HUB = "100.64.254.1";
 /** Where nodes and pods come from. */
@@ -84,13 +84,61 @@ describe("from one cluster to another", () => {
     expect(admitted()).toEqual([HUB_NODES]);
   });
 
-  test("there is none to a private endpoint, for VPCs are not connected here", async () => {
+  test("there is none to a private endpoint while their VPCs are not connected", async () => {
     eks.aws.nat.set("vpc-2", ["5.6.7.8"]);
     eks.aws.admitted.set("sg-hub", ["0.0.0.0/0"]);
     await hub({ endpointPublicAccess: false, endpointPrivateAccess: true });
     await spoke(access);
     expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
     expect(eks.errors).toEqual([]);
+  });
+
+  describe("whose VPC is peered", () => {
+    const [TO_HUB, BACK] = [
+      { cidr: "10.0.0.0/8", vpcId: "vpc-1" },
+      { cidr: "10.1.0.0/16", vpcId: "vpc-2" },
+    ];
+    /** What a way to the private endpoint takes; a test leaves one out. */
+    const conditions = {
+      "a route of every subnet with nodes": () => eks.aws.peered.set("subnet-other", [TO_HUB]),
+      "a route back of each subnet of the control plane": () => eks.aws.peered.set("subnet-b", [BACK]),
+      "a rule of the security group for all of their VPC": () => eks.aws.admitted.set("sg-hub", ["10.1.0.0/16"]),
+    };
+    const privateHub = { endpointPublicAccess: false, endpointPrivateAccess: true };
+    const peer = async () => {
+      eks.aws.peered.set("subnet-other-a", [TO_HUB]);
+      eks.aws.peered.set("subnet-a", [BACK]);
+      await spoke(access);
+      const nodegroup = {
+        nodegroupName: "default",
+        nodeRole: roleArn("node"),
+        subnets: ["subnet-other-a", "subnet-other"],
+      };
+      const made = await eks.call("POST", "/clusters/spoke/node-groups", nodegroup);
+      expect(made.status).toBe(200);
+      await eks.keepEndpoints();
+    };
+
+    test("the way to a private endpoint is over the peering connection", async () => {
+      for (const meet of Object.values(conditions)) meet();
+      await hub(privateHub);
+      await peer();
+      expect(admitted()).toEqual([HUB_NODES, SPOKE_NODES]);
+    });
+
+    test.each(Object.keys(conditions))("there is none without %s", async (missing) => {
+      for (const [name, meet] of Object.entries(conditions)) if (name !== missing) meet();
+      await hub(privateHub);
+      await peer();
+      expect(admitted()).toEqual([HUB_NODES]);
+    });
+
+    test("the way is not that one while the endpoint is public too, for names then have public addresses", async () => {
+      for (const meet of Object.values(conditions)) meet();
+      await hub({ publicAccessCidrs: ["9.9.9.0/24"], endpointPrivateAccess: true });
+      await peer();
+      expect(admitted()).toEqual([HUB_NODES]);
+    });
   });
 
   test("a cluster that is gone is forgotten", async () => {

@@ -5,6 +5,7 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll } from "vitest";
 import type { HttpResponse } from "../../../../local/gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../local/gateway/aws/lookups.ts";
+import type { PeeredRoute } from "../../../../local/gateway/aws/peering.ts";
 import type { EksContext } from "../../../../local/gateway/eks/operation.ts";
 import { type ReconcileContext, reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
 import { endpointKeeper } from "../../../../local/gateway/eks/reconcile/endpoints.ts";
@@ -140,6 +141,8 @@ export interface FakeAws extends AwsLookups {
   readonly nat: Map<string, string[]>;
   /** Blocks from which security groups admit port 443, by their id. */
   readonly admitted: Map<string, string[]>;
+  /** Ways to other VPCs, by subnet. */
+  readonly peered: Map<string, PeeredRoute[]>;
 }
 
 /** An account with the roles and the network that the tests use. */
@@ -160,10 +163,17 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   };
   const nat = new Map<string, string[]>();
   const admitted = new Map<string, string[]>();
+  const peered = new Map<string, PeeredRoute[]>();
+  const cidrs: Record<string, string[]> = { "vpc-1": ["10.0.0.0/16"], "vpc-2": ["10.1.0.0/16"] };
   return {
     groups,
     nat,
     admitted,
+    peered,
+    network: async (vpcId) => ({
+      cidrs: cidrs[vpcId] ?? [],
+      peeredRoutes: (subnetId) => peered.get(subnetId) ?? [],
+    }),
     natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
     admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
     role: async (name) =>

@@ -1,0 +1,55 @@
+import {
+  DescribeRouteTablesCommand,
+  DescribeVpcPeeringConnectionsCommand,
+  DescribeVpcsCommand,
+  type EC2Client,
+  type RouteTable,
+  type RouteTableAssociation,
+  type VpcPeeringConnection,
+} from "@aws-sdk/client-ec2";
+
+/** A block that a subnet routes to another VPC, over a peering connection that is active. */
+export interface PeeredRoute {
+  readonly cidr: string;
+  readonly vpcId: string;
+}
+
+export interface VpcNetwork {
+  /** IPv4 blocks of the VPC. */
+  readonly cidrs: readonly string[];
+  peeredRoutes(subnetId: string): readonly PeeredRoute[];
+}
+
+/** The network of a VPC, as far as it leads to other VPCs: there are no transit gateways here. */
+export async function vpcNetwork(ec2: EC2Client, vpcId: string): Promise<VpcNetwork> {
+  const [{ Vpcs = [] }, { RouteTables = [] }, { VpcPeeringConnections = [] }] = await Promise.all([
+    ec2.send(new DescribeVpcsCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
+    ec2.send(new DescribeRouteTablesCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
+    ec2.send(new DescribeVpcPeeringConnectionsCommand({ Filters: [{ Name: "status-code", Values: ["active"] }] })),
+  ]);
+  return {
+    cidrs: Vpcs.flatMap(({ CidrBlock }) => CidrBlock ?? []),
+    peeredRoutes: (subnetId) => peeredRoutes(tableOf(RouteTables, subnetId), VpcPeeringConnections, vpcId),
+  };
+}
+
+/** The table of a subnet: its own, or the VPC's main one. Pure. */
+export function tableOf(tables: readonly RouteTable[], subnetId: string): RouteTable | undefined {
+  const associated = (is: (association: RouteTableAssociation) => boolean) =>
+    tables.find(({ Associations = [] }) => Associations.some(is));
+  return associated(({ SubnetId }) => SubnetId === subnetId) ?? associated(({ Main }) => Main === true);
+}
+
+/** @param active the peering connections that carry packets; routes over others lead nowhere. Pure. */
+export function peeredRoutes(
+  table: RouteTable | undefined,
+  active: readonly VpcPeeringConnection[],
+  vpcId: string,
+): PeeredRoute[] {
+  return (table?.Routes ?? []).flatMap(({ DestinationCidrBlock: cidr, VpcPeeringConnectionId }) => {
+    const connection = active.find((each) => each.VpcPeeringConnectionId === VpcPeeringConnectionId);
+    const ends = [connection?.RequesterVpcInfo?.VpcId, connection?.AccepterVpcInfo?.VpcId];
+    if (cidr === undefined || !ends.includes(vpcId)) return [];
+    return ends.flatMap((end) => (end === undefined || end === vpcId ? [] : { cidr, vpcId: end }));
+  });
+}
