@@ -1,9 +1,9 @@
 import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inject } from "vitest";
+import { afterAll, inject } from "vitest";
 import { parse, stringify } from "yaml";
 import { rootAws } from "../../../local/cli/aws.ts";
 import { findInstance } from "../../../local/instance/index.ts";
@@ -17,6 +17,10 @@ export const instance = await (async () => {
   if (found === undefined) throw new Error(`no instance runs in ${inject("dir")}`);
   return found;
 })();
+
+/** For what a test file writes; goes with its last test. */
+export const scratch = mkdtempSync(join(tmpdir(), "fleet-test-files-"));
+afterAll(() => rmSync(scratch, { recursive: true }));
 
 export interface Result {
   readonly code: number;
@@ -69,7 +73,7 @@ export const pulumi = (args: readonly string[]) => succeed(tool("pulumi"), [...a
 
 /** Milliseconds that a token is used; EKS takes it for 15 minutes. */
 const TOKEN_MS = 600_000;
-const kept = { file: join(mkdtempSync(join(tmpdir(), "fleet-kubectl-")), "kubeconfig"), of: "", until: 0 };
+const kept = { file: join(scratch, "kubeconfig"), of: "", until: 0 };
 
 /**
  * Arguments that let kubectl act as the person of the instance's kubeconfig with a token that is kept for a while: the AWS CLI, which

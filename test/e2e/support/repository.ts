@@ -1,10 +1,9 @@
 import { mkdtempSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse, stringify } from "yaml";
 import { bareRepository } from "../../../local/git/index.ts";
-import { git, instance } from "./fleet.ts";
+import { git, instance, scratch } from "./fleet.ts";
 
 /** A person's checkout of a repository on the instance's Git server. */
 export interface Checkout {
@@ -26,7 +25,7 @@ export interface Checkout {
 export type Editable = any;
 
 export async function checkout(repository: string): Promise<Checkout> {
-  const folder = join(mkdtempSync(join(tmpdir(), "fleet-checkout-")), repository);
+  const folder = join(mkdtempSync(join(scratch, "checkout-")), repository);
   await git(["clone", "--quiet", bareRepository(instance, repository), folder]);
   const commitOf = async (revision: string) => (await git(["rev-parse", revision], folder)).trim();
   const first = await commitOf("HEAD");
