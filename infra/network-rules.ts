@@ -1,6 +1,7 @@
-import { type Cidr, contains, overlaps, parseCidr } from "../lib/cidr.ts";
+import { type Cidr, contains, overlaps, parseCidr, reservedFor } from "../lib/cidr.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
+import { ownAddress } from "./settings.ts";
 
 /** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */
 const subnetPrefixes = { min: 16, max: 28 };
@@ -104,8 +105,27 @@ function existingNetworkRules(settings: Readable): Mistake[] {
   ];
 }
 
+/** Public endpoints, of the hub and with egressCidrs of its spokes, take no reserved addresses. */
+function reservedRules(settings: Readable): Mistake[] {
+  return (["endpointPublicAccessCidrs", "egressCidrs"] as const).flatMap((key) =>
+    parsed(key, settings[key]).flatMap(({ name, text, cidr }) => {
+      const purpose = reservedFor(cidr);
+      if (purpose === undefined) return [];
+      return [
+        {
+          key: name,
+          problem: `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`,
+          got: text,
+          allowed: "networks of yours as the internet sees them",
+          remedy: `pulumi config set --path '${name}' ${ownAddress}`,
+        },
+      ];
+    }),
+  );
+}
+
 /** Rules over the keys of the network: a new VPC's blocks, or the existing VPC's ids. */
 export function networkRules(settings: Readable): readonly Mistake[] {
-  const existing = existingNetworkRules(settings);
-  return settings.vpcId ? existing : [...existing, ...zoneListRules(settings), ...subnetRules(settings)];
+  const always = [...reservedRules(settings), ...existingNetworkRules(settings)];
+  return settings.vpcId ? always : [...always, ...zoneListRules(settings), ...subnetRules(settings)];
 }

@@ -6,7 +6,7 @@ import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
-import type { Settings } from "./settings.ts";
+import { ownAddress, type Settings } from "./settings.ts";
 
 /** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
 export type Readable = Partial<Settings>;
@@ -143,7 +143,7 @@ function endpointRules(settings: Readable): Mistake[] {
             : "names no address that may use the public endpoint",
       got: shown(cidrs),
       allowed: `the networks of people and pipelines that use the cluster, at most ${maxPublicAddresses} public addresses together (a /8)`,
-      remedy: "pulumi config set --path 'endpointPublicAccessCidrs[0]' 203.0.113.0/24, or endpointPublicAccess false",
+      remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' ${ownAddress}, or endpointPublicAccess false`,
     });
   }
   return mistakes;

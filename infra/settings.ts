@@ -99,8 +99,12 @@ const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
 const cidr: Key<string> = {
   parse: (value) => (parseCidr(value) ? value : undefined),
   allowed: "an IPv4 network a.b.c.d/n with no bits set behind the prefix",
-  example: "203.0.113.0/24",
+  example: "10.0.0.0/16",
 };
+
+/** CIDR of addresses that the internet sees. AWS tells a person's own by checkip.amazonaws.com. */
+export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
+const publicCidr: Key<string> = { ...cidr, example: ownAddress };
 
 const vpcCidr: Key<string> = {
   parse: (value) => {
@@ -176,11 +180,11 @@ export const keys = {
   vpcId: text(/^(vpc-[0-9a-f]{8,17})?$/, "the ID of a VPC, or empty", "vpc-0123456789abcdef0"),
   privateSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
   publicSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
-  egressCidrs: list(cidr),
+  egressCidrs: list(publicCidr),
   spokeCidrPool: cidr,
 
   endpointPublicAccess: flag,
-  endpointPublicAccessCidrs: list(cidr),
+  endpointPublicAccessCidrs: list(publicCidr),
   endpointPrivateAccess: flag,
   endpointPrivateAccessCidrs: list(cidr),
   clusterAdmins: list(

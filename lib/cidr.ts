@@ -56,6 +56,36 @@ export const privateBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "
 export const isPrivate = (cidr: Cidr): boolean =>
   privateBlocks.some((block) => contains(networkOf(block) as Cidr, cidr));
 
+/**
+ * What blocks are reserved for (IANA IPv4 Special-Purpose Address Registry, and those of class D and E). EKS refuses them in
+ * publicAccessCidrs: "The block cannot include reserved addresses" (EKS User Guide, "Configure network access to cluster API
+ * server endpoint"). It gives no list; 10.1.0.128/27, 198.51.100.10/32 and 203.0.113.0/24 were seen refused, with "The following
+ * CIDRs are not allowed in publicAccessCidrs".
+ */
+export const reservedBlocks = {
+  "0.0.0.0/8": "this network (RFC 791)",
+  "10.0.0.0/8": "private networks (RFC 1918)",
+  "100.64.0.0/10": "shared address space (RFC 6598)",
+  "127.0.0.0/8": "loopback (RFC 1122)",
+  "169.254.0.0/16": "link-local addresses (RFC 3927)",
+  "172.16.0.0/12": "private networks (RFC 1918)",
+  "192.0.0.0/24": "protocol assignments (RFC 6890)",
+  "192.0.2.0/24": "documentation (RFC 5737)",
+  "192.88.99.0/24": "6to4 relays (RFC 7526)",
+  "192.168.0.0/16": "private networks (RFC 1918)",
+  "198.18.0.0/15": "benchmarks (RFC 2544)",
+  "198.51.100.0/24": "documentation (RFC 5737)",
+  "203.0.113.0/24": "documentation (RFC 5737)",
+  "224.0.0.0/4": "multicast (RFC 5771)",
+  "240.0.0.0/4": "future use (RFC 1112)",
+} as const;
+
+/** What the block, or a part of it, is reserved for; undefined when EKS takes it. 0.0.0.0/0 is EKS's default. */
+export function reservedFor(cidr: Cidr): string | undefined {
+  if (cidr.prefix === 0) return undefined;
+  return Object.entries(reservedBlocks).find(([block]) => overlaps(networkOf(block) as Cidr, cidr))?.[1];
+}
+
 /** Most public addresses that a public endpoint may admit, in all its blocks together: a /8. The Spoke API has the same number. */
 export const maxPublicAddresses = 2 ** 24;
 

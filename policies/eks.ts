@@ -1,7 +1,7 @@
 /** EKS clusters and their node groups. */
 import { kubernetesVersions } from "../components/versions.ts";
 import { auditLogTypes } from "../lib/control-plane-logs.ts";
-import { tooMany, tooWide, widths } from "./lib/cidr.ts";
+import { reserved, tooMany, tooWide, widths } from "./lib/cidr.ts";
 import { each, resourceRule, strings } from "./lib/rule.ts";
 import { environmentOf } from "./lib/tags.ts";
 import { isSet, list, record, text, texts, words } from "./lib/values.ts";
@@ -27,7 +27,10 @@ const endpointCidrs = resourceRule({
     const narrow: string[] = [];
     yield* each(cidrs, function* (cidr) {
       const fault = tooWide(text(cidr), limits);
+      const refused = reserved(text(cidr));
       if (fault) yield message(fault);
+      else if (refused)
+        yield `${refused}, so EKS refuses it: set publicAccessCidrs to your own networks, as the internet sees them`;
       else narrow.push(text(cidr));
     });
     const together = tooMany(narrow, limits);

@@ -1,6 +1,8 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { parseCidr, reservedFor } from "../../lib/cidr.ts";
+import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
@@ -49,16 +51,27 @@ export interface InstanceFacts {
 }
 
 /**
- * What an instance lays over a stack's values: its own facts where the stack uses its Git server and its chart mirror, and
- * the emulated account where the stack names the accounts that it may run in. Pure.
+ * What an instance lays over a stack's values: its own facts where the stack uses its Git server and its chart mirror, the
+ * emulated account where the stack names the accounts that it may run in, and the address by which the embedded cloud knows
+ * this machine where a public endpoint still names a sample's network, which AWS refuses. Pure.
  */
 export function overrides(config: Config, facts: InstanceFacts): Config {
+  const cidrsKey = `${PROJECT}:endpointPublicAccessCidrs`;
+  const ownCidrs = (config[cidrsKey] ?? []) as readonly unknown[];
+  const machine = `${MACHINE.publicAddress}/32`;
   const own: (readonly [boolean, string, unknown])[] = [
     [uses(config, `${PROJECT}:gitopsSystemRepoUrl`, facts.gitHost), `${PROJECT}:gitKnownHosts`, facts.gitKnownHosts],
     [uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost), `${PROJECT}:chartsRegistry`, facts.chartsUrl],
     [config["aws:allowedAccountIds"] !== undefined, "aws:allowedAccountIds", [ACCOUNT]],
+    [ownCidrs.some(isPlaceholder), cidrsKey, ownCidrs.map((text) => (isPlaceholder(text) ? machine : text))],
   ];
   return Object.fromEntries(own.filter(([applies]) => applies).map(([, key, value]) => [key, value]));
+}
+
+/** Whether a network is one for documentation (RFC 5737), as in the sample stacks. */
+function isPlaceholder(text: unknown): boolean {
+  const network = parseCidr(String(text));
+  return network !== undefined && (reservedFor(network)?.startsWith("documentation") ?? false);
 }
 
 /** Whether a value of a stack is a URL of a host. */

@@ -1,5 +1,5 @@
 /** Width of CIDR blocks, for both IP versions. */
-import { networkOf, publicAddresses } from "../../lib/cidr.ts";
+import { networkOf, publicAddresses, reservedFor } from "../../lib/cidr.ts";
 import { integer } from "./rule.ts";
 
 /** Parameters that say how wide a block may be. */
@@ -24,6 +24,13 @@ export function tooWide(cidr: string, limits: Limits): string | undefined {
   if (prefix === undefined) return `${JSON.stringify(cidr)} is not a CIDR block`;
   if (Number(prefix) >= minimum) return undefined;
   return Number(prefix) === 0 ? `${cidr} is the whole internet` : `${cidr} is wider than /${minimum}`;
+}
+
+/** Why EKS refuses a block on a public endpoint, undefined where it takes it. IPv4 only. */
+export function reserved(cidr: string): string | undefined {
+  const network = networkOf(cidr);
+  const purpose = network && reservedFor(network);
+  return purpose && `${cidr} is reserved for ${purpose}`;
 }
 
 /**

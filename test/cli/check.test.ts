@@ -70,7 +70,7 @@ describe("fleet check", () => {
   test("says once of a kind which of its rules it can't evaluate", () => {
     const definition = "gitops-system/platform/api/definition.yaml";
     const changes = [{ file: definition, from: "self != '0.0.0.0/0'", to: "isPublic(self)" }];
-    const endpoint = "  tenant: __tenant__\n  endpoint: { publicAccessCidrs: [203.0.113.0/24] }";
+    const endpoint = "  tenant: __tenant__\n  endpoint: { publicAccessCidrs: [5.6.7.0/24] }";
     const template = { file: "gitops-system/templates/spoke/spoke.yaml", from: "  tenant: __tenant__", to: endpoint };
     withChanges([...changes, template], (folder) => {
       const { findings, notes } = check({ repos: folder, build: buildText });

@@ -19,8 +19,12 @@ async function upWith(values: Record<string, unknown>) {
   const { config } = parse(readFileSync(join(root, "stacks", "Pulumi.dev.yaml"), "utf8"));
   const file = join(base, "Pulumi.dev.yaml");
   const changed = Object.entries(values).map(([name, value]) => [`eks-gitops-fleet:${name}`, value]);
-  const accounts = { "aws:allowedAccountIds": ["000000000000"] };
-  writeFileSync(file, stringify({ config: { ...config, ...accounts, ...Object.fromEntries(changed) } }));
+  // What the sample asks to replace.
+  const own = {
+    "aws:allowedAccountIds": ["000000000000"],
+    "eks-gitops-fleet:endpointPublicAccessCidrs": ["1.2.3.4/32"],
+  };
+  writeFileSync(file, stringify({ config: { ...config, ...own, ...Object.fromEntries(changed) } }));
   const { code, stdout, stderr } = await tryPulumi([
     "up",
     "--stack",

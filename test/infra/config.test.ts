@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { describeConfigMistakes, readConfig, supportNotice } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
-import { type ConfigText, defaultConfig, project, stackConfig } from "../support/program.ts";
-import { beyondLimit, withinLimit } from "../support/public-networks.ts";
+import { type ConfigText, committedConfig, defaultConfig, project, stackConfig } from "../support/program.ts";
+import { besideReserved, beyondLimit, refused, withinLimit } from "../support/public-networks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -95,7 +95,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   [
     "a public endpoint for everybody",
-    { endpointPublicAccessCidrs: '["203.0.113.0/24","0.0.0.0/0"]' },
+    { endpointPublicAccessCidrs: '["5.6.7.0/24","0.0.0.0/0"]' },
     "endpointPublicAccessCidrs",
     "whole Internet",
   ],
@@ -232,7 +232,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "a list with a wrong item, by a command that can be pasted",
     { endpointPublicAccessCidrs: '["100.64.0.0/33"]' },
     "endpointPublicAccessCidrs",
-    "pulumi config set --path 'endpointPublicAccessCidrs[0]' 203.0.113.0/24",
+    "pulumi config set --path 'endpointPublicAccessCidrs[0]' \\\"$(curl -s https://checkip.amazonaws.com)/32\\\"",
   ],
   ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
@@ -259,6 +259,35 @@ describe("the configuration", () => {
       const values = stackConfig(stack);
       if (stack === "local") values[own("gitKnownHosts")] = "[git.fleet.internal]:2222 ssh-ed25519 AAAA";
       expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).mistakes).toEqual([]);
+    },
+  );
+
+  it("of the sample for development refuses its network for documentation, and says how to find one's own", () => {
+    const values = committedConfig("dev");
+    expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).mistakes).toEqual([
+      {
+        key: "endpointPublicAccessCidrs[0]",
+        problem: "names addresses that EKS refuses on a public endpoint, reserved for documentation (RFC 5737)",
+        got: "203.0.113.0/24",
+        allowed: "networks of yours as the internet sees them",
+        remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' "$(curl -s https://checkip.amazonaws.com)/32"`,
+      },
+    ]);
+  });
+
+  it.each(["endpointPublicAccessCidrs", "egressCidrs"])(
+    "refuses all that EKS refuses in %s, and no neighbour",
+    (key) => {
+      const vpc = {
+        vpcId: "vpc-0123456789abcdef0",
+        privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
+      };
+      const keys = (cidrs: readonly string[]) =>
+        mistakes({ ...vpc, [key]: JSON.stringify(cidrs) })
+          .filter(({ problem }) => problem.startsWith("names addresses that EKS refuses"))
+          .map((mistake) => mistake.key);
+      expect(keys(refused)).toEqual(refused.map((_, index) => `${key}[${index}]`));
+      expect(keys(besideReserved)).toEqual([]);
     },
   );
 
@@ -310,7 +339,7 @@ describe("the configuration", () => {
     const existing = {
       vpcId: "vpc-0123456789abcdef0",
       privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
-      egressCidrs: '["198.51.100.7/32"]',
+      egressCidrs: '["5.6.7.8/32"]',
     };
     expect(mistakes(existing)).toEqual([]);
   });

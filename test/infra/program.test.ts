@@ -195,7 +195,7 @@ describe("what the stacks differ in is their configuration", () => {
     expect(one("prod", "eks:index:Cluster::hub").inputs).not.toHaveProperty("publicAccessCidrs");
     expect(one("dev", "eks:index:Cluster::hub").inputs).toMatchObject({
       endpointPublicAccess: true,
-      publicAccessCidrs: ["203.0.113.0/24"],
+      publicAccessCidrs: ["5.6.7.0/24"],
       deletionProtection: false,
     });
     const boundaries = (stack: string) =>

@@ -86,7 +86,7 @@ describe("the rules blame", () => {
     ["one subnet of an existing VPC, twice", { vpcId: "vpc-1", privateSubnetIds: ["a", "a"] }, ["privateSubnetIds"]],
     [
       "ids without a VPC, each list",
-      { publicSubnetIds: ["a"], egressCidrs: ["198.51.100.7/32"] },
+      { publicSubnetIds: ["a"], egressCidrs: ["5.6.7.8/32"] },
       ["publicSubnetIds", "egressCidrs"],
     ],
     [

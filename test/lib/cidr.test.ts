@@ -11,12 +11,14 @@ import {
   overlaps,
   parseCidr,
   part,
+  privateBlocks,
   publicAddresses,
+  reservedFor,
   size,
   vpcPrefixes,
   zoneSubnets,
 } from "../../lib/cidr.ts";
-import { beyondLimit, withinLimit } from "../support/public-networks.ts";
+import { besideReserved, beyondLimit, refused, withinLimit, withPrivate } from "../support/public-networks.ts";
 
 const cidrs = (min: number, max: number): fc.Arbitrary<Cidr> =>
   fc
@@ -87,8 +89,20 @@ describe("networkOf", () => {
   });
 });
 
+describe("reservedFor", () => {
+  it("names what EKS refuses, in whole or in part, and not its neighbours or EKS's default", () => {
+    expect(refused.filter((text) => reservedFor(given(text)) === undefined)).toEqual([]);
+    expect([...besideReserved, "0.0.0.0/0"].filter((text) => reservedFor(given(text)) !== undefined)).toEqual([]);
+    expect(reservedFor(given("203.0.113.7/32"))).toBe("documentation (RFC 5737)");
+  });
+
+  it("covers all that is private", () => {
+    expect(privateBlocks.filter((block) => reservedFor(given(block)) === undefined)).toEqual([]);
+  });
+});
+
 describe("publicAddresses", () => {
-  it.each([...withinLimit, ...beyondLimit])("counts $title", ({ cidrs, addresses }) => {
+  it.each([...withinLimit, ...beyondLimit, ...withPrivate])("counts $title", ({ cidrs, addresses }) => {
     expect(publicAddresses(cidrs.map(given))).toBe(addresses);
     expect(publicAddresses([...cidrs, ...cidrs].reverse().map(given)), "twice, the other way round").toBe(addresses);
   });

@@ -1,3 +1,4 @@
+import { type Cidr, networkOf, reservedFor } from "../../../lib/cidr.ts";
 import { invalidParameter, notServed } from "./errors.ts";
 import type { Cluster } from "./model.ts";
 import {
@@ -182,24 +183,15 @@ export function endpointAccess(asked: Body, now: EndpointAccess): EndpointAccess
   };
   if (!access.endpointPublicAccess && !access.endpointPrivateAccess)
     throw invalidParameter("Private and public endpoint access cannot be false: turn one of them on");
-  const wrong = access.publicAccessCidrs.filter((cidr) => !isCidr(cidr));
+  const wrong = access.publicAccessCidrs.filter((cidr) => networkOf(cidr) === undefined);
   if (wrong.length > 0)
     throw invalidParameter(`publicAccessCidrs: got ${wrong.join(", ")}, allowed are IPv4 CIDR blocks`);
+  const reserved = access.publicAccessCidrs.filter((cidr) => reservedFor(networkOf(cidr) as Cidr) !== undefined);
+  if (reserved.length > 0)
+    throw invalidParameter(`The following CIDRs are not allowed in publicAccessCidrs: [${reserved.join(", ")}]`);
   if (!access.endpointPublicAccess) return { ...access, publicAccessCidrs: [] };
   return {
     ...access,
     publicAccessCidrs: access.publicAccessCidrs.length > 0 ? access.publicAccessCidrs : ["0.0.0.0/0"],
   };
-}
-
-function isCidr(text: string): boolean {
-  const [address = "", length = "", ...rest] = text.split("/");
-  const octets = address.split(".");
-  return (
-    rest.length === 0 &&
-    octets.length === 4 &&
-    octets.every((octet) => /^\d{1,3}$/.test(octet) && Number(octet) < 256) &&
-    /^\d{1,2}$/.test(length) &&
-    Number(length) <= 32
-  );
 }

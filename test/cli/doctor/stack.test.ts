@@ -27,6 +27,11 @@ describe("fleet doctor, configuration", () => {
     expect(stack?.settings.fleet).toMatch(/^fleet/);
   });
 
+  test("names the network of the sample for development as the one thing that must be replaced", async () => {
+    const { findings } = await read("dev");
+    expect(findings).toMatchObject([{ status: "wrong", name: "endpointPublicAccessCidrs[0]" }]);
+  });
+
   test("tells the stack's region, accounts and how its secrets are kept, with the defaults of the project", async () => {
     const { stack, findings } = await changed({}, { secretsprovider: "awskms://alias/pulumi" });
     expect(stack).toMatchObject({

@@ -28,7 +28,7 @@ export const validationSeeds: readonly Seed[] = [
     changes: withMore(
       "coral",
       "10.130.0.0/18",
-      "  endpoint:\n    publicAccessCidrs:\n      - 203.0.113.0/24\n      - 0.0.0.0/0\n",
+      "  endpoint:\n    publicAccessCidrs:\n      - 5.6.7.0/24\n      - 0.0.0.0/0\n",
     ),
     problem:
       "Spoke coral: spec.endpoint.publicAccessCidrs.1 is refused: endpoint.publicAccessCidrs must not be 0.0.0.0/0, that is everybody; name your networks",

@@ -770,9 +770,9 @@ describe("a Spoke that can't be had", () => {
     const world = new World(spoke(), { hub: island });
     world.settle();
     expect(world.condition("SpecAccepted")).toMatchObject({ reason: "EndpointUnreachable" });
-    world.change({ endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24"] } });
+    world.change({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"] } });
     expect(world.settle().ready).toBe(true);
-    expect(at(world.forProvider("cluster"), "vpcConfig", "publicAccessCidrs")).toEqual(["203.0.113.0/24"]);
+    expect(at(world.forProvider("cluster"), "vpcConfig", "publicAccessCidrs")).toEqual(["5.6.7.0/24"]);
     const closed = new World(spoke({ endpoint: { public: false, publicAccessCidrs: [] } }), { hub: island });
     expect(closed.settle().ready).toBe(true);
     expect(at(closed.forProvider("cluster"), "vpcConfig")).toMatchObject({

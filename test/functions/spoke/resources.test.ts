@@ -213,7 +213,7 @@ describe("the network", () => {
 });
 
 describe("the control plane", () => {
-  const world = ready(spoke({ endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24", "198.51.100.1/32"] } }));
+  const world = ready(spoke({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24", "198.51.100.1/32"] } }));
   const cluster = world.forProvider("cluster");
 
   it("knows access entries only, has no administrator by birth, encrypts secrets and keeps its logs", () => {
@@ -238,7 +238,7 @@ describe("the control plane", () => {
   });
 
   it("admits the hub's addresses and those that the Spoke names, each once", () => {
-    expect(at(cluster, "vpcConfig", "publicAccessCidrs")).toEqual(["198.51.100.1/32", "203.0.113.0/24"]);
+    expect(at(cluster, "vpcConfig", "publicAccessCidrs")).toEqual(["198.51.100.1/32", "5.6.7.0/24"]);
   });
 
   const rules = (of: World) =>

@@ -28,6 +28,14 @@ test("a stack for AWS keeps its values; only the accounts that it may run in bec
   expect(overrides(config, facts)).toEqual({ "aws:allowedAccountIds": ["000000000000"] });
 });
 
+test("a public endpoint that still names a sample's network names this machine instead, beside the networks that are real", () => {
+  const cidrs = "eks-gitops-fleet:endpointPublicAccessCidrs";
+  expect(overrides({ [cidrs]: ["203.0.113.0/24", "5.6.7.0/24"] }, facts)).toEqual({
+    [cidrs]: ["1.2.3.4/32", "5.6.7.0/24"],
+  });
+  expect(overrides({ [cidrs]: ["5.6.7.0/24", "10.0.0.0/8", "office"] }, facts)).toEqual({});
+});
+
 test("the policy pack allows the instance's chart mirror to a stack that uses it, and to no other", () => {
   expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.fleet.internal" }, facts)).toEqual({
     "kubernetes-helm-registries": { registries: [facts.chartsUrl] },

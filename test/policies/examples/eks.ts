@@ -1,4 +1,4 @@
-import { beyondLimit, withinLimit } from "../../support/public-networks.ts";
+import { besideReserved, beyondLimit, withinLimit } from "../../support/public-networks.ts";
 import type { Properties, Resource } from "../support/evaluate.ts";
 import { type Example, examplesOf } from "../support/example.ts";
 
@@ -23,13 +23,13 @@ export const eksExamples: readonly Example[] = [
   cidrs("a private endpoint passes", endpoint({ endpointPublicAccess: false })),
   cidrs(
     "named networks pass",
-    endpoint({ endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24", "2001:db8::/48"] }),
+    endpoint({ endpointPublicAccess: true, publicAccessCidrs: ["5.6.7.0/24", "2001:db8::/48"] }),
   ),
   cidrs("a public endpoint without networks is stopped", endpoint({ endpointPublicAccess: true }), [unnamed]),
   cidrs("EKS's default is public, and stopped", cluster({}), [unnamed]),
   cidrs(
     "the whole internet is stopped, beside a network that passes",
-    endpoint({ endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24", "0.0.0.0/0"] }),
+    endpoint({ endpointPublicAccess: true, publicAccessCidrs: ["5.6.7.0/24", "0.0.0.0/0"] }),
     [
       "the public endpoint admits too much: 0.0.0.0/0 is the whole internet; set publicAccessCidrs to your own networks",
     ],
@@ -46,9 +46,20 @@ export const eksExamples: readonly Example[] = [
     return cidrs(`${title} is stopped`, endpoint({ publicAccessCidrs }), faults.map(tooMuch));
   }),
   cidrs(
+    "what EKS refuses is stopped",
+    endpoint({ publicAccessCidrs: ["5.6.7.0/24", "203.0.113.7/32", "10.1.0.0/16"] }),
+    [
+      "203.0.113.7/32 is reserved for documentation (RFC 5737)",
+      "10.1.0.0/16 is reserved for private networks (RFC 1918)",
+    ].map(
+      (fault) => `${fault}, so EKS refuses it: set publicAccessCidrs to your own networks, as the internet sees them`,
+    ),
+  ),
+  cidrs("what lies beside reserved addresses passes", endpoint({ publicAccessCidrs: besideReserved })),
+  cidrs(
     "addresses count as the network that they are in",
-    endpoint({ publicAccessCidrs: ["8.1.2.3/9", "8.129.2.3/9", "203.0.113.9/32"] }),
-    [tooMuch("8.1.2.3/9, 8.129.2.3/9, 203.0.113.9/32 are 16777217 public addresses together, more than a /8")],
+    endpoint({ publicAccessCidrs: ["8.1.2.3/9", "8.129.2.3/9", "5.6.7.9/32"] }),
+    [tooMuch("8.1.2.3/9, 8.129.2.3/9, 5.6.7.9/32 are 16777217 public addresses together, more than a /8")],
   ),
   cidrs("an IPv6 block of the least width passes", endpoint({ publicAccessCidrs: ["2001:db8::/32"] })),
   cidrs("a very wide IPv6 block is stopped", endpoint({ publicAccessCidrs: ["2000::/3"] }), [
@@ -64,8 +75,8 @@ export const eksExamples: readonly Example[] = [
   ),
   cidrs(
     "the width is a parameter",
-    endpoint({ publicAccessCidrs: ["203.0.0.0/16"] }),
-    ["the public endpoint admits too much: 203.0.0.0/16 is wider than /24; set publicAccessCidrs to your own networks"],
+    endpoint({ publicAccessCidrs: ["5.6.0.0/16"] }),
+    ["the public endpoint admits too much: 5.6.0.0/16 is wider than /24; set publicAccessCidrs to your own networks"],
     { minimumPrefixLength: 24 },
   ),
 

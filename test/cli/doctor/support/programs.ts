@@ -24,6 +24,8 @@ export async function devStack(change: Partial<Stack> = {}): Promise<Stack> {
   return { ...stack, ...change };
 }
 
-/** The text of stacks/Pulumi.dev.yaml as an object, to be changed and written elsewhere. */
-export const devFile = (): { config: Record<string, unknown> } & Record<string, unknown> =>
-  parse(readFileSync(join(root, "stacks", "Pulumi.dev.yaml"), "utf8"));
+/** stacks/Pulumi.dev.yaml with a network of one's own, as an object, to be changed and written elsewhere. */
+export function devFile(): { config: Record<string, unknown> } & Record<string, unknown> {
+  const { config, ...rest } = parse(readFileSync(join(root, "stacks", "Pulumi.dev.yaml"), "utf8"));
+  return { ...rest, config: { ...config, "eks-gitops-fleet:endpointPublicAccessCidrs": ["5.6.7.0/24"] } };
+}

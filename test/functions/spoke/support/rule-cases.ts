@@ -1,4 +1,4 @@
-import { beyondLimit, withinLimit } from "../../../support/public-networks.ts";
+import { besideReserved, beyondLimit, refused, withinLimit } from "../../../support/public-networks.ts";
 /**
  * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, and for one that `fleet check`
  * evaluates the rules as it does. Each case changes the valid Spoke {@link validSpoke}; `before` is what is stored first when the case is an update.
@@ -55,7 +55,7 @@ export const ruleCases: readonly RuleCase[] = [
           desired: 2,
           max: 3,
         },
-        endpoint: { public: true, publicAccessCidrs: ["203.0.113.0/24"] },
+        endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"] },
         admins: ["arn:aws:iam::111111111111:role/platform-team"],
         addons: ["metrics_server"],
         eksAddonVersions: { coredns: "v1.13.2-eksbuild.21" },
@@ -167,7 +167,7 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { nodes: { min: 3 } } },
     refused: "min <= desired <= max",
   },
-  ...["blue", "203.0.113.1", "2001:db8::/32", "203.0.113.7/24"].map((network) => ({
+  ...["blue", "5.6.7.8", "2001:db8::/32", "5.6.7.8/24"].map((network) => ({
     name: `a public endpoint for ${network}`,
     change: { spec: { endpoint: { publicAccessCidrs: [network] } } },
     refused: "endpoint.publicAccessCidrs must",
@@ -176,6 +176,15 @@ export const ruleCases: readonly RuleCase[] = [
     name: "a public endpoint for everybody",
     change: { spec: { endpoint: { publicAccessCidrs: ["0.0.0.0/0"] } } },
     refused: "must not be 0.0.0.0/0",
+  },
+  ...refused.map((network) => ({
+    name: `a public endpoint for ${network}, which is reserved`,
+    change: { spec: { endpoint: { publicAccessCidrs: [network] } } },
+    refused: `must not name reserved addresses (private, documentation, …), which EKS refuses on a public endpoint; name your networks as the internet sees them; got ${network}`,
+  })),
+  {
+    name: "a public endpoint beside reserved addresses",
+    change: { spec: { endpoint: { publicAccessCidrs: besideReserved } } },
   },
   {
     name: "a connected network",

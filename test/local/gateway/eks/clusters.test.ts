@@ -87,6 +87,16 @@ describe("CreateCluster", () => {
       { resourcesVpcConfig: { subnetIds: ["subnet-a", "subnet-b"], publicAccessCidrs: ["1.2.3.4"] } },
       /1\.2\.3\.4/,
     ],
+    [
+      "addresses that are reserved",
+      {
+        resourcesVpcConfig: {
+          subnetIds: ["subnet-a", "subnet-b"],
+          publicAccessCidrs: ["203.0.113.0/24", "5.6.7.0/24", "10.1.0.0/16"],
+        },
+      },
+      /^The following CIDRs are not allowed in publicAccessCidrs: \[203\.0\.113\.0\/24, 10\.1\.0\.0\/16\]$/,
+    ],
     ["a mode that reads aws-auth", { accessConfig: { authenticationMode: "API_AND_CONFIG_MAP" } }, /"API"/],
     [
       "a disabled KMS key",

@@ -51,7 +51,7 @@ describe("UpdateClusterVersion", () => {
 
 describe("UpdateClusterConfig", () => {
   test("changes endpoint access, and refuses what is so already", async () => {
-    const access = { endpointPublicAccess: true, endpointPrivateAccess: true, publicAccessCidrs: ["203.0.113.0/24"] };
+    const access = { endpointPublicAccess: true, endpointPrivateAccess: true, publicAccessCidrs: ["5.6.7.0/24"] };
     const { body } = await config({ resourcesVpcConfig: access });
     expect(body.update.type).toBe("EndpointAccessUpdate");
     await eks.settle();
