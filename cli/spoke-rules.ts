@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../functions/spoke/versions.ts";
-import { isPrivate, overlaps, parseCidr, privateBlocks, vpcPrefixes } from "../lib/cidr.ts";
+import { isPrivate, overlaps, parseCidr, privateBlocks, reservedFor, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { spokesFolder } from "../lib/layout.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
@@ -110,15 +110,24 @@ export function versionMistakes(version: string | undefined, environment: string
 
 /** What is wrong with the networks that the public endpoint admits; how much they may admit, fleet check and the hub judge. */
 export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
-  texts
-    .filter((text) => parseCidr(text) === undefined)
-    .map((text) => ({
-      key: "--public-access-cidr",
-      problem: "is not an IPv4 network",
-      got: shown(text),
-      allowed: "a.b.c.d/n with no bits set behind the prefix, such as 198.51.100.7/32 for one address",
-      remedy: "name the public addresses that you and your pipelines come from",
-    }));
+  texts.flatMap((text) => {
+    const cidr = parseCidr(text);
+    const purpose = cidr && reservedFor(cidr);
+    if (cidr !== undefined && purpose === undefined) return [];
+    return [
+      {
+        key: "--public-access-cidr",
+        problem:
+          purpose === undefined
+            ? "is not an IPv4 network"
+            : `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`,
+        got: shown(text),
+        allowed: "a.b.c.d/n of public addresses, with no bits set behind the prefix; /32 is one address",
+        remedy:
+          "name the addresses that the internet sees of you and your pipelines (curl https://checkip.amazonaws.com)",
+      },
+    ];
+  });
 
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {

@@ -128,9 +128,9 @@ describe("fleet new-cluster", () => {
       nodes: "many",
       tenant: "no team",
       admins: ["me"],
-      publicAccessCidrs: ["9.9.9.9"],
+      publicAccessCidrs: ["9.9.9.9", "203.0.113.0/24"],
     });
-    expect(message).toContain("7 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("8 mistakes in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
@@ -138,6 +138,7 @@ describe("fleet new-cluster", () => {
     expect(message).toMatch(/--nodes: .*must be integer\n\s+got: {5}many/);
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
     expect(message).toMatch(/--public-access-cidr: is not an IPv4 network\n\s+got: {5}9\.9\.9\.9\n/);
+    expect(message).toMatch(/--public-access-cidr: .* reserved for documentation .*\n\s+got: {5}203\.0\.113\.0\/24\n/);
     expect(message).toMatch(/--admin: .*must match pattern.*\n\s+got: {5}me/);
     expect(spokes()).toEqual(["README.md"]);
   });
