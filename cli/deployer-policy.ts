@@ -39,16 +39,17 @@ interface Request {
 }
 
 /** What the program accepts, flag by flag, and the forms of AWS. */
-const forms: Readonly<Record<keyof Request, { readonly parse: (value: string) => unknown; readonly allowed: string }>> =
-  {
-    fleet: keys.fleet,
-    account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
-    region: {
-      parse: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.exec(value) ?? undefined,
-      allowed: "the name of an AWS region, such as eu-central-1",
-    },
-    boundary: keys.permissionsBoundary,
-  };
+export const forms: Readonly<
+  Record<keyof Request, { readonly parse: (value: string) => unknown; readonly allowed: string }>
+> = {
+  fleet: keys.fleet,
+  account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
+  region: {
+    parse: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.exec(value) ?? undefined,
+    allowed: "the name of an AWS region, such as eu-central-1",
+  },
+  boundary: keys.permissionsBoundary,
+};
 
 /** Every mistake in the flags. */
 function mistakesOf(request: Request): Mistake[] {
@@ -62,7 +63,7 @@ function mistakesOf(request: Request): Mistake[] {
 }
 
 /** The fleet's own boundaries are made and changed by the deployer: it would not be held by them. */
-function ownBoundaryMistakes({ fleet, boundary = "" }: Request): Mistake[] {
+export function ownBoundaryMistakes({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Mistake[] {
   const { boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
   if (![boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
   return [

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { hubName } from "../lib/names.ts";
-import { instantiate, requireCheckout } from "./folder.ts";
+import { type Files, instantiate, requireCheckout } from "./folder.ts";
 import { refuse } from "./usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
@@ -81,22 +81,29 @@ export function fleetNameMistakes(fleet: string): Mistake[] {
   ];
 }
 
+/** The files of a fleet in gitops-system, from the top of the checkout. */
+export async function fleetFiles(checkout: string, fleet: string): Promise<Files> {
+  const folders = { clusters: hubFolder(fleet), spokes: spokesFolder(fleet) };
+  const files = Object.entries(folders).map(async ([part, folder]) => {
+    const made = await instantiate(checkout, join(template, part), { fleet });
+    return Object.entries(made).map(([name, text]) => [join(folder, name), text] as const);
+  });
+  return Object.fromEntries((await Promise.all(files)).flat());
+}
+
 /**
  * Writes the files of a fleet in a checkout of gitops-system, as far as they are not there.
  * @returns those that were written, from the top of the checkout.
  */
 export async function writeFleetFiles(checkout: string, fleet: string): Promise<string[]> {
-  const folders = { clusters: hubFolder(fleet), spokes: spokesFolder(fleet) };
-  const written: string[] = [];
-  for (const [part, folder] of Object.entries(folders))
-    for (const [name, text] of Object.entries(await instantiate(checkout, join(template, part), { fleet }))) {
-      const path = join(folder, name);
-      if (existsSync(join(checkout, path))) continue;
-      mkdirSync(dirname(join(checkout, path)), { recursive: true });
-      writeFileSync(join(checkout, path), text);
-      written.push(path);
-    }
-  return written;
+  const missing = Object.entries(await fleetFiles(checkout, fleet)).filter(
+    ([path]) => !existsSync(join(checkout, path)),
+  );
+  for (const [path, text] of missing) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    writeFileSync(join(checkout, path), text);
+  }
+  return missing.map(([path]) => path);
 }
 
 /** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. */

@@ -7,6 +7,15 @@ import { UsageError } from "./usage.ts";
 /** Text of files by their path in a folder. */
 export type Files = Readonly<Record<string, string>>;
 
+/** The files of a folder and of those in it. */
+export async function readFiles(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [relative(folder, path), await readFile(path, "utf8")] as const)),
+  );
+}
+
 /**
  * The files of a template in a checkout, with their placeholders filled in.
  * @throws UsageError when the folder is not a checkout with this template.
@@ -16,13 +25,8 @@ export async function instantiate(
   template: string,
   values: Readonly<Record<string, string>>,
 ): Promise<Files> {
-  const folder = join(checkout, template);
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const filled = await Promise.all(
-    paths.map(async (path) => [relative(folder, path), fillTemplate(await readFile(path, "utf8"), values)] as const),
-  );
-  return Object.fromEntries(filled);
+  const files = Object.entries(await readFiles(join(checkout, template)));
+  return Object.fromEntries(files.map(([path, text]) => [path, fillTemplate(text, values)]));
 }
 
 /** @throws UsageError when `checkout` has no `template`, so is not a checkout of `repository`. */

@@ -4,6 +4,7 @@ import * as check from "./check.ts";
 import * as deployerPolicy from "./deployer-policy.ts";
 import * as diff from "./diff.ts";
 import * as doctor from "./doctor.ts";
+import * as init from "./init.ts";
 import * as moveSpokes from "./move-spokes.ts";
 import * as newCluster from "./new-cluster.ts";
 import * as newFleet from "./new-fleet.ts";
@@ -24,6 +25,7 @@ const commands: Readonly<Record<string, Command>> = {
   "deployer-policy": deployerPolicy,
   diff,
   doctor,
+  init,
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,
   "new-fleet": newFleet,

@@ -1,23 +1,16 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { parse } from "yaml";
-import { readConfig } from "../../infra/config.ts";
-import type { Readable } from "../../infra/rules.ts";
+import { type Judged, judge, type Project, readProject, type StackFile, stackPath } from "../stack-config.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import type { Run } from "./process.ts";
 
 /** A stack as its file in the checkout describes it: nothing is decrypted, and no backend is asked. */
-export interface Stack {
+export interface Stack extends Omit<Judged, "mistakes"> {
   /** As given, with organization and project where they were. */
   readonly name: string;
   readonly file: string;
-  /** Settings that could be read; one that is encrypted is missing or a placeholder. */
-  readonly settings: Readable;
-  /** Names of the keys that are encrypted in the file. */
-  readonly encrypted: readonly string[];
-  /** `aws:region`. */
-  readonly region: string | undefined;
   /** `aws:allowedAccountIds`. */
   readonly accounts: readonly string[];
   /** `secretsprovider` of the file, such as `awskms://alias/pulumi`. */
@@ -25,22 +18,6 @@ export interface Stack {
   /** Whether the file has the salt of a passphrase. */
   readonly hasPassphrase: boolean;
 }
-
-interface StackFile {
-  readonly secretsprovider?: string;
-  readonly encryptionsalt?: string;
-  readonly config?: Readonly<Record<string, unknown>>;
-}
-
-interface Project {
-  readonly name: string;
-  readonly stackConfigDir?: string;
-  readonly config: Readonly<Record<string, { readonly default: unknown }>>;
-}
-
-const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-const isEncrypted = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && Object.keys(value).join() === "secure";
 
 export interface StackOptions {
   /** Folder of the Pulumi project. */
@@ -52,18 +29,24 @@ export interface StackOptions {
 
 /** The stack that is meant, and what is wrong with its configuration; without a stack the findings say why. */
 export async function readStack(options: StackOptions, run: Run): Promise<{ stack?: Stack; findings: Finding[] }> {
-  const project = parse(await readFile(join(options.root, "Pulumi.yaml"), "utf8")) as Project;
-  const folder = join(options.root, project.stackConfigDir ?? ".");
+  const project = await readProject(options.root);
+  const { folder } = project;
   const name = options.stack ?? (await selected(run));
   if (name === undefined) {
     const known = (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
     const todo = `name one with --stack; ${folder} has ${known.join(", ")}`;
     return { findings: [wrong("stack", "none is named, and none is selected", todo)] };
   }
-  const file = options.configFile ?? join(folder, `Pulumi.${name.split("/").at(-1)}.yaml`);
+  const file = options.configFile ?? stackPath(project, name);
   if (!existsSync(file))
     return {
-      findings: [wrong("stack", `${name} has no file ${file}`, "copy one of the examples beside it and edit it")],
+      findings: [
+        wrong(
+          "stack",
+          `${name} has no file ${file}`,
+          "fleet init writes it; or copy one of the examples beside it, and edit it",
+        ),
+      ],
     };
   const written = (parse(await readFile(file, "utf8")) ?? {}) as StackFile;
   const stack = stackOf(name, file, written, project);
@@ -71,28 +54,11 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
 }
 
 function stackOf(name: string, file: string, written: StackFile, project: Project) {
-  const { config = {} } = written;
-  const defaults = Object.entries(project.config).map(([key, { default: value }]) => [`${project.name}:${key}`, value]);
-  const values: Record<string, unknown> = { ...Object.fromEntries(defaults), ...config };
-  const region = typeof config["aws:region"] === "string" ? config["aws:region"] : undefined;
-  const { settings, mistakes } = readConfig({
-    project: project.name,
-    values: Object.fromEntries(
-      Object.entries(values).map(([key, value]) => [key, isEncrypted(value) ? "(encrypted)" : asText(value)]),
-    ),
-    isSecret: (key) => isEncrypted(values[key]),
-    region,
-  });
-  const prefix = `${project.name}:`;
-  const encrypted = Object.keys(values)
-    .filter((key) => key.startsWith(prefix) && isEncrypted(values[key]))
-    .map((key) => key.slice(prefix.length));
-  // Nobody here can read what is encrypted: the program judges it.
-  const known = mistakes.filter(({ key }) => !encrypted.includes(key));
-  const findings = known.map(({ key, problem, got, allowed, remedy }) =>
+  const { mistakes, ...judged } = judge(written, project);
+  const findings = mistakes.map(({ key, problem, got, allowed, remedy }) =>
     wrong(key, `${problem}; got ${got}, allowed is ${allowed}`, remedy),
   );
-  const accounts = accountsOf(config["aws:allowedAccountIds"]);
+  const accounts = accountsOf(written.config?.["aws:allowedAccountIds"]);
   if (accounts === undefined) {
     const todo = "pulumi config set --path 'aws:allowedAccountIds[0]' <account>";
     findings.push(
@@ -102,9 +68,7 @@ function stackOf(name: string, file: string, written: StackFile, project: Projec
   const stack: Stack = {
     name,
     file,
-    settings,
-    encrypted,
-    region,
+    ...judged,
     accounts: accounts ?? [],
     secretsProvider: written.secretsprovider,
     hasPassphrase: written.encryptionsalt !== undefined,

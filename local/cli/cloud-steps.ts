@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { contentFolder, contentNames } from "../../cli/init/repositories.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
@@ -44,20 +44,14 @@ const awsStep: Step<Fleet> = {
   },
 };
 
-/** The Git repositories of the project, from the folders of repos/. */
-export const repositories = async () =>
-  (await readdir(join(CHECKOUT, "repos"), { withFileTypes: true }))
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-
 const gitStep: Step<Fleet> = {
   name: "start the Git server and publish the repositories",
   run: async (fleet, report) => {
     const instance = fleet.instance();
     gitKnownHosts(instance); // makes the host key before the server needs it
-    for (const name of await repositories()) {
+    for (const name of await contentNames(CHECKOUT)) {
       report(
-        `${name}: ${publish(bareRepository(instance, name), join(CHECKOUT, "repos", name), `Publish repos/${name}`)}`,
+        `${name}: ${publish(bareRepository(instance, name), contentFolder(CHECKOUT, name), `Publish repos/${name}`)}`,
       );
     }
     await giveFolders(bareRepository(instance, "gitops-system"), await fleetNameOf(fleet.stack), report);

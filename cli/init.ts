@@ -1,0 +1,122 @@
+import { dirname, relative, resolve } from "node:path";
+import { runner } from "./doctor/process.ts";
+import { nextSteps } from "./init/next.ts";
+import type { InitRequest } from "./init/request.ts";
+import { init, type Part } from "./init/write.ts";
+import { flagFile, onePositional, parsed } from "./usage.ts";
+
+export const summary = "the Git repositories and the stack file that a new fleet begins with";
+
+const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
+                      --system-url URL --workloads-url URL --known-hosts FILE --endpoint-cidr CIDR [options]
+
+Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
+stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks nothing of AWS and of the Git host, and pushes nothing. What is there
+already stays as it is; what would be written otherwise is told.
+
+  --stack NAME               Pulumi stack of the hub; dev and prod are the names of the examples
+  --fleet NAME               prefix of the fleet's names in AWS; it can't be changed later
+  --environment NAME         environment of the hub
+  --spoke-environment NAME   environment of the spokes to come; default: the hub's. Can be given more than once
+  --account ID               AWS account, the only one in which the stack may run
+  --region REGION            AWS region of the hub
+  --system-url URL           where gitops-system is to be pushed to, and Flux reads it: ssh://git@host/path.git
+  --workloads-url URL        the same for gitops-workloads
+  --sample-app-url URL       also writes payment-app-manifests, the sample application, which is to be pushed there
+  --known-hosts FILE         keys of the Git host, as ssh-keyscan prints them, compared with what the host publishes
+  --endpoint-cidr CIDR       public network that may use the hub's Kubernetes API. Can be given more than once
+  --private-cidr CIDR        network connected to the hub's VPC that may use its private endpoint. Can be given more than once
+  --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
+  --vpc-cidr CIDR            network of the hub's VPC; default: the example's
+  --function-package NAME    where the composition function is published; default: this project's (docs/function-package.md)
+  --boundary ARN             policy that is the permissions boundary of every role of the hub
+  --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
+  --github-app-id ID, --github-app-installation ID
+  --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod (three
+                             zones, protected from removal, a private endpoint unless --endpoint-cidr is given)
+
+Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
+`;
+
+const options = {
+  stack: { type: "string", default: "" },
+  fleet: { type: "string", default: "" },
+  environment: { type: "string", default: "" },
+  "spoke-environment": { type: "string", multiple: true },
+  account: { type: "string", default: "" },
+  region: { type: "string", default: "" },
+  "system-url": { type: "string", default: "" },
+  "workloads-url": { type: "string", default: "" },
+  "sample-app-url": { type: "string" },
+  "known-hosts": { type: "string" },
+  "endpoint-cidr": { type: "string", multiple: true },
+  "private-cidr": { type: "string", multiple: true },
+  admin: { type: "string", multiple: true },
+  "vpc-cidr": { type: "string" },
+  "function-package": { type: "string" },
+  boundary: { type: "string" },
+  "git-authentication": { type: "string" },
+  "github-app-id": { type: "string" },
+  "github-app-installation": { type: "string" },
+  example: { type: "string", default: "dev" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** Variables by which git would look at another repository than the one that is meant, as in a hook. */
+const ofOtherRepositories = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+
+/** The shorter way to say where something is. */
+function brief(path: string): string {
+  const way = relative(process.cwd(), path);
+  return way !== "" && way.length < path.length ? way : path;
+}
+
+function described({ path, made, differences }: Part): string {
+  const name = brief(path);
+  if (made) return `made   ${name}`;
+  if (differences.length === 0) return `there  ${name}, as it would be written`;
+  const shown = differences.slice(0, 10);
+  const rest = differences.length - shown.length;
+  return [
+    `there  ${name}, left as it is. What would be written differs:`,
+    ...[...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].map((line) => `         ${line}`),
+  ].join("\n");
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("init", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const request: InitRequest = {
+    folder: resolve(onePositional("init", "folder", positionals)),
+    stack: values.stack,
+    fleet: values.fleet,
+    environment: values.environment,
+    spokeEnvironments: values["spoke-environment"] ?? [values.environment],
+    account: values.account,
+    region: values.region,
+    systemUrl: values["system-url"],
+    workloadsUrl: values["workloads-url"],
+    sampleAppUrl: values["sample-app-url"],
+    gitAuthentication: values["git-authentication"],
+    githubAppId: values["github-app-id"],
+    githubAppInstallationId: values["github-app-installation"],
+    knownHosts: await flagFile(values["known-hosts"]),
+    endpointCidrs: values["endpoint-cidr"] ?? [],
+    privateCidrs: values["private-cidr"] ?? [],
+    admins: values.admin ?? [],
+    vpcCidr: values["vpc-cidr"],
+    functionPackage: values["function-package"],
+    boundary: values.boundary,
+    example: values.example,
+  };
+  const root = dirname(import.meta.dirname);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
+  const parts = await init(root, request, runner(root, env));
+  console.log(
+    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) })}`,
+  );
+  return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
+}

@@ -1,0 +1,162 @@
+import { existsSync, statSync } from "node:fs";
+import { relative, sep } from "node:path";
+import { type Mistake, shown } from "../../lib/mistakes.ts";
+import { forms, ownBoundaryMistakes } from "../deployer-policy.ts";
+import { fleetNameMistakes } from "../fleet-folders.ts";
+import { choiceMistakes, readOffer } from "../spoke-rules.ts";
+import { judge, type Project } from "../stack-config.ts";
+import { textMistakes } from "../usage.ts";
+import { contentFolder } from "./repositories.ts";
+import type { InitRequest } from "./request.ts";
+import { examplesOf, stackConfig } from "./stack.ts";
+
+/** Flags by the config key that they set, and what to do when its value is wrong. */
+const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: string }>> = {
+  fleet: { flag: "--fleet", remedy: "choose another name; it can't be changed once there is a hub" },
+  environment: { flag: "--environment", remedy: "choose another name" },
+  "aws:region": { flag: "--region", remedy: "give --region" },
+  vpcCidr: { flag: "--vpc-cidr", remedy: "give a network such as --vpc-cidr 10.0.0.0/16" },
+  endpointPublicAccessCidrs: {
+    flag: "--endpoint-cidr",
+    remedy:
+      "give the public address that you and your pipelines come from, such as --endpoint-cidr a.b.c.d/32 (curl https://checkip.amazonaws.com)",
+  },
+  endpointPrivateAccessCidrs: { flag: "--private-cidr", remedy: "give networks that are connected to the hub's VPC" },
+  clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
+  permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
+  sealingKeys: { flag: "--spoke-environment", remedy: "choose other environments" },
+  gitopsSystemRepoUrl: {
+    flag: "--system-url",
+    remedy:
+      "give --system-url ssh://git@<host>/<organization>/gitops-system.git, or an https:// URL with --git-authentication token or github-app",
+  },
+  gitopsWorkloadsRepoUrl: {
+    flag: "--workloads-url",
+    remedy:
+      "give --workloads-url ssh://git@<host>/<organization>/gitops-workloads.git, or an https:// URL with --git-authentication token or github-app",
+  },
+  gitAuthentication: { flag: "--git-authentication", remedy: "choose one" },
+  githubAppId: { flag: "--github-app-id", remedy: "give the ID of your GitHub App" },
+  githubAppInstallationId: { flag: "--github-app-installation", remedy: "give the ID of the app's installation" },
+  gitKnownHosts: {
+    flag: "--known-hosts",
+    remedy:
+      "ssh-keyscan -t ed25519 <host> > known_hosts, compare it with the fingerprint that the host publishes, and give --known-hosts known_hosts",
+  },
+  functionPackage: { flag: "--function-package", remedy: "name the package without a tag (docs/function-package.md)" },
+};
+
+/** Secrets, which pulumi config set --secret writes once the stack has its key: a later step, and no mistake now. */
+const laterKeys = ["gitToken", "githubAppPrivateKey"];
+
+/** A flag that the command can't do without. */
+const missing = (flag: string, allowed: string): Mistake => ({
+  key: flag,
+  problem: "is missing",
+  got: "(nothing)",
+  allowed,
+  remedy: `give ${flag}`,
+});
+
+/** A flag that is not given, or whose value has another form. */
+function formMistakes(flag: string, value: string, allowed: string, accepts: (value: string) => boolean): Mistake[] {
+  if (value === "") return [missing(flag, allowed)];
+  if (accepts(value)) return [];
+  return [{ key: flag, problem: "has another form", got: shown(value), allowed, remedy: `give another ${flag}` }];
+}
+
+function folderMistakes(root: string, folder: string): Mistake[] {
+  const key = "<folder>";
+  const way = relative(root, folder);
+  const inside = way === "" || !(way === ".." || way.startsWith(`..${sep}`));
+  if (inside)
+    return [
+      {
+        key,
+        problem: "lies in this project's checkout",
+        got: folder,
+        allowed: "a folder beside it: each repository in it is one of its own",
+        remedy: "choose another folder, such as ../fleet",
+      },
+    ];
+  if (!existsSync(folder) || statSync(folder).isDirectory()) return [];
+  return [
+    {
+      key,
+      problem: "is no folder",
+      got: folder,
+      allowed: "a folder, or a path at which nothing is",
+      remedy: "choose another path",
+    },
+  ];
+}
+
+/** Repositories of applications lie beside gitops-workloads; what else is allowed is said in parameters.yaml of gitops-system. */
+function sampleMistakes({ sampleAppUrl, workloadsUrl }: InitRequest): Mistake[] {
+  const beside = workloadsUrl.slice(0, workloadsUrl.lastIndexOf("/") + 1);
+  if (sampleAppUrl === undefined || sampleAppUrl.slice(0, sampleAppUrl.lastIndexOf("/") + 1) === beside) return [];
+  return [
+    {
+      key: "--sample-app-url",
+      problem:
+        "is not beside gitops-workloads, so the spokes' admission policies would refuse it (platform/policies/parameters.yaml)",
+      got: shown(sampleAppUrl),
+      allowed: `a repository of the same organization or group: ${beside || "<workloads-url>"}payment-app-manifests.git`,
+      remedy: "choose a repository there; others can be allowed in parameters.yaml later",
+    },
+  ];
+}
+
+/** Mistakes in what the flags ask of AWS and of this project, before anything of the stack is judged. */
+async function ownMistakes(root: string, request: InitRequest, examples: readonly string[]): Promise<Mistake[]> {
+  const { account, boundary, environment, example, fleet, region, spokeEnvironments, stack } = request;
+  const { environments } = await readOffer(contentFolder(root, "gitops-system"));
+  const isForm = (form: (typeof forms)[keyof typeof forms]) => (value: string) => form.parse(value) !== undefined;
+  return [
+    ...folderMistakes(root, request.folder),
+    // Pulumi's rule for names of stacks (pkg/backend/httpstate, "validateStackName").
+    ...formMistakes("--stack", stack, "up to 100 letters, digits, hyphens, underscores and dots", (value) =>
+      /^[A-Za-z0-9_.-]{1,100}$/.test(value),
+    ),
+    ...(fleet === ""
+      ? [missing("--fleet", "the fleet's name, the prefix of its names in AWS")]
+      : fleetNameMistakes(fleet).map((mistake) => ({ ...mistake, key: "--fleet" }))),
+    ...(environment === ""
+      ? [missing("--environment", environments.join(", "))]
+      : textMistakes({ "--environment": environment })),
+    ...spokeEnvironments.flatMap((name) =>
+      name === ""
+        ? []
+        : choiceMistakes(
+            "--spoke-environment",
+            name,
+            environments,
+            "choose one of those that gitops-system has; it is --environment when it is not given",
+          ),
+    ),
+    ...formMistakes("--account", account, forms.account.allowed, isForm(forms.account)),
+    ...formMistakes("--region", region, forms.region.allowed, isForm(forms.region)),
+    ...choiceMistakes("--example", example, examples, "choose one"),
+    ...ownBoundaryMistakes({ fleet, boundary }).map((mistake) => ({ ...mistake, key: "--boundary" })),
+    ...sampleMistakes(request),
+  ];
+}
+
+/** Everything that is wrong with a request: the flags, and by the program's own rules the configuration that they make. */
+export async function mistakesOf(root: string, request: InitRequest, project: Project): Promise<Mistake[]> {
+  const examples = examplesOf(project);
+  const own = await ownMistakes(root, request, examples);
+  // Under a name that is no example's, the rest is judged all the same.
+  const example = examples.find((name) => name === request.example) ?? examples[0];
+  if (example === undefined) return own;
+  const { mistakes } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
+  const known = new Set(own.map(({ key }) => key));
+  const judged = mistakes
+    .filter(({ key }) => !laterKeys.includes(key))
+    .map(({ key, remedy, ...rest }) => ({
+      ...rest,
+      key: flags[key]?.flag ?? key,
+      remedy: flags[key]?.remedy ?? remedy,
+    }));
+  return [...own, ...judged.filter(({ key }) => !known.has(key))];
+}

@@ -1,0 +1,106 @@
+import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { type Document, isMap, parse, parseDocument, type YAMLMap } from "yaml";
+import { type Project, type StackFile, stackPath } from "../stack-config.ts";
+import type { InitRequest } from "./request.ts";
+
+/** The file of a new stack, made from one of the project's examples: its comments and choices stay, what is somebody else's goes. */
+
+/** Stacks of the checkout that are examples. */
+export const examplesOf = (project: Project): string[] =>
+  ["dev", "prod"].filter((name) => existsSync(stackPath(project, name)));
+
+/** What a request sets, by config key; undefined takes the example's value away, so that the default of Pulumi.yaml counts. */
+function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<string, unknown>> {
+  const { endpointCidrs, privateCidrs, admins, knownHosts } = request;
+  const some = <T>(items: readonly T[]) => (items.length > 0 ? items : undefined);
+  const ofProject = {
+    fleet: request.fleet || undefined,
+    environment: request.environment || undefined,
+    ...(request.vpcCidr === undefined ? {} : { vpcCidr: request.vpcCidr }),
+    ...(endpointCidrs.length > 0 ? { endpointPublicAccess: true } : {}),
+    endpointPublicAccessCidrs: some(endpointCidrs),
+    endpointPrivateAccessCidrs: some(privateCidrs),
+    clusterAdmins: some(admins),
+    permissionsBoundary: request.boundary,
+    functionPackage: request.functionPackage,
+    sealingKeys: request.spokeEnvironments
+      .filter((scope) => scope !== "")
+      .map((scope) => ({ scope, generation: "1", active: true })),
+    gitopsSystemRepoUrl: request.systemUrl || undefined,
+    gitopsSystemRepoRevision: undefined,
+    gitopsWorkloadsRepoUrl: request.workloadsUrl || undefined,
+    gitopsWorkloadsRepoRevision: undefined,
+    gitAuthentication: request.gitAuthentication,
+    githubAppId: request.githubAppId,
+    githubAppInstallationId: request.githubAppInstallationId,
+    gitKnownHosts: knownHosts === undefined ? undefined : `${knownHosts.trim()}\n`,
+  };
+  return {
+    "aws:region": request.region || undefined,
+    "aws:allowedAccountIds": [request.account],
+    "aws:defaultTags": undefined,
+    ...Object.fromEntries(Object.entries(ofProject).map(([key, value]) => [`${name}:${key}`, value])),
+  };
+}
+
+/** A value as the examples write it: lists of texts and maps on one line. */
+function node(document: Document, value: unknown) {
+  const made = document.createNode(value);
+  if (!Array.isArray(value)) return made;
+  if (value.every((item) => typeof item === "string")) return document.createNode(value, { flow: true });
+  return document.createNode(value.map((item) => document.createNode(item, { flow: true })));
+}
+
+/** A text without the comment at its top, which is about the example. */
+const withoutHead = (text: string): string => text.replace(/^(#.*\n)+/, "");
+
+async function stackDocument(request: InitRequest, project: Project): Promise<Document> {
+  const document = parseDocument(withoutHead(await readFile(stackPath(project, request.example), "utf8")));
+  const config = document.get("config");
+  if (!isMap(config)) throw new Error(`${stackPath(project, request.example)} has no config`);
+  for (const [key, value] of Object.entries(valuesOf(request, project)))
+    if (value === undefined) (config as YAMLMap).delete(key);
+    else (config as YAMLMap).set(key, node(document, value));
+  return document;
+}
+
+/** The configuration that a request makes. */
+export async function stackConfig(request: InitRequest, project: Project): Promise<Readonly<Record<string, unknown>>> {
+  const document = await stackDocument(request, project);
+  return (document.toJS() as StackFile).config ?? {};
+}
+
+/** The text of a stack's file. */
+export async function stackText(request: InitRequest, project: Project): Promise<string> {
+  const document = await stackDocument(request, project);
+  const head = `# The hub of the fleet ${request.fleet}, by fleet init after Pulumi.${request.example}.yaml. Pulumi.yaml describes every key.\n`;
+  return `${head}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
+}
+
+/** What a stack's file says otherwise than it would be written, key by key. */
+export async function stackDifferences(file: string, text: string): Promise<string[]> {
+  const [there, wanted] = [await readFile(file, "utf8"), text].map(
+    (each) => (parse(each) as StackFile | null)?.config ?? {},
+  ) as [Record<string, unknown>, Record<string, unknown>];
+  const keys = [...new Set([...Object.keys(wanted), ...Object.keys(there)])];
+  return keys.flatMap((key) => {
+    if (isDeepStrictEqual(there[key], wanted[key])) return [];
+    const said = (value: unknown) => (value === undefined ? "not set" : JSON.stringify(value));
+    return [`${key}: is ${said(there[key])}, would be ${said(wanted[key])}`];
+  });
+}
+
+/** Writes a new file, whole or not at all; throws EEXIST when it is there. */
+export function writeNew(file: string, text: string): void {
+  const partial = join(dirname(file), `.${basename(file)}.partial`);
+  if (existsSync(partial)) rmSync(partial);
+  writeFileSync(partial, text);
+  try {
+    linkSync(partial, file); // in place of rename, which would take the place of another file
+  } finally {
+    rmSync(partial);
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Mistake } from "../../lib/mistakes.ts";
+import type { Run } from "../doctor/process.ts";
+import { readProject, stackPath } from "../stack-config.ts";
+import { refuse } from "../usage.ts";
+import { mistakesOf } from "./mistakes.ts";
+import {
+  freshRepositories,
+  identityComplaint,
+  isThere,
+  repositoryDifferences,
+  writeRepository,
+} from "./repositories.ts";
+import type { InitRequest } from "./request.ts";
+import { stackDifferences, stackText, writeNew } from "./stack.ts";
+
+/** Something that a fleet begins with: a repository, or the stack's file. */
+export interface Part {
+  readonly path: string;
+  /** Whether this run made it; what is there is left as it is. */
+  readonly made: boolean;
+  /** What is there and would be written otherwise. */
+  readonly differences: readonly string[];
+}
+
+const withoutIdentity = (complaint: string): Mistake => ({
+  key: "git",
+  problem: "does not know who commits",
+  got: complaint,
+  allowed: "user.name and user.email, of the configuration or of the environment",
+  remedy: 'git config --global user.name "<name>" and git config --global user.email <address>',
+});
+
+/** Where the content comes from, for the commit: the project's revision, where the checkout is a Git repository. */
+async function provenance(root: string, run: Run): Promise<string> {
+  const ended = await run("git", ["-C", root, "describe", "--tags", "--always", "--dirty"]);
+  return `From eks-gitops-fleet${ended?.code === 0 ? ` ${ended.stdout.trim()}` : ""}, by fleet init.`;
+}
+
+/**
+ * Makes what of a fleet's beginning is not there: the repositories, each with one commit, and the stack's file.
+ * @param root the project's checkout.
+ * @throws UsageError that lists every mistake, before anything is written.
+ */
+export async function init(root: string, request: InitRequest, run: Run): Promise<Part[]> {
+  const project = await readProject(root);
+  const complaint = await identityComplaint(run);
+  refuse("init", [
+    ...(await mistakesOf(root, request, project)),
+    ...(complaint === undefined ? [] : [withoutIdentity(complaint)]),
+  ]);
+
+  await mkdir(request.folder, { recursive: true });
+  const message = await provenance(root, run);
+  const parts: Part[] = [];
+  for (const fresh of await freshRepositories(root, request)) {
+    const path = join(request.folder, fresh.name);
+    const made = !isThere(path);
+    if (made) await writeRepository(path, fresh, message, run);
+    parts.push({ path, made, differences: made ? [] : await repositoryDifferences(path, fresh, run) });
+  }
+
+  const path = stackPath(project, request.stack);
+  const text = await stackText(request, project);
+  const made = !existsSync(path);
+  if (made) writeNew(path, text);
+  return [...parts, { path, made, differences: made ? [] : await stackDifferences(path, text) }];
+}
