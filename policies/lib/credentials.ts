@@ -8,13 +8,13 @@ const forms: readonly (readonly [RegExp, string])[] = [
   [/\bxox[abeoprs]-[A-Za-z0-9-]{10}/, "a Slack token"],
   [/\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\./, "a JSON web token"],
   [
-    /["']?\b(client-key-data|bearerToken|keyData|token|password)["']?\s*:\s*["']?[^\s"',{}[\]]/,
+    /\b(client-key-data|bearerToken|keyData|token|password)["']?\s*:\s*["']?[^\s"',{}[\]]/,
     "a kubeconfig or cluster configuration with a credential",
   ],
 ];
 
 /** Whether a text describes how to reach a cluster: only there the last form means anything. */
-const describesCluster = /["']?\b(clusters|users|tlsClientConfig|kind["']?\s*:\s*["']?Config)\b/;
+const describesCluster = /\b(clusters|users|tlsClientConfig|kind["']?\s*:\s*["']?Config)\b/;
 
 /** What kind of credential stands in a text; undefined for none. */
 export function credentialIn(value: string): string | undefined {

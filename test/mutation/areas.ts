@@ -20,7 +20,7 @@ export const areas: Readonly<Record<string, Area>> = {
   // mutation.test.ts makes mutants of its own, of files that StrykerJS has rewritten.
   policies: codeMutants({
     mutate: ["policies/**/*.ts"],
-    tests: ["test/policies/{examples,pack,program,unknown}.test.ts"],
+    tests: ["test/policies/{examples,lib,pack,program,unknown}.test.ts"],
   }),
   iam: codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }),
   check: codeMutants({

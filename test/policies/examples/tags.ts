@@ -25,6 +25,21 @@ export const tagExamples: readonly Example[] = [
     missing("fleet.internal/cluster"),
     missing("environment"),
   ]),
+  ...[
+    ...["ec2/eip:Eip", "ec2/flowLog:FlowLog", "ec2/instance:Instance", "ec2/internetGateway:InternetGateway"],
+    ...["ec2/launchTemplate:LaunchTemplate", "ec2/natGateway:NatGateway", "ec2/routeTable:RouteTable"],
+    ...["ec2/securityGroup:SecurityGroup", "ec2/subnet:Subnet", "ec2/vpcEndpoint:VpcEndpoint"],
+    ...["cloudwatch/logGroup:LogGroup", "dynamodb/table:Table", "ecr/repository:Repository"],
+    ...["eks/accessEntry:AccessEntry", "eks/addon:Addon", "eks/cluster:Cluster", "eks/nodeGroup:NodeGroup"],
+    ...["iam/policy:Policy", "iam/role:Role", "kms/key:Key", "s3/bucket:Bucket", "secretsmanager/secret:Secret"],
+    ...["sns/topic:Topic", "sqs/queue:Queue"],
+  ].map((type) =>
+    required(
+      `a ${type.split(":")[1]} without a tag is stopped`,
+      { type: `aws:${type}`, props: { tags: { ...tags, environment: "" } } },
+      [missing("environment")],
+    ),
+  ),
   required("a missing and an empty tag are stopped", named("aws:kms/key:Key", { tags: { ...tags, environment: "" } }), [
     missing("environment"),
   ]),
@@ -38,6 +53,20 @@ export const tagExamples: readonly Example[] = [
   ]),
   names("without the fleet's tag there is nothing to compare", { type: "aws:iam/role:Role", props: { name: "other" } }),
   names("another name is stopped", role("crossplane"), [foreign("crossplane")]),
+  ...[
+    ["cloudwatch/logGroup:LogGroup", "name"],
+    ["dynamodb/table:Table", "name"],
+    ["ec2/launchTemplate:LaunchTemplate", "name"],
+    ["eks/cluster:Cluster", "name"],
+    ["eks/nodeGroup:NodeGroup", "nodeGroupName"],
+    ["iam/policy:Policy", "name"],
+    ["secretsmanager/secret:Secret", "name"],
+    ["sqs/queue:Queue", "name"],
+  ].map(([type = "", property = ""]) =>
+    names(`another name of a ${type.split(":")[1]} is stopped`, named(`aws:${type}`, { [property]: "other" }), [
+      foreign("other"),
+    ]),
+  ),
   names("a fleet whose name only begins alike is another one", role("acme2-hub"), [foreign("acme2-hub")]),
   names("a name that Pulumi makes up is stopped", role(), [foreign("(none)")]),
   names("names under Crossplane's prefix are stopped", role("acme-spoke-dev"), [
