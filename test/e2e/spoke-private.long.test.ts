@@ -85,7 +85,7 @@ afterAll(async () => {
   if (connected !== undefined) await disconnect(await hubVpc(), connected.cidr, connected.connection);
 });
 
-describe("a spoke with a private endpoint only", () => {
+describe("a spoke with a private endpoint only", { timeout: 1_200_000 }, () => {
   test("says that its VPC and the hub's are not connected, with both blocks, and is not Ready", async () => {
     const hub = await hubVpc();
     await eventually(BOOTSTRAP_SECONDS, async () => {
