@@ -1,10 +1,11 @@
 import { onboardApp } from "../cli/app-folder.ts";
 import { newSpoke } from "../cli/spoke-folder.ts";
 import { ask } from "../local/cli/ask.ts";
-import { appQuestion, demo, sshUrlOf } from "../local/cli/demo.ts";
+import { appQuestion, demo } from "../local/cli/demo.ts";
 import { factsOf } from "../local/cli/facts.ts";
 import type { Fleet } from "../local/cli/fleet.ts";
-import { bareRepository, commitTo, registerDeployKeys } from "../local/git/index.ts";
+import { appGit } from "../local/cli/git-method.ts";
+import { bareRepository, commitTo } from "../local/git/index.ts";
 import type { Bench } from "./bench.ts";
 import { adminOf, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
@@ -28,16 +29,17 @@ const parts = [
 /** Onboards the application before its cluster is there: from then on one push is all that is missing. */
 async function onboard(fleet: Fleet): Promise<void> {
   const { app, appRepository, environment, tenant } = demo;
+  const { repositoryUrl, access, register } = await appGit(fleet.instance(), appRepository);
   const request = {
-    ...{ app, cluster: name, environment, tenant, repositoryUrl: sshUrlOf(appRepository) },
+    ...{ app, cluster: name, environment, tenant, repositoryUrl },
     ...{ revision: "main", path: `./overlays/${environment}` },
   };
   await commitTo(
     bareRepository(fleet.instance(), "gitops-workloads"),
     `Onboard ${app} on ${name}`,
     async (checkout) => {
-      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet));
-      await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
+      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet), access);
+      await register(publicKey);
     },
   );
 }

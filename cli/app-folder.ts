@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { GitProvider } from "../lib/bridge.ts";
+import type { Mistake } from "../lib/mistakes.ts";
 import { fleetNames } from "../lib/names.ts";
 import { sealingScope, spokeNames } from "../lib/spoke.ts";
-import { type AppRequest, appMistakes, hostMistakes, roleMistakes, scopeMistakes } from "./app-rules.ts";
-import { newDeployKey } from "./deploy-key.ts";
+import { type AppAccess, accessMistakes, appCredential } from "./app-credential.ts";
+import { type AppRequest, appMistakes, roleMistakes, scopeMistakes } from "./app-rules.ts";
 import { instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
 import { certificateFor, type Fleet, scopesOf } from "./sources.ts";
@@ -12,27 +14,27 @@ import { refuse } from "./usage.ts";
 export interface Onboarded {
   /** The folder that was made. */
   readonly folder: string;
-  /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository. */
-  readonly publicKey: string;
+  /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository; undefined over HTTPS. */
+  readonly publicKey?: string | undefined;
 }
 
 const template = join("templates", "app");
 
 /**
- * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a deploy key of its own for the team's
- * repository. What is wrong with the request is told before anything is written.
- * @param knownHosts lines of known_hosts for the team's Git host; default: those of gitops-workloads.
+ * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
+ * repository: over SSH a new deploy key. What is wrong with the request is told before anything is written.
  * @throws UsageError that lists every mistake.
  */
 export async function onboardApp(
   checkout: string,
   request: AppRequest,
   connect: () => Promise<Fleet>,
-  knownHosts?: string,
+  access: AppAccess = {},
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
   requireCheckout(checkout, "gitops-workloads", template);
   refuse("onboard", appMistakes(request));
+  refuse("onboard", accessMistakes(new URL(repositoryUrl), access));
   const folder = join(checkout, "clusters", cluster, app);
   if (existsSync(folder)) {
     refuse("onboard", [
@@ -49,13 +51,25 @@ export async function onboardApp(
   refuse("onboard", roleMistakes(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
   refuse("onboard", scopeMistakes(request, scopesOf(fleet)));
   const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
-  const hosts = knownHosts ?? (await fleet.credential("gitops-workloads"))["known_hosts"] ?? "";
-  refuse("onboard", hostMistakes(repositoryUrl, hosts));
-
-  const { identity, publicKey } = newDeployKey(`${app}@${cluster}`);
-  const data = { identity, "identity.pub": publicKey, known_hosts: hosts };
-  const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, revision, path });
+  const owner = `${app}@${cluster}`;
+  const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
+  const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
+  refuse("onboard", templateMistakes(provider, files["sync.yaml"] ?? ""));
   const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
   await writeFolder(folder, { ...files, "credential.yaml": credential });
   return { folder, publicKey };
+}
+
+/** A template from before GitHub Apps says nothing of them, and Flux would refuse the credential. */
+function templateMistakes(provider: GitProvider, sync: string): Mistake[] {
+  if (provider === "generic" || sync.includes(`provider: ${provider}`)) return [];
+  return [
+    {
+      key: "--github-app-id",
+      problem: `needs provider: ${provider} in the application's GitRepository, which the template does not have`,
+      got: join(template, "sync.yaml"),
+      allowed: "a template with provider: __provider__ beside secretRef",
+      remedy: "take the template of this release over into gitops-workloads",
+    },
+  ];
 }

@@ -14,7 +14,7 @@ export interface AppRequest {
   /** Whose sealing keys the spoke reads, as its Spoke says; default: its environment's, unless the fleet has keys of both. */
   readonly sealing?: Sealing | undefined;
   readonly tenant: string;
-  /** The team's repository, over SSH. */
+  /** The team's repository: ssh:// or https://. */
   readonly repositoryUrl: string;
   /** Branch. */
   readonly revision: string;
@@ -40,6 +40,15 @@ export function sshUrl(text: string): URL | undefined {
   if (!URL.canParse(text) || /[^!-~]|["'$#\\{}]/.test(text)) return undefined;
   const url = new URL(text);
   return url.protocol === "ssh:" && url.username !== "" && url.password === "" && url.pathname.length > 1
+    ? url
+    : undefined;
+}
+
+/** A URL of a repository over HTTPS; a credential in it would stand in Git. */
+function httpsUrl(text: string): URL | undefined {
+  if (!URL.canParse(text) || /[^!-~]|["'$#\\{}?]/.test(text)) return undefined;
+  const url = new URL(text);
+  return url.protocol === "https:" && url.username === "" && url.password === "" && url.pathname.length > 1
     ? url
     : undefined;
 }
@@ -82,9 +91,10 @@ export function appMistakes(request: AppRequest): Mistake[] {
     {
       key: "--repository-url",
       value: repositoryUrl,
-      accepts: (text) => sshUrl(text) !== undefined,
-      problem: "is not an SSH URL, which a deploy key needs",
-      allowed: "ssh://user@host/path.git, also for what Git writes as user@host:path.git",
+      accepts: (text) => (sshUrl(text) ?? httpsUrl(text)) !== undefined,
+      problem: "is not a URL that Flux clones from",
+      allowed:
+        "ssh://user@host/path.git, also for what Git writes as user@host:path.git, or https://host/path.git without a credential",
     },
     {
       key: "--revision",

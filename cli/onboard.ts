@@ -4,21 +4,26 @@ import { onboardApp } from "./app-folder.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
 
-export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed deploy key";
+export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed Git credential";
 
 const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
-Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints, commit and push.
+Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL, commit and push.
 
   --cluster NAME         the spoke
   --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
   --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
                          named where the fleet has a key of scope cluster-<cluster>
   --tenant NAME          team that owns the application
-  --repository-url URL   the team's repository, ssh://…
+  --repository-url URL   the team's repository: ssh://…, with a new deploy key, or https://…, with a token or a GitHub App
   --revision BRANCH      default: main
   --path PATH            what Flux applies of it; default: ./overlays/<environment>
   --known-hosts FILE     host keys of the team's Git host; default: those of gitops-workloads
+  --token-file FILE      with https://…: an access token that may read the team's repository and no other
+  --username NAME        goes with the token; default: git
+  --github-app-id N, --github-app-installation-id N, --github-app-key-file FILE
+                         with https://…, in place of a token: a GitHub App of the team's
+  --ca-file FILE         authorities behind the Git host's certificate (PEM); default: those of gitops-workloads
 ${sourceHelp}
 `;
 
@@ -32,6 +37,12 @@ const options = {
   revision: { type: "string", default: "main" },
   path: { type: "string" },
   "known-hosts": { type: "string" },
+  "token-file": { type: "string" },
+  username: { type: "string" },
+  "github-app-id": { type: "string" },
+  "github-app-installation-id": { type: "string" },
+  "github-app-key-file": { type: "string" },
+  "ca-file": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -54,13 +65,22 @@ export async function run(argv: readonly string[]): Promise<number> {
       sealing: values.sealing as Sealing | undefined,
     },
     () => fleetFrom(values),
-    await flagFile(values["known-hosts"]),
+    {
+      knownHosts: await flagFile(values["known-hosts"]),
+      caCertificate: await flagFile(values["ca-file"]),
+      token: await flagFile(values["token-file"]),
+      username: values.username,
+      githubAppId: values["github-app-id"],
+      githubAppInstallationId: values["github-app-installation-id"],
+      githubAppKey: await flagFile(values["github-app-key-file"]),
+    },
   );
   const made = relative(checkout, folder);
-  console.log(`Made ${folder}. Next:
-1. Register this read-only deploy key at ${repositoryUrl}:
-   ${publicKey}
-2. In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push
-3. kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`);
+  const steps = [
+    ...(publicKey === undefined ? [] : [`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`]),
+    `In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push`,
+    `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+  ];
+  console.log(`Made ${folder}. Next:\n${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}`);
   return 0;
 }

@@ -1,6 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { GitSource } from "../lib/bridge.ts";
+import type { GitProvider, GitSource } from "../lib/bridge.ts";
 
 export interface FluxSyncArgs {
   /** Namespace of Flux. */
@@ -8,8 +8,7 @@ export interface FluxSyncArgs {
   /** Name of the GitRepository and of the Secret with its credential. */
   readonly repository: string;
   readonly source: GitSource;
-  /** `github` when the credential is a GitHub App. */
-  readonly provider: "generic" | "github";
+  readonly provider: GitProvider;
   /** How often Flux looks for commits. */
   readonly interval: string;
   /** Folder of the repository that is applied to the hub. */

@@ -6,13 +6,23 @@ import { ManagedSecret } from "./managed-secret.ts";
 /** How Flux authenticates to the Git hosts. */
 export type GitAuthentication =
   | { readonly method: "deploy-key"; readonly knownHosts: string }
-  | { readonly method: "token"; readonly username: string; readonly token: pulumi.Output<string> }
+  | {
+      readonly method: "token";
+      readonly username: string;
+      readonly token: pulumi.Output<string>;
+      /** PEM of the authorities behind the host's certificate; empty for publicly trusted ones. */
+      readonly caCertificate: string;
+    }
   | {
       readonly method: "github-app";
       readonly appId: string;
       readonly installationId: string;
       /** PEM. */
       readonly privateKey: pulumi.Output<string>;
+      /** API of a GitHub Enterprise Server; empty for github.com. */
+      readonly baseUrl: string;
+      /** PEM, as with a token; for the API too. */
+      readonly caCertificate: string;
     };
 
 export interface GitCredentialsArgs {
@@ -28,7 +38,8 @@ export interface GitCredentialsArgs {
 }
 
 /**
- * The credential of each repository in Secrets Manager, with the member names that Flux's GitRepository reads.
+ * The credential of each repository in Secrets Manager, with the member names that Flux's GitRepository reads
+ * (source-controller 1.9, docs/spec/v1/gitrepositories.md, "Secret reference" and "GitHub").
  * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke them apart.
  */
 export class GitCredentials extends pulumi.ComponentResource {
@@ -74,12 +85,14 @@ export class GitCredentials extends pulumi.ComponentResource {
   ): Record<string, pulumi.Input<string>> {
     switch (authentication.method) {
       case "token":
-        return { username: authentication.username, password: authentication.token };
+        return { username: authentication.username, password: authentication.token, ...authority(authentication) };
       case "github-app":
         return {
           githubAppID: authentication.appId,
           githubAppInstallationID: authentication.installationId,
           githubAppPrivateKey: authentication.privateKey,
+          ...(authentication.baseUrl && { githubAppBaseURL: authentication.baseUrl }),
+          ...authority(authentication),
         };
       case "deploy-key": {
         const key = new tls.PrivateKey(`${name}-key`, { algorithm: "ED25519" }, child);
@@ -89,4 +102,9 @@ export class GitCredentials extends pulumi.ComponentResource {
       }
     }
   }
+}
+
+/** What Flux trusts in place of public authorities: an empty `ca.crt` would be a certificate that can't be read. */
+function authority({ caCertificate }: { readonly caCertificate: string }): Record<string, string> {
+  return caCertificate === "" ? {} : { "ca.crt": caCertificate };
 }

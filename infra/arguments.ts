@@ -158,13 +158,20 @@ export function gitAuthentication(settings: Settings): GitAuthentication {
     case "deploy-key":
       return { method: "deploy-key", knownHosts: settings.gitKnownHosts };
     case "token":
-      return { method: "token", username: settings.gitUsername, token: pulumi.secret(settings.gitToken) };
+      return {
+        method: "token",
+        username: settings.gitUsername,
+        token: pulumi.secret(settings.gitToken),
+        caCertificate: settings.gitCaCertificate,
+      };
     case "github-app":
       return {
         method: "github-app",
         appId: settings.githubAppId,
         installationId: settings.githubAppInstallationId,
         privateKey: pulumi.secret(settings.githubAppPrivateKey),
+        baseUrl: settings.githubAppBaseUrl,
+        caCertificate: settings.gitCaCertificate,
       };
   }
 }

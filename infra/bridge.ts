@@ -8,7 +8,7 @@ import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
-import type { ClusterMetadata } from "../lib/bridge.ts";
+import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
 import type { AwsAccount, HubNetwork } from "./arguments.ts";
@@ -34,6 +34,9 @@ function gitSources(settings: Settings): ClusterMetadata["repositories"] {
     gitopsWorkloads: { url: settings.gitopsWorkloadsRepoUrl, revision: settings.gitopsWorkloadsRepoRevision },
   };
 }
+
+const gitProvider = ({ gitAuthentication }: Settings): GitProvider =>
+  gitAuthentication === "github-app" ? "github" : "generic";
 
 /** The add-on names that GitOps-bridge users know: snake_case. */
 function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetadata["identities"]> {
@@ -75,6 +78,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         fleet: settings.fleet,
         kubernetesVersion: settings.kubernetesVersion,
         repositories: gitSources(settings),
+        gitProvider: gitProvider(settings),
         chartsRegistry: settings.chartsRegistry,
         fleetSize: settings.fleetSize,
         functionPackage: settings.functionPackage,
@@ -114,7 +118,7 @@ export function fluxSync({ settings, git, bridge, store, root }: SyncSources): F
     ...root,
     repository,
     source: gitSources(settings).gitopsSystem,
-    provider: settings.gitAuthentication === "github-app" ? "github" : "generic",
+    provider: gitProvider(settings),
     interval: settings.gitInterval,
     path: `./${hubFolder(settings.fleet)}`,
     storeName: store.storeName,

@@ -70,8 +70,28 @@ function credentialRules(settings: Readable): Mistake[] {
     }));
 }
 
+/** A GitHub App's tokens are good at the server whose API gives them: without a base URL that is github.com alone. */
+function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Mistake[] {
+  const other = urls.find(({ protocol, hostname }) => protocol === "https:" && hostname !== "github.com");
+  if (gitAuthentication !== "github-app" || githubAppBaseUrl !== "" || other === undefined) return [];
+  return [
+    {
+      key: "githubAppBaseUrl",
+      problem: `is not set, so Flux would ask github.com for a token for ${other.host}`,
+      got: "(empty)",
+      allowed: "the API of the GitHub server that has the repositories",
+      remedy: `pulumi config set githubAppBaseUrl https://${other.host}/api/v3`,
+    },
+  ];
+}
+
 /** Rules over the keys of Git: URLs, host keys and credentials must go together. */
 export function gitRules(settings: Readable): readonly Mistake[] {
   const urls = urlKeys.flatMap((key) => (settings[key] ? [new URL(settings[key])] : []));
-  return [...urlRules(settings), ...knownHostsRule(settings, urls), ...credentialRules(settings)];
+  return [
+    ...urlRules(settings),
+    ...knownHostsRule(settings, urls),
+    ...credentialRules(settings),
+    ...appServerRule(settings, urls),
+  ];
 }

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
@@ -160,6 +161,35 @@ const pullSecret: Key<string> = {
   secret: true,
 };
 
+/** Whether `read` takes a text without an error. */
+function reads(read: () => unknown): boolean {
+  try {
+    return Boolean(read());
+  } catch {
+    return false;
+  }
+}
+
+/** One or more certificates, as Flux's `ca.crt` has them. */
+const caCertificate: Key<string> = {
+  parse: (value) => {
+    const blocks = value.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+    if (value === "") return value;
+    return blocks.length > 0 && blocks.every((block) => reads(() => new X509Certificate(block))) ? value : undefined;
+  },
+  allowed: "certificates in PEM, with their line breaks, or empty",
+  example: '"$(cat ca.crt)"',
+};
+
+/** GitHub makes RSA keys, and Flux reads no others (fluxcd/pkg auth/githubapp, ParseRSAPrivateKeyFromPEM). */
+const appKey: Key<string> = {
+  parse: (value) =>
+    value === "" || reads(() => createPrivateKey(value).asymmetricKeyType === "rsa") ? value : undefined,
+  allowed: "an RSA private key in PEM, with its line breaks",
+  example: "--secret < app.private-key.pem",
+  secret: true,
+};
+
 const optionalId = text(/^\d*$/, "a number", "123456");
 const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
 const count = (min: number) => integer(`a whole number from ${min} to 450`, (value) => value >= min && value <= 450, 2);
@@ -231,7 +261,13 @@ export const keys = {
   gitToken: secret("an access token"),
   githubAppId: optionalId,
   githubAppInstallationId: optionalId,
-  githubAppPrivateKey: secret("a private key in PEM"),
+  githubAppPrivateKey: appKey,
+  githubAppBaseUrl: text(
+    /^(https:\/\/[^\s@/]+(\/[^\s/?#]+)*)?$/,
+    "https://host/path of the API without a slash at the end, or empty",
+    "https://github.example.com/api/v3",
+  ),
+  gitCaCertificate: caCertificate,
   gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
 
   chartsRegistry: text(

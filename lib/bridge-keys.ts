@@ -48,6 +48,8 @@ const forms = {
   quote: { is: 'always `"`', pattern: '^"$', example: '"' },
   issuer: { is: "host and path", pattern: "^[^/:]+/.+$", example: "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE" },
   url: { is: "URL", pattern: "^[a-z+]+://.+$", example: "ssh://git@git.example.com/gitops-system.git" },
+  provider: { is: "`generic` or `github`", pattern: "^(generic|github)$", example: "generic" },
+  repositoryType: { is: "`default` or `oci`", pattern: "^(default|oci)$", example: "default" },
   mirror: { is: "URL, or empty", pattern: "^([a-z+]+://.+)?$", example: "" },
   repository: {
     is: "OCI repository without a tag",
@@ -93,9 +95,18 @@ export const bridgeKeys = {
     form: { ...forms.url, example: "ssh://git@git.example.com/gitops-workloads.git" },
   },
   gitops_workloads_repo_revision: { meaning: "branch that the cluster follows there", form: forms.revision },
+  git_provider: {
+    meaning:
+      "`provider` of a GitRepository of these two: `github` where they are read as a GitHub App, `generic` with a deploy key or a token",
+    form: forms.provider,
+  },
   charts_registry: {
     meaning: "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",
     form: forms.mirror,
+  },
+  charts_registry_type: {
+    meaning: "`type` of a HelmRepository whose URL is `charts_registry`: `oci` for a mirror at oci://",
+    form: forms.repositoryType,
   },
   fleet_size: {
     meaning: "how large the controllers of the hub are made: `minimal`, `small`, `medium` or `large`",

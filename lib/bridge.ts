@@ -32,6 +32,8 @@ export interface ClusterMetadata {
   /** Controllers with an IAM role, by add-on name in snake_case. */
   readonly identities: Readonly<Record<string, WorkloadIdentity>>;
   readonly repositories: { readonly gitopsSystem: GitSource; readonly gitopsWorkloads: GitSource };
+  /** How Flux authenticates to both repositories: `github` as a GitHub App, `generic` with a deploy key or a token. */
+  readonly gitProvider: GitProvider;
   /** Base URL of the chart mirror; empty when charts come from their upstream repositories. */
   readonly chartsRegistry: string;
   /** How large the fleet's controllers are made, and how often its AWS resources are looked at: a folder in Git. */
@@ -66,6 +68,9 @@ export interface WorkloadIdentity {
   readonly namespace: string;
   readonly serviceAccount: string;
 }
+
+/** `spec.provider` of a GitRepository. */
+export type GitProvider = "generic" | "github";
 
 export interface GitSource {
   readonly url: string;
@@ -115,7 +120,9 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     gitops_system_repo_revision: repositories.gitopsSystem.revision,
     gitops_workloads_repo_url: repositories.gitopsWorkloads.url,
     gitops_workloads_repo_revision: repositories.gitopsWorkloads.revision,
+    git_provider: metadata.gitProvider,
     charts_registry: metadata.chartsRegistry,
+    charts_registry_type: metadata.chartsRegistry.startsWith("oci://") ? "oci" : "default",
     fleet_size: metadata.fleetSize,
     function_package: metadata.functionPackage,
     package_pull_secrets: JSON.stringify(metadata.packagePullSecrets.map((name) => ({ name }))),
@@ -182,6 +189,7 @@ export function readBridgeData(data: Readonly<Record<string, string>>): ClusterM
       gitopsSystem: { url: known.gitops_system_repo_url, revision: known.gitops_system_repo_revision },
       gitopsWorkloads: { url: known.gitops_workloads_repo_url, revision: known.gitops_workloads_repo_revision },
     },
+    gitProvider: known.git_provider === "github" ? "github" : "generic",
     chartsRegistry: known.charts_registry,
     fleetSize: known.fleet_size,
     functionPackage: known.function_package,

@@ -61,6 +61,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
     },
     chartsRegistry: "",
     fleetSize: "small",
+    gitProvider: "generic",
     functionPackage: "ghcr.io/example/function-spoke",
     packagePullSecrets: [],
     sealingScope: environment,

@@ -157,6 +157,7 @@ function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name
     app,
     tenant: "platform",
     repositoryUrl: repositoryUrl(name),
+    provider: "generic",
     revision: "main",
     path: existsSync(join(workspace.folder, name, overlay)) ? `./${overlay}` : "./",
   });

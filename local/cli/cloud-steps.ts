@@ -7,7 +7,7 @@ import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
-import { bareRepository, GIT_SSH_PORT, gitKnownHosts, publish } from "../git/index.ts";
+import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";
@@ -49,6 +49,7 @@ const gitStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const instance = fleet.instance();
     gitKnownHosts(instance); // makes the host key before the server needs it
+    await gitAuthority(instance);
     for (const name of await contentNames(CHECKOUT)) {
       report(
         `${name}: ${publish(bareRepository(instance, name), contentFolder(CHECKOUT, name), `Publish repos/${name}`)}`,

@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { onboardApp } from "../../cli/app-folder.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
 import { spokeFolder } from "../../lib/layout.ts";
-import { bareRepository, commitTo, hasPath, isMarked, mark, registerDeployKeys } from "../git/index.ts";
+import { bareRepository, commitTo, hasPath, isMarked, mark } from "../git/index.ts";
 import { ask } from "./ask.ts";
-import { appQuestion, demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
+import { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
 import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
+import { appGit } from "./git-method.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
@@ -58,18 +59,19 @@ const spokeStep: Step<Fleet> = {
 };
 
 const appStep: Step<Fleet> = {
-  name: `onboard ${demo.app}: fleet onboard, register its deploy key, commit and push to gitops-workloads`,
+  name: `onboard ${demo.app}: fleet onboard, give it access to its repository, commit and push to gitops-workloads`,
   run: async (fleet, report) => {
     const { app, appRepository, environment, spoke: cluster, tenant } = demo;
     const bare = bareRepository(fleet.instance(), "gitops-workloads");
+    const { repositoryUrl, access, register } = await appGit(fleet.instance(), appRepository);
     const request = {
-      ...{ app, cluster, environment, tenant, repositoryUrl: sshUrlOf(appRepository) },
+      ...{ app, cluster, environment, tenant, repositoryUrl },
       ...{ revision: "main", path: `./overlays/${environment}` },
     };
     const change = async (checkout: string) => {
-      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet));
+      const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet), access);
       // Before the push: after a kill in between, the next run makes another key in place of this one.
-      await registerDeployKeys(fleet.instance(), [{ repository: appRepository, publicKey, access: "read" }]);
+      await register(publicKey);
     };
     await once(
       bare,

@@ -1,6 +1,8 @@
 import { type Instance, openInstance } from "../instance/index.ts";
+import { stackExists } from "../pulumi/cli/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { ensureToolchain, isBuilt, type Toolchain } from "../toolchain/index.ts";
+import { type GitMethod, settleGitMethod } from "./git-method.ts";
 import { preflight } from "./preflight.ts";
 import type { Step } from "./steps.ts";
 
@@ -21,8 +23,8 @@ export interface NewFleet extends Fleet {
   readonly instanceStep: Step<unknown>;
 }
 
-/** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. */
-export function newFleet(dir: string, stack: string): NewFleet {
+/** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. `git`: how its clusters are to read Git. */
+export function newFleet(dir: string, stack: string, git?: GitMethod): NewFleet {
   let toolchain: Toolchain | undefined;
   let instance: Instance | undefined;
   const made = <T>(what: string, value: T | undefined): T => {
@@ -45,6 +47,7 @@ export function newFleet(dir: string, stack: string): NewFleet {
     name: "open the instance",
     run: async (_, report) => {
       instance = await openInstance(dir);
+      await settleGitMethod(instance, git, await stackExists(dir, stack));
       report(`instance ${instance.index} in ${dir}, gateway address ${instance.gatewayAddress}`);
     },
   };

@@ -5,10 +5,11 @@ import { parseCidr, reservedFor } from "../../lib/cidr.ts";
 import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
-import { pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
+import { encryptConfig, pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
+import type { GitConfig } from "./git-method.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
 
 /** Name of the Pulumi project, the namespace of its config keys. */
@@ -42,8 +43,8 @@ export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi,
 
 /** What only the instance knows. */
 export interface InstanceFacts {
-  /** known_hosts line of its Git server, whose name is `gitHost`. */
-  readonly gitKnownHosts: string;
+  /** What a stack says of its Git server, whose name is `gitHost`. */
+  readonly git: GitConfig;
   readonly gitHost: string;
   /** Its chart mirror as this machine reaches it; clusters know it as `chartsHost`. */
   readonly chartsUrl: string;
@@ -59,13 +60,15 @@ export function overrides(config: Config, facts: InstanceFacts): Config {
   const cidrsKey = `${PROJECT}:endpointPublicAccessCidrs`;
   const ownCidrs = (config[cidrsKey] ?? []) as readonly unknown[];
   const machine = `${MACHINE.publicAddress}/32`;
-  const own: (readonly [boolean, string, unknown])[] = [
-    [uses(config, `${PROJECT}:gitopsSystemRepoUrl`, facts.gitHost), `${PROJECT}:gitKnownHosts`, facts.gitKnownHosts],
-    [uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost), `${PROJECT}:chartsRegistry`, facts.chartsUrl],
-    [config["aws:allowedAccountIds"] !== undefined, "aws:allowedAccountIds", [ACCOUNT]],
-    [ownCidrs.some(isPlaceholder), cidrsKey, ownCidrs.map((text) => (isPlaceholder(text) ? machine : text))],
+  const own: Config[] = [
+    usesGit(config, facts) ? qualified(facts.git.values) : {},
+    uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost)
+      ? { [`${PROJECT}:chartsRegistry`]: facts.chartsUrl }
+      : {},
+    config["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] },
+    ownCidrs.some(isPlaceholder) ? { [cidrsKey]: ownCidrs.map((text) => (isPlaceholder(text) ? machine : text)) } : {},
   ];
-  return Object.fromEntries(own.filter(([applies]) => applies).map(([, key, value]) => [key, value]));
+  return Object.assign({}, ...own);
 }
 
 /** Whether a network is one for documentation (RFC 5737), as in the sample stacks. */
@@ -73,6 +76,14 @@ function isPlaceholder(text: unknown): boolean {
   const network = parseCidr(String(text));
   return network !== undefined && (reservedFor(network)?.startsWith("documentation") ?? false);
 }
+
+/** Values of the project by their full keys. */
+const qualified = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [`${PROJECT}:${key}`, value]));
+
+/** Whether a stack is on the instance's Git server. */
+const usesGit = (config: Config, { gitHost }: InstanceFacts): boolean =>
+  uses(config, `${PROJECT}:gitopsSystemRepoUrl`, gitHost);
 
 /** Whether a value of a stack is a URL of a host. */
 function uses(config: Config, key: string, host: string): boolean {
@@ -101,8 +112,13 @@ export async function writeOverrides(instance: Instance, stack: string, facts: I
   const folder = pulumiPaths(instance.dir).overrides;
   const config = await readStack(stack);
   await mkdir(folder, { recursive: true });
-  const values = stringify({ config: overrides(config, facts) }, { lineWidth: 0 });
-  await writeAtomic(join(folder, `Pulumi.${stack}.yaml`), values);
+  const plain = overrides(config, facts);
+  const write = (values: Config) =>
+    writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config: values }, { lineWidth: 0 }), 0o600);
+  await write(plain);
+  const secrets = usesGit(config, facts) ? qualified(facts.git.secrets) : {};
+  if (Object.keys(secrets).length > 0)
+    await write({ ...plain, ...(await encryptConfig(instance.dir, stack, secrets)) });
   await writeAtomic(join(folder, `policies.${stack}.json`), JSON.stringify(policyOverrides(config, facts)));
 }
 

@@ -3,15 +3,7 @@ import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
-import {
-  BRANCH,
-  bareRepository,
-  type DeployKey,
-  GIT_HOST,
-  GIT_SSH_PORT,
-  gitKnownHosts,
-  registerDeployKeys,
-} from "../git/index.ts";
+import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
@@ -19,6 +11,7 @@ import { rootAws } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
+import { gitConfig, gitMethodOf } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { changeStack, cloudEnvironment, fleetNameOf, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
@@ -41,7 +34,7 @@ const toolsStep: Step<Fleet> = {
     );
     report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
     await writeOverrides(instance, fleet.stack, {
-      gitKnownHosts: gitKnownHosts(instance),
+      git: await gitConfig(instance, await gitMethodOf(instance)),
       gitHost: GIT_HOST,
       chartsUrl: `https://${instance.gatewayAddress}/charts`,
       chartsHost: CHARTS_HOST,
@@ -163,7 +156,9 @@ const fluxStep: Step<Fleet> = {
       const revision = await headRevision(fleet.instance(), "gitops-system");
       await reconcileNow(kubectl);
       await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
-      report(`every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} over SSH`);
+      report(
+        `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${await gitMethodOf(fleet.instance())}`,
+      );
     };
     await applied();
     const bare = bareRepository(fleet.instance(), "gitops-system");

@@ -24,11 +24,26 @@ const fileSchema = z.strictObject({
   tokens: z
     .array(z.strictObject({ repository, username: z.string().min(1), sha256: z.hex().length(64), access }))
     .default([]),
+  /** GitHub Apps: their installation tokens open all of their repositories. */
+  apps: z
+    .array(
+      z.strictObject({
+        id: z.int().positive(),
+        installationId: z.int().positive(),
+        /** PEM. */
+        publicKey: z.string().startsWith("-----BEGIN PUBLIC KEY-----"),
+        repositories: z.array(repository).min(1),
+        access,
+      }),
+    )
+    .default([]),
 });
 
 /** Who may do what: the content of `<dir>/git/keys.json`. */
 export type AccessList = z.infer<typeof fileSchema>;
 export type DeployKey = AccessList["deployKeys"][number];
+export type Token = AccessList["tokens"][number];
+export type App = AccessList["apps"][number];
 
 /** The rights that one authenticated client has. */
 export type Grants = ReadonlyMap<string, Access>;

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import https from "node:https";
 import { type AccessList, grantsOfToken, isService, refusal, type Service } from "./access.ts";
+import { grantsOfInstallation, installationOf, serveExchange, tokenKey } from "./github-app.ts";
 
 /** What a smart HTTP request is about; undefined for a path or a service that Git does not use. */
 export function parseRequest(
@@ -64,14 +66,25 @@ export interface HttpServerOptions {
   root: string;
   /** Read at every request, so that a changed list counts at once. */
   accessList: () => AccessList;
+  /** Private host key: the tokens of GitHub Apps are signed with a key that comes from it. */
+  hostKey: string;
+  /** Certificate and key (PEM); without them the server speaks plain HTTP. */
+  tls?: { readonly cert: string; readonly key: string };
   log: (line: string) => void;
 }
 
-/** Git over HTTP with basic authentication (the access list's tokens), through `git http-backend`. */
-export function createHttpServer({ root, accessList, log }: HttpServerOptions): http.Server {
-  return http.createServer((request, response) => {
-    const wanted = parseRequest(request.url ?? "/");
-    if (wanted === undefined) return end(response, 404, "not a Git repository here: /<repository>.git");
+/**
+ * Git over HTTPS through `git http-backend`, with basic authentication: by the access list's tokens, or by tokens of GitHub Apps,
+ * which it gives as a GitHub Enterprise Server does.
+ */
+export function createHttpServer({ root, accessList, hostKey, tls, log }: HttpServerOptions): http.Server {
+  const key = tokenKey(hostKey);
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const target = request.url ?? "/";
+    const installationId = installationOf(request.method, target);
+    const wanted = parseRequest(target);
+    if (wanted === undefined && installationId === undefined)
+      return end(response, 404, "not a Git repository here: /<repository>.git");
     let list: AccessList;
     try {
       list = accessList();
@@ -79,8 +92,15 @@ export function createHttpServer({ root, accessList, log }: HttpServerOptions): 
       log(String(error));
       return end(response, 503, "the access list cannot be read: see the server's log");
     }
+    if (wanted === undefined) {
+      const status = await serveExchange(request, response, { list, installationId: installationId ?? "", key });
+      return log(`token for installation ${installationId}: status ${status}`);
+    }
     const [username, token] = basicCredential(request.headers.authorization) ?? ["", ""];
-    const granted = grantsOfToken(list, username, token);
+    const granted = new Map([
+      ...grantsOfToken(list, username, token),
+      ...(await grantsOfInstallation(list, { username, token }, key)),
+    ]);
     if (granted.size === 0)
       return end(response, 401, "a user name and a token are needed", { "www-authenticate": 'Basic realm="git"' });
     const denied = refusal(granted, wanted.repository, wanted.service);
@@ -100,5 +120,12 @@ export function createHttpServer({ root, accessList, log }: HttpServerOptions): 
       REMOTE_USER: username, // makes http-backend accept a push; who may push was decided above
       REMOTE_ADDR: request.socket.remoteAddress ?? "",
     });
-  });
+  };
+  const listener: http.RequestListener = (request, response) =>
+    void answer(request, response).catch((error: unknown) => {
+      log(String(error));
+      if (response.headersSent) response.destroy();
+      else end(response, 500, "the request failed: see the server's log");
+    });
+  return tls === undefined ? http.createServer(listener) : https.createServer(tls, listener);
 }

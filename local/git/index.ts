@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { ensureAuthority, keyFiles } from "../clusters/pki.ts";
 import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
-import { type AccessList, type DeployKey, replaces } from "./access.ts";
+import { type AccessList, type App, type DeployKey, replaces, type Token } from "./access.ts";
 import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
 export type { Access, AccessList, DeployKey } from "./access.ts";
@@ -12,12 +13,32 @@ export { BRANCH, type Published, publish } from "./repositories.ts";
 export const GIT_HOST = "git.fleet.internal";
 /** Not 22: an sshd of the machine, on all addresses, would keep it. */
 export const GIT_SSH_PORT = 2222;
-export const GIT_HTTP_PORT = 8080;
+export const GIT_HTTPS_PORT = 8443;
 
 /** Files of the Git server; the folder also holds the bare repositories `<name>.git`. */
 export function gitPaths(instance: Instance) {
   const root = instance.paths.git;
-  return { root, keys: join(root, "keys.json"), hostKey: join(root, "host_key") };
+  const authority = join(root, "ca");
+  return {
+    root,
+    keys: join(root, "keys.json"),
+    hostKey: join(root, "host_key"),
+    authority,
+    tls: keyFiles(authority, GIT_HOST),
+    /** What people keep to themselves: tokens, and the private keys of GitHub Apps. */
+    credentials: join(root, "credentials"),
+  };
+}
+
+/** The authority behind the Git server's certificate (PEM), made when there is none: its own, which nothing trusts that is not told to. */
+export async function gitAuthority(instance: Instance): Promise<string> {
+  const authority = await ensureAuthority(
+    gitPaths(instance).authority,
+    "ca",
+    "Git server of an eks-gitops-fleet instance",
+  );
+  await authority.issue(GIT_HOST, { commonName: GIT_HOST, addresses: [GIT_HOST, instance.gatewayAddress] });
+  return authority.certificate;
 }
 
 /** A bare repository of the Git server. */
@@ -37,9 +58,30 @@ export function withDeployKeys(list: Partial<AccessList>, added: readonly Deploy
   return { ...list, deployKeys: [...kept, ...added] };
 }
 
-/** Registers deploy keys at the Git server, which reads them at the next login. */
-export async function registerDeployKeys(instance: Instance, deployKeys: readonly DeployKey[]): Promise<void> {
+/** A list with these tokens, each in place of the user's former for the repository. Pure. */
+export function withTokens(list: Partial<AccessList>, added: readonly Token[]): Partial<AccessList> {
+  const same = (a: Token, b: Token) => a.repository === b.repository && a.username === b.username;
+  return {
+    ...list,
+    tokens: [...(list.tokens ?? []).filter((token) => !added.some((one) => same(one, token))), ...added],
+  };
+}
+
+/** A list with this app in place of the former with its ID. Pure. */
+export function withApp(list: Partial<AccessList>, app: App): Partial<AccessList> {
+  return { ...list, apps: [...(list.apps ?? []).filter(({ id }) => id !== app.id), app] };
+}
+
+/** Changes the access list of the Git server, which reads it at every login. */
+export async function changeAccess(
+  instance: Instance,
+  change: (list: Partial<AccessList>) => Partial<AccessList>,
+): Promise<void> {
   const { keys } = gitPaths(instance);
   const list = (await readJson(keys)) as Partial<AccessList> | undefined;
-  await writeAtomic(keys, `${JSON.stringify(withDeployKeys(list ?? {}, deployKeys), null, 2)}\n`);
+  await writeAtomic(keys, `${JSON.stringify(change(list ?? {}), null, 2)}\n`);
 }
+
+/** Registers deploy keys at the Git server. */
+export const registerDeployKeys = (instance: Instance, deployKeys: readonly DeployKey[]): Promise<void> =>
+  changeAccess(instance, (list) => withDeployKeys(list, deployKeys));

@@ -7,6 +7,8 @@ export const stageSource = (name: string, branch: string, interval: string) => (
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Flux
     url: "${gitops_system_repo_url}",
     ref: { branch },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Flux
+    provider: "${git_provider}",
     secretRef: { name: "gitops-system" },
     interval,
   },

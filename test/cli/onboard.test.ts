@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ssh2 from "ssh2";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import type { AppAccess } from "../../cli/app-credential.ts";
 import { onboardApp } from "../../cli/app-folder.ts";
 import type { AppRequest } from "../../cli/app-rules.ts";
 import type { Fleet } from "../../cli/sources.ts";
@@ -31,7 +33,7 @@ const request: AppRequest = {
   path: "./overlays/dev",
 };
 const onboard = (change: Partial<AppRequest> = {}, hosts?: string) =>
-  onboardApp(checkout, { ...request, ...change }, async () => fleet, hosts);
+  onboardApp(checkout, { ...request, ...change }, async () => fleet, { knownHosts: hosts });
 
 describe("fleet onboard", () => {
   test("makes the application's folder on its cluster, complete by its own kustomization.yaml", async () => {
@@ -61,7 +63,7 @@ describe("fleet onboard", () => {
 
   test("two clusters get two keys", async () => {
     const [blue, green] = [await onboard(), await onboard({ cluster: "green" })];
-    expect(blue.publicKey.split(" ")[1]).not.toBe(green.publicKey.split(" ")[1]);
+    expect(blue.publicKey?.split(" ")[1]).not.toBe(green.publicKey?.split(" ")[1]);
   });
 
   test("writes the private half nowhere", async () => {
@@ -79,7 +81,9 @@ describe("fleet onboard", () => {
     ["--cluster", { cluster: "../blue" }],
     ["--tenant", { tenant: "The Team" }],
     ["--repository-url", { repositoryUrl: "git@git.fleet.internal:payment-app-manifests.git" }],
-    ["--repository-url", { repositoryUrl: "https://git.fleet.internal/payment-app-manifests.git" }],
+    ["--repository-url", { repositoryUrl: "http://git.fleet.internal/payment-app-manifests.git" }],
+    ["--repository-url", { repositoryUrl: "https://git:t0ps3cret@git.fleet.internal/payment-app-manifests.git" }],
+    ["--token-file", { repositoryUrl: "https://git.fleet.internal/payment-app-manifests.git" }],
     ["--repository-url", { repositoryUrl: "ssh://git@git.fleet.internal/a.git\nkind: Secret" }],
     ["--sealing", { sealing: "tenant" as never }],
     ["--revision", { revision: "-x" }],
@@ -136,5 +140,79 @@ describe("fleet onboard", () => {
     await expect(onboard({ environment: "prod" })).rejects.toThrow(
       "the fleet has no sealing key of scope prod; it has dev: append { scope: prod",
     );
+  });
+
+  describe("over HTTPS", () => {
+    const url = "https://git.example/payments/manifests.git";
+    const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
+      .privateKey.export({ format: "pem", type: "pkcs1" })
+      .toString();
+    const app = { githubAppId: "1", githubAppInstallationId: "2", githubAppKey: privateKey };
+    const sealed = () => fromBase64(kubeseal.calls()[0]?.input.data ?? {});
+    const over = (access: AppAccess) =>
+      onboardApp(checkout, { ...request, repositoryUrl: url }, async () => fleet, access);
+    const sourceIn = (folder: string) =>
+      parseAllDocuments(readFileSync(join(folder, "sync.yaml"), "utf8"))[0]?.toJS().spec;
+    const trusting = (members: Readonly<Record<string, string>>) => {
+      fleet = { ...fleet, credential: async () => members };
+    };
+
+    test("seals the team's token, and makes no deploy key", async () => {
+      trusting({ username: "fleet", password: privateHalf });
+      const { folder, publicKey } = await over({ token: "t0ps3cret\n", username: "payments" });
+      expect(publicKey).toBeUndefined();
+      expect(sealed()).toEqual({ username: "payments", password: "t0ps3cret" });
+      expect(sourceIn(folder)).toMatchObject({ url, provider: "generic" });
+    });
+
+    test("seals the team's GitHub App, for the server and the authority that the fleet trusts", async () => {
+      trusting({ githubAppPrivateKey: privateHalf, githubAppBaseURL: "https://git.example/api/v3", "ca.crt": "CA" });
+      const { folder } = await over(app);
+      expect(sealed()).toEqual({
+        githubAppID: "1",
+        githubAppInstallationID: "2",
+        githubAppPrivateKey: privateKey,
+        githubAppBaseURL: "https://git.example/api/v3",
+        "ca.crt": "CA",
+      });
+      expect(sourceIn(folder)).toMatchObject({ url, provider: "github" });
+    });
+
+    test("refuses a GitHub App with a template from before, and writes nothing", async () => {
+      const template = join(checkout, "templates", "app", "sync.yaml");
+      writeFileSync(template, readFileSync(template, "utf8").replace(/ +provider:.*\n/, ""));
+      await expect(over(app)).rejects.toThrow("--github-app-id: needs provider: github");
+      expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
+      await over({ token: "t" });
+    });
+
+    test("trusts the authority that is given in place of the fleet's", async () => {
+      trusting({ "ca.crt": "CA" });
+      await over({ token: "t", caCertificate: "another" });
+      expect(sealed()).toMatchObject({ username: "git", "ca.crt": "another" });
+    });
+
+    test.each<[string, AppAccess]>([
+      ["--token-file", {}],
+      ["--token-file", { token: "two words" }],
+      ["--token-file", { token: "\n" }],
+      ["--github-app-id", { token: "t", githubAppId: "1" }],
+      ["--github-app-installation-id", { githubAppId: "1", githubAppKey: privateKey }],
+      ["--github-app-id", { ...app, githubAppId: "one" }],
+      ["--github-app-key-file", { ...app, githubAppKey: "PEM" }],
+      ["--username", { ...app, username: "git" }],
+      ["--known-hosts", { token: "t", knownHosts }],
+    ])("refuses without the fleet's help a credential with a wrong %s: %j", async (key, access) => {
+      const asked = () => Promise.reject(new Error("asked the fleet"));
+      const refused = onboardApp(checkout, { ...request, repositoryUrl: url }, asked, access);
+      await expect(refused).rejects.toThrow(new RegExp(`1 mistake in fleet onboard.*\n  1\\. ${key}: `));
+      await expect(refused).rejects.not.toThrow(/t0ps3cret|PRIVATE KEY|two words/);
+    });
+
+    test("refuses a token for an ssh:// URL", async () => {
+      await expect(onboardApp(checkout, request, async () => fleet, { token: "t" })).rejects.toThrow(
+        "--token-file: does",
+      );
+    });
   });
 });

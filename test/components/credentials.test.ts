@@ -37,6 +37,7 @@ describe("GitCredentials", () => {
       method: "token",
       username: "git",
       token: pulumi.secret("t0ps3cret"),
+      caCertificate: "",
     });
     expect(value).toEqual({ username: "git", password: "t0ps3cret" });
     expect(version?.secrets).toEqual(["secretString"]);
@@ -50,8 +51,21 @@ describe("GitCredentials", () => {
       appId: "1",
       installationId: "2",
       privateKey: pulumi.secret("PEM"),
+      baseUrl: "",
+      caCertificate: "",
     });
     expect(value).toEqual({ githubAppID: "1", githubAppInstallationID: "2", githubAppPrivateKey: "PEM" });
+  });
+
+  it("tells Flux the API of a GitHub server of one's own, and whom to trust there", async () => {
+    const own = { caCertificate: "CA" };
+    const token = { method: "token", username: "git", token: pulumi.secret("t"), ...own } as const;
+    expect((await credentials(token)).value).toEqual({ username: "git", password: "t", "ca.crt": "CA" });
+    const { value } = await credentials({
+      ...{ method: "github-app", appId: "1", installationId: "2", privateKey: pulumi.secret("PEM"), ...own },
+      baseUrl: "https://git.example/api/v3",
+    });
+    expect(value).toMatchObject({ githubAppBaseURL: "https://git.example/api/v3", "ca.crt": "CA" });
   });
 
   it("names the repositories that it has when it is asked for another one", async () => {

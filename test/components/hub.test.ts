@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { Crossplane } from "../../components/crossplane.ts";
@@ -248,9 +249,12 @@ describe("alternatives by configuration", () => {
     ]);
   });
 
-  it("a GitHub App makes Flux use the GitHub provider", async () => {
+  it("a GitHub App makes Flux use the GitHub provider, on the hub and on spokes", async () => {
+    const appKey = generateKeyPairSync("rsa", { modulusLength: 2048 })
+      .privateKey.export({ format: "pem", type: "pkcs8" })
+      .toString();
     const secretKeys = [own("githubAppPrivateKey")];
-    const { resources } = await runProgram(
+    const { resources, outputs } = await runProgram(
       "dev",
       {
         ...stackConfig("dev"),
@@ -259,15 +263,17 @@ describe("alternatives by configuration", () => {
         [own("gitopsWorkloadsRepoUrl")]: "https://github.com/example/gitops-workloads.git",
         [own("githubAppId")]: "1",
         [own("githubAppInstallationId")]: "2",
-        [own("githubAppPrivateKey")]: "PEM of the app",
+        [own("githubAppPrivateKey")]: appKey,
       },
       secretKeys,
     );
     expect(resources.find(({ type }) => type.endsWith(":GitRepository"))?.inputs["spec"]).toMatchObject({
       provider: "github",
     });
+    expect(outputs["bridgeData"]).toMatchObject({ git_provider: "github" });
     const plain = resources.filter(
-      ({ inputs, secrets }) => JSON.stringify(inputs).includes("PEM of the app") && secrets.length === 0,
+      ({ inputs, secrets }) =>
+        JSON.stringify(inputs).includes(JSON.stringify(appKey).slice(1, -1)) && secrets.length === 0,
     );
     expect(plain).toEqual([]);
   });

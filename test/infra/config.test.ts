@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from "node:crypto";
+import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { describeConfigMistakes, readConfig, supportNotice } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
@@ -252,6 +254,10 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
 ];
 
+const pkcs8 = { format: "pem", type: "pkcs8" } as const;
+const rsaKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export(pkcs8).toString();
+const ellipticKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export(pkcs8).toString();
+
 describe("the configuration", () => {
   it.each(["local", "dev", "prod"])(
     "of the committed stack %s is good (known_hosts of the local Git server aside, which is made per instance)",
@@ -361,6 +367,44 @@ describe("the configuration", () => {
     expect(mistakes({ spokeCidrPool: "10.64.0.0/18" })).toEqual([]);
   });
 
+  it("asks for the API of a GitHub server of one's own, and not for github.com's", () => {
+    const at = (host: string, more: Readonly<Record<string, string>> = {}) =>
+      mistakes(
+        {
+          gitopsSystemRepoUrl: `https://${host}/a.git`,
+          gitopsWorkloadsRepoUrl: `https://${host}/b.git`,
+          gitAuthentication: "github-app",
+          githubAppId: "1",
+          githubAppInstallationId: "2",
+          githubAppPrivateKey: rsaKey,
+          ...more,
+        },
+        { ...region, secrets: ["githubAppPrivateKey"] },
+      );
+    expect(at("github.com")).toEqual([]);
+    expect(at("git.example")).toMatchObject([
+      { key: "githubAppBaseUrl", remedy: "pulumi config set githubAppBaseUrl https://git.example/api/v3" },
+    ]);
+    expect(at("git.example", { githubAppBaseUrl: "https://git.example/api/v3" })).toEqual([]);
+    expect(at("git.example", { githubAppBaseUrl: "https://git.example/api/v3/" })).toHaveLength(1);
+  });
+
+  it.each([
+    ["an elliptic key, which Flux can't read", ellipticKey],
+    ["a key that lost its line breaks", rsaKey.replaceAll("\n", " ")],
+  ])("refuses %s of a GitHub App, and does not show it", (_what, githubAppPrivateKey) => {
+    const found = mistakes({ githubAppPrivateKey }, { ...region, secrets: ["githubAppPrivateKey"] });
+    expect(found).toMatchObject([{ key: "githubAppPrivateKey", got: "(not shown)" }]);
+  });
+
+  it("takes the certificates of a private authority, and nothing else, as such", () => {
+    const [one = ""] = rootCertificates;
+    for (const gitCaCertificate of ["", one, `${one}\n${rootCertificates[1]}\n`])
+      expect(mistakes({ gitCaCertificate })).toEqual([]);
+    for (const gitCaCertificate of ["ca.crt", rsaKey, one.replace("MII", "AAA")])
+      expect(mistakes({ gitCaCertificate })).toMatchObject([{ key: "gitCaCertificate" }]);
+  });
+
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
     const urls = {
       gitopsSystemRepoUrl: "https://git.example/a.git",
@@ -371,6 +415,7 @@ describe("the configuration", () => {
       "githubAppId",
       "githubAppInstallationId",
       "githubAppPrivateKey",
+      "githubAppBaseUrl",
     ]);
     const plain = mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" });
     expect(plain).toMatchObject([{ key: "gitToken", problem: "is a secret and stands in plain text" }]);

@@ -35,6 +35,7 @@ const metadata: ClusterMetadata = {
   },
   chartsRegistry: "",
   fleetSize: "small",
+  gitProvider: "generic",
   functionPackage: "ghcr.io/example/function-spoke",
   packagePullSecrets: ["package-pull-secret"],
   sealingScope: "prod",
@@ -67,6 +68,14 @@ describe("bridgeData", () => {
       hub_availability_zones: "us-east-1a,us-east-1b,us-east-1c",
       package_pull_secrets: '[{"name":"package-pull-secret"}]',
     });
+  });
+
+  it.each([
+    ["", "default"],
+    ["https://charts.example.com", "default"],
+    ["oci://registry.example.com/charts", "oci"],
+  ])("tells of the chart mirror %j that its HelmRepositories are of type %s", (chartsRegistry, type) => {
+    expect(bridgeData({ ...metadata, chartsRegistry })).toMatchObject({ charts_registry_type: type });
   });
 
   it("uses only keys that Flux can substitute", () => {

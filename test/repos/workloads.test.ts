@@ -127,6 +127,7 @@ describe("an application's folder in gitops-workloads", () => {
   test("takes the application from the branch of its repository, with the key sealed for it", () => {
     expect(of(governed, "GitRepository").spec).toEqual({
       url: app.repositoryUrl,
+      provider: "generic",
       ref: { branch: app.revision },
       secretRef: { name: `${app.app}-git` },
       interval: "30s",

@@ -36,11 +36,11 @@ beforeAll(async () => {
   for (const folder of [content, temporary, join(base, "git")]) mkdirSync(folder);
   writeFileSync(join(content, "README.md"), "# system\n");
   for (const name of ["gitops-system", "gitops-workloads"]) publish(join(base, "git", `${name}.git`), content, "first");
-  const accessList = () => ({ deployKeys, tokens }) as AccessList;
+  const accessList = () => ({ deployKeys, tokens, apps: [] }) as AccessList;
   server = createSshServer({ root: join(base, "git"), hostKey, accessList, log: () => {} });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  https = createHttpServer({ root: join(base, "git"), accessList, log: () => {} });
+  https = createHttpServer({ root: join(base, "git"), accessList, hostKey, log: () => {} });
   await new Promise<void>((ready) => https.listen(0, "127.0.0.1", ready));
   httpHost = `127.0.0.1:${(https.address() as AddressInfo).port}`;
 });

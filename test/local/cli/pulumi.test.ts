@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { overrides, policyOverrides } from "../../../local/cli/pulumi.ts";
 
 const facts = {
-  gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA",
+  git: { values: { gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }, secrets: { gitToken: "t0ps3cret" } },
   gitHost: "git.fleet.internal",
   chartsUrl: "https://100.64.255.1/charts",
   chartsHost: "charts.fleet.internal",
@@ -14,7 +14,7 @@ test("a stack on the instance's Git server and chart mirror gets the host key an
     "eks-gitops-fleet:chartsRegistry": "https://charts.fleet.internal",
   };
   expect(overrides(config, facts)).toEqual({
-    "eks-gitops-fleet:gitKnownHosts": facts.gitKnownHosts,
+    "eks-gitops-fleet:gitKnownHosts": facts.git.values.gitKnownHosts,
     "eks-gitops-fleet:chartsRegistry": facts.chartsUrl,
   });
 });

@@ -71,7 +71,7 @@ beforeAll(async () => {
   const accessList = () => readAccessList(keysFile);
   const hostKey = ensureHostKey(hostKeyFile);
   sshPort = await listen(createSshServer({ root, hostKey, accessList, log: (line) => log.push(line) }));
-  httpPort = await listen(createHttpServer({ root, accessList, log: (line) => log.push(line) }));
+  httpPort = await listen(createHttpServer({ root, accessList, hostKey, log: (line) => log.push(line) }));
   writeFileSync(join(base, "known_hosts"), `${knownHostsLine(`[127.0.0.1]:${sshPort}`, hostKey)}\n`);
   const reader = keyPair("reader");
   const writer = keyPair("writer");

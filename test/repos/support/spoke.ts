@@ -70,6 +70,7 @@ export const app = {
   app: "payment-app",
   tenant: "payments",
   repositoryUrl: "ssh://git@git.fleet.internal:2222/payment-app-manifests.git",
+  provider: "generic",
   revision: "main",
 } as const;
 

@@ -45,6 +45,7 @@ export const hub: Hub = {
   },
   chartsRegistry: "https://charts.fleet.internal",
   fleetSize: "minimal",
+  gitProvider: "generic",
   functionPackage: "ghcr.io/eks-gitops-fleet/function-spoke",
   packagePullSecrets: [],
   sealingScope: "local",
