@@ -35,6 +35,11 @@ const advices: readonly Advice[] = [
     todo: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
   },
   {
+    pattern: /PodEvictionFailure/,
+    reason: "PodsNotEvicted",
+    todo: "a PodDisruptionBudget allows no pod of the spoke to leave a node within 15 minutes: kubectl get poddisruptionbudgets -A there shows which has no allowed disruptions; give its application another replica or the budget room. The nodes stay as they were, and it is tried again by itself",
+  },
+  {
     pattern: /instance ?type|amiType|AMI type/i,
     reason: "InvalidNodes",
     todo: "correct spec.nodes.instanceTypes and spec.nodes.amiType: the types must exist in the region and have the AMI's architecture",

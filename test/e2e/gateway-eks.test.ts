@@ -30,6 +30,7 @@ import { MACHINE } from "../../local/gateway/eks/endpoint-access.ts";
 import { run } from "../../local/instance/index.ts";
 import { supervisorOf } from "../../local/supervisor/client.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
+import { deployed, nodeGroupsOf, removed, watchAvailability } from "./support/drained-app.ts";
 import {
   adminApi,
   allow,
@@ -232,6 +233,33 @@ describe("nodes", () => {
       }),
     );
     await expect(more).rejects.toThrow("would have 5 nodes, a cluster of the embedded cloud has at most 4");
+  });
+
+  test("an application with a budget stays available while its node group goes, for which EKS drains the nodes", async () => {
+    const { eks } = cloud.deployer;
+    const group = { clusterName: "one", nodegroupName: "former" };
+    await eks.send(
+      new CreateNodegroupCommand({
+        ...group,
+        nodeRole: arnOf("role/node"),
+        subnets: await cloud.subnets(),
+        scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 1 },
+      }),
+    );
+    await waitUntilNodegroupActive({ client: eks, ...wait }, group);
+    const { namespace, name } = await deployed(cloud.instance, "one", "former");
+    const nodesOfPods = () => nodeGroupsOf(cloud.instance, "one", namespace);
+    expect(await nodesOfPods()).toEqual(["former", "former"]);
+
+    const availability = watchAvailability(cloud.instance, "one", namespace, name);
+    await eks.send(new DeleteNodegroupCommand(group));
+    await waitUntilNodegroupDeleted({ client: eks, ...wait }, group);
+    const seen = await availability.stop();
+    expect(await nodesOfPods()).toEqual(["main", "main"]);
+    expect(Math.min(...seen), `replicas that were available: ${seen.join(", ")}`).toBeGreaterThanOrEqual(1);
+    expect(await nodes()).toEqual(["main"]);
+    // Its budget would hold the last node group, too.
+    await removed(cloud.instance, "one", namespace);
   });
 
   test("CoreDNS answers AWS's names and those of the local hosts with the gateway, the cluster's own itself, others not at all", async () => {

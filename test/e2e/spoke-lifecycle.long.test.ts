@@ -4,12 +4,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { chainKinds, managedKinds, otherKinds } from "../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../lib/labels.ts";
-import { eventually, get, git, kubectl, outputs, root, tryKubectl } from "./support/fleet.ts";
+import { deployed, nodeGroupsOf, removed, watchAvailability } from "./support/drained-app.ts";
+import { eventually, get, git, instance, kubectl, outputs, root, tryKubectl } from "./support/fleet.ts";
 import { type Change, firstOf, record, removals } from "./support/history.ts";
 import { spokeInventory } from "./support/inventory.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import {
   addSpoke,
+  clusterOf,
   condition,
   getOnSpoke,
   kindsInAws,
@@ -91,13 +93,15 @@ const order: readonly (readonly [earlier: RegExp, later: RegExp])[] = [
   [/^Route /, /^(NATGateway|RouteTable) /],
   [/^NATGateway /, /^(EIP|Subnet) /],
   [/^EIP /, /^InternetGateway /],
-  [/^(InternetGateway|RouteTable|Subnet) /, /^VPC /],
+  [/^VPCEndpointRouteTableAssociation /, /^(VPCEndpoint|RouteTable) /],
+  [/^(InternetGateway|RouteTable|Subnet|VPCEndpoint) /, /^VPC /],
   [/^VPC /, /^ConfigMap network-/],
 ];
 
 /** What a spoke has in AWS at the least. */
 const KINDS = ["cluster", "VPC", "subnet", "internet gateway", "NAT gateway", "route table", "address"].concat([
   "launch template",
+  "VPC endpoint",
   "security group",
   "role",
   "OIDC provider",
@@ -195,6 +199,36 @@ describe("the Kubernetes version of a spoke", () => {
     await push(`Leave ${SPOKE} as it is`);
     await untilFlux("True");
   });
+});
+
+describe("other nodes of a spoke", () => {
+  test("come beside the former, which EKS drains when they are Ready: an application with a budget stays available", async () => {
+    const cluster = clusterOf(SPOKE);
+    const groups = async () => {
+      const { items } = await getOnSpoke(SPOKE, ["nodes"]);
+      return items.map(({ metadata }: Editable) => metadata.labels["eks.amazonaws.com/nodegroup"]);
+    };
+    const [former] = await groups();
+    const { namespace, name } = await deployed(instance, cluster, former);
+    expect(await nodeGroupsOf(instance, cluster, namespace)).toEqual([former, former]);
+    const availability = watchAvailability(instance, cluster, namespace, name);
+    await repository.edit(folder, (object) => ({
+      ...object,
+      spec: { ...object.spec, nodes: { ...object.spec.nodes, instanceTypes: ["m6i.xlarge"] } },
+    }));
+    await push(`Give ${SPOKE} larger nodes`);
+    await eventually(600, async () => {
+      const now = await groups();
+      expect(now).not.toEqual([]);
+      expect(now).not.toContain(former);
+    });
+    await untilReady(SPOKE);
+    const seen = await availability.stop();
+    expect(Math.min(...seen), `replicas that were available: ${seen.join(", ")}`).toBeGreaterThanOrEqual(1);
+    const [current] = await groups();
+    expect(await nodeGroupsOf(instance, cluster, namespace)).toEqual([current, current]);
+    await removed(instance, cluster, namespace);
+  }, 1_200_000);
 });
 
 describe("a protected spoke", () => {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
-import { ApiException, KubeConfig, KubernetesObjectApi, PatchStrategy } from "@kubernetes/client-node";
+import { ApiException, CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy } from "@kubernetes/client-node";
 import type { JSONWebKeySet } from "jose";
 import type { KubeApi } from "./runtime.ts";
 
@@ -22,6 +22,7 @@ export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
     remove: async (all) => {
       for (const object of all) await unlessMissing(() => objects.delete(object));
     },
+    evict: (namespace, name) => evict(config.makeApiClient(CoreV1Api), namespace, name),
     find: (apiVersion, kind, name, namespace) =>
       unlessMissing(() =>
         objects.read({ apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }),
@@ -49,6 +50,16 @@ async function unlessMissing<T>(call: () => Promise<T>): Promise<T | undefined> 
     return await call();
   } catch (error) {
     if (error instanceof ApiException && error.code === 404) return undefined;
+    throw error;
+  }
+}
+
+/** 429: a budget allows none now. 500: several budgets are for one pod (Kubernetes, "API-initiated Eviction"). */
+async function evict(api: CoreV1Api, namespace: string, name: string): Promise<void> {
+  try {
+    await api.createNamespacedPodEviction({ namespace, name, body: { metadata: { namespace, name } } });
+  } catch (error) {
+    if (error instanceof ApiException && [404, 429, 500].includes(error.code)) return;
     throw error;
   }
 }

@@ -65,11 +65,18 @@ export interface NodeRecord {
   readonly version: string;
   /** Release of its image and version of its launch template; those of before had none. */
   readonly image?: string;
+  /** Since when EKS drains it (seconds since 1970): for an update, or because there are more nodes than are wanted. */
+  drain?: { readonly since: number; readonly for: "update" | "scaleDown" };
 }
 
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
+  /** While a version update runs: whether it may delete pods, and what the group was before, to which a failure takes it back. */
+  versionUpdate?: {
+    readonly force: boolean;
+    readonly before: Pick<Nodegroup, "version" | "releaseVersion" | "launchTemplate">;
+  };
   /** Whether the access entry of its node role was made with it. */
   ownsAccessEntry: boolean;
   clientRequestToken: string | undefined;

@@ -7,6 +7,7 @@ import {
   type Call,
   type EksContext,
   type Operation,
+  optionalBoolean,
   optionalString,
   pathPart,
   stringList,
@@ -32,7 +33,13 @@ export const nodegroupUpdateOperations: readonly Operation[] = [
     authorize: onNodegroup,
     run: (context, call) => {
       const clusterVersion = context.store.get(pathPart(call, "name")).cluster.version;
-      return updateNodegroup(context, call, "VersionUpdate", (group) => versionParams(group, call, clusterVersion));
+      return updateNodegroup(context, call, "VersionUpdate", (group) => {
+        const { version, releaseVersion, launchTemplate } = group.nodegroup;
+        const params = versionParams(group, call, clusterVersion);
+        const force = optionalBoolean(call.body, "force") ?? false;
+        group.versionUpdate = { force, before: { version, releaseVersion, launchTemplate } };
+        return params;
+      });
     },
   },
 ];

@@ -38,6 +38,7 @@ function recordedApi(nodes: () => readonly NodeSpec[]): KubeApi {
   return {
     apply: async () => {},
     remove: async () => {},
+    evict: async () => {},
     find: async (apiVersion, kind, name) => ({ apiVersion, kind, metadata: { name }, status: ready }) as never,
     list: async (_apiVersion, kind) =>
       (kind === "Node"

@@ -77,6 +77,8 @@ export interface KubeApi {
   apply(objects: readonly KubernetesObject[]): Promise<void>;
   /** Removes objects; those that are gone already count as removed. */
   remove(objects: readonly KubernetesObject[]): Promise<void>;
+  /** Asks for the eviction of a pod; one that is gone counts as evicted, one that a PodDisruptionBudget holds stays. */
+  evict(namespace: string, name: string): Promise<void>;
   /** An object, or undefined when there is none. */
   find<T extends KubernetesObject>(
     apiVersion: string,

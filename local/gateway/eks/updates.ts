@@ -36,15 +36,20 @@ export function runningUpdates(
     .sort((a, b) => a.createdAt - b.createdAt);
 }
 
+/** An error of an update of which EKS has no more to say. */
+export const unknownError = (errorMessage: string): UpdateError => ({ errorCode: "Unknown", errorMessage });
+
+type UpdateError = Update["errors"][number];
+
 /** Ends every running update of one subject. */
 export function endUpdates(
   record: ClusterRecord,
   of: Pick<UpdateRecord, "nodegroupName" | "addonName">,
-  error?: string,
+  error?: UpdateError,
 ): void {
   for (const update of runningUpdates(record, of)) {
     update.status = error === undefined ? "Successful" : "Failed";
-    if (error !== undefined) update.errors = [{ errorCode: "Unknown", errorMessage: error }];
+    if (error !== undefined) update.errors = [error];
   }
 }
 

@@ -545,6 +545,12 @@ describe("trouble", () => {
     ],
     [nodeGroup, "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
     [nodeGroup, "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
+    [
+      nodeGroup,
+      "VersionUpdate 1 ended as Failed: PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group a",
+      "NodesReady",
+      "PodsNotEvicted",
+    ],
     ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
     ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
     ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],

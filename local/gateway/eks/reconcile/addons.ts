@@ -4,7 +4,7 @@ import { configuration } from "../addons.ts";
 import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import type { Addon, ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
-import { endUpdates } from "../updates.ts";
+import { endUpdates, unknownError } from "../updates.ts";
 import type { ReconcileContext } from "./cluster.ts";
 import type { Again } from "./worker.ts";
 
@@ -55,7 +55,7 @@ function settle(record: ClusterRecord, addonName: string, missing: string | unde
   } else if (now - (addon.modifiedAt ?? 0) >= READY_SECONDS && addon.status !== "DEGRADED") {
     addon.status = "DEGRADED";
     addon.health = { issues: [{ code: "InsufficientNumberOfReplicas", message: missing, resourceIds: [] }] };
-    endUpdates(record, { addonName }, missing);
+    endUpdates(record, { addonName }, unknownError(missing));
   }
 }
 

@@ -5,10 +5,11 @@ import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
-import { endUpdates, runningUpdates } from "../updates.ts";
+import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
 import { addonsStep } from "./addons.ts";
 import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
-import { nodegroupsStep, type StartedNodes } from "./nodegroups.ts";
+import type { StartedNodes } from "./nodegroup-nodes.ts";
+import { nodegroupsStep } from "./nodegroups.ts";
 import type { Again } from "./worker.ts";
 
 /** What the background work needs beside the operations' context. */
@@ -135,7 +136,7 @@ async function failedStart(context: ReconcileContext, name: string, attempt: num
     // The old control plane goes on: an update that failed leaves the cluster as it was.
     if (record.cluster.status === "UPDATING") record.cluster.status = "ACTIVE";
     record.cluster.health = { issues: [{ code: "InternalFailure", message }] };
-    endUpdates(record, {}, message);
+    endUpdates(record, {}, unknownError(message));
   });
 }
 

@@ -2,7 +2,7 @@ import { enforcesNetworkPolicies } from "../addons.ts";
 import { networkPolicyAccess } from "../cluster-objects/network-policy.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
-import type { StartedNodes } from "./nodegroups.ts";
+import type { StartedNodes } from "./nodegroup-nodes.ts";
 
 /** What this process has told nodes, by their instance: whether they enforce NetworkPolicies. */
 export type Enforcement = Map<string, boolean>;

@@ -1,25 +1,25 @@
-import { randomBytes } from "node:crypto";
-import type { KubernetesObject } from "@kubernetes/client-node";
-import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
-import { MAX_NODES, TAINT_EFFECTS } from "../nodegroup-config.ts";
+import type { NodegroupRecord, NodeRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
-import type { KubeApi, NodeSpec } from "../runtime.ts";
+import type { KubeApi } from "../runtime.ts";
 import { endUpdates } from "../updates.ts";
+import { cordon, DRAIN_SECONDS, evictFrom, labelled } from "./drain.ts";
+import {
+  applySize,
+  desiredSize,
+  drainSince,
+  isOutdated,
+  nodeSpec,
+  readyNodes,
+  removeNodegroup,
+  stopNode,
+  type Work,
+} from "./nodegroup-nodes.ts";
 import type { Again } from "./worker.ts";
 
 /** How often nodes that come up are looked at. */
 const POLL_MS = 500;
 /** After this time without all its nodes Ready, a new or changed node group says so (seconds). */
 const READY_SECONDS = 300;
-
-interface Node extends KubernetesObject {
-  status?: { conditions?: { type: string; status: string }[] };
-}
-
-/** Nodes that this process has started, as `cluster/number`: a start is asked for once, the supervisor keeps it. */
-export type StartedNodes = Set<string>;
-
-type Work = EksContext & { readonly startedNodes: StartedNodes };
 
 /** Brings the nodes of a cluster's node groups to what their records want. */
 export async function nodegroupsStep(context: Work, name: string, kube: KubeApi): Promise<Again> {
@@ -35,13 +35,11 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
   const record = context.store.get(name);
   const group = record.nodegroups[nodegroupName];
   if (group === undefined) return undefined;
-  if (group.nodegroup.status === "DELETING") {
-    for (const node of group.nodes) await stopNode(context, name, nodegroupName, node);
-    await context.store.change(name, (stored) => removeNodegroup(stored, nodegroupName));
-    return undefined;
-  }
+  if (group.nodegroup.status === "DELETING") return removing(context, name, group, kube);
   await applySize(context, name, nodegroupName);
-  const nodes = context.store.get(name).nodegroups[nodegroupName]?.nodes ?? [];
+  const all = context.store.get(name).nodegroups[nodegroupName]?.nodes ?? [];
+  const leaving = await scaleDownStep(context, name, group, kube, all);
+  const nodes = all.filter((node) => node.drain?.for !== "scaleDown");
   const fresh = nodes.filter((node) => !context.startedNodes.has(`${name}/${node.number}`));
   await Promise.all(
     fresh.map(async (node) => {
@@ -50,124 +48,107 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
     }),
   );
   const ready = await readyNodes(kube);
-  if (!nodes.every((node) => ready.has(node.name)))
-    return waiting(
-      context,
-      name,
-      nodegroupName,
-      nodes.filter((node) => !ready.has(node.name)),
-    );
-  const outdated = nodes.find((node) => isOutdated(node, group));
-  if (outdated !== undefined) {
-    // One by one, and only while all others are Ready: what a rolling update means.
-    await stopNode(context, name, nodegroupName, outdated);
-    return 0;
-  }
-  await labelNodes(kube, group, nodes);
+  const missing = nodes.filter((node) => !ready.has(node.name));
+  if (missing.length > 0) return waiting(context, name, nodegroupName, missing);
+  const outdated = nodes.filter((node) => isOutdated(node, group));
+  if (outdated.length > 0) return updateStep(context, name, group, kube, outdated);
+  // There was no room for all of them yet.
+  if (nodes.length < desiredSize(group)) return POLL_MS;
+  await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
   if (group.nodegroup.status !== "ACTIVE")
     await context.store.change(name, (stored) => {
-      const current = stored.nodegroups[nodegroupName]?.nodegroup;
-      if (current === undefined || current.status === "DELETING") return;
-      current.status = "ACTIVE";
-      current.health = { issues: [] };
+      const current = stored.nodegroups[nodegroupName];
+      if (current === undefined || current.nodegroup.status === "DELETING") return;
+      current.nodegroup.status = "ACTIVE";
+      current.nodegroup.health = { issues: [] };
+      delete current.versionUpdate;
       endUpdates(stored, { nodegroupName });
     });
+  return leaving;
+}
+
+/** All nodes at once, as the Auto Scaling group of a deleted node group shrinks to none. */
+async function removing(context: Work, name: string, group: NodegroupRecord, kube: KubeApi): Promise<Again> {
+  const { nodegroup, nodes } = group;
+  const isOver = context.now() - (nodegroup.modifiedAt ?? 0) >= DRAIN_SECONDS.deletion;
+  await cordon(kube, nodegroup, nodes, false);
+  const occupied = await evictFrom(
+    kube,
+    nodes.map((node) => node.name),
+  );
+  for (const node of nodes)
+    if (isOver || !occupied.has(node.name)) await stopNode(context, name, nodegroup.nodegroupName, node);
+  if (!isOver && occupied.size > 0) return POLL_MS;
+  await context.store.change(name, (stored) => removeNodegroup(stored, nodegroup.nodegroupName));
   return undefined;
 }
 
-const imageOf = ({ nodegroup }: NodegroupRecord): string =>
-  `${nodegroup.releaseVersion ?? ""} ${nodegroup.launchTemplate?.version ?? ""}`;
-
-const isOutdated = (node: NodeRecord, group: NodegroupRecord): boolean =>
-  node.version !== group.nodegroup.version || (node.image !== undefined && node.image !== imageOf(group));
-
-/** Records nodes up to the desired size, removes those above it (the newest first). */
-async function applySize(context: Work, name: string, nodegroupName: string): Promise<void> {
-  const group = context.store.get(name).nodegroups[nodegroupName];
-  const desired = group?.nodegroup.scalingConfig.desiredSize ?? 0;
-  for (const node of (group?.nodes ?? []).slice(desired)) await stopNode(context, name, nodegroupName, node);
-  const zones = new Map(
-    (await context.aws.subnets(group?.nodegroup.subnets ?? [])).map((subnet) => [subnet.id, subnet.zone]),
+/** Nodes above the desired size: drained, and terminated also when budgets hold their pods too long. */
+async function scaleDownStep(
+  context: Work,
+  name: string,
+  { nodegroup }: NodegroupRecord,
+  kube: KubeApi,
+  nodes: readonly NodeRecord[],
+): Promise<Again> {
+  const leaving = nodes.filter((node) => node.drain?.for === "scaleDown");
+  if (leaving.length === 0) return undefined;
+  await cordon(kube, nodegroup, leaving, false);
+  const occupied = await evictFrom(
+    kube,
+    leaving.map((node) => node.name),
   );
-  await context.store.change(name, (stored) => {
-    const target = stored.nodegroups[nodegroupName];
-    if (target === undefined) return;
-    while (target.nodes.length < desired) {
-      const number = freeNode(stored);
-      const subnet = target.nodegroup.subnets[target.nodes.length % target.nodegroup.subnets.length] ?? "";
-      target.nodes.push({
-        number,
-        name: context.runtime.nodeName({ name, number: stored.number }, number),
-        instanceId: `i-0${randomBytes(8).toString("hex")}`,
-        zone: zones.get(subnet) ?? `${context.region}a`,
-        version: target.nodegroup.version,
-        image: imageOf(target),
-      });
-    }
-  });
+  for (const node of leaving)
+    if (!occupied.has(node.name) || isLate(context, node, DRAIN_SECONDS.scaleDown))
+      await stopNode(context, name, nodegroup.nodegroupName, node);
+  return POLL_MS;
 }
 
-function freeNode(record: ClusterRecord): number {
-  const taken = new Set(Object.values(record.nodegroups).flatMap((group) => group.nodes.map((node) => node.number)));
-  for (let number = 0; number < MAX_NODES; number++) if (!taken.has(number)) return number;
-  throw new Error(`cluster ${record.cluster.name} has ${MAX_NODES} nodes already`);
+const isLate = (context: Work, { drain }: NodeRecord, seconds: number): boolean =>
+  drain !== undefined && context.now() - drain.since >= seconds;
+
+/**
+ * One look at an update whose new nodes are Ready: no outdated node takes pods any more, and the first of them is drained. EKS
+ * then waits another minute for load balancers, which are not there here.
+ */
+async function updateStep(
+  context: Work,
+  name: string,
+  group: NodegroupRecord,
+  kube: KubeApi,
+  outdated: readonly NodeRecord[],
+): Promise<Again> {
+  const { nodegroup, versionUpdate } = group;
+  const [node] = outdated;
+  if (node === undefined) return undefined;
+  if (node.drain === undefined) await drainSince(context, name, nodegroup.nodegroupName, [node.number], "update");
+  await cordon(kube, nodegroup, outdated, true);
+  const isOccupied = (await evictFrom(kube, [node.name])).size > 0;
+  if (isOccupied && !isLate(context, node, DRAIN_SECONDS.update)) return POLL_MS;
+  if (isOccupied && versionUpdate?.force !== true) await evictionFailed(context, name, nodegroup.nodegroupName, node);
+  // One by one, and only while all others are Ready: what a rolling update means.
+  else await stopNode(context, name, nodegroup.nodegroupName, node);
+  return 0;
 }
 
-async function stopNode(context: Work, name: string, nodegroupName: string, node: NodeRecord): Promise<void> {
-  context.startedNodes.delete(`${name}/${node.number}`);
-  await context.runtime.stopNode(name, node.number);
+/** Takes the group back to what it was; in the words of EKS (aws/containers-roadmap#1282). */
+async function evictionFailed(context: Work, name: string, nodegroupName: string, node: NodeRecord): Promise<void> {
   await context.store.change(name, (stored) => {
     const group = stored.nodegroups[nodegroupName];
-    if (group !== undefined) group.nodes = group.nodes.filter((other) => other.number !== node.number);
+    if (group?.versionUpdate === undefined || group.nodegroup.status === "DELETING") return;
+    Object.assign(group.nodegroup, group.versionUpdate.before, { status: "ACTIVE" });
+    delete group.versionUpdate;
+    for (const each of group.nodes) if (each.drain?.for === "update") delete each.drain;
+    endUpdates(
+      stored,
+      { nodegroupName },
+      {
+        errorCode: "PodEvictionFailure",
+        errorMessage: `Reached max retries while trying to evict pods from nodes in node group ${nodegroupName}`,
+        resourceIds: [node.name],
+      },
+    );
   });
-}
-
-function removeNodegroup(record: ClusterRecord, nodegroupName: string): void {
-  const gone = record.nodegroups[nodegroupName];
-  delete record.nodegroups[nodegroupName];
-  const role = gone?.nodegroup.nodeRole ?? "";
-  const heir = Object.values(record.nodegroups).find((group) => group.nodegroup.nodeRole === role);
-  // The entry that came with a group goes with the last group of its role.
-  if (gone?.ownsAccessEntry === true && heir !== undefined) heir.ownsAccessEntry = true;
-  else if (gone?.ownsAccessEntry === true) delete record.accessEntries[role];
-}
-
-function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): NodeSpec {
-  return {
-    number: node.number,
-    nodeName: node.name,
-    instanceId: node.instanceId,
-    labels: {
-      "eks.amazonaws.com/nodegroup": nodegroup.nodegroupName,
-      "eks.amazonaws.com/capacityType": nodegroup.capacityType ?? "ON_DEMAND",
-      "eks.amazonaws.com/nodegroup-image": "ami-fleet",
-    },
-    taints: (nodegroup.taints ?? []).map((taint) => ({
-      key: taint.key ?? "",
-      value: taint.value ?? "",
-      effect: TAINT_EFFECTS[taint.effect ?? "NO_SCHEDULE"],
-    })),
-    instanceType: nodegroup.instanceTypes[0] ?? "t3.medium",
-    zone: node.zone,
-  };
-}
-
-async function readyNodes(kube: KubeApi): Promise<Set<string>> {
-  const nodes = await kube.list<Node>("v1", "Node");
-  const isReady = (node: Node): boolean =>
-    node.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
-  return new Set(nodes.filter(isReady).map((node) => node.metadata?.name ?? ""));
-}
-
-/** Labels of the group go on the live nodes: a changed label needs no new node, as on EKS. */
-async function labelNodes(kube: KubeApi, { nodegroup }: NodegroupRecord, nodes: readonly NodeRecord[]): Promise<void> {
-  await kube.apply(
-    nodes.map((node) => ({
-      apiVersion: "v1",
-      kind: "Node",
-      metadata: { name: node.name, labels: { ...nodegroup.labels } },
-    })),
-  );
 }
 
 async function waiting(
@@ -191,7 +172,7 @@ async function waiting(
     if (nodegroup.status === "CREATING") nodegroup.status = "CREATE_FAILED";
     if (nodegroup.status === "UPDATING") {
       nodegroup.status = "DEGRADED";
-      endUpdates(stored, { nodegroupName }, message);
+      endUpdates(stored, { nodegroupName }, { errorCode: "NodeCreationFailure", errorMessage: message });
     }
   });
   return POLL_MS;

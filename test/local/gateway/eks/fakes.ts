@@ -24,6 +24,10 @@ export const ACCOUNT = "000000000000";
 export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
 export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 
+interface Pod extends KubernetesObject {
+  readonly spec: { readonly nodeName: string };
+}
+
 /** Clusters that exist in memory only; what a test wants to know or to break is public. */
 export interface FakeClusters extends ClusterRuntime {
   readonly started: ControlPlaneSpec[];
@@ -38,6 +42,10 @@ export interface FakeClusters extends ClusterRuntime {
   readonly failures: string[];
   /** Keeps control planes and nodes from starting until the given function is called. */
   hold(): () => void;
+  /** Pods whose eviction was asked for, as often as it was. */
+  readonly evicted: string[];
+  /** Pods that a PodDisruptionBudget keeps where they are. */
+  readonly budgeted: Set<string>;
   /** Whether CoreDNS becomes Ready. */
   coreDnsReady: boolean;
 }
@@ -64,6 +72,8 @@ export function fakeClusters(): FakeClusters {
     endpoints: [],
     objects,
     failures: [],
+    evicted: [],
+    budgeted: new Set(),
     coreDnsReady: true,
     startControlPlane: async (spec) => {
       await gate;
@@ -83,6 +93,11 @@ export function fakeClusters(): FakeClusters {
       nodes.set(`${cluster}/${node.number}`, node);
     },
     stopNode: async (cluster, number) => {
+      const name = nodes.get(`${cluster}/${number}`)?.nodeName;
+      // Its pods go with it.
+      for (const [key, object] of objects)
+        if (key.startsWith(`${cluster}/Pod/`) && (object as Pod).spec.nodeName === name) objects.delete(key);
+      objects.delete(keyOf(cluster, "Node", name));
       nodes.delete(`${cluster}/${number}`);
       clusters.enforcing.delete(`${cluster}/${number}`);
     },
@@ -114,6 +129,10 @@ export function fakeClusters(): FakeClusters {
     remove: async (all) => {
       for (const object of all)
         objects.delete(keyOf(cluster, object.kind, object.metadata?.name, object.metadata?.namespace));
+    },
+    evict: async (namespace, name) => {
+      clusters.evicted.push(name);
+      if (!clusters.budgeted.has(name)) objects.delete(keyOf(cluster, "Pod", name, namespace));
     },
     find: async (_version, kind, name, namespace) => {
       const found = objects.get(keyOf(cluster, kind, name, namespace));
