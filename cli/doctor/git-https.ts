@@ -1,29 +1,80 @@
+import { request } from "node:https";
+import { rootCertificates } from "node:tls";
 import type { Fetch } from "../upstream/http.ts";
 import { type Finding, ok, unchecked, wrong } from "./finding.ts";
 import { type CredentialQuestion, type Source, withCredential, withoutBranch } from "./git-sources.ts";
 
 const SECONDS = 30;
 
-/** The branches of a repository, as the smart HTTP protocol tells them to whom it lets in (git, "http-protocol"). */
-async function ask({ url }: Source, fetch: Fetch, username: string, password: string): Promise<Response> {
-  const address = `${url.href.replace(/\/$/, "")}/info/refs?service=git-upload-pack`;
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  return fetch(address, { headers: { authorization }, signal: AbortSignal.timeout(SECONDS * 1000) });
+/** A fetch that trusts these authorities (PEM) too, as Flux does with `ca.crt`; fetch itself can't be told. Follows no redirection. */
+export function trusting(fetch: Fetch, authorities: string): Fetch {
+  if (authorities === "") return fetch;
+  return (url, { method = "GET", headers, signal }) =>
+    new Promise((resolve, reject) => {
+      const options = {
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        ca: [...rootCertificates, authorities],
+        ...(signal ? { signal } : {}),
+      };
+      request(url, options, (message) => {
+        const chunks: Buffer[] = [];
+        message.on("data", (chunk: Buffer) => chunks.push(chunk));
+        message.on("end", () => resolve(new Response(Buffer.concat(chunks), { status: message.statusCode ?? 500 })));
+        message.on("error", reject);
+      })
+        .on("error", reject)
+        .end();
+    });
 }
 
-function judged(title: string, source: Source, status: number, refs: string): Finding {
+export interface Attempt {
+  readonly title: string;
+  readonly source: Source;
+  readonly fetch: Fetch;
+  readonly username: string;
+  readonly password: string;
+  /** What to do when the credential is not good for the repository. */
+  readonly renew: string;
+}
+
+/** Asks for the branches of a repository, as the smart HTTP protocol tells them to whom it lets in (git, "http-protocol"). */
+export async function tryRead({ title, source, fetch, username, password, renew }: Attempt): Promise<Finding> {
   const { url, branch } = source;
-  const name = `refs/heads/${branch}`;
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  const { status, text } = await send(fetch, `${url.href.replace(/\/$/, "")}/info/refs?service=git-upload-pack`, {
+    headers: { authorization },
+  });
   if (status === 200)
-    return refs.split(/[\n\0 ]/).includes(name)
+    return text.split(/[\n\0 ]/).includes(`refs/heads/${branch}`)
       ? ok(title, `reads ${branch} of ${url.href}`)
       : withoutBranch(title, source);
-  const renew = "make a token that may read the repository, pulumi config set --secret gitToken, then pulumi up";
   if (status === 401 || status === 403)
     return wrong(title, `is not accepted by ${url.host}, or has ended (status ${status})`, renew);
-  // Hosts hide from a token what it may not read.
+  // Hosts hide from a credential what it may not read.
   if (status === 404) return wrong(title, `may not read ${url.href}, or there is none (status 404)`, renew);
   return unchecked(title, `${url.host} answers with status ${status}`, "try again later");
+}
+
+/** A request with its answer's text. */
+export async function send(fetch: Fetch, url: string, init: RequestInit): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(SECONDS * 1000) });
+  return { status: response.status, text: await response.text() };
+}
+
+/** What an attempt found, or that a host did not answer. */
+export async function answered(title: string, host: string, attempt: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await attempt();
+  } catch (error) {
+    const { message, cause } = error as Error;
+    const why = cause instanceof Error ? cause.message : message;
+    return unchecked(
+      title,
+      `${host} did not answer: ${why}`,
+      "see that it is right and reachable from here, and that gitCaCertificate has its authority",
+    );
+  }
 }
 
 /** Whether the token that Flux has reads the branch. */
@@ -33,19 +84,9 @@ export function checkToken(
   credential: CredentialQuestion["credential"],
 ): Promise<Finding> {
   const title = `token for ${source.repository}`;
+  const renew = "make a token that may read the repository, pulumi config set --secret gitToken, then pulumi up";
   const question = { title, source, members: ["username", "password"], afterwards: "run this again then", credential };
-  return withCredential(question, async ([username = "", password = ""]) => {
-    try {
-      const response = await ask(source, fetch, username, password);
-      return judged(title, source, response.status, await response.text());
-    } catch (error) {
-      const { message, cause } = error as Error;
-      const why = cause instanceof Error ? cause.message : message;
-      return unchecked(
-        title,
-        `${source.url.host} did not answer: ${why}`,
-        "see that it is right and reachable from here",
-      );
-    }
-  });
+  return withCredential(question, ([username = "", password = ""]) =>
+    answered(title, source.url.host, () => tryRead({ title, source, fetch, username, password, renew })),
+  );
 }

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import type { Server } from "ssh2";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkGit } from "../../../cli/doctor/git.ts";
 import { runner } from "../../../cli/doctor/process.ts";
+import { ensureAuthority } from "../../../local/clusters/pki.ts";
 import type { AccessList } from "../../../local/git/access.ts";
 import { createHttpServer } from "../../../local/git/http.ts";
 import { publish } from "../../../local/git/repositories.ts";
@@ -23,6 +24,7 @@ const hostKey = newPrivateKey("host");
 const run = runner(base, { ...process.env, TMPDIR: temporary, SSH_AUTH_SOCK: "" });
 let deployKeys: AccessList["deployKeys"] = [];
 let tokens: AccessList["tokens"] = [];
+let apps: AccessList["apps"] = [];
 let server: Server;
 let https: HttpServer;
 let host = "";
@@ -36,7 +38,7 @@ beforeAll(async () => {
   for (const folder of [content, temporary, join(base, "git")]) mkdirSync(folder);
   writeFileSync(join(content, "README.md"), "# system\n");
   for (const name of ["gitops-system", "gitops-workloads"]) publish(join(base, "git", `${name}.git`), content, "first");
-  const accessList = () => ({ deployKeys, tokens, apps: [] }) as AccessList;
+  const accessList = () => ({ deployKeys, tokens, apps }) as AccessList;
   server = createSshServer({ root: join(base, "git"), hostKey, accessList, log: () => {} });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -241,5 +243,82 @@ describe("fleet doctor, Git hosts by token", () => {
     expect((await byToken({ answers: denied }))[0]).toMatchObject({ status: "unchecked" });
     await close();
     expect(await byToken({ loggedIn: false })).toMatchObject([{ status: "unchecked" }]);
+  });
+});
+
+describe("fleet doctor, Git hosts by GitHub App", () => {
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const pem = privateKey.export({ format: "pem", type: "pkcs1" }).toString();
+  const app = (...names: string[]) => ({
+    id: 7,
+    installationId: 70,
+    publicKey: publicKey.export({ format: "pem", type: "spki" }).toString(),
+    repositories: names,
+    access: "read" as const,
+  });
+  const stored = { githubAppID: "7", githubAppInstallationID: "70", githubAppPrivateKey: pem };
+  beforeEach(() => {
+    apps = [app("gitops-system", "gitops-workloads")];
+  });
+
+  async function byApp({ member = {}, origin = `http://${httpHost}`, authority = "", loggedIn = true } = {}) {
+    const aws = await fakeAws({ GetSecretValue: credential({ ...stored, ...member }) });
+    close = aws.close;
+    const stack = await devStack();
+    const settings = {
+      ...stack.settings,
+      gitAuthentication: "github-app" as const,
+      gitopsSystemRepoUrl: `${origin}/gitops-system.git`,
+      gitopsWorkloadsRepoUrl: `${origin}/gitops-workloads.git`,
+      githubAppBaseUrl: `${origin}/api/v3`,
+      gitCaCertificate: authority,
+    };
+    const findings = await checkGit({ ...stack, settings }, { run, fetch, aws: aws.config, loggedIn, ssh: undefined });
+    expect(JSON.stringify(findings)).not.toMatch(/PRIVATE KEY|ghs_/);
+    return findings;
+  }
+
+  test("are ok when the app gets a token that reads the branches", async () => {
+    expect((await byApp()).map(({ name, status }) => [name, status])).toEqual([
+      ["GitHub App for gitops-system", "ok"],
+      ["GitHub App for gitops-workloads", "ok"],
+    ]);
+  });
+
+  test("say which of ID, key, installation and repositories is not right", async () => {
+    apps = [app("gitops-system")];
+    const [system, workloads] = await byApp();
+    expect(system?.status).toBe("ok");
+    expect(workloads).toMatchObject({ status: "wrong", todo: expect.stringContaining("install the app") });
+    await close();
+    const [installation] = await byApp({ member: { githubAppInstallationID: "71" } });
+    expect(installation).toMatchObject({ status: "wrong", message: expect.stringContaining("no installation 71") });
+    await close();
+    const [id] = await byApp({ member: { githubAppID: "8" } });
+    expect(id).toMatchObject({ status: "wrong", todo: expect.stringContaining("githubAppPrivateKey") });
+    await close();
+    expect(await byApp({ loggedIn: false })).toMatchObject([{ status: "unchecked" }]);
+  });
+
+  test("are asked over TLS with the authority of the stack, and not without it", async () => {
+    const authority = await ensureAuthority(join(base, "ca"), "ca", "test");
+    const files = await authority.issue("git", { commonName: "git", addresses: ["127.0.0.1"] });
+    const tls = { cert: readFileSync(files.certificate, "utf8"), key: readFileSync(files.key, "utf8") };
+    const accessList = () => ({ deployKeys, tokens, apps }) as AccessList;
+    const secure = createHttpServer({ root: join(base, "git"), accessList, hostKey, tls, log: () => {} });
+    await new Promise<void>((ready) => secure.listen(0, "127.0.0.1", ready));
+    const origin = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
+    try {
+      expect(await byApp({ origin, authority: authority.certificate })).toMatchObject([
+        { status: "ok" },
+        { status: "ok" },
+      ]);
+      await close();
+      const [without] = await byApp({ origin });
+      expect(without).toMatchObject({ status: "unchecked", todo: expect.stringContaining("gitCaCertificate") });
+    } finally {
+      secure.closeAllConnections();
+      await new Promise((done) => secure.close(done));
+    }
   });
 });
