@@ -138,6 +138,58 @@ describe("the number of nodes", () => {
   });
 });
 
+describe("a new spoke", () => {
+  it("says at every step what is made, a few by name, and what waits for what", () => {
+    const world = new World(spoke());
+    const said: Record<string, (string | undefined)[]> = {};
+    const types = ["NetworkReady", "ControlPlaneReady", "NodesReady", "AddonsReady", "Bootstrapped"];
+    for (const _ of Array(6)) {
+      world.step();
+      for (const type of types) (said[type] ??= []).push(world.condition(type)?.message?.replace(/^[^:]+: /, ""));
+    }
+    const begins = "not begun";
+    expect(said).toEqual({
+      NetworkReady: [
+        begins,
+        "making network-10-98-0-0-18",
+        "making vpc",
+        "making internet-gateway, subnet-public-0, subnet-private-0, route-table-private-0, 6 more",
+        "making association-private-0, association-private-1, association-public-0, association-public-1, 4 more",
+        "making nat-0",
+      ],
+      ControlPlaneReady: [
+        begins,
+        "making role-cluster, key, logs",
+        "making attachment-cluster-amazoneksclusterpolicy, key-alias",
+        "waiting for the network",
+        "making cluster",
+        "ready",
+      ],
+      NodesReady: [
+        begins,
+        "making role-node, launch-template",
+        expect.stringMatching(/^making (attachment-node-[a-z0-9-]+(, )?){3}$/),
+        "waiting for the control plane, the network, the EKS add-ons",
+        "waiting for the control plane, the network, the EKS add-ons",
+        "waiting for the network, the EKS add-ons",
+      ],
+      AddonsReady: [
+        begins,
+        ...Array(4).fill("waiting for the control plane, the nodes, IAM roles and access"),
+        "making addon-vpc-cni, addon-kube-proxy",
+      ],
+      Bootstrapped: [
+        begins,
+        "waiting for the control plane, the network, IAM roles and access, the nodes",
+        "waiting for the control plane, the network, IAM roles and access, the nodes",
+        "waiting for the control plane, IAM roles and access, the nodes",
+        "waiting for the control plane, IAM roles and access, the nodes",
+        "making kubeconfig",
+      ],
+    });
+  });
+});
+
 describe("another kind of nodes", () => {
   const before = { instanceTypes: ["m6i.large"], amiType: "AL2023_x86_64_STANDARD", capacityType: "ON_DEMAND" };
   const graviton = { instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD", capacityType: "ON_DEMAND" };

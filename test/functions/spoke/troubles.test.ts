@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { trouble } from "../../../functions/spoke/troubles.ts";
+import { tidy, trouble } from "../../../functions/spoke/troubles.ts";
 
 const step = (message: string) =>
   trouble({
@@ -51,4 +51,21 @@ test("a release whose chart Flux has not looked at yet is no trouble; one whose 
   expect(release(`${chart}no 'flux2' chart with version matching '9.9.9' found`)?.message).toContain(
     "matching '9.9.9'",
   );
+});
+
+test("a message is the same at every attempt: without request ids, times, authorization blobs and line breaks", () => {
+  const first =
+    "operation error EKS: CreateCluster, https response error StatusCode: 403, RequestID: 0f1e-2d, api error " +
+    "AccessDeniedException: no\n  at 2026-11-22T14:00:00.123Z. Encoded authorization failure message: AbC-_9\n";
+  expect(tidy(first)).toBe(
+    "operation error EKS: CreateCluster, https response error StatusCode: 403, api error AccessDeniedException: no at .",
+  );
+  expect(tidy(first.replace("0f1e-2d", "9999").replace("14:00:00.123", "15:01:02.9").replace("AbC-_9", "Z"))).toBe(
+    tidy(first),
+  );
+});
+
+test("a message is at most 400 characters, and shows where it was cut", () => {
+  expect(tidy("x".repeat(400))).toBe("x".repeat(400));
+  expect(tidy("x".repeat(401))).toBe(`${"x".repeat(399)}…`);
 });
