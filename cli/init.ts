@@ -8,7 +8,7 @@ import { flagFile, onePositional, parsed } from "./usage.ts";
 export const summary = "the Git repositories and the stack file that a new fleet begins with";
 
 const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
-                      --system-url URL --workloads-url URL --known-hosts FILE --endpoint-cidr CIDR [options]
+                      --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
 stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks nothing of AWS and of the Git host, and pushes nothing. What is there
@@ -24,16 +24,18 @@ already stays as it is; what would be written otherwise is told.
   --workloads-url URL        the same for gitops-workloads
   --sample-app-url URL       also writes payment-app-manifests, the sample application, which is to be pushed there
   --known-hosts FILE         keys of the Git host, as ssh-keyscan prints them, compared with what the host publishes
-  --endpoint-cidr CIDR       public network that may use the hub's Kubernetes API. Can be given more than once
-  --private-cidr CIDR        network connected to the hub's VPC that may use its private endpoint. Can be given more than once
+  --public-access-cidr CIDR       public network that may use the hub's Kubernetes API. Can be given more than once
+  --private-access-cidr CIDR        network connected to the hub's VPC that may use its private endpoint. Can be given more than once
   --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
   --vpc-cidr CIDR            network of the hub's VPC; default: the example's
   --function-package NAME    where the composition function is published; default: this project's (docs/function-package.md)
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
-  --github-app-id ID, --github-app-installation ID
+  --github-app-id N, --github-app-installation-id N
+  --github-app-base-url URL  API of a GitHub Enterprise Server
+  --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
   --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod (three
-                             zones, protected from removal, a private endpoint unless --endpoint-cidr is given)
+                             zones, protected from removal, a private endpoint unless --public-access-cidr is given)
 
 Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
 `;
@@ -49,15 +51,17 @@ const options = {
   "workloads-url": { type: "string", default: "" },
   "sample-app-url": { type: "string" },
   "known-hosts": { type: "string" },
-  "endpoint-cidr": { type: "string", multiple: true },
-  "private-cidr": { type: "string", multiple: true },
+  "public-access-cidr": { type: "string", multiple: true },
+  "private-access-cidr": { type: "string", multiple: true },
   admin: { type: "string", multiple: true },
   "vpc-cidr": { type: "string" },
   "function-package": { type: "string" },
   boundary: { type: "string" },
   "git-authentication": { type: "string" },
   "github-app-id": { type: "string" },
-  "github-app-installation": { type: "string" },
+  "github-app-installation-id": { type: "string" },
+  "github-app-base-url": { type: "string" },
+  "ca-file": { type: "string" },
   example: { type: "string", default: "dev" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -102,10 +106,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     sampleAppUrl: values["sample-app-url"],
     gitAuthentication: values["git-authentication"],
     githubAppId: values["github-app-id"],
-    githubAppInstallationId: values["github-app-installation"],
+    githubAppInstallationId: values["github-app-installation-id"],
+    githubAppBaseUrl: values["github-app-base-url"],
+    caCertificate: await flagFile(values["ca-file"]),
     knownHosts: await flagFile(values["known-hosts"]),
-    endpointCidrs: values["endpoint-cidr"] ?? [],
-    privateCidrs: values["private-cidr"] ?? [],
+    publicAccessCidrs: values["public-access-cidr"] ?? [],
+    privateAccessCidrs: values["private-access-cidr"] ?? [],
     admins: values.admin ?? [],
     vpcCidr: values["vpc-cidr"],
     functionPackage: values["function-package"],

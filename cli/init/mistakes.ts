@@ -17,11 +17,14 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   "aws:region": { flag: "--region", remedy: "give --region" },
   vpcCidr: { flag: "--vpc-cidr", remedy: "give a network such as --vpc-cidr 10.0.0.0/16" },
   endpointPublicAccessCidrs: {
-    flag: "--endpoint-cidr",
+    flag: "--public-access-cidr",
     remedy:
-      "give the public address that you and your pipelines come from, such as --endpoint-cidr a.b.c.d/32 (curl https://checkip.amazonaws.com)",
+      "give the public address that you and your pipelines come from, such as --public-access-cidr a.b.c.d/32 (curl https://checkip.amazonaws.com)",
   },
-  endpointPrivateAccessCidrs: { flag: "--private-cidr", remedy: "give networks that are connected to the hub's VPC" },
+  endpointPrivateAccessCidrs: {
+    flag: "--private-access-cidr",
+    remedy: "give networks that are connected to the hub's VPC",
+  },
   clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
   permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
   sealingKeys: { flag: "--spoke-environment", remedy: "choose other environments" },
@@ -37,7 +40,12 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   },
   gitAuthentication: { flag: "--git-authentication", remedy: "choose one" },
   githubAppId: { flag: "--github-app-id", remedy: "give the ID of your GitHub App" },
-  githubAppInstallationId: { flag: "--github-app-installation", remedy: "give the ID of the app's installation" },
+  githubAppInstallationId: { flag: "--github-app-installation-id", remedy: "give the ID of the app's installation" },
+  githubAppBaseUrl: {
+    flag: "--github-app-base-url",
+    remedy: "give the API of the GitHub server that has the repositories: https://<host>/api/v3",
+  },
+  gitCaCertificate: { flag: "--ca-file", remedy: "give a file with certificates in PEM" },
   gitKnownHosts: {
     flag: "--known-hosts",
     remedy:

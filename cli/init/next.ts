@@ -45,8 +45,19 @@ interface Step {
 }
 
 function steps(request: InitRequest): Step[] {
-  const { account, boundary, environment, fleet, folder, region, sampleAppUrl, spokeEnvironments, stack, systemUrl } =
-    request;
+  const {
+    account,
+    boundary,
+    environment,
+    fleet,
+    folder,
+    publicAccessCidrs,
+    region,
+    sampleAppUrl,
+    spokeEnvironments,
+    stack,
+    systemUrl,
+  } = request;
   const ofDeployer = [
     "--fleet",
     fleet,
@@ -56,6 +67,9 @@ function steps(request: InitRequest): Step[] {
     region,
     ...(boundary ? ["--boundary", boundary] : []),
   ];
+  const admitted = (publicAccessCidrs.length > 0 ? publicAccessCidrs : ["<your address>/32"])
+    .map((cidr) => `--public-access-cidr ${cidr}`)
+    .join(" ");
   const spokeEnvironment = spokeEnvironments[0] ?? environment;
   const system = quoted(join(folder, "gitops-system"));
   return [
@@ -86,7 +100,7 @@ function steps(request: InitRequest): Step[] {
     {
       what: "Make a spoke: commit and push what this writes",
       commands: [
-        `npx fleet new-cluster <name> --environment ${spokeEnvironment} --tenant <team> --admin <ARN of your role> --repository ${system}`,
+        `npx fleet new-cluster <name> --environment ${spokeEnvironment} --tenant <team> --admin <ARN of your role> ${admitted} --repository ${system}`,
       ],
     },
     ...(sampleAppUrl === undefined
@@ -95,7 +109,7 @@ function steps(request: InitRequest): Step[] {
           {
             what: "Put the sample application on it, in the same way",
             commands: [
-              `npx fleet onboard payment-app --cluster <name> --environment ${spokeEnvironment} --tenant <team> --repository-url ${sampleAppUrl} --repository ${quoted(join(folder, "gitops-workloads"))}`,
+              `npx fleet onboard payment-app --cluster <name> --environment ${spokeEnvironment} --tenant <team> --repository-url ${sampleAppUrl}${sampleAppUrl.startsWith("https:") ? " --token-file <file>" : ""} --repository ${quoted(join(folder, "gitops-workloads"))}`,
             ],
           },
         ]),

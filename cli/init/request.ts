@@ -17,10 +17,13 @@ export interface InitRequest {
   readonly gitAuthentication?: string | undefined;
   readonly githubAppId?: string | undefined;
   readonly githubAppInstallationId?: string | undefined;
+  readonly githubAppBaseUrl?: string | undefined;
+  /** Certificates in PEM. */
+  readonly caCertificate?: string | undefined;
   /** Lines of known_hosts. */
   readonly knownHosts?: string | undefined;
-  readonly endpointCidrs: readonly string[];
-  readonly privateCidrs: readonly string[];
+  readonly publicAccessCidrs: readonly string[];
+  readonly privateAccessCidrs: readonly string[];
   readonly admins: readonly string[];
   readonly vpcCidr?: string | undefined;
   readonly functionPackage?: string | undefined;

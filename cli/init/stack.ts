@@ -14,15 +14,15 @@ export const examplesOf = (project: Project): string[] =>
 
 /** What a request sets, by config key; undefined takes the example's value away, so that the default of Pulumi.yaml counts. */
 function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<string, unknown>> {
-  const { endpointCidrs, privateCidrs, admins, knownHosts } = request;
+  const { publicAccessCidrs, privateAccessCidrs, admins, knownHosts } = request;
   const some = <T>(items: readonly T[]) => (items.length > 0 ? items : undefined);
   const ofProject = {
     fleet: request.fleet || undefined,
     environment: request.environment || undefined,
     ...(request.vpcCidr === undefined ? {} : { vpcCidr: request.vpcCidr }),
-    ...(endpointCidrs.length > 0 ? { endpointPublicAccess: true } : {}),
-    endpointPublicAccessCidrs: some(endpointCidrs),
-    endpointPrivateAccessCidrs: some(privateCidrs),
+    ...(publicAccessCidrs.length > 0 ? { endpointPublicAccess: true } : {}),
+    endpointPublicAccessCidrs: some(publicAccessCidrs),
+    endpointPrivateAccessCidrs: some(privateAccessCidrs),
     clusterAdmins: some(admins),
     permissionsBoundary: request.boundary,
     functionPackage: request.functionPackage,
@@ -36,6 +36,8 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
     gitAuthentication: request.gitAuthentication,
     githubAppId: request.githubAppId,
     githubAppInstallationId: request.githubAppInstallationId,
+    githubAppBaseUrl: request.githubAppBaseUrl,
+    gitCaCertificate: request.caCertificate,
     gitKnownHosts: knownHosts === undefined ? undefined : `${knownHosts.trim()}\n`,
   };
   return {

@@ -58,8 +58,8 @@ beforeEach(() => {
     systemUrl: "ssh://git@github.com/acme/gitops-system.git",
     workloadsUrl: "ssh://git@github.com/acme/gitops-workloads.git",
     knownHosts: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
-    endpointCidrs: ["1.2.3.4/32"],
-    privateCidrs: [],
+    publicAccessCidrs: ["1.2.3.4/32"],
+    privateAccessCidrs: [],
     admins: [],
     example: "dev",
   };
@@ -136,8 +136,8 @@ describe("fleet init", () => {
   test("takes a boundary, networks and the function's package, and a private endpoint only from prod", async () => {
     await make({
       example: "prod",
-      endpointCidrs: [],
-      privateCidrs: ["10.30.0.0/16"],
+      publicAccessCidrs: [],
+      privateAccessCidrs: ["10.30.0.0/16"],
       boundary: "arn:aws:iam::123456789012:policy/limits",
       functionPackage: "ghcr.io/acme/function-spoke",
     });
@@ -161,13 +161,13 @@ describe("fleet init", () => {
       workloadsUrl: "https://github.com/acme/gitops-workloads.git",
       sampleAppUrl: "https://github.com/other/app.git",
       knownHosts: undefined,
-      endpointCidrs: ["0.0.0.0/0"],
+      publicAccessCidrs: ["0.0.0.0/0"],
       admins: ["me"],
       example: "none",
       boundary: "arn:aws:iam::123456789012:policy/pilot-hub-boundary",
     });
     const flags = ["<folder>", "--stack", "--fleet", "--spoke-environment", "--account", "--region", "--system-url"];
-    const more = ["--workloads-url", "--sample-app-url", "--endpoint-cidr", "--admin", "--example", "--boundary"];
+    const more = ["--workloads-url", "--sample-app-url", "--public-access-cidr", "--admin", "--example", "--boundary"];
     for (const flag of [...flags, ...more]) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
     expect(message).not.toContain("pulumi config set");
     expect(existsSync(request.folder)).toBe(false);
@@ -181,7 +181,7 @@ describe("fleet init", () => {
       systemUrl: "",
       workloadsUrl: "",
       knownHosts: undefined,
-      endpointCidrs: [],
+      publicAccessCidrs: [],
     });
     const flags = [
       "--stack",
@@ -191,7 +191,7 @@ describe("fleet init", () => {
       "--region",
       "--system-url",
       "--workloads-url",
-      "--endpoint-cidr",
+      "--public-access-cidr",
     ];
     for (const flag of flags) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
     expect(message).toContain(`${flags.length} mistakes`);

@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./support/fleet.ts";
+
+const text = (file: string) => readFileSync(join(root, file), "utf8");
+
+/** Command lines of a Markdown text's code blocks, with those that go on in the next line put together. */
+const commands = (markdown: string): string[] =>
+  [...markdown.matchAll(/^```[a-z]*\n(.*?)^```/gms)].flatMap(([, block = ""]) =>
+    block.replaceAll("\\\n", " ").split("\n"),
+  );
+
+/** The anchor of a heading, as GitHub makes it. */
+const anchor = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+const anchors = (markdown: string) => [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchor(heading));
+
+describe("the README", () => {
+  const calls = commands(text("README.md")).flatMap((line) => {
+    const [, name, rest = ""] = /(?:^|npx )fleet ([a-z-]+)(.*)$/.exec(line) ?? [];
+    return name === undefined
+      ? []
+      : [{ name, flags: [...rest.matchAll(/ (--[a-z-]+)/g)].map(([, flag = ""]) => flag) }];
+  });
+
+  test.each([...new Set(calls.map(({ name }) => name))])("names only flags that fleet %s has", (name) => {
+    const help = execFileSync(process.execPath, [join(root, "cli", "main.ts"), name, "--help"], { encoding: "utf8" });
+    const words = help.split(/[\s,[\]()]+/);
+    for (const flag of calls.filter((call) => call.name === name).flatMap(({ flags }) => flags))
+      expect(words).toContain(flag);
+  });
+
+  test("leads from fleet init to an application in the order in which one does it", () => {
+    const names = calls.map(({ name }) => name);
+    const order = ["init", "doctor", "new-cluster", "onboard"].map((name) => names.indexOf(name));
+    expect(order).not.toContain(-1);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+});
+
+const pages = ["README.md", "SECURITY.md", ...globSync("docs/**/*.md", { cwd: root })].sort();
+
+test.each(pages)("every link of %s to a file of the project, or to a heading in it, leads somewhere", (page) => {
+  for (const [, target = ""] of text(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z]+:/.test(target)) continue;
+    const [path = "", heading] = target.split("#");
+    const file = path === "" ? page : join(dirname(page), path);
+    expect(existsSync(join(root, file)), `${page}: ${target}`).toBe(true);
+    if (heading !== undefined) expect(anchors(text(file)), `${page}: ${target}`).toContain(heading);
+  }
+});
