@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -26,43 +25,17 @@ import { UsageError } from "../../cli/usage.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { noPrograms } from "./doctor/support/programs.ts";
 import { root } from "./support/fleet.ts";
+import { newProject } from "./support/init.ts";
 import { found } from "./support/seeds.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-init-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
-/** A checkout of the project, a folder beside it, and a machine with a Git configuration of its own. */
 let project: string;
 let request: InitRequest;
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
-  const folder = mkdtempSync(join(base, "case-"));
-  project = join(folder, "project");
-  for (const part of ["Pulumi.yaml", "stacks", "repos"])
-    cpSync(join(root, part), join(project, part), { recursive: true });
-  env = {
-    PATH: process.env["PATH"],
-    HOME: folder,
-    GIT_CONFIG_GLOBAL: join(folder, "gitconfig"),
-    GIT_CONFIG_NOSYSTEM: "1",
-  };
-  writeFileSync(join(folder, "gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.com\n");
-  request = {
-    folder: join(folder, "fleet"),
-    stack: "pilot",
-    fleet: "pilot",
-    environment: "dev",
-    spokeEnvironments: ["dev"],
-    account: "123456789012",
-    region: "eu-west-1",
-    systemUrl: "ssh://git@github.com/acme/gitops-system.git",
-    workloadsUrl: "ssh://git@github.com/acme/gitops-workloads.git",
-    knownHosts: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
-    publicAccessCidrs: ["1.2.3.4/32"],
-    privateAccessCidrs: [],
-    admins: [],
-    example: "dev",
-  };
+  ({ project, request, env } = newProject(base));
 });
 
 const make = (change: Partial<InitRequest> = {}) => init(project, { ...request, ...change }, runner(project, env));
