@@ -8,6 +8,7 @@ import * as init from "./init.ts";
 import * as moveSpokes from "./move-spokes.ts";
 import * as newCluster from "./new-cluster.ts";
 import * as newFleet from "./new-fleet.ts";
+import * as nodeReleases from "./node-releases.ts";
 import * as onboard from "./onboard.ts";
 import * as reseal from "./reseal.ts";
 import * as sealingKeys from "./sealing-keys.ts";
@@ -29,6 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,
   "new-fleet": newFleet,
+  "node-releases": nodeReleases,
   onboard,
   reseal,
   "sealing-keys": sealingKeys,

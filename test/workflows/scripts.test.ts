@@ -12,7 +12,7 @@ import type { Workflow } from "./rules.ts";
 const root = join(import.meta.dirname, "..", "..");
 const jobsOf = (name: string) =>
   (parse(readFileSync(join(root, ".github", "workflows", `${name}.yml`), "utf8")) as Workflow).jobs;
-const jobs: Workflow["jobs"] = { ...jobsOf("pull-request"), ...jobsOf("release") };
+const jobs: Workflow["jobs"] = { ...jobsOf("pull-request"), ...jobsOf("release"), ...jobsOf("node-releases") };
 
 let dir = "";
 beforeEach(() => {
@@ -88,6 +88,39 @@ describe("the comparison of a pull request", () => {
       status: 1,
       text: expect.stringContaining(`::error::fleet diff could not run (exit code ${code})`),
     });
+    expect(existsSync(join(dir, "output"))).toBe(false);
+  });
+});
+
+describe("the look for newer AMI releases", () => {
+  const look = () => runs("look", "Ask AWS", {});
+  beforeEach(() => {
+    mkdirSync(join(dir, "stacks"));
+    for (const stack of ["dev", "local", "prod"]) writeFileSync(join(dir, "stacks", `Pulumi.${stack}.yaml`), "");
+  });
+
+  test("asks for spokes and for every stack on AWS, and reports what is to be raised by which command", () => {
+    program("npx", 'case "$*" in *dev) echo "hub of stack dev: none -> 1"; exit 1;; esac; echo "nothing to do"');
+    expect(look().status).toBe(0);
+    expect(read("called").trim().split("\n")).toEqual([
+      "fleet node-releases --check --repository repos/gitops-system",
+      "fleet node-releases --check --stack dev",
+      "fleet node-releases --check --stack prod",
+    ]);
+    expect(read("output")).toBe("found=1\n");
+    expect(read("releases.md")).toBe("```\nnpx fleet node-releases --stack dev\nhub of stack dev: none -> 1\n```\n");
+  });
+
+  test("reports nothing when every release is the newest", () => {
+    program("npx", "echo nothing to do");
+    expect(look().status).toBe(0);
+    expect(read("output")).toBe("found=0\n");
+    expect(existsSync(join(dir, "releases.md"))).toBe(false);
+  });
+
+  test.for([1, 2])("fails with the exit code %i of a command that could not look", (code) => {
+    program("npx", `echo "AWS refuses" >&2; exit ${code}`);
+    expect(look()).toEqual({ status: code, text: "AWS refuses\n" });
     expect(existsSync(join(dir, "output"))).toBe(false);
   });
 });

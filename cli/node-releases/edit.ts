@@ -1,0 +1,94 @@
+import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { type AmiParameter, parameters } from "./aws.ts";
+
+/** What becomes of a file, and what that changes, each as a line for a person. */
+export interface Edited {
+  readonly text: string;
+  readonly changes: readonly string[];
+}
+
+const channelPrefix = "channel.fleet.internal/";
+const table = ["spec", "pipeline", 0, "input", "kubernetesVersions"];
+
+/** The day of a release `1.35.2-20261101`: within a Kubernetes minor EKS's releases are ordered by it. */
+const day = (release: string): string => release.split("-").at(-1) ?? "";
+
+/** Whether there is no release yet, or an older one. EKS rolls none back (UpdateNodegroupVersion, API reference). */
+const isOlder = (release: unknown, than: string): boolean => typeof release !== "string" || day(release) < day(than);
+
+const change = (where: string, before: unknown, after: string): string =>
+  `${where}: ${typeof before === "string" && before !== "" ? before : "none"} -> ${after}`;
+
+const written = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: false });
+
+/**
+ * The Composition with the newest releases for each of its Kubernetes versions. With `channels` only their environments take it.
+ * @throws Error for a file of another form, or a channel that it does not have
+ */
+export async function raised(
+  text: string,
+  channels: readonly string[],
+  newest: (wanted: readonly AmiParameter[]) => Promise<ReadonlyMap<AmiParameter, string>>,
+): Promise<Edited> {
+  const document = parseDocument(text);
+  const versions = document.getIn(table);
+  if (document.errors.length > 0 || !isMap(versions))
+    throw new Error("platform/api/composition.yaml has no table kubernetesVersions in the input of its first step");
+  const releases = await newest(parameters(versions.items.map(({ key }) => String(key))));
+  const changes: string[] = [];
+  for (const [{ kubernetesVersion, amiType }, release] of releases) {
+    const path = [...table, kubernetesVersion, "nodes", amiType];
+    const before = document.getIn(path);
+    if (!isOlder(before, release)) continue;
+    document.setIn(path, release);
+    changes.push(change(`Kubernetes ${kubernetesVersion}, ${amiType}`, before, release));
+  }
+  if (changes.length === 0) return { text, changes };
+  changes.push(...promoted(document, channels));
+  return { text: written(document), changes };
+}
+
+function promoted(document: Document, channels: readonly string[]): string[] {
+  const labels = document.getIn(["metadata", "labels"]);
+  const known = isMap(labels)
+    ? labels.items.flatMap(({ key }) => (String(key).startsWith(channelPrefix) ? [String(key)] : []))
+    : [];
+  const environments = known.map((key) => key.slice(channelPrefix.length));
+  const unknown = channels.filter((channel) => !environments.includes(channel));
+  if (unknown.length > 0)
+    throw new Error(`--channel ${unknown.join(", ")}: the Composition has the channels ${environments.join(", ")}`);
+  if (channels.length === 0) return [];
+  return environments.flatMap((environment) => {
+    const path = ["metadata", "labels", `${channelPrefix}${environment}`];
+    const value = String(channels.includes(environment));
+    if (document.getIn(path) === value) return [];
+    document.setIn(path, value);
+    return [
+      `channel ${environment}: ${value === "true" ? "takes this now" : "takes this when its label is true again"}`,
+    ];
+  });
+}
+
+const nodeReleaseVersion = "eks-gitops-fleet:nodeReleaseVersion";
+
+/** The file of a hub's stack with the newest release. In the text: the file belongs to a person and to `pulumi config set`. */
+export function raisedHub(text: string, stack: string, release: string): Edited {
+  const document = parseDocument(text);
+  const node = document.getIn(["config", nodeReleaseVersion], true);
+  const before = isScalar(node) ? node.value : undefined;
+  // A release of another minor goes with its Kubernetes version.
+  const isOfMinor = typeof before === "string" && minor(before) === minor(release);
+  if (isOfMinor && !isOlder(before, release)) return { text, changes: [] };
+  const [start, end] = (isScalar(node) && node.range) || [];
+  const changed =
+    start === undefined || end === undefined
+      ? text.replace(/^config:[ \t]*\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)/m, `$&${nodeReleaseVersion}: ${release}\n$1`)
+      : text.slice(0, start) + release + text.slice(end);
+  if (parseDocument(changed).getIn(["config", nodeReleaseVersion]) !== release)
+    throw new Error(
+      `the file of stack ${stack} has no map config in lines of its own: pulumi config set nodeReleaseVersion ${release}`,
+    );
+  return { text: changed, changes: [change(`hub of stack ${stack}`, before, release)] };
+}
+
+const minor = (release: string): string => release.split(".").slice(0, 2).join(".");
