@@ -1,6 +1,6 @@
 import { onboardApp } from "../cli/app-folder.ts";
+import { ask } from "../cli/ask.ts";
 import { newSpoke } from "../cli/spoke-folder.ts";
-import { ask } from "../local/cli/ask.ts";
 import { appQuestion, demo } from "../local/cli/demo.ts";
 import { factsOf } from "../local/cli/facts.ts";
 import type { Fleet } from "../local/cli/fleet.ts";

@@ -9,6 +9,7 @@ import {
 } from "@aws-sdk/client-iam";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
+import { deploymentsOf, expectApplied, expectNodes, expectPods, hubControllers, isReady } from "../support/cluster.ts";
 import {
   account,
   aws,
@@ -17,6 +18,7 @@ import {
   get,
   git,
   helm,
+  hub,
   instance,
   kubectl,
   outputs,
@@ -26,13 +28,6 @@ import {
 
 const base = mkdtempSync(join(tmpdir(), "fleet-hub-"));
 afterAll(() => rmSync(base, { recursive: true }));
-
-interface Condition {
-  type: string;
-  status: string;
-}
-const isReady = ({ status }: { status: { conditions?: Condition[] } }) =>
-  status.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
 
 const { bridgeData: bridge, clusterName } = await outputs();
 
@@ -49,45 +44,12 @@ describe("what runs on the hub", () => {
   });
 
   test("every controller is there and every pod is Ready", async () => {
-    const deployments = (await get(["deployments", "--all-namespaces"])).items;
-    const names = deployments.map(
-      // A package's deployment ends with the hash of its revision.
-      ({ metadata }: { metadata: { namespace: string; name: string } }) =>
-        `${metadata.namespace}/${metadata.name.replace(/-[0-9a-f]{12}$/, "")}`,
-    );
-    expect(names.sort()).toEqual([
-      "crossplane-system/crossplane",
-      "crossplane-system/crossplane-rbac-manager",
-      "crossplane-system/function-spoke",
-      "crossplane-system/provider-aws-cloudwatchlogs",
-      "crossplane-system/provider-aws-ec2",
-      "crossplane-system/provider-aws-eks",
-      "crossplane-system/provider-aws-iam",
-      "crossplane-system/provider-aws-kms",
-      "crossplane-system/provider-family-aws",
-      "external-secrets/external-secrets",
-      "external-secrets/external-secrets-cert-controller",
-      "external-secrets/external-secrets-webhook",
-      "flux-system/helm-controller",
-      "flux-system/kustomize-controller",
-      "flux-system/notification-controller",
-      "flux-system/source-controller",
-      "kube-system/coredns",
-    ]);
-    const pods = (await get(["pods", "--all-namespaces"])).items;
-    expect(
-      pods.filter((pod: { status: object }) => !isReady(pod)).map(({ metadata }: { metadata: object }) => metadata),
-    ).toEqual([]);
+    expect(await deploymentsOf(hub)).toEqual([...hubControllers, "kube-system/coredns"]);
+    await expectPods(hub);
   });
 
   test("nodes run the version that the program asks for and are Ready", async () => {
-    const nodes = (await get(["nodes"])).items;
-    expect(nodes.length).toBeGreaterThan(0);
-    for (const node of nodes) expect(isReady(node), node.metadata.name).toBe(true);
-    const { serverVersion } = JSON.parse(await kubectl(["version", "--output", "json"]));
-    expect(`${serverVersion.major}.${serverVersion.emulationMinor ?? serverVersion.minor}`).toBe(
-      bridge.kubernetes_version,
-    );
+    await expectNodes(hub, bridge.kubernetes_version);
   });
 });
 
@@ -128,13 +90,7 @@ describe("the way from Git to the hub", () => {
   });
 
   test("everything that clusters/fleet names is applied and Ready at the head of the branch", async () => {
-    const revision = `main@sha1:${await head()}`;
-    const kustomizations = (await get(["kustomizations", "--namespace", "flux-system"])).items;
-    expect(kustomizations.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toContain("hub");
-    for (const kustomization of kustomizations) {
-      expect(isReady(kustomization), kustomization.metadata.name).toBe(true);
-      expect(kustomization.status.lastAppliedRevision, kustomization.metadata.name).toBe(revision);
-    }
+    await expectApplied(hub, "main", await head());
   });
 
   test("manifests get their variables from the hub's cluster secret", async () => {

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { DescribeTableCommand, ListTagsOfResourceCommand } from "@aws-sdk/client-dynamodb";
-import { GetRoleCommand } from "@aws-sdk/client-iam";
-import { GetQueueUrlCommand, ListQueueTagsCommand } from "@aws-sdk/client-sqs";
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import { expectOrders, expectRole, greetingAt, orders, ordersOf } from "../support/app.ts";
 import {
   APP,
   appFolder,
@@ -19,14 +17,24 @@ import {
   untilServed,
 } from "./support/apps.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
-import { outcome } from "./support/gateway.ts";
 import { podNetwork } from "./support/pod-network.ts";
 import type { Checkout } from "./support/repository.ts";
-import { clusterOf, condition, getOnSpoke, onSpoke, sharedSpoke, tryOnSpoke, workloads } from "./support/spokes.ts";
+import {
+  clusterOf,
+  clusterOn,
+  condition,
+  getOnSpoke,
+  onSpoke,
+  sharedSpoke,
+  tryOnSpoke,
+  workloads,
+} from "./support/spokes.ts";
 
 const SPOKE = "blue";
-const own = `fleet-spoke-${SPOKE}_${APP}`;
-const owned = { "fleet.internal/fleet": "fleet", "fleet.internal/cluster": SPOKE };
+const place = {
+  ...{ fleet: "fleet", spoke: SPOKE, environment: "dev" },
+  ...{ accountId: "000000000000", region: "us-east-1", partition: "aws" },
+};
 
 let team: Checkout;
 beforeAll(async () => {
@@ -50,30 +58,15 @@ async function push(message: string): Promise<string> {
 
 describe("an application on a spoke", () => {
   test("answers HTTP, and knows where it runs by the facts of the cluster", async () => {
-    expect((await info(SPOKE)).message).toBe(`payments on ${SPOKE} (dev)`);
+    expect((await info(SPOKE)).message).toBe(greetingAt(place));
   });
 
   test("has its table and its queue in AWS, under the cluster's and its own name, with the fleet's tags", async () => {
-    const { Table } = await account.dynamodb.send(new DescribeTableCommand({ TableName: `${own}_payments` }));
-    expect(Table).toMatchObject({ TableStatus: "ACTIVE", KeySchema: [{ AttributeName: "payment_id" }] });
-    const { Tags } = await account.dynamodb.send(new ListTagsOfResourceCommand({ ResourceArn: Table?.TableArn }));
-    expect(Object.fromEntries((Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toMatchObject(owned);
-    const { QueueUrl } = await account.sqs.send(new GetQueueUrlCommand({ QueueName: `${own}_events` }));
-    const { Tags: tags } = await account.sqs.send(new ListQueueTagsCommand({ QueueUrl }));
-    expect(tags).toMatchObject(owned);
-    const queue = await getOnSpoke(SPOKE, ["queue.sqs.aws.m.upbound.io", "events", "--namespace", APP]);
-    expect(queue.status.atProvider.url).toBe(`https://sqs.us-east-1.amazonaws.com/000000000000/${own}_events`);
+    await expectOrders(account, clusterOn(SPOKE), place);
   });
 
   test("has its own IAM role in its pods, under the tenants' boundary", async () => {
-    const { items } = await getOnSpoke(SPOKE, ["pods", "--namespace", APP]);
-    const arn = `arn:aws:iam::000000000000:role/${own}`;
-    for (const { spec } of items) expect(spec.containers[0].env).toContainEqual({ name: "AWS_ROLE_ARN", value: arn });
-    const { Role } = await account.iam.send(new GetRoleCommand({ RoleName: own }));
-    expect(Role).toMatchObject({
-      Arn: arn,
-      PermissionsBoundary: { PermissionsBoundaryArn: "arn:aws:iam::000000000000:policy/fleet-tenant-boundary" },
-    });
+    await expectRole(account, clusterOn(SPOKE), place);
   });
 
   test("is rolled out by a commit of its team", async () => {
@@ -195,31 +188,24 @@ describe("what an application team may do", () => {
 });
 
 describe("an application whose folder is removed from gitops-workloads", () => {
-  const table = () => outcome(account.dynamodb.send(new DescribeTableCommand({ TableName: `${own}_payments` })));
-  const queue = () => outcome(account.sqs.send(new GetQueueUrlCommand({ QueueName: `${own}_events` })));
-  const role = () => outcome(account.iam.send(new GetRoleCommand({ RoleName: own })));
-  const ordered = async () => ({ table: await table(), queue: await queue(), role: await role() });
+  const ordered = () => ordersOf(account, place);
 
   test("goes with all that it ordered in AWS, leaves its spoke Ready, and can be put back", async () => {
     const governance = await workloads();
-    expect(await ordered()).toEqual({ table: "allowed", queue: "allowed", role: "allowed" });
+    expect(await ordered()).toEqual(orders.there);
     await governance.remove(appFolder(SPOKE));
     await governance.push(`Remove ${APP} from ${SPOKE}`);
     await fetchNow(SPOKE, "gitops-workloads", "flux-system");
     await eventually(ROLLOUT_SECONDS, async () => {
       expect((await tryOnSpoke(SPOKE, ["get", "namespace", APP])).stderr).toContain("NotFound");
     });
-    expect(await ordered()).toEqual({
-      table: "ResourceNotFoundException",
-      queue: "QueueDoesNotExist",
-      role: "NoSuchEntityException",
-    });
+    expect(await ordered()).toEqual(orders.gone);
     expect(await condition(SPOKE, "Ready")).toMatchObject({ status: "True" });
 
     await governance.restore();
     await fetchNow(SPOKE, "gitops-workloads", "flux-system");
     await eventually(ROLLOUT_SECONDS, async () => expect(await applied(SPOKE)).toMatchObject({ ready: "True" }));
-    expect(await ordered()).toEqual({ table: "allowed", queue: "allowed", role: "allowed" });
+    expect(await ordered()).toEqual(orders.there);
     expect(await info(SPOKE)).toHaveProperty("message");
   });
 });

@@ -1,15 +1,15 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, inject } from "vitest";
 import { parse, stringify } from "yaml";
 import { rootAws } from "../../../local/cli/aws.ts";
 import { findInstance } from "../../../local/instance/index.ts";
+import { clusterBy } from "../../support/cluster.ts";
+import { execute, type Options, root, succeed } from "../../support/process.ts";
 
-/** The root of the checkout. */
-export const root = join(import.meta.dirname, "..", "..", "..");
+export { eventually, execute, git, type Options, type Result, root } from "../../support/process.ts";
 
 /** The tests' instance; it runs. */
 export const instance = await (async () => {
@@ -21,49 +21,6 @@ export const instance = await (async () => {
 /** For what a test file writes; goes with its last test. */
 export const scratch = mkdtempSync(join(tmpdir(), "fleet-test-files-"));
 afterAll(() => rmSync(scratch, { recursive: true }));
-
-export interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-export interface Options {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-  readonly cwd?: string;
-}
-
-/** Runs a program to its end, whatever its exit code. */
-export function execute(
-  file: string,
-  args: readonly string[],
-  { env = {}, input = "", cwd = root }: Options = {},
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      file,
-      args,
-      { cwd, env: { ...process.env, ...env }, maxBuffer: 256 << 20 },
-      (error, stdout, stderr) => {
-        if (error !== null && typeof error.code !== "number") return reject(error);
-        resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
-      },
-    );
-    child.stdin?.on("error", () => {}); // a program that ends without reading its input is judged by its exit code
-    child.stdin?.end(input);
-  });
-}
-
-/** Standard output of a program that must succeed. */
-async function succeed(file: string, args: readonly string[], options?: Options): Promise<string> {
-  const { code, stdout, stderr } = await execute(file, args, options);
-  if (code !== 0)
-    throw new Error(
-      `${file} ${args.join(" ")} ended with exit code ${code}:\n${stdout.slice(-4000)}\n${stderr.slice(-4000)}`,
-    );
-  return stdout;
-}
 
 const tool = (name: string) => join(instance.paths.bin, name);
 
@@ -96,22 +53,12 @@ async function withToken(args: readonly string[]): Promise<readonly string[]> {
   return ["--kubeconfig", kept.file, ...args];
 }
 
-/** `kubectl` on the hub; whatever its exit code. */
-export const tryKubectl = async (args: readonly string[], options?: Options) =>
-  execute(tool("kubectl"), await withToken(args), options);
-export const kubectl = async (args: readonly string[], options?: Options) =>
-  succeed(tool("kubectl"), await withToken(args), options);
-export const get = async (args: readonly string[]) => JSON.parse(await kubectl(["get", ...args, "--output", "json"]));
+/** The hub, unless the arguments name another cluster. */
+export const hub = clusterBy(async (args, options) => execute(tool("kubectl"), await withToken(args), options));
+export const { tryKubectl, kubectl, get } = hub;
 
 export const aws = (args: readonly string[], options?: Options) => succeed(tool("aws"), args, options);
 export const helm = (args: readonly string[]) => succeed(tool("helm"), args);
-export const git = (args: readonly string[], cwd?: string) =>
-  succeed(
-    "git",
-    ["-c", "user.name=A person", "-c", "user.email=person@example.com", ...args],
-    cwd === undefined ? {} : { cwd },
-  );
-
 /** A command of local/cli/ on the tests' instance. */
 export const cli = (name: string, args: readonly string[] = []) =>
   execute(process.execPath, [join(root, "local", "cli", name), ...args], { env: { FLEET_LOCAL_DIR: instance.dir } });
@@ -155,17 +102,4 @@ export const outputs = async () => JSON.parse(await pulumi(["stack", "output", "
 export async function secretData(namespace: string, name: string): Promise<Record<string, string>> {
   const { data } = await get(["secret", name, "--namespace", namespace]);
   return Object.fromEntries(Object.entries(data as Record<string, string>).map(([key, value]) => [key, atob(value)]));
-}
-
-/** Waits until a check passes (does not throw); rejects with its last error after `seconds`. */
-export async function eventually<T>(seconds: number, check: () => Promise<T>): Promise<T> {
-  const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-    await sleep(500);
-  }
 }

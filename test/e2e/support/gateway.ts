@@ -17,6 +17,8 @@ import { type Instance, openInstance, releaseInstance } from "../../../local/ins
 import { type ProcessSpec, supervisorOf } from "../../../local/supervisor/client.ts";
 import { ensureToolchain } from "../../../local/toolchain/index.ts";
 
+export { outcome } from "../../support/process.ts";
+
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -198,14 +200,4 @@ export async function serviceAccountToken(
     body: { spec: { audiences: [audience], expirationSeconds: 3600 } },
   });
   return status?.token ?? "";
-}
-
-/** The name of the error that a call is refused with; "allowed" when it is not. */
-export async function outcome(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return "allowed";
-  } catch (error) {
-    return (error as Error).name;
-  }
 }

@@ -2,12 +2,16 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../../lib/labels.ts";
-import { eventually, execute, get, instance, kubectl, type Options, tryKubectl } from "./fleet.ts";
+import { type Cluster, clusterBy } from "../../support/cluster.ts";
+import { spokesOn } from "../../support/spokes.ts";
+import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
 import { pluralOf } from "./history.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
 
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */
 export const BOOTSTRAP_SECONDS = 600;
+/** Seconds that all of a spoke may take from the push that raises its Kubernetes version. */
+const UPGRADE_SECONDS = 900;
 /** Seconds that a spoke may take from the push that removes it until nothing is left of it. */
 export const REMOVAL_SECONDS = 600;
 
@@ -31,28 +35,15 @@ export async function addSpoke(
   await system.edit(`spokes/fleet/${name}/spoke.yaml`, change);
 }
 
-/** The Spoke as the hub's API server has it. Rejects when there is none. */
-export const spoke = (name: string) => get(["spoke", name, "--namespace", "spokes"]);
-
-/** The status of a Spoke's condition with its reason and message. */
-export async function condition(name: string, type: string): Promise<Record<string, string> | undefined> {
-  return ((await spoke(name)).status?.conditions ?? []).find((one: Record<string, string>) => one["type"] === type);
-}
-
+const spokes = spokesOn(hub);
+export const { spoke, condition } = spokes;
+const { exists } = spokes;
 /** Waits until a Spoke is Ready. */
-export const untilReady = (name: string, seconds = BOOTSTRAP_SECONDS) =>
-  eventually(seconds, async () => {
-    const { phase, message, conditions = [] } = (await spoke(name)).status ?? {};
-    const ready = conditions.find((one: Record<string, string>) => one["type"] === "Ready");
-    expect(ready?.status, `${phase}: ${message}`).toBe("True");
-  });
-
-/** Waits until the hub has no such Spoke any more; a hub that does not answer is no hub without it. */
-export const untilGone = (name: string, seconds = REMOVAL_SECONDS) =>
-  eventually(seconds, async () => {
-    const args = ["get", "spoke", name, "--namespace", "spokes", "--ignore-not-found", "--output", "yaml"];
-    expect(await kubectl(args)).toBe("");
-  });
+export const untilReady = (name: string, seconds = BOOTSTRAP_SECONDS) => spokes.untilReady(name, seconds);
+/** Waits until everything of a Spoke runs a Kubernetes version. */
+export const untilVersion = (name: string, version: string) => spokes.untilVersion(name, version, UPGRADE_SECONDS);
+/** Waits until the hub has no such Spoke any more. */
+export const untilGone = (name: string, seconds = REMOVAL_SECONDS) => spokes.untilGone(name, seconds);
 
 /** Makes sure of a spoke that several files share and none of them destroys: adds it unless the hub has it, and waits until it is Ready. */
 export async function sharedSpoke(name: string, environment: string): Promise<void> {
@@ -66,8 +57,6 @@ export async function sharedSpoke(name: string, environment: string): Promise<vo
   }
   await untilReady(name);
 }
-
-const exists = async (name: string) => (await tryKubectl(["get", "spoke", name, "--namespace", "spokes"])).code === 0;
 
 const { ClusterAuth: _, ...inAws } = managedKinds;
 /** The kinds of a spoke's objects in AWS; without the one of the kubeconfig variant, which no other installs. */
@@ -87,11 +76,14 @@ export const on = (name: string): string[] => [
   "--kubeconfig",
   join(instance.paths.clusters, clusterOf(name), "admin.kubeconfig"),
 ];
+/** A spoke as its administrator sees it. */
+export const clusterOn = (name: string): Cluster =>
+  clusterBy((args, options) => tryKubectl([...on(name), ...args], options));
 export const onSpoke = (name: string, args: readonly string[], options?: Options) =>
-  kubectl([...on(name), ...args], options);
+  clusterOn(name).kubectl(args, options);
 export const tryOnSpoke = (name: string, args: readonly string[], options?: Options) =>
-  tryKubectl([...on(name), ...args], options);
-export const getOnSpoke = (name: string, args: readonly string[]) => get([...on(name), ...args]);
+  clusterOn(name).tryKubectl(args, options);
+export const getOnSpoke = (name: string, args: readonly string[]) => clusterOn(name).get(args);
 
 /** A checkout of the platform team's repository. */
 export const system = () => checkout("gitops-system");
