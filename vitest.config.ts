@@ -3,6 +3,7 @@ import InOrder from "./test/e2e/support/order.ts";
 import { patience } from "./test/support/patience.ts";
 
 const long = "test/e2e/**/*.long.test.ts";
+const onAws = "test/aws/**/*.aws.test.ts";
 
 const onAnInstance = {
   globalSetup: ["test/e2e/support/cloud.ts"],
@@ -13,7 +14,7 @@ const onAnInstance = {
 
 /**
  * `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. `long` is what takes
- * longer than a pull request may wait: `npm test -- --project long`.
+ * longer than a pull request may wait: `npm test -- --project long`. `aws` costs money: `npm run test:aws` (docs/aws-proof.md).
  */
 export default defineConfig({
   test: {
@@ -23,7 +24,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["test/e2e/**"],
+          exclude: ["test/e2e/**", onAws],
           ...patience,
           // vitest leaves half of the processors idle by default.
           maxWorkers: "100%",
@@ -47,6 +48,17 @@ export default defineConfig({
           name: "long",
           include: [long],
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          name: "aws",
+          include: [onAws],
+          globalSetup: ["test/aws/setup.ts"],
+          fileParallelism: false,
+          // Four hours: each wait of the proof has a limit of its own.
+          testTimeout: 14_400_000,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -31,8 +31,15 @@ export interface Fresh {
 }
 
 /** The repositories that a request makes. */
-export async function freshRepositories(root: string, request: InitRequest): Promise<Fresh[]> {
-  const { fleet, systemUrl, workloadsUrl, sampleAppUrl } = request;
+export async function freshRepositories(
+  root: string,
+  {
+    fleet,
+    systemUrl,
+    workloadsUrl,
+    sampleAppUrl,
+  }: Pick<InitRequest, "fleet" | "systemUrl" | "workloadsUrl" | "sampleAppUrl">,
+): Promise<Fresh[]> {
   const fresh = async (name: string, url: string, more: Files = {}): Promise<Fresh> => ({
     name,
     url,

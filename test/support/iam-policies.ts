@@ -1,4 +1,5 @@
 /** Every identity policy and boundary of the project, for a fleet in a partition and region, with the room that IAM has for it. */
+import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
@@ -45,6 +46,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "tenant boundary": tenantBoundary(scope),
     "fleet doctor": doctorPolicy(),
+    "proof on AWS": awsProofPolicy(),
   };
   const inlineRole = {
     "Crossplane on the hub": crossplanePolicy({

@@ -12,7 +12,10 @@ import type { Workflow } from "./rules.ts";
 const root = join(import.meta.dirname, "..", "..");
 const jobsOf = (name: string) =>
   (parse(readFileSync(join(root, ".github", "workflows", `${name}.yml`), "utf8")) as Workflow).jobs;
-const jobs: Workflow["jobs"] = { ...jobsOf("pull-request"), ...jobsOf("release"), ...jobsOf("node-releases") };
+const jobs: Workflow["jobs"] = Object.assign(
+  {},
+  ...["pull-request", "release", "node-releases", "aws-proof"].map(jobsOf),
+);
 
 let dir = "";
 beforeEach(() => {
@@ -267,6 +270,59 @@ describe("a release", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release("v1.2.4").text).toContain(`the tag is v1.2.4, but Git and the package say ${reference}`);
     expect(read("called")).not.toContain("push");
+  });
+});
+
+describe("the proof that a release asks for", () => {
+  const ask = (url: string) => {
+    program("gh", `echo '${url}'`);
+    return runs("proven", "Ask for a proof of this commit", { GITHUB_SHA: "c0ffee" });
+  };
+
+  test("is a run of this very commit that passed, and not one that only removed", () => {
+    expect(ask("https://github.com/example/fleet/actions/runs/7").status).toBe(0);
+    expect(read("summary")).toContain("Proof on AWS: https://github.com/example/fleet/actions/runs/7");
+    const called = read("called");
+    expect(called).toContain("run list --workflow aws-proof.yml --commit c0ffee --status success");
+    const [, title] = /displayTitle == "([^"]+)"/.exec(called) ?? [];
+    const names = /^run-name: .*\$\{\{ inputs\.removal && '([^']+)' \|\| '([^']+)' \}\}$/m.exec(
+      readFileSync(join(root, ".github", "workflows", "aws-proof.yml"), "utf8"),
+    );
+    expect(title).toBe(names?.[2]);
+    expect(title).not.toBe(names?.[1]);
+  });
+
+  test("is said to be missing, with what to do", () => {
+    const { status, text } = ask("");
+    expect(status).toBe(1);
+    expect(text).toContain("::error::No run of the workflow Proof on AWS has passed for c0ffee");
+  });
+});
+
+describe("the proof on AWS", () => {
+  const prove = (removal: boolean) => {
+    mkdirSync(join(dir, "stacks"));
+    program("aws", "echo token-of-the-git-host");
+    program("npm", 'echo "$FLEET_AWS_REPORT $GIT_CONFIG_VALUE_0 $GH_TOKEN" > seen');
+    const env = { FLEET_AWS_STACK: "proof", STACK_FILE: "config:\n  a: b", GIT_TOKEN: "git-token" };
+    return runs("proof", "Prove, and remove", { ...env, ONLY_REMOVAL: String(removal) });
+  };
+
+  test("takes the stack from the environment and the token from Secrets Manager, and masks the token", () => {
+    const { status, text } = prove(false);
+    expect(status).toBe(0);
+    expect(read("stacks/Pulumi.proof.yaml")).toBe("config:\n  a: b\n");
+    expect(read("called")).toContain("secretsmanager get-secret-value --secret-id git-token");
+    expect(read("called")).toMatch(/^run test:aws --$/m);
+    expect(text.split("\n").filter((line) => line.includes("token-of-the-git-host"))).toEqual([
+      "::add-mask::token-of-the-git-host",
+    ]);
+    expect(read("seen")).toBe(`${join(dir, "summary")} !gh auth git-credential token-of-the-git-host\n`);
+  });
+
+  test("removes only, where that is what was asked for", () => {
+    expect(prove(true).status).toBe(0);
+    expect(read("called")).toMatch(/^run test:aws -- -t removal$/m);
   });
 });
 

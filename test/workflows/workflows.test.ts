@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { FUNCTION_REPOSITORY, packages } from "../../local/crossplane/packages/index.ts";
+import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
@@ -140,7 +141,9 @@ describe("every night", () => {
   test("all tests run, the long ones too, as root on Debian or not at all", () => {
     expect(on).toEqual({ schedule: [{ cron: expect.any(String) }], workflow_dispatch: null });
     const job = jobs["tests"];
-    expect(job?.strategy?.matrix).toEqual({ command: ["npm test", "npm test -- --project long"] });
+    expect(job?.strategy?.matrix).toEqual({
+      command: ["npm test", "npm test -- --project long", "npm run test:aws:local"],
+    });
     expect(scripts(job)).toMatch(/^if \[ -z "\$TEST_RUNNER" ].*exit 1.*\n\$COMMAND$/s);
     expect(job?.["runs-on"]).toBe("$" + "{{ vars.TEST_RUNNER || 'ubuntu-latest' }}");
     expect(job?.permissions).toEqual({ contents: "read" });
@@ -209,6 +212,38 @@ describe("a release", () => {
     expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('crane" push'));
+  });
+});
+
+describe("the proof on AWS", () => {
+  const { on, concurrency, jobs } = workflow("aws-proof");
+  const job = jobs["proof"];
+
+  test("is started by hand only, one at a time, behind an environment, and is not cut off", () => {
+    expect(Object.keys(on)).toEqual(["workflow_dispatch"]);
+    expect(concurrency).toEqual({ group: "aws-proof", "cancel-in-progress": false });
+    expect(job?.environment).toBe("aws-proof");
+    expect(job?.permissions).toEqual({ contents: "read", "id-token": "write" });
+  });
+
+  test("sets every variable that must be set", () => {
+    const needed = Object.entries(variables).flatMap(([name, { required }]) => (required ? [name] : []));
+    // The action that takes the role sets the region.
+    expect(Object.keys(job?.env ?? {})).toEqual(expect.arrayContaining(needed.filter((name) => name !== "AWS_REGION")));
+    for (const name of Object.keys(job?.env ?? {}).filter((each) => each.startsWith("FLEET_AWS_")))
+      expect(Object.keys(variables)).toContain(name);
+  });
+
+  test("keeps its role as long as the job may take", () => {
+    const role = job?.steps?.find(({ uses }) => uses?.startsWith("aws-actions/"))?.with?.["role-duration-seconds"];
+    expect(role).toBeGreaterThanOrEqual((job?.["timeout-minutes"] ?? Number.POSITIVE_INFINITY) * 60);
+  });
+
+  test("comes before a release, which nothing goes past", () => {
+    const release = workflow("release").jobs;
+    expect(release["function"]?.needs).toBe("proven");
+    expect(release["function"]?.if).toBeUndefined();
+    expect(scripts(release["proven"])).toContain("gh run list --workflow aws-proof.yml");
   });
 });
 

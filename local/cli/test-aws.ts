@@ -1,0 +1,103 @@
+// `npm run test:aws:local`: the proof on AWS, test/aws, on an instance of its own: the very same files, told by the very same variables
+// where their account is. Arguments go to vitest.
+import { spawn } from "node:child_process";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { PutUserPolicyCommand } from "@aws-sdk/client-iam";
+import { contentNames } from "../../cli/init/repositories.ts";
+import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
+import { ACCOUNT, REGION } from "../gateway/ministack.ts";
+import { bareRepository, commitTo } from "../git/index.ts";
+import type { Instance } from "../instance/index.ts";
+import { pulumiPaths } from "../pulumi/cli/index.ts";
+import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { rootAws } from "./aws.ts";
+import { cloudSteps } from "./cloud-steps.ts";
+import { main } from "./command.ts";
+import { sshUrlOf } from "./demo.ts";
+import { newFleet } from "./fleet.ts";
+import { fleetNameOf } from "./pulumi.ts";
+import { registryStep } from "./registry-step.ts";
+import { quote, writeScript } from "./shell.ts";
+import { pulumiSteps } from "./stack-steps.ts";
+import { runSteps } from "./steps.ts";
+import { tearDown } from "./teardown.ts";
+import { temporaryInstance } from "./temporary.ts";
+
+const STACK = "local";
+const APP_REPOSITORY = "payment-app-manifests";
+
+/** Leaves nothing in the repositories but the file that lets the proof write into them (docs/aws-proof.md). */
+async function emptyRepositories(instance: Instance): Promise<void> {
+  for (const name of await contentNames(CHECKOUT))
+    await commitTo(bareRepository(instance, name), "Give it to the proof", async (checkout) => {
+      for (const entry of (await readdir(checkout)).filter((each) => each !== ".git"))
+        await rm(join(checkout, entry), { recursive: true });
+      await writeFile(join(checkout, ".disposable"), "");
+    });
+}
+
+/** The rights that docs/deployer-policy/aws-proof.json asks for, beside those of the deployer. */
+async function grantInventory(instance: Instance): Promise<void> {
+  const { iam } = await rootAws(instance);
+  const PolicyDocument = JSON.stringify(awsProofPolicy());
+  await iam.send(new PutUserPolicyCommand({ UserName: "deployer", PolicyName: "aws-proof", PolicyDocument }));
+}
+
+/** What a person would export on AWS. */
+async function variables(instance: Instance): Promise<Record<string, string>> {
+  const deployKey = join(instance.paths.pulumi, "register-deploy-key");
+  // The Git server of the instance knows its repositories by their names.
+  await writeScript(deployKey, [join(instance.paths.bin, "deploy-key")], ['set -- "$(basename "$1" .git)" "$2"']);
+  return {
+    FLEET_AWS_CONFIRM_ACCOUNT: ACCOUNT,
+    AWS_REGION: REGION,
+    FLEET_AWS_STACK: STACK,
+    FLEET_AWS_CONFIG_FILE: join(pulumiPaths(instance.dir).project, "stacks", `Pulumi.${STACK}.yaml`),
+    FLEET_AWS_FLEET: await fleetNameOf(STACK),
+    FLEET_AWS_SYSTEM_REPOSITORY: bareRepository(instance, "gitops-system"),
+    FLEET_AWS_WORKLOADS_REPOSITORY: bareRepository(instance, "gitops-workloads"),
+    FLEET_AWS_APP_REPOSITORY: bareRepository(instance, APP_REPOSITORY),
+    FLEET_AWS_APP_URL: sshUrlOf(APP_REPOSITORY),
+    FLEET_AWS_DEPLOY_KEY: deployKey,
+    // Tests reach nothing outside.
+    FLEET_AWS_OFFLINE: "1",
+  };
+}
+
+/** Runs vitest as in a shell that sourced the instance's env file; its exit code. */
+async function vitest(instance: Instance, args: readonly string[]): Promise<number> {
+  const argv = [process.execPath, join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", "--project", "aws"];
+  const script = `. ${quote(instance.paths.env)} && exec "$@"`;
+  const env = {
+    ...process.env,
+    ...(await variables(instance)),
+    // fleet doctor looks at the Node on PATH.
+    PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+  };
+  return new Promise((resolve, reject) => {
+    const child = spawn("sh", ["-c", script, "sh", ...argv, ...args], { cwd: CHECKOUT, stdio: "inherit", env });
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+    child.once("error", reject);
+    child.once("exit", (code) => resolve(code ?? 130));
+  });
+}
+
+await main(async () => {
+  const dir = await temporaryInstance("fleet-aws", STACK);
+  const fleet = newFleet(dir, STACK);
+  const cloud = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps];
+  let code = 1;
+  try {
+    await runSteps(cloud, fleet, join(dir, "logs"));
+    await emptyRepositories(fleet.instance());
+    await grantInventory(fleet.instance());
+    code = await vitest(fleet.instance(), process.argv.slice(2));
+  } finally {
+    // The proof has removed what it made; what it could not is gone with the instance.
+    if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The instance stays: FLEET_LOCAL_DIR=${dir}`);
+    else await tearDown(dir, STACK, { force: true });
+  }
+  if (code === 0) await rm(dir, { recursive: true, force: true });
+  return code;
+});

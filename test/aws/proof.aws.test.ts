@@ -1,0 +1,277 @@
+import { appendFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, describe, expect, inject } from "vitest";
+import { labelKeys } from "../../lib/labels.ts";
+import { spokeFolder } from "../../lib/layout.ts";
+import { describeMistakes } from "../../lib/mistakes.ts";
+import { fleetNames, repositories } from "../../lib/names.ts";
+import { APP, appliedOn, expectOrders, expectRole, greetingAt, infoBy, orders, ordersOf } from "../support/app.ts";
+import {
+  type Cluster,
+  deploymentsOf,
+  expectApplied,
+  expectNodes,
+  expectPods,
+  expectUnchanged,
+  fetchNow,
+  hubControllers,
+  isMissing,
+} from "../support/cluster.ts";
+import { inventoryOf } from "../support/inventory.ts";
+import { hubKinds, missingKinds, spokeKinds } from "../support/inventory-lines.ts";
+import { fleetScope, spokeScope } from "../support/inventory-scope.ts";
+import { eventually, succeed } from "../support/process.ts";
+import { spokesOn } from "../support/spokes.ts";
+import { billedOf } from "./billed.ts";
+import type { Billed } from "./cost.ts";
+import { describeLeftovers } from "./leftovers.ts";
+import { report } from "./report.ts";
+import {
+  accountOf,
+  checkout,
+  clusterOf,
+  clusterStatus,
+  fleet,
+  kubectlOf,
+  outputsOf,
+  publish,
+  stackOf,
+  tryFleet,
+  tryPulumi,
+} from "./session.ts";
+import { stackMistakes } from "./stack.ts";
+import { proofSteps } from "./steps.ts";
+import { offeredVersions, outOfOrder, upgradedKinds } from "./upgrade.ts";
+
+/** One life of a fleet in an account, from nothing to nothing: docs/aws-proof.md. */
+
+const environment = inject("environment");
+const identity = inject("identity");
+const { region } = environment;
+const account = accountOf(region);
+const names = fleetNames(environment.fleet);
+
+const SPOKE = "proof";
+const spokeCluster = `${names.spokePrefix}${SPOKE}`;
+const place = { ...identity, region, fleet: environment.fleet, spoke: SPOKE, environment: environment.environment };
+const inFleet = fleetScope(environment.fleet);
+const inSpoke = spokeScope(environment.fleet, SPOKE);
+const spokePath = spokeFolder(environment.fleet, SPOKE);
+const appPath = join("clusters", SPOKE, APP);
+
+/** Seconds that things may take at the most; they say when to give up, and nothing about how fast it must be. */
+const limits = { flux: 900, pods: 900, spoke: 3600, app: 1800, upgrade: 5400, removal: 3600, lists: 600 } as const;
+/** Milliseconds between two looks. */
+const PAUSE = 5000;
+const until = <T>(seconds: number, check: () => Promise<T>) => eventually(seconds, check, PAUSE);
+
+/** Since when the hub and the spoke cost money, until when, and what of them. */
+const meters: Record<"hub" | "spoke", { from?: number; to?: number; billed?: Billed }> = { hub: {}, spoke: {} };
+
+const hubCluster = async () => clusterOf(await kubectlOf(names.hubCluster, region));
+const onSpoke = async () => {
+  const kubectl = await kubectlOf(spokeCluster, region);
+  return { kubectl, cluster: clusterOf(kubectl) };
+};
+const head = async (hub: Cluster, commit: string) => {
+  await fetchNow(hub, "gitops-system", "flux-system");
+  await until(limits.flux, () => expectApplied(hub, "main", commit));
+};
+const register = (url: string, key: string) => succeed(environment.deployKey, [url, key]);
+
+const { step, removal, tried } = proofSteps();
+
+let published: string;
+
+describe("preparation", () => {
+  step("the account has nothing of the fleet yet", async () => {
+    const found = await inventoryOf(account, inFleet);
+    if (found.length > 0) throw new Error(describeLeftovers(found, environment.fleet));
+  });
+
+  step("the stack is the one that is meant, and can be removed without a trace", async () => {
+    const mistakes = stackMistakes(await stackOf(environment), environment);
+    if (mistakes.length > 0) throw new Error(describeMistakes(`the stack ${environment.stack}`, mistakes));
+  });
+
+  step("the repositories get what fleet init begins with", async () => {
+    published = await publish(environment);
+  });
+
+  step("fleet doctor finds nothing that must be done", async () => {
+    const file = environment.configFile === undefined ? [] : ["--config-file", environment.configFile];
+    const offline = environment.offline ? ["--offline"] : [];
+    const { code, stdout, stderr } = await tryFleet(["doctor", "--stack", environment.stack, ...file, ...offline]);
+    console.log(stdout);
+    expect(code, stdout + stderr).toBe(0);
+  });
+});
+
+describe("the hub", () => {
+  step("comes up by pulumi up", async () => {
+    meters.hub.from = Date.now();
+    const { code, stderr } = await tryPulumi(environment, ["up", "--yes", "--skip-preview"]);
+    expect(code, stderr).toBe(0);
+    const { settings } = await stackOf(environment);
+    const urls = { "gitops-system": settings.gitopsSystemRepoUrl, "gitops-workloads": settings.gitopsWorkloadsRepoUrl };
+    const keys = (await outputsOf(environment))["deployPublicKeys"] as Record<string, string>;
+    for (const repository of repositories)
+      await register(urls[repository] ?? "", `${keys[repository]?.trim()} ${environment.fleet}`);
+  });
+
+  step("is ACTIVE, its nodes and controllers are ready, and Flux has applied gitops-system", async () => {
+    expect(await clusterStatus(account, names.hubCluster)).toBe("ACTIVE");
+    const hub = await hubCluster();
+    const { settings } = await stackOf(environment);
+    await expectNodes(hub, settings.kubernetesVersion ?? "");
+    await head(hub, published);
+    await until(limits.pods, () => expectPods(hub));
+    expect(await deploymentsOf(hub)).toEqual(expect.arrayContaining([...hubControllers]));
+    expect(missingKinds(await inventoryOf(account, inFleet), hubKinds)).toEqual([]);
+    meters.hub.billed = await billedOf(account, inFleet, settings.nodeDiskSize ?? 0);
+  });
+
+  step("is left as it is by a second pulumi up", async () => {
+    expectUnchanged(await tryPulumi(environment, ["up", "--yes", "--skip-preview", "--expect-no-changes"]));
+  });
+});
+
+const [from, to] = offeredVersions().slice(-2);
+if (from === undefined || to === undefined) throw new Error("the Composition offers no two Kubernetes versions");
+
+describe("a spoke", () => {
+  step("comes up by fleet new-cluster, a commit and a push", async () => {
+    const { settings } = await stackOf(environment);
+    const system = await checkout(environment, "gitops-system");
+    await fleet([
+      ...["new-cluster", SPOKE, "--environment", environment.environment, "--tenant", "payments", "--nodes", "1"],
+      ...["--kubernetes-version", from[0], "--admin", identity.admin],
+      // Whoever reaches the hub from here reaches the spoke.
+      ...(settings.endpointPublicAccessCidrs ?? []).flatMap((cidr) => ["--public-access-cidr", cidr]),
+      ...["--repository", system.folder, "--stack", environment.stack],
+    ]);
+    meters.spoke.from = Date.now();
+    await system.push(`Add spoke ${SPOKE}`);
+    const hub = await hubCluster();
+    await fetchNow(hub, "gitops-system", "flux-system");
+    const spokes = spokesOn(hub, PAUSE);
+    await until(limits.flux, async () => expect(await spokes.exists(SPOKE)).toBe(true));
+    await spokes.untilReady(SPOKE, limits.spoke);
+    await expectNodes((await onSpoke()).cluster, from[0]);
+    expect(missingKinds(await inventoryOf(account, inSpoke), spokeKinds)).toEqual([]);
+    const { diskSize } = (await spokes.spoke(SPOKE)).spec.nodes;
+    meters.spoke.billed = await billedOf(account, inSpoke, diskSize);
+  });
+
+  step("runs an application, with what it orders in AWS, by fleet onboard, a commit and a push", async () => {
+    const workloads = await checkout(environment, "gitops-workloads");
+    const said = await fleet([
+      ...["onboard", APP, "--cluster", SPOKE, "--environment", environment.environment, "--tenant", "payments"],
+      ...["--repository-url", environment.appUrl, "--repository", workloads.folder, "--stack", environment.stack],
+    ]);
+    await register(environment.appUrl, /ssh-ed25519 \S+ .+/.exec(said)?.[0] ?? "");
+    await workloads.push(`Onboard ${APP} on ${SPOKE}`);
+    const { cluster, kubectl } = await onSpoke();
+    await fetchNow(cluster, "gitops-workloads", "flux-system");
+    await until(limits.app, async () => expect(await appliedOn(cluster)).toMatchObject({ ready: "True" }));
+    expect((await infoBy(kubectl)).message).toBe(greetingAt(place));
+    await expectOrders(account, cluster, place);
+    await expectRole(account, cluster, place);
+  });
+
+  step("goes up by one Kubernetes minor by a commit, in order, and its application goes on", async () => {
+    const system = await checkout(environment, "gitops-system");
+    await system.edit(join(spokePath, "spoke.yaml"), (spoke) => ({
+      ...spoke,
+      spec: { ...spoke.spec, kubernetesVersion: to[0] },
+    }));
+    await system.push(`Raise ${SPOKE} to ${to[0]}`);
+    const hub = await hubCluster();
+    await fetchNow(hub, "gitops-system", "flux-system");
+    const selected = ["--namespace", "spokes", "--selector", `${labelKeys.cluster}=${SPOKE}`];
+    let done = false;
+    let looks = 0;
+    const inOrder = async () => {
+      for (; !done; await sleep(PAUSE)) {
+        const { code, stdout } = await hub.tryKubectl(["get", upgradedKinds, ...selected, "--output", "json"]);
+        // A look that had no answer: the next one counts.
+        if (code !== 0) continue;
+        expect(outOfOrder(JSON.parse(stdout).items, ...to)).toEqual([]);
+        looks += 1;
+      }
+    };
+    const raised = spokesOn(hub, PAUSE).untilVersion(SPOKE, to[0], limits.upgrade);
+    await Promise.all([
+      raised.finally(() => {
+        done = true;
+      }),
+      inOrder(),
+    ]);
+    expect(looks).toBeGreaterThan(0);
+    const { cluster, kubectl } = await onSpoke();
+    await expectNodes(cluster, to[0]);
+    await until(limits.app, async () => expect((await infoBy(kubectl)).message).toBe(greetingAt(place)));
+    expect(await ordersOf(account, place)).toEqual(orders.there);
+  });
+});
+
+describe("removal", () => {
+  removal("takes the application with what it ordered in AWS, by a commit", async () => {
+    const workloads = await checkout(environment, "gitops-workloads");
+    if (existsSync(join(workloads.folder, appPath))) {
+      await workloads.remove(appPath);
+      await workloads.push(`Remove ${APP} from ${SPOKE}`);
+    }
+    if ((await clusterStatus(account, spokeCluster)) !== "ACTIVE") return;
+    const { cluster } = await onSpoke();
+    if (await isMissing(cluster, ["gitrepository", "gitops-workloads", "--namespace", "flux-system"])) return;
+    await fetchNow(cluster, "gitops-workloads", "flux-system");
+    await until(limits.app, async () => {
+      expect(await isMissing(cluster, ["namespace", APP])).toBe(true);
+      expect(await ordersOf(account, place)).toEqual(orders.gone);
+    });
+  });
+
+  removal("takes the spoke with everything of it, by a commit", async () => {
+    const system = await checkout(environment, "gitops-system");
+    if (existsSync(join(system.folder, spokePath))) {
+      await system.remove(spokePath);
+      await system.push(`Remove spoke ${SPOKE}`);
+    }
+    if ((await clusterStatus(account, names.hubCluster)) !== "ACTIVE") return;
+    const hub = await hubCluster();
+    if (await isMissing(hub, ["spokes", "--namespace", "spokes"])) return;
+    await fetchNow(hub, "gitops-system", "flux-system");
+    await spokesOn(hub, PAUSE).untilGone(SPOKE, limits.removal);
+    await until(limits.lists, async () => expect(await inventoryOf(account, inSpoke)).toEqual([]));
+    meters.spoke.to = Date.now();
+    // The hub's API server refuses to let go of the root Kustomization until Flux has noted that the Spoke is gone.
+    await until(limits.flux, async () => {
+      const { status } = await hub.get(["kustomization", "spokes", "--namespace", "flux-system"]);
+      expect(status.inventory?.entries ?? []).toEqual([]);
+    });
+  });
+
+  removal("takes the hub, by pulumi destroy", async () => {
+    const { code, stderr } = await tryPulumi(environment, ["destroy", "--yes", "--skip-preview"]);
+    expect(code, stderr).toBe(0);
+    meters.hub.to = Date.now();
+  });
+
+  removal("leaves nothing of the fleet in the account", async () => {
+    await until(limits.lists, async () => {
+      const left = await inventoryOf(account, inFleet);
+      if (left.length > 0) throw new Error(describeLeftovers(left, environment.fleet));
+    });
+  });
+});
+
+afterAll(() => {
+  const uses = Object.entries(meters).flatMap(([what, { from, to = Date.now(), billed }]) =>
+    from === undefined || billed === undefined ? [] : [{ what, hours: (to - from) / 3_600_000, billed }],
+  );
+  const text = report(tried, uses);
+  console.log(text);
+  if (environment.report !== undefined) appendFileSync(environment.report, text);
+});
