@@ -22,8 +22,7 @@ replaced one node after another.
                          default: as the file says
   --check                write nothing; exit code 1 when something would be raised
 
-AWS is asked by the aws CLI with your own credentials, which need ssm:GetParameters on
-arn:aws:ssm:REGION::parameter/aws/service/eks/optimized-ami/*.
+AWS is asked by the aws CLI with your own credentials, which need the right in docs/deployer-policy/fleet-node-releases.json.
 `;
 
 const options = {

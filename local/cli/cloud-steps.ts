@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { contentFolder, contentNames } from "../../cli/init/repositories.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
+import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
@@ -22,7 +23,7 @@ async function policiesOf(stack: string) {
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
-  return { ...deployerPolicies(scope), doctor: doctorPolicy() };
+  return { ...deployerPolicies(scope), doctor: doctorPolicy(), "node-releases": nodeReleasesPolicy(PARTITION) };
 }
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */

@@ -4,6 +4,7 @@ import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
 import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { doctorPolicy } from "../../lib/iam/doctor.ts";
+import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "../../lib/iam/policy.ts";
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
@@ -47,6 +48,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "tenant boundary": tenantBoundary(scope),
     "fleet doctor": doctorPolicy(),
     "proof on AWS": awsProofPolicy(),
+    "fleet node-releases": nodeReleasesPolicy("aws"),
   };
   const inlineRole = {
     "Crossplane on the hub": crossplanePolicy({

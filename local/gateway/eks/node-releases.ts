@@ -1,3 +1,4 @@
+import { KUBERNETES_VERSIONS } from "../../clusters/options.ts";
 import { invalidParameter } from "./errors.ts";
 
 /** Days on which node images came out, oldest first. */
@@ -8,6 +9,17 @@ export const nodeReleases = (version: string): string[] => DATES.map((date) => `
 
 /** What a node group gets that asks for no release. */
 export const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
+
+/** Systems Manager's public parameters with the newest releases (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"). */
+export const publicParameters = (): Record<string, string> =>
+  Object.fromEntries(
+    KUBERNETES_VERSIONS.flatMap((version) =>
+      ["x86_64", "arm64"].map((architecture) => [
+        `/aws/service/eks/optimized-ami/${version}/amazon-linux-2023/${architecture}/standard/recommended/release_version`,
+        newestRelease(version),
+      ]),
+    ),
+  );
 
 /** The release that a request asks for, or the newest. In the words of EKS (cloudposse/terraform-aws-eks-node-group#209). */
 export function releaseOf(asked: string | undefined, version: string, amiType: string): string {

@@ -10,13 +10,15 @@ So the condition keys, resource names and checks that ministack 1.5.33 lacks are
 - every resource that an EC2 call names or makes, with its tags, and ec2:CreateTags for tags that come with it;
 - tags of IAM's OIDC providers;
 - tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
+- public parameters with the releases of EKS's AMIs, by ARNs without an account;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
 - Service Quotas, and AWS's limits on VPCs, addresses, NAT gateways, roles and OIDC providers;
 - web identity: only tokens that the gateway verified and signed again count;
 - its root key is a secret (ministack takes "test" and any twelve digits), a request without a key is nobody's;
 - every change is on disk before it is answered, sessions too (ministack saves on a clean stop only).
 
-Environment: FLEET_MINISTACK_KEY (path of the key file shared with the gateway), STATE_DIR, BIND_HOST, GATEWAY_PORT.
+Environment: FLEET_MINISTACK_KEY (path of the key file shared with the gateway), STATE_DIR, BIND_HOST, GATEWAY_PORT,
+FLEET_PUBLIC_PARAMETERS (JSON, values by name).
 """
 
 import os
@@ -34,6 +36,7 @@ from extension.policy_variables import extend_policy_variables
 from extension.quotas import extend_quotas
 from extension.shared import root_key_id
 from extension.sqs import extend_sqs
+from extension.ssm import extend_ssm
 from extension.web_identity import extend_web_identity
 
 VERSION = "1.5.33"
@@ -58,6 +61,7 @@ def main():
     extend_ec2()
     extend_dynamodb()
     extend_sqs()
+    extend_ssm()
     extend_eks(app, secret)
     extend_quotas(app)
     extend_web_identity(secret)
