@@ -21,7 +21,7 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
   --public-access-cidr A.B.C.D/N
                          network from which people and pipelines reach its API server; can be given more than once.
-                         Without one only the hub and the cluster itself do
+                         If none is given, only the hub and the cluster itself can
   --sealing SCOPE        environment: its secrets are sealed with the environment's key, which its spokes share (default);
                          cluster: with a key of its own, scope cluster-<name> of sealingKeys in the hub's stack
   --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);

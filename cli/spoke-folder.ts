@@ -66,7 +66,7 @@ function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: S
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
-    ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs } }),
+    ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs: [...new Set(publicAccessCidrs)] } }),
     ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
     ...(admins.length === 0 ? {} : { admins }),
     ...(sealing === undefined ? {} : { sealing }),

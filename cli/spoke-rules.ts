@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../functions/spoke/versions.ts";
-import { isPrivate, overlaps, parseCidr, privateBlocks, reservedFor, vpcPrefixes } from "../lib/cidr.ts";
+import { type Cidr, isPrivate, overlaps, parseCidr, privateBlocks, reservedFor, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { spokesFolder } from "../lib/layout.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
@@ -112,22 +112,25 @@ export function versionMistakes(version: string | undefined, environment: string
 export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
   texts.flatMap((text) => {
     const cidr = parseCidr(text);
-    const purpose = cidr && reservedFor(cidr);
-    if (cidr !== undefined && purpose === undefined) return [];
+    const problem = cidr === undefined ? "is not an IPv4 network" : publicProblem(cidr);
+    if (problem === undefined) return [];
     return [
       {
         key: "--public-access-cidr",
-        problem:
-          purpose === undefined
-            ? "is not an IPv4 network"
-            : `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`,
+        problem,
         got: shown(text),
         allowed: "a.b.c.d/n of public addresses, with no bits set behind the prefix; /32 is one address",
         remedy:
-          "name the addresses that the internet sees of you and your pipelines (curl https://checkip.amazonaws.com)",
+          "name the public addresses that you and your pipelines connect from (curl https://checkip.amazonaws.com)",
       },
     ];
   });
+
+function publicProblem(cidr: Cidr): string | undefined {
+  if (cidr.prefix === 0) return "is everybody";
+  const purpose = reservedFor(cidr);
+  return purpose && `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`;
+}
 
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {

@@ -4,10 +4,11 @@ import type { Instance } from "../instance/index.ts";
 import { awsApi } from "./api.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
-import { type HttpRequest, jsonResponse } from "./aws/http.ts";
+import { jsonResponse } from "./aws/http.ts";
 import { awsLookups } from "./aws/lookups.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { CHARTS_HOST, serveChart } from "./charts.ts";
+import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
@@ -168,13 +169,6 @@ export async function startGateway(
       }
     },
   };
-}
-
-/** Whether a request may change who reaches the endpoints of clusters. */
-function changesReach({ body }: HttpRequest): boolean {
-  return /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway|Route|VpcPeeringConnection)/.test(
-    body.toString("latin1"),
-  );
 }
 
 /** The path within the chart repository: all of it under its own name, /charts/ under the gateway's address. */

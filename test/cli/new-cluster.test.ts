@@ -63,7 +63,7 @@ describe("fleet new-cluster", () => {
       cidr: "10.9.0.0/18",
       nodes: "1",
       admins,
-      publicAccessCidrs: ["8.8.8.0/24", "9.9.9.9/32"],
+      publicAccessCidrs: ["8.8.8.0/24", "9.9.9.9/32", "8.8.8.0/24"],
     });
     const text = readFileSync(join(folder, "spoke.yaml"), "utf8");
     expect(parse(text).spec).toMatchObject({
@@ -128,9 +128,9 @@ describe("fleet new-cluster", () => {
       nodes: "many",
       tenant: "no team",
       admins: ["me"],
-      publicAccessCidrs: ["9.9.9.9", "203.0.113.0/24"],
+      publicAccessCidrs: ["9.9.9.9", "203.0.113.0/24", "0.0.0.0/0"],
     });
-    expect(message).toContain("8 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("9 mistakes in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);
@@ -139,6 +139,7 @@ describe("fleet new-cluster", () => {
     expect(message).toMatch(/--tenant: .*must match pattern.*\n\s+got: {5}no team/);
     expect(message).toMatch(/--public-access-cidr: is not an IPv4 network\n\s+got: {5}9\.9\.9\.9\n/);
     expect(message).toMatch(/--public-access-cidr: .* reserved for documentation .*\n\s+got: {5}203\.0\.113\.0\/24\n/);
+    expect(message).toMatch(/--public-access-cidr: is everybody\n\s+got: {5}0\.0\.0\.0\/0\n/);
     expect(message).toMatch(/--admin: .*must match pattern.*\n\s+got: {5}me/);
     expect(spokes()).toEqual(["README.md"]);
   });

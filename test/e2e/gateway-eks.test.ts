@@ -1,7 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { AuthorizeSecurityGroupIngressCommand, RevokeSecurityGroupIngressCommand } from "@aws-sdk/client-ec2";
+import {
+  AuthorizeSecurityGroupIngressCommand,
+  CreateSecurityGroupCommand,
+  RevokeSecurityGroupIngressCommand,
+} from "@aws-sdk/client-ec2";
 import {
   AssociateAccessPolicyCommand,
   CreateAccessEntryCommand,
@@ -382,12 +386,19 @@ describe("the endpoint of a cluster", () => {
   });
 
   test("that is private is reached from a connected network that its security group lets in", async () => {
+    const port = { IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.255.0.0/16" }] };
+    const other = await cloud.deployer.ec2.send(
+      new CreateSecurityGroupCommand({ GroupName: "other", Description: "not the cluster's" }),
+    );
+    await cloud.deployer.ec2.send(
+      new AuthorizeSecurityGroupIngressCommand({ GroupId: other.GroupId, IpPermissions: [port] }),
+    );
     await access({ endpointPrivateAccess: true, endpointPublicAccess: false });
-    expect(await reached()).toEqual({ machine: NO_ANSWER, node: "open" });
+    expect(await reached(), "by a rule of another group").toEqual({ machine: NO_ANSWER, node: "open" });
     const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
     const rule = {
       GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId,
-      IpPermissions: [{ IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.255.0.0/16" }] }],
+      IpPermissions: [port],
     };
     await cloud.deployer.ec2.send(new AuthorizeSecurityGroupIngressCommand(rule));
     await expect.poll(reached, { timeout: 60_000, interval: 200 }).toEqual({ machine: "open", node: "open" });

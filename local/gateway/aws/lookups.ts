@@ -8,6 +8,7 @@ import {
   DescribeSubnetsCommand,
   EC2Client,
   type IpPermission,
+  type SecurityGroup,
 } from "@aws-sdk/client-ec2";
 import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
@@ -111,19 +112,12 @@ export function awsLookups(options: LookupOptions): AwsLookups {
     },
     network: (vpcId) => vpcNetwork(ec2, vpcId),
     admittedCidrs: async (groupIds, port) => {
-      const Filters = [{ Name: "group-id", Values: [...groupIds] }];
-      const found = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
-      const rules = (found.SecurityGroups ?? []).flatMap(({ IpPermissions = [] }) => IpPermissions);
+      const rules = (await groupsOf(ec2, groupIds)).flatMap(({ IpPermissions = [] }) => IpPermissions);
       return rules
         .filter((rule) => admitsPort(rule, port))
         .flatMap(({ IpRanges = [] }) => IpRanges.flatMap(({ CidrIp }) => CidrIp ?? []));
     },
-    securityGroups: async (ids) => {
-      const found = await ec2.send(
-        new DescribeSecurityGroupsCommand({ Filters: [{ Name: "group-id", Values: [...ids] }] }),
-      );
-      return (found.SecurityGroups ?? []).map((group) => group.GroupId ?? "");
-    },
+    securityGroups: async (ids) => (await groupsOf(ec2, ids)).map(({ GroupId = "" }) => GroupId),
     keyEnabled: async (arn) =>
       (await unlessMissing(() => kms.send(new DescribeKeyCommand({ KeyId: arn }))))?.KeyMetadata?.Enabled ?? false,
     quota: async ({ service, code, name }) => {
@@ -137,6 +131,14 @@ export function awsLookups(options: LookupOptions): AwsLookups {
       if (id !== undefined) await unlessMissing(() => ec2.send(new DeleteSecurityGroupCommand({ GroupId: id })));
     },
   };
+}
+
+/** Those of the groups that exist. */
+async function groupsOf(ec2: EC2Client, ids: readonly string[]): Promise<SecurityGroup[]> {
+  const Filters = [{ Name: "group-id", Values: [...ids] }];
+  const { SecurityGroups = [] } = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
+  // ministack takes no notice of this filter.
+  return SecurityGroups.filter(({ GroupId = "" }) => ids.includes(GroupId));
 }
 
 /** Whether a rule is for a TCP port; protocol -1 is every protocol, with all its ports. */

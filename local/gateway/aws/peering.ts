@@ -5,6 +5,7 @@ import {
   type EC2Client,
   type RouteTable,
   type RouteTableAssociation,
+  type Vpc,
   type VpcPeeringConnection,
 } from "@aws-sdk/client-ec2";
 
@@ -28,10 +29,16 @@ export async function vpcNetwork(ec2: EC2Client, vpcId: string): Promise<VpcNetw
     ec2.send(new DescribeVpcPeeringConnectionsCommand({ Filters: [{ Name: "status-code", Values: ["active"] }] })),
   ]);
   return {
-    cidrs: Vpcs.flatMap(({ CidrBlock }) => CidrBlock ?? []),
+    cidrs: Vpcs.flatMap(cidrsOf),
     peeredRoutes: (subnetId) => peeredRoutes(tableOf(RouteTables, subnetId), VpcPeeringConnections, vpcId),
   };
 }
+
+/** The primary block and those that were associated later. */
+const cidrsOf = ({ CidrBlock, CidrBlockAssociationSet = [] }: Vpc): string[] => {
+  const associated = CidrBlockAssociationSet.filter(({ CidrBlockState }) => CidrBlockState?.State === "associated");
+  return [...new Set([CidrBlock, ...associated.map((each) => each.CidrBlock)])].filter((cidr) => cidr !== undefined);
+};
 
 /** The table of a subnet: its own, or the VPC's main one. Pure. */
 export function tableOf(tables: readonly RouteTable[], subnetId: string): RouteTable | undefined {

@@ -1,5 +1,6 @@
 import { contains, networkOf } from "../../../lib/cidr.ts";
 import type { EndpointAccess } from "../../instance/index.ts";
+import type { HttpRequest } from "../aws/http.ts";
 import type { PeeredRoute } from "../aws/peering.ts";
 import type { Cluster } from "./model.ts";
 
@@ -33,6 +34,10 @@ const EVERYBODY = "0.0.0.0/0";
  */
 export const MACHINE = { publicAddress: "1.2.3.4", connectedAddress: "10.255.0.1" } as const;
 
+/** Whether a call of EC2 may change who reaches the endpoints of clusters. Pure. */
+export const changesReach = ({ body }: Pick<HttpRequest, "body">): boolean =>
+  /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway|Route|VpcPeeringConnection)/.test(body.toString("latin1"));
+
 /**
  * Who reaches the endpoint of a cluster, as the EKS User Guide has it ("Cluster API server endpoint"): with private access, the
  * cluster's own VPC, and from connected networks whom its security groups admit; by the public endpoint, the addresses in
@@ -46,13 +51,18 @@ export function endpointAccess(own: Reach, others: readonly Reach[]): EndpointAc
   const machine =
     admitsAll(publicCidrs, [MACHINE.publicAddress]) || admitsAll(privateCidrs, [MACHINE.connectedAddress]);
   const nodes = ({ egress }: Reach) => admitsAll(publicCidrs, egress);
-  const connectedNodes = (other: Reach) =>
-    connected(other, own) && other.vpc.cidrs.every((cidr) => within(cidr, privateCidrs));
+  const lets = (cidrs: readonly string[], { vpc }: Reach) =>
+    vpc.cidrs.length > 0 && vpc.cidrs.every((cidr) => within(cidr, cidrs));
+  // Inside of the VPC the name leads to the private endpoint, also while there is a public one.
+  const reached = (other: Reach) =>
+    other.vpc.id === own.vpc.id && endpointPrivateAccess === true
+      ? lets(own.groupCidrs, other)
+      : nodes(other) || (connected(other, own) && lets(privateCidrs, other));
   return {
     address: own.address,
     sources: [
       { cidr: own.nodesCidr, admitted: endpointPrivateAccess === true || nodes(own) },
-      ...others.map((other) => ({ cidr: other.nodesCidr, admitted: nodes(other) || connectedNodes(other) })),
+      ...others.map((other) => ({ cidr: other.nodesCidr, admitted: reached(other) })),
       // Packets from this machine to one of its own addresses come from that address.
       { cidr: `${own.address}/32`, admitted: machine },
     ],
@@ -66,7 +76,6 @@ function admitsAll(cidrs: readonly string[], addresses: readonly string[]): bool
 
 /** Whether packets get from the nodes of one cluster to the control plane of another, and its answers back. */
 function connected(from: Reach, to: Reach): boolean {
-  if (from.vpc.id === to.vpc.id) return true;
   return routed(from.routes.nodes, to.vpc) && routed(to.routes.controlPlane, from.vpc);
 }
 

@@ -8,6 +8,7 @@ So the condition keys, resource names and checks that ministack 1.5.33 lacks are
 - kms alias calls on the alias and its keys;
 - iam:PassRole, with iam:PassedToService, wherever a call hands a role to a service;
 - every resource that an EC2 call names or makes, with its tags, and ec2:CreateTags for tags that come with it;
+- what EC2 refuses of VPC peering;
 - tags of IAM's OIDC providers;
 - tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
 - public parameters with the releases of EKS's AMIs, by ARNs without an account;
@@ -31,6 +32,7 @@ from extension.eks import extend_eks
 from extension.iam import extend_iam
 from extension.kms import extend_kms
 from extension.pass_role import extend_pass_role
+from extension.peering import extend_peering
 from extension.persistence import extend_persistence
 from extension.policy_variables import extend_policy_variables
 from extension.quotas import extend_quotas
@@ -59,6 +61,7 @@ def main():
     extend_pass_role()
     extend_kms()
     extend_ec2()
+    extend_peering()
     extend_dynamodb()
     extend_sqs()
     extend_ssm()

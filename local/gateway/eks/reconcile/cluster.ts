@@ -41,13 +41,13 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
   const enforcement: Enforcement = new Map();
   return async (name) => {
     const record = context.store.find(name);
-    if (record === undefined) return undefined;
-    if (record.cluster.status === "DELETING") {
-      await removeCluster(context, record);
-      await context.keepEndpoints();
+    if (record === undefined || record.cluster.status === "DELETING") {
+      if (record !== undefined) await removeCluster(context, record);
       attempts.delete(name);
       running.delete(name);
       configured.delete(name);
+      // Also after a failure here, when the record is gone already.
+      await context.keepEndpoints();
       for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
       return undefined;
     }

@@ -8,7 +8,7 @@ from .shared import denied_as, replace
 # Prefixes of EC2 ids with the resource type in their ARNs.
 _TYPES = {
     "eipalloc": "elastic-ip", "eni": "network-interface", "i": "instance", "igw": "internet-gateway", "lt": "launch-template",
-    "nat": "natgateway", "rtb": "route-table", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "vol": "volume",
+    "nat": "natgateway", "pcx": "vpc-peering-connection", "rtb": "route-table", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "vol": "volume",
     "vpc": "vpc", "vpce": "vpc-endpoint",
 }
 # What a call makes (Service Authorization Reference, "Actions, resources, and condition keys for Amazon EC2").
@@ -16,7 +16,7 @@ _MAKES = {
     "AllocateAddress": "elastic-ip", "CreateInternetGateway": "internet-gateway", "CreateLaunchTemplate": "launch-template",
     "CreateNatGateway": "natgateway", "CreateNetworkInterface": "network-interface", "CreateRouteTable": "route-table",
     "CreateSecurityGroup": "security-group", "CreateSnapshot": "snapshot", "CreateSubnet": "subnet", "CreateVolume": "volume",
-    "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint",
+    "CreateVpc": "vpc", "CreateVpcEndpoint": "vpc-endpoint", "CreateVpcPeeringConnection": "vpc-peering-connection",
 }
 # Where a route leads is no resource of the call that makes it.
 _TARGETS = ("CreateRoute", "ReplaceRoute")
@@ -107,7 +107,7 @@ def request_resources(ec2, call, params, value_of):
     if call.startswith(("Describe", "Get")):
         return (), False
     made = (f"{_MAKES[call]}/*",) if call in _MAKES else ()
-    skipped = ("GatewayId", "NatGatewayId") if call in _TARGETS else ()
+    skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call in _TARGETS else ()
     values = [value_of(params, name) for name in params if name not in skipped]
     ids = dict.fromkeys(id_ for value in values for id_ in identified(ec2, value))
     found = tuple(f"{_TYPES[kind[1]]}/{id_}" for id_ in ids if (kind := _ID.match(id_)) and kind[1] in _TYPES)

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { changesReach } from "../../../../local/gateway/eks/endpoint-access.ts";
 import { clusterBody, type FakeEks, fakeEks, roleArn } from "./fakes.ts";
 
 const HUB = "100.64.254.1";
@@ -66,6 +67,29 @@ describe("the endpoint of a cluster", () => {
     eks.aws.admitted.set("sg-hub", ["0.0.0.0/0"]);
     await hub({ publicAccessCidrs: ["5.6.7.0/24"] });
     expect(admitted()).toEqual([]);
+  });
+});
+
+describe("a call of EC2 has endpoints looked at again", () => {
+  const call = (action: string) =>
+    changesReach({ body: Buffer.from(`Version=2016-11-15&Action=${action}&VpcId=vpc-1`) });
+
+  test.each([
+    ...["AuthorizeSecurityGroupIngress", "RevokeSecurityGroupIngress", "CreateNatGateway", "DeleteNatGateway"],
+    ...["CreateRoute", "ReplaceRoute", "DeleteRoute", "AssociateRouteTable", "ReplaceRouteTableAssociation"],
+    ...["AcceptVpcPeeringConnection", "DeleteVpcPeeringConnection"],
+  ])("%s", (action) => {
+    expect(call(action)).toBe(true);
+  });
+
+  test.each([
+    "DescribeSecurityGroups",
+    "DescribeRouteTables",
+    "DescribeVpcPeeringConnections",
+    "RunInstances",
+    "CreateTags",
+  ])("not %s", (action) => {
+    expect(call(action)).toBe(false);
   });
 });
 
@@ -139,6 +163,30 @@ describe("from one cluster to another", () => {
       await peer();
       expect(admitted()).toEqual([HUB_NODES]);
     });
+  });
+
+  test("in the same VPC the way is by the private endpoint, where the security group must let it in", async () => {
+    await hub({ publicAccessCidrs: ["0.0.0.0/0"], endpointPrivateAccess: true });
+    await create("second", ["subnet-a", "subnet-b"], access);
+    expect(admitted()).toEqual([HUB_NODES, MACHINE_TO_HUB]);
+    eks.aws.admitted.set("sg-hub", ["10.0.0.0/16"]);
+    await eks.keepEndpoints();
+    expect(admitted()).toEqual([HUB_NODES, SPOKE_NODES, MACHINE_TO_HUB]);
+  });
+
+  test("a cluster that is gone is forgotten, also when that fails at first", async () => {
+    await hub(access);
+    await spoke(access);
+    const filter = eks.clusters.filterEndpoints;
+    let failures = 0;
+    eks.clusters.filterEndpoints = async (endpoints) => {
+      if (failures++ === 0) throw new Error("nft failed");
+      return filter(endpoints);
+    };
+    await eks.call("DELETE", "/clusters/spoke");
+    await eks.settle();
+    await expect.poll(() => eks.clusters.endpoints.map(({ address }) => address)).toEqual([HUB]);
+    expect(eks.errors).toEqual(["spoke: nft failed"]);
   });
 
   test("a cluster that is gone is forgotten", async () => {
