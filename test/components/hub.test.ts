@@ -197,7 +197,7 @@ describe("alternatives by configuration", () => {
       ...stackConfig("dev"),
       [own("vpcId")]: "vpc-0123456789abcdef0",
       [own("privateSubnetIds")]: JSON.stringify(subnets),
-      [own("egressCidrs")]: '["198.51.100.9/32"]',
+      [own("egressCidrs")]: '["5.6.7.9/32"]',
     });
     const network = /^aws:ec2\/(vpc|subnet|natGateway|eip|route|internetGateway)/;
     expect(resources.filter(({ type }) => network.test(type))).toEqual([]);
@@ -210,7 +210,7 @@ describe("alternatives by configuration", () => {
     expect(outputs["bridgeData"]).toMatchObject({
       aws_vpc_id: "vpc-0123456789abcdef0",
       aws_vpc_cidr: "10.99.0.0/16",
-      hub_egress_cidrs: "198.51.100.9/32",
+      hub_egress_cidrs: "5.6.7.9/32",
     });
   });
 
