@@ -141,12 +141,12 @@ describe("the number of nodes", () => {
 describe("a new spoke", () => {
   it("says at every step what is made, a few by name, and what waits for what", () => {
     const world = new World(spoke());
-    const said: Record<string, (string | undefined)[]> = {};
     const types = ["NetworkReady", "ControlPlaneReady", "NodesReady", "AddonsReady", "Bootstrapped"];
-    for (const _ of Array(6)) {
+    const steps = Array.from({ length: 6 }, () => {
       world.step();
-      for (const type of types) (said[type] ??= []).push(world.condition(type)?.message?.replace(/^[^:]+: /, ""));
-    }
+      return types.map((type) => world.condition(type)?.message?.replace(/^[^:]+: /, ""));
+    });
+    const said = Object.fromEntries(types.map((type, index) => [type, steps.map((messages) => messages[index])]));
     const begins = "not begun";
     expect(said).toEqual({
       NetworkReady: [
