@@ -104,7 +104,10 @@ export class GitCredentials extends pulumi.ComponentResource {
   }
 }
 
-/** What Flux trusts in place of public authorities: an empty `ca.crt` would be a certificate that can't be read. */
+/**
+ * What Flux trusts besides public authorities (source-controller 1.9.5, gitrepository_controller.go, WithTLSSystemCertPool):
+ * an empty `ca.crt` would be a certificate that can't be read.
+ */
 function authority({ caCertificate }: { readonly caCertificate: string }): Record<string, string> {
   return caCertificate === "" ? {} : { "ca.crt": caCertificate };
 }

@@ -3,7 +3,7 @@ import { userError } from "../components/user-error.ts";
 import { supportWarning } from "../components/versions.ts";
 import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
 import { type Readable, rules } from "./rules.ts";
-import { type KeyName, keys, type Settings } from "./settings.ts";
+import { type KeyName, keys, type Settings, setCommand } from "./settings.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */
 export interface RawConfig {
@@ -18,8 +18,7 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
   const key = keys[name];
   const full = `${raw.project}:${name}`;
   const text = raw.values[full];
-  const target = key.path === undefined ? name : `--path '${name}${key.path}'`;
-  const format = { key: name, allowed: key.allowed, remedy: `pulumi config set ${target} ${key.example}` };
+  const format = { key: name, allowed: key.allowed, remedy: setCommand(name) };
   if (text === undefined) return { mistake: { ...format, problem: "is missing", got: "(nothing)" } };
   if (key.secret && text !== "" && !raw.isSecret(full)) {
     return {
@@ -27,7 +26,6 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
         ...format,
         problem: "is a secret and stands in plain text",
         got: "(not shown)",
-        remedy: `pulumi config set --secret ${name}`,
       },
     };
   }

@@ -1,6 +1,8 @@
+import { githubApi, givesTokensFor } from "../lib/github-api.ts";
 import { gitHost, knows } from "../lib/known-hosts.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
+import { setCommand } from "./settings.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
 
@@ -33,7 +35,7 @@ function urlRules(settings: Readable): Mistake[] {
           problem: "is not set",
           got: "(empty)",
           allowed: "ssh://user@host/path.git or https://host/path.git",
-          remedy: `pulumi config set ${key} ssh://git@github.com/<org>/<repository>.git`,
+          remedy: setCommand(key),
         },
       ];
     }
@@ -66,23 +68,53 @@ function credentialRules(settings: Readable): Mistake[] {
       problem: `is required with gitAuthentication ${method}`,
       got: "(empty)",
       allowed: "a value",
-      remedy: `pulumi config set ${key === "gitToken" || key === "githubAppPrivateKey" ? "--secret " : ""}${key}`,
+      remedy: setCommand(key),
     }));
 }
 
-/** A GitHub App's tokens are good at the server whose API gives them: without a base URL that is github.com alone. */
-function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Mistake[] {
-  const other = urls.find(({ protocol, hostname }) => protocol === "https:" && hostname !== "github.com");
-  if (gitAuthentication !== "github-app" || githubAppBaseUrl !== "" || other === undefined) return [];
+/**
+ * What is wrong when a GitHub App gets its tokens for a repository from an API, because they are good at its server alone; an empty
+ * `baseUrl` is the API of github.com.
+ */
+export function appServerMistakes(
+  url: URL,
+  baseUrl: string,
+  { key, remedy }: { readonly key: string; readonly remedy: (api: string) => string },
+): Mistake[] {
+  if (givesTokensFor(url, baseUrl)) return [];
   return [
     {
-      key: "githubAppBaseUrl",
-      problem: `is not set, so Flux would ask github.com for a token for ${other.host}`,
-      got: "(empty)",
-      allowed: "the API of the GitHub server that has the repositories",
-      remedy: `pulumi config set githubAppBaseUrl https://${other.host}/api/v3`,
+      key,
+      problem:
+        baseUrl === ""
+          ? `is not set, so Flux would ask github.com for a token for ${url.host}`
+          : `is the API of another server, whose tokens do not open ${url.host}`,
+      got: baseUrl === "" ? "(empty)" : shown(baseUrl),
+      allowed: `the API of the GitHub server ${url.host}`,
+      remedy: remedy(githubApi(url)),
     },
   ];
+}
+
+/** A GitHub App belongs to one server: both repositories lie there, and its tokens come from there. */
+function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Mistake[] {
+  const [first, ...others] = urls.filter(({ protocol }) => protocol === "https:");
+  if (gitAuthentication !== "github-app" || githubAppBaseUrl === undefined || first === undefined) return [];
+  const elsewhere = others.find(({ host }) => host !== first.host);
+  if (elsewhere !== undefined)
+    return [
+      {
+        key: "gitopsWorkloadsRepoUrl",
+        problem: "is at another host than gitopsSystemRepoUrl, and a GitHub App belongs to one server",
+        got: elsewhere.href,
+        allowed: `a repository at ${first.host}`,
+        remedy: "change one of the URLs, or use gitAuthentication deploy-key",
+      },
+    ];
+  return appServerMistakes(first, githubAppBaseUrl, {
+    key: "githubAppBaseUrl",
+    remedy: (api) => `pulumi config set githubAppBaseUrl ${api}`,
+  });
 }
 
 /** Rules over the keys of Git: URLs, host keys and credentials must go together. */

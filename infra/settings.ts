@@ -1,70 +1,8 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
-
-/** How one config key is read: from the text that Pulumi has, to a value, or to undefined when it is not allowed. */
-interface Key<T> {
-  readonly parse: (text: string) => T | undefined;
-  readonly allowed: string;
-  readonly example: string;
-  /** Where in the value the example goes, when it is a part of it. */
-  readonly path?: string;
-  /** The value must be an encrypted one, and is never shown. */
-  readonly secret?: boolean;
-}
-
-function text(pattern: RegExp, allowed: string, example: string): Key<string> {
-  return { parse: (value) => (pattern.test(value) ? value : undefined), allowed, example };
-}
-
-function secret(allowed: string): Key<string> {
-  return { parse: (value) => value, allowed, example: "--secret", secret: true };
-}
-
-function oneOf<const T extends string>(...values: readonly T[]): Key<T> {
-  return {
-    parse: (value) => values.find((known) => known === value),
-    allowed: values.join(", "),
-    example: values[0] ?? "",
-  };
-}
-
-function integer(allowed: string, accepts: (value: number) => boolean, example: number): Key<number> {
-  return {
-    parse: (value) => (/^\d{1,6}$/.test(value) && accepts(Number(value)) ? Number(value) : undefined),
-    allowed,
-    example: String(example),
-  };
-}
-
-const flag: Key<boolean> = {
-  parse: (value) => ({ true: true, false: false })[value],
-  allowed: "true or false",
-  example: "true",
-};
-
-function fromJson(value: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A list whose items all match `item`. */
-function list<T extends string>(item: Key<T>): Key<readonly T[]> {
-  return {
-    parse: (value) => {
-      const items = fromJson(value);
-      if (!Array.isArray(items)) return undefined;
-      return items.every((entry) => typeof entry === "string" && item.parse(entry) !== undefined) ? items : undefined;
-    },
-    allowed: `a list; each item ${item.allowed}`,
-    path: "[0]",
-    example: item.example,
-  };
-}
+import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
+import { gitKeys } from "./git-keys.ts";
 
 /** A generation of a scope's sealing key. */
 export interface SealingKeyGeneration {
@@ -121,15 +59,6 @@ const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-const label = (example: string) =>
-  text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
-const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
-// Without a password: these URLs go into the cluster secret and the stack's outputs.
-const gitUrl = text(
-  /^(ssh:\/\/([^\s:@/]+@)?[^\s@/]+(\/\S*)?|https:\/\/[^\s@/]+(\/\S*)?)?$/,
-  "ssh://user@host/path.git or https://host/path.git, without a password",
-  "ssh://git@github.com/<org>/<repository>.git",
-);
 /** Name of a repository in the OCI distribution spec ("Pulling manifests"), behind a host with a dot or a port. */
 const repository = text(
   /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
@@ -157,40 +86,12 @@ const pullSecret: Key<string> = {
   },
   allowed:
     'a Docker configuration {"auths": {"<host>": {"username": "…", "password": "…"}}} with the credential itself: credential helpers (credsStore) do not run in the cluster',
-  example: "--secret",
+  example: "",
   secret: true,
 };
 
-/** Whether `read` takes a text without an error. */
-function reads(read: () => unknown): boolean {
-  try {
-    return Boolean(read());
-  } catch {
-    return false;
-  }
-}
-
-/** One or more certificates, as Flux's `ca.crt` has them. */
-const caCertificate: Key<string> = {
-  parse: (value) => {
-    const blocks = value.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-    if (value === "") return value;
-    return blocks.length > 0 && blocks.every((block) => reads(() => new X509Certificate(block))) ? value : undefined;
-  },
-  allowed: "certificates in PEM, with their line breaks, or empty",
-  example: '"$(cat ca.crt)"',
-};
-
-/** GitHub makes RSA keys, and Flux reads no others (fluxcd/pkg auth/githubapp, ParseRSAPrivateKeyFromPEM). */
-const appKey: Key<string> = {
-  parse: (value) =>
-    value === "" || reads(() => createPrivateKey(value).asymmetricKeyType === "rsa") ? value : undefined,
-  allowed: "an RSA private key in PEM, with its line breaks",
-  example: "--secret < app.private-key.pem",
-  secret: true,
-};
-
-const optionalId = text(/^\d*$/, "a number", "123456");
+const label = (example: string) =>
+  text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
 const days = (range: string, accepts: (value: number) => boolean) => integer(range, accepts, 7);
 const count = (min: number) => integer(`a whole number from ${min} to 450`, (value) => value >= min && value <= 450, 2);
 
@@ -251,24 +152,7 @@ export const keys = {
   logTypes: list(oneOf(...controlPlaneLogTypes)),
   logRetentionDays: integer(retentionDays.join(", "), (value) => retentionDays.includes(value), 90),
 
-  gitopsSystemRepoUrl: gitUrl,
-  gitopsSystemRepoRevision: branch,
-  gitopsWorkloadsRepoUrl: gitUrl,
-  gitopsWorkloadsRepoRevision: branch,
-  gitAuthentication: oneOf("deploy-key", "token", "github-app"),
-  gitKnownHosts: text(/^[^\0]*$/, "known_hosts lines", '"$(ssh-keyscan <host>)"'),
-  gitUsername: text(/^\S+$/, "a user name", "git"),
-  gitToken: secret("an access token"),
-  githubAppId: optionalId,
-  githubAppInstallationId: optionalId,
-  githubAppPrivateKey: appKey,
-  githubAppBaseUrl: text(
-    /^(https:\/\/[^\s@/]+(\/[^\s/?#]+)*)?$/,
-    "https://host/path of the API without a slash at the end, or empty",
-    "https://github.example.com/api/v3",
-  ),
-  gitCaCertificate: caCertificate,
-  gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
+  ...gitKeys,
 
   chartsRegistry: text(
     /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,
@@ -293,3 +177,10 @@ export type KeyName = keyof typeof keys;
 
 /** The value of every key. */
 export type Settings = { readonly [K in KeyName]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** The command that sets a key, with an example of its value; a secret is read from standard input. */
+export function setCommand(name: KeyName): string {
+  const { example, path, secret }: Key<unknown> = keys[name];
+  const target = path === undefined ? name : `--path '${name}${path}'`;
+  return ["pulumi config set", secret ? "--secret" : "", target, example].filter((part) => part !== "").join(" ");
+}

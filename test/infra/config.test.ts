@@ -367,26 +367,40 @@ describe("the configuration", () => {
     expect(mistakes({ spokeCidrPool: "10.64.0.0/18" })).toEqual([]);
   });
 
-  it("asks for the API of a GitHub server of one's own, and not for github.com's", () => {
-    const at = (host: string, more: Readonly<Record<string, string>> = {}) =>
-      mistakes(
-        {
-          gitopsSystemRepoUrl: `https://${host}/a.git`,
-          gitopsWorkloadsRepoUrl: `https://${host}/b.git`,
-          gitAuthentication: "github-app",
-          githubAppId: "1",
-          githubAppInstallationId: "2",
-          githubAppPrivateKey: rsaKey,
-          ...more,
-        },
-        { ...region, secrets: ["githubAppPrivateKey"] },
-      );
-    expect(at("github.com")).toEqual([]);
-    expect(at("git.example")).toMatchObject([
-      { key: "githubAppBaseUrl", remedy: "pulumi config set githubAppBaseUrl https://git.example/api/v3" },
+  /** The mistakes of a stack with a GitHub App and repositories at a host, or at two. */
+  const byApp = (host: string, more: Readonly<Record<string, string>> = {}, other = host) =>
+    mistakes(
+      {
+        gitopsSystemRepoUrl: `https://${host}/a.git`,
+        gitopsWorkloadsRepoUrl: `https://${other}/b.git`,
+        gitAuthentication: "github-app",
+        githubAppId: "1",
+        githubAppInstallationId: "2",
+        githubAppPrivateKey: rsaKey,
+        ...more,
+      },
+      { ...region, secrets: ["githubAppPrivateKey"] },
+    );
+
+  it.each([
+    ["github.com", "https://api.github.com"],
+    ["octocorp.ghe.com", "https://api.octocorp.ghe.com"],
+    ["git.example", "https://git.example/api/v3"],
+    ["git.example:8443", "https://git.example:8443/api/v3"],
+  ])("asks for the API of the GitHub server %s: %s", (host, githubAppBaseUrl) => {
+    expect(byApp(host, { githubAppBaseUrl })).toEqual([]);
+    const remedy = `pulumi config set githubAppBaseUrl ${githubAppBaseUrl}`;
+    expect(byApp(host, { githubAppBaseUrl: "https://other.example/api/v3" })).toMatchObject([
+      { key: "githubAppBaseUrl", got: "https://other.example/api/v3", remedy },
     ]);
-    expect(at("git.example", { githubAppBaseUrl: "https://git.example/api/v3" })).toEqual([]);
-    expect(at("git.example", { githubAppBaseUrl: "https://git.example/api/v3/" })).toHaveLength(1);
+    expect(byApp(host)).toMatchObject(host === "github.com" ? [] : [{ key: "githubAppBaseUrl", remedy }]);
+  });
+
+  it("refuses a GitHub App whose API is a page of GitHub's, or no URL, or whose repositories lie at two servers", () => {
+    expect(byApp("github.com", { githubAppBaseUrl: "https://github.com" })).toHaveLength(1);
+    expect(byApp("git.example", { githubAppBaseUrl: "https://git.example/api/v3/" })).toHaveLength(1);
+    expect(byApp("git.example", { githubAppBaseUrl: "https://git.example:port" })).toHaveLength(1);
+    expect(byApp("github.com", {}, "git.example")).toMatchObject([{ key: "gitopsWorkloadsRepoUrl" }]);
   });
 
   it.each([
@@ -401,8 +415,22 @@ describe("the configuration", () => {
     const [one = ""] = rootCertificates;
     for (const gitCaCertificate of ["", one, `${one}\n${rootCertificates[1]}\n`])
       expect(mistakes({ gitCaCertificate })).toEqual([]);
-    for (const gitCaCertificate of ["ca.crt", rsaKey, one.replace("MII", "AAA")])
+    const cut = one.slice(0, -30);
+    for (const gitCaCertificate of ["ca.crt", rsaKey, one.replace("MII", "AAA"), `${one}\n${rsaKey}`, `${one}\n${cut}`])
       expect(mistakes({ gitCaCertificate })).toMatchObject([{ key: "gitCaCertificate" }]);
+    expect(mistakes({ gitCaCertificate: `# Our authority\n${one}` })).toEqual([]);
+  });
+
+  it("says how to set what begins with dashes, or has many lines, by a command that does it", () => {
+    const remedies = (changes: Record<string, string>, secrets: string[] = []) =>
+      mistakes(changes, { ...region, secrets }).map(({ remedy }) => remedy);
+    // Without -- Pulumi takes the first line for a flag: "bad flag syntax: -----BEGIN".
+    expect(remedies({ gitCaCertificate: "ca.crt" })).toEqual(['pulumi config set gitCaCertificate -- "$(cat ca.crt)"']);
+    const key = "pulumi config set --secret githubAppPrivateKey < app.private-key.pem";
+    expect(remedies({ githubAppPrivateKey: rsaKey })).toEqual([key]);
+    expect(remedies({ githubAppPrivateKey: "PEM" }, ["githubAppPrivateKey"])).toEqual([key]);
+    expect(byApp("github.com", { githubAppPrivateKey: "" }).map(({ remedy }) => remedy)).toEqual([key]);
+    expect(remedies({ packagePullSecret: "{}" })).toEqual(["pulumi config set --secret packagePullSecret"]);
   });
 
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {

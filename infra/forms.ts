@@ -1,0 +1,63 @@
+/** How one config key is read: from the text that Pulumi has, to a value, or to undefined when it is not allowed. */
+export interface Key<T> {
+  readonly parse: (text: string) => T | undefined;
+  readonly allowed: string;
+  /** As it goes into a shell, behind the key's name. */
+  readonly example: string;
+  /** Where in the value the example goes, when it is a part of it. */
+  readonly path?: string;
+  /** The value must be an encrypted one, and is never shown. */
+  readonly secret?: boolean;
+}
+
+export function text(pattern: RegExp, allowed: string, example: string): Key<string> {
+  return { parse: (value) => (pattern.test(value) ? value : undefined), allowed, example };
+}
+
+export function secret(allowed: string): Key<string> {
+  return { parse: (value) => value, allowed, example: "", secret: true };
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): Key<T> {
+  return {
+    parse: (value) => values.find((known) => known === value),
+    allowed: values.join(", "),
+    example: values[0] ?? "",
+  };
+}
+
+export function integer(allowed: string, accepts: (value: number) => boolean, example: number): Key<number> {
+  return {
+    parse: (value) => (/^\d{1,6}$/.test(value) && accepts(Number(value)) ? Number(value) : undefined),
+    allowed,
+    example: String(example),
+  };
+}
+
+export const flag: Key<boolean> = {
+  parse: (value) => ({ true: true, false: false })[value],
+  allowed: "true or false",
+  example: "true",
+};
+
+export function fromJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A list whose items all match `item`. */
+export function list<T extends string>(item: Key<T>): Key<readonly T[]> {
+  return {
+    parse: (value) => {
+      const items = fromJson(value);
+      if (!Array.isArray(items)) return undefined;
+      return items.every((entry) => typeof entry === "string" && item.parse(entry) !== undefined) ? items : undefined;
+    },
+    allowed: `a list; each item ${item.allowed}`,
+    path: "[0]",
+    example: item.example,
+  };
+}

@@ -1,0 +1,76 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type Key, oneOf, secret, text } from "./forms.ts";
+
+const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
+
+/** A URL, or nothing. */
+function url(pattern: RegExp, allowed: string, example: string): Key<string> {
+  const accepts = (value: string) => value === "" || (pattern.test(value) && URL.canParse(value));
+  return { parse: (value) => (accepts(value) ? value : undefined), allowed, example };
+}
+
+// Without a password: these URLs go into the cluster secret and the stack's outputs.
+const gitUrl = url(
+  /^(ssh:\/\/([^\s:@/]+@)?[^\s@/]+(\/\S*)?|https:\/\/[^\s@/]+(\/\S*)?)$/,
+  "ssh://user@host/path.git or https://host/path.git, without a password",
+  "ssh://git@github.com/<org>/<repository>.git",
+);
+
+/** Whether `read` takes a text without an error. */
+function reads(read: () => unknown): boolean {
+  try {
+    return Boolean(read());
+  } catch {
+    return false;
+  }
+}
+
+/** The blocks of a text in PEM (RFC 7468); text between them explains. */
+const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
+
+/** Certificates as Flux's `ca.crt` has them, and no other block: a private key does not belong among what everybody may read. */
+const caCertificate: Key<string> = {
+  parse: (value) => {
+    if (value === "") return value;
+    const blocks = [...value.matchAll(pemBlock)];
+    const begun = value.match(/-----BEGIN /g)?.length ?? 0;
+    const good = blocks.every(([block, label]) => label === "CERTIFICATE" && reads(() => new X509Certificate(block)));
+    return begun > 0 && begun === blocks.length && good ? value : undefined;
+  },
+  allowed: "certificates in PEM and no other blocks, with their line breaks, or empty",
+  // Without -- the dashes at the beginning would be a flag.
+  example: '-- "$(cat ca.crt)"',
+};
+
+/** GitHub makes RSA keys, and Flux reads no others (fluxcd/pkg auth/githubapp, ParseRSAPrivateKeyFromPEM). */
+const appKey: Key<string> = {
+  parse: (value) =>
+    value === "" || reads(() => createPrivateKey(value).asymmetricKeyType === "rsa") ? value : undefined,
+  allowed: "an RSA private key in PEM, with its line breaks",
+  example: "< app.private-key.pem",
+  secret: true,
+};
+
+const optionalId = text(/^\d*$/, "a number", "123456");
+
+/** The keys of how Flux reads Git. */
+export const gitKeys = {
+  gitopsSystemRepoUrl: gitUrl,
+  gitopsSystemRepoRevision: branch,
+  gitopsWorkloadsRepoUrl: gitUrl,
+  gitopsWorkloadsRepoRevision: branch,
+  gitAuthentication: oneOf("deploy-key", "token", "github-app"),
+  gitKnownHosts: text(/^[^\0]*$/, "known_hosts lines", '"$(ssh-keyscan <host>)"'),
+  gitUsername: text(/^\S+$/, "a user name", "git"),
+  gitToken: secret("an access token"),
+  githubAppId: optionalId,
+  githubAppInstallationId: optionalId,
+  githubAppPrivateKey: appKey,
+  githubAppBaseUrl: url(
+    /^https:\/\/[^\s@/]+(\/[^\s/?#]+)*$/,
+    "https://host/path of the API without a slash at the end, or empty",
+    "https://github.example.com/api/v3",
+  ),
+  gitCaCertificate: caCertificate,
+  gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
+} as const;
