@@ -1,5 +1,7 @@
-import { createPrivateKey } from "node:crypto";
+import { appServerMistakes } from "../infra/git-rules.ts";
+import { keys } from "../infra/settings.ts";
 import type { GitProvider } from "../lib/bridge.ts";
+import { givesTokensFor } from "../lib/github-api.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { hostMistakes } from "./app-rules.ts";
 import { newDeployKey } from "./deploy-key.ts";
@@ -19,6 +21,8 @@ export interface AppAccess {
   readonly githubAppInstallationId?: string | undefined;
   /** PEM. */
   readonly githubAppKey?: string | undefined;
+  /** API of the app's GitHub server; default: the fleet's where that is the repository's server, or github.com's. */
+  readonly githubAppBaseUrl?: string | undefined;
 }
 
 export interface AppCredential {
@@ -36,21 +40,73 @@ const flags = {
   githubAppId: "--github-app-id",
   githubAppInstallationId: "--github-app-installation-id",
   githubAppKey: "--github-app-key-file",
+  githubAppBaseUrl: "--github-app-base-url",
   caCertificate: "--ca-file",
   knownHosts: "--known-hosts",
 } as const;
 
 type Flag = keyof typeof flags;
 
-const given = (access: AppAccess, names: readonly Flag[]) => names.filter((name) => access[name] !== undefined);
+const given = <F extends Flag>(access: AppAccess, names: readonly F[]): F[] =>
+  names.filter((name) => access[name] !== undefined);
 
-function isRsaKey(text: string): boolean {
-  try {
-    return createPrivateKey(text).asymmetricKeyType === "rsa";
-  } catch {
-    return false;
-  }
+const atGithub = "see the settings of the app at GitHub";
+/** What each value must be, by the rules for the stack's own. Here none may be empty: what is empty is left out. */
+const forms = {
+  username: {
+    rule: keys.gitUsername,
+    problem: "is not a user name",
+    allowed: "no spaces",
+    remedy: "leave it out for git",
+  },
+  githubAppId: {
+    rule: keys.githubAppId,
+    problem: "is not a number",
+    allowed: "the number that GitHub shows",
+    remedy: atGithub,
+  },
+  githubAppInstallationId: {
+    rule: keys.githubAppInstallationId,
+    problem: "is not a number",
+    allowed: "the number that GitHub shows",
+    remedy: atGithub,
+  },
+  githubAppKey: {
+    rule: keys.githubAppPrivateKey,
+    problem: "is not a file with the private key of a GitHub App",
+    allowed: "an RSA private key in PEM",
+    remedy: "make a private key in the settings of the app at GitHub",
+  },
+  githubAppBaseUrl: {
+    rule: keys.githubAppBaseUrl,
+    problem: "is not the URL of an API",
+    allowed: "https://host/path without a slash at the end",
+    remedy: "leave it out for github.com",
+  },
+  caCertificate: {
+    rule: keys.gitCaCertificate,
+    problem: "is not a file with certificates alone",
+    allowed: "certificates in PEM and no other block, such as a private key",
+    remedy: "leave it out to trust the authorities that the fleet trusts",
+  },
+} as const;
+
+/** Values that are given and have another form. Files are never shown: a private key may be where it does not belong. */
+function formMistakes(access: AppAccess, names: readonly (keyof typeof forms)[]): Mistake[] {
+  return given(access, names).flatMap((name) => {
+    const { rule, ...rest } = forms[name];
+    const value = access[name] ?? "";
+    if (value !== "" && rule.parse(value) !== undefined) return [];
+    const isFile = name === "githubAppKey" || name === "caCertificate";
+    return [{ key: flags[name], got: value === "" ? "(empty)" : isFile ? "(not shown)" : shown(value), ...rest }];
+  });
 }
+
+const serverMistakes = (url: URL, baseUrl: string): Mistake[] =>
+  appServerMistakes(url, baseUrl, {
+    key: flags.githubAppBaseUrl,
+    remedy: (api) => `give the API of the server that has the repository: ${flags.githubAppBaseUrl} ${api}`,
+  });
 
 /** Flags that don't go with the scheme of the URL, or with each other. */
 function misplaced(access: AppAccess, names: readonly Flag[], why: string): Mistake[] {
@@ -58,13 +114,13 @@ function misplaced(access: AppAccess, names: readonly Flag[], why: string): Mist
     key: flags[name],
     problem: why,
     got: "(given)",
-    allowed: "--known-hosts with ssh://; --token-file with --username, or the three of --github-app-…, with https://",
+    allowed: "--known-hosts with ssh://; --token-file with --username, or --github-app-…, with https://",
     remedy: "leave it out, or change --repository-url",
   }));
 }
 
-function httpsMistakes(access: AppAccess): Mistake[] {
-  const { token, githubAppKey } = access;
+function httpsMistakes(url: URL, access: AppAccess): Mistake[] {
+  const { token, githubAppBaseUrl } = access;
   const byApp = given(access, appFlags);
   if (token === undefined && byApp.length === 0)
     return [
@@ -78,7 +134,8 @@ function httpsMistakes(access: AppAccess): Mistake[] {
     ];
   if (token !== undefined)
     return [
-      ...misplaced(access, appFlags, "is for a GitHub App, and --token-file is given"),
+      ...misplaced(access, [...appFlags, "githubAppBaseUrl"], "is for a GitHub App, and --token-file is given"),
+      ...formMistakes(access, ["username", "caCertificate"]),
       ...(/^\S+$/.test(token.trim())
         ? []
         : [
@@ -91,6 +148,8 @@ function httpsMistakes(access: AppAccess): Mistake[] {
             },
           ]),
     ];
+  const badForms = formMistakes(access, [...appFlags, "githubAppBaseUrl", "caCertificate"]);
+  const isUrl = !badForms.some(({ key }) => key === flags.githubAppBaseUrl);
   return [
     ...misplaced(access, ["username"], "is for a token, and a GitHub App is given"),
     ...appFlags
@@ -100,36 +159,22 @@ function httpsMistakes(access: AppAccess): Mistake[] {
         problem: "is missing for a GitHub App",
         got: "(nothing)",
         allowed: "all three of --github-app-…",
-        remedy: "see the settings of the app at GitHub",
+        remedy: atGithub,
       })),
-    ...(["githubAppId", "githubAppInstallationId"] as const)
-      .filter((name) => access[name] !== undefined && !/^\d+$/.test(access[name]))
-      .map((name) => ({
-        key: flags[name],
-        problem: "is not a number",
-        got: shown(access[name] ?? ""),
-        allowed: "the number that GitHub shows",
-        remedy: "see the settings of the app at GitHub",
-      })),
-    ...(githubAppKey === undefined || isRsaKey(githubAppKey)
-      ? []
-      : [
-          {
-            key: flags.githubAppKey,
-            problem: "is not a file with the private key of a GitHub App",
-            got: "(not shown)",
-            allowed: "an RSA private key in PEM",
-            remedy: "make a private key in the settings of the app at GitHub",
-          },
-        ]),
+    ...badForms,
+    ...(githubAppBaseUrl !== undefined && isUrl ? serverMistakes(url, githubAppBaseUrl) : []),
   ];
 }
 
 /** What is wrong with the means of access to a repository at `url`, by itself. */
 export function accessMistakes(url: URL, access: AppAccess): Mistake[] {
   return url.protocol === "ssh:"
-    ? misplaced(access, ["token", "username", ...appFlags, "caCertificate"], "does not go with an ssh:// URL")
-    : [...misplaced(access, ["knownHosts"], "does not go with an https:// URL"), ...httpsMistakes(access)];
+    ? misplaced(
+        access,
+        ["token", "username", ...appFlags, "githubAppBaseUrl", "caCertificate"],
+        "does not go with an ssh:// URL",
+      )
+    : [...misplaced(access, ["knownHosts"], "does not go with an https:// URL"), ...httpsMistakes(url, access)];
 }
 
 const present = (data: Readonly<Record<string, string | undefined>>) =>
@@ -138,7 +183,7 @@ const present = (data: Readonly<Record<string, string | undefined>>) =>
 /**
  * The credential of an application: over SSH a deploy key of its own, over HTTPS what the team gave. Never the fleet's, which
  * would open the fleet's repositories to the application's namespace.
- * @throws UsageError when the host's key is not known.
+ * @throws UsageError when the host's key is not known, or the API of the host's GitHub server is not.
  */
 export async function appCredential(
   { repositoryUrl, owner }: { readonly repositoryUrl: string; readonly owner: string },
@@ -146,7 +191,8 @@ export async function appCredential(
   fleet: Fleet,
 ): Promise<AppCredential> {
   const trusted = async (member: string) => (await fleet.credential("gitops-workloads"))[member];
-  if (new URL(repositoryUrl).protocol === "ssh:") {
+  const url = new URL(repositoryUrl);
+  if (url.protocol === "ssh:") {
     const hosts = access.knownHosts ?? (await trusted("known_hosts")) ?? "";
     refuse("onboard", hostMistakes(repositoryUrl, hosts));
     const { identity, publicKey } = newDeployKey(owner);
@@ -157,11 +203,14 @@ export async function appCredential(
     const basic = { username: access.username ?? "git", password: access.token.trim() };
     return { data: present({ ...basic, ...authority }), provider: "generic" };
   }
+  const ofFleet = (await trusted("githubAppBaseURL")) ?? "";
+  const baseUrl = access.githubAppBaseUrl ?? (givesTokensFor(url, ofFleet) ? ofFleet : "");
+  refuse("onboard", serverMistakes(url, baseUrl));
   const app = {
     githubAppID: access.githubAppId,
     githubAppInstallationID: access.githubAppInstallationId,
     githubAppPrivateKey: access.githubAppKey,
-    githubAppBaseURL: await trusted("githubAppBaseURL"),
+    githubAppBaseURL: baseUrl,
   };
   return { data: present({ ...app, ...authority }), provider: "github" };
 }

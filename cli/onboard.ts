@@ -23,6 +23,8 @@ Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the d
   --username NAME        goes with the token; default: git
   --github-app-id N, --github-app-installation-id N, --github-app-key-file FILE
                          with https://…, in place of a token: a GitHub App of the team's
+  --github-app-base-url URL
+                         API of the app's GitHub server; default: what the fleet has for it; none is needed for github.com
   --ca-file FILE         authorities behind the Git host's certificate (PEM); default: those of gitops-workloads
 ${sourceHelp}
 `;
@@ -42,6 +44,7 @@ const options = {
   "github-app-id": { type: "string" },
   "github-app-installation-id": { type: "string" },
   "github-app-key-file": { type: "string" },
+  "github-app-base-url": { type: "string" },
   "ca-file": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -73,6 +76,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       githubAppId: values["github-app-id"],
       githubAppInstallationId: values["github-app-installation-id"],
       githubAppKey: await flagFile(values["github-app-key-file"]),
+      githubAppBaseUrl: values["github-app-base-url"],
     },
   );
   const made = relative(checkout, folder);

@@ -82,11 +82,12 @@ describe("the stack on the instance's Git server", () => {
 
 test.each([
   ["token", { username: "manifests" }, "generic"],
-  ["github-app", { githubAppID: "2", githubAppBaseURL: "https://api" }, "github"],
+  ["github-app", { githubAppID: "2", githubAppBaseURL: "https://git.fleet.internal:8443/api/v3" }, "github"],
 ] as const)("a team reads its own repository alone, with %s", async (method, members, provider) => {
   await settleGitMethod(instance, method, false);
   const { repositoryUrl, access } = await appGit(instance, "manifests");
-  const fleet = { credential: async () => ({ "ca.crt": "CA", githubAppBaseURL: "https://api" }) } as unknown as Fleet;
+  const trusted = { "ca.crt": "CA", githubAppBaseURL: "https://git.fleet.internal:8443/api/v3" };
+  const fleet = { credential: async () => trusted } as unknown as Fleet;
   const credential = await appCredential({ repositoryUrl, owner: "app@blue" }, access, fleet);
   expect(credential).toMatchObject({ provider, data: { "ca.crt": "CA" } });
   expect(credential.publicKey).toBeUndefined();
