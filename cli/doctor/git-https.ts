@@ -72,7 +72,7 @@ export async function answered(title: string, host: string, attempt: () => Promi
     return unchecked(
       title,
       `${host} did not answer: ${why}`,
-      "see that it is right and reachable from here, and that gitCaCertificate has its authority",
+      "see that it is right and reachable from here, and that gitCaCertificate has its authority, then pulumi up",
     );
   }
 }
@@ -86,7 +86,9 @@ export function checkToken(
   const title = `token for ${source.repository}`;
   const renew = "make a token that may read the repository, pulumi config set --secret gitToken, then pulumi up";
   const question = { title, source, members: ["username", "password"], afterwards: "run this again then", credential };
-  return withCredential(question, ([username = "", password = ""]) =>
-    answered(title, source.url.host, () => tryRead({ title, source, fetch, username, password, renew })),
+  return withCredential(question, ({ username = "", password = "", "ca.crt": authorities = "" }) =>
+    answered(title, source.url.host, () =>
+      tryRead({ title, source, fetch: trusting(fetch, authorities), username, password, renew }),
+    ),
   );
 }

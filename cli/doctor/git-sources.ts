@@ -43,10 +43,10 @@ export interface CredentialQuestion {
   readonly credential: Fleet["credential"];
 }
 
-/** Tries a repository's credential out of Secrets Manager, unless it can't be read there. */
+/** Tries a repository's credential out of Secrets Manager, with all that Flux reads beside it, unless it can't be read there. */
 export async function withCredential(
   { title, source, members, afterwards, credential }: CredentialQuestion,
-  attempt: (values: readonly string[]) => Promise<Finding>,
+  attempt: (secret: Readonly<Record<string, string>>) => Promise<Finding>,
 ): Promise<Finding> {
   let found: Readonly<Record<string, string>>;
   try {
@@ -59,5 +59,5 @@ export async function withCredential(
   const missing = members.filter((member) => found[member] === undefined);
   if (missing.length > 0)
     return wrong(title, `the secret in Secrets Manager has no member ${missing.join(", ")}`, "pulumi up");
-  return attempt(members.map((member) => found[member] ?? ""));
+  return attempt(found);
 }

@@ -87,7 +87,7 @@ export function checkKey(source: Source, ssh: string, run: Run, credential: Flee
     afterwards: `then ${register(source)}`,
     credential,
   };
-  return withCredential(question, async ([identity = ""]) => {
+  return withCredential(question, async ({ identity = "" }) => {
     const ended = await ask(run, source, ssh, identity);
     if (ended === undefined) return unchecked(title, "ssh-agent is not on PATH", "install openssh-client");
     return deployKey(source, ended);

@@ -7,7 +7,7 @@ import type { Fetch } from "../upstream/http.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import type { Finding } from "./finding.ts";
 import { checkApp } from "./git-app.ts";
-import { checkToken, trusting } from "./git-https.ts";
+import { checkToken } from "./git-https.ts";
 import { type Source, sources } from "./git-sources.ts";
 import { checkHost, checkKey, sshCommand } from "./git-ssh.ts";
 import type { Run } from "./process.ts";
@@ -50,7 +50,6 @@ export async function checkGit({ settings, region }: Stack, options: GitOptions)
   const { gitKnownHosts = "", gitAuthentication, fleet } = settings;
   if (fleet === undefined || region === undefined) return [];
   const credential = credentialReader(fleet, new SecretsManagerClient({ ...options.aws, region }));
-  const fetch = trusting(options.fetch, settings.gitCaCertificate ?? "");
   // What does not go with the way of authentication is a mistake in the configuration.
   const bySsh = sources(settings).filter(({ url }) => url.protocol === "ssh:");
   const byHttps = sources(settings).filter(({ url }) => url.protocol !== "ssh:");
@@ -59,12 +58,10 @@ export async function checkGit({ settings, region }: Stack, options: GitOptions)
       return checkSsh(bySsh, gitKnownHosts, credential, options);
     case "token":
       if (!options.loggedIn) return [noLogin("tokens")];
-      return Promise.all(byHttps.map((source) => checkToken(source, fetch, credential)));
+      return Promise.all(byHttps.map((source) => checkToken(source, options.fetch, credential)));
     case "github-app":
       if (!options.loggedIn) return [noLogin("GitHub App")];
-      return Promise.all(
-        byHttps.map((source) => checkApp(source, { fetch, baseUrl: settings.githubAppBaseUrl ?? "" }, credential)),
-      );
+      return Promise.all(byHttps.map((source) => checkApp(source, options.fetch, credential)));
     default:
       return [];
   }

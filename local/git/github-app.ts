@@ -1,7 +1,7 @@
 import { createPublicKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { decodeJwt, decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
-import type { AccessList, Grants } from "./access.ts";
+import type { AccessList, App, Grants } from "./access.ts";
 
 /** Where a GitHub Enterprise Server has its REST API. */
 export const API_PATH = "/api/v3";
@@ -16,8 +16,6 @@ const PREFIX = "ghs_";
 /** The key that installation tokens are signed with: derived, so that they stay good when the server starts anew. */
 export const tokenKey = (hostKey: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", hostKey, "", "installation tokens of GitHub Apps", 32));
-
-type App = AccessList["apps"][number];
 
 /** Why a request for a token is refused. */
 class Refusal extends Error {

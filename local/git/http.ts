@@ -105,6 +105,8 @@ export function createHttpServer({ root, accessList, hostKey, tls, log }: HttpSe
       return end(response, 401, "a user name and a token are needed", { "www-authenticate": 'Basic realm="git"' });
     const denied = refusal(granted, wanted.repository, wanted.service);
     log(`http ${wanted.service} ${wanted.repository}${denied === undefined ? "" : `: ${denied}`}`);
+    // GitHub says of what a credential may not read that it does not exist ("Troubleshooting cloning errors").
+    if (denied !== undefined && !granted.has(wanted.repository)) return end(response, 404, "Repository not found.");
     if (denied !== undefined) return end(response, 403, denied);
     const header = (name: string) => String(request.headers[name] ?? "");
     backend(request, response, {

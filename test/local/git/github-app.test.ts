@@ -83,7 +83,8 @@ describe("a GitHub App", () => {
     expect(token).toMatch(/^ghs_/);
     expect(Math.abs(Date.parse(expires_at) / 1000 - now() - 3600)).toBeLessThan(60);
     expect((await head(urlOf("one", token))).stdout).toContain("refs/heads/main");
-    await expect(head(urlOf("two", token))).rejects.toThrow(/403/);
+    // As at GitHub: what it may not read is not there.
+    await expect(head(urlOf("two", token))).rejects.toThrow(/not found/);
     await expect(head(urlOf("one", token, "git"))).rejects.toThrow();
     await expect(head(urlOf("one", `${token.slice(0, -4)}AAAA`))).rejects.toThrow();
   });

@@ -196,7 +196,8 @@ describe("Git over HTTP", () => {
     const basic = (token: string) => ({ authorization: `Basic ${Buffer.from(`flux:${token}`).toString("base64")}` });
     expect(await status("one", basic(TOKEN))).toBe(200);
     expect(await status("one", basic("wrong"))).toBe(401);
-    expect(await status("two", basic(TOKEN))).toBe(403);
+    // GitHub tells nobody of a repository that he may not read.
+    expect(await status("two", basic(TOKEN))).toBe(404);
     expect(await status("one", {})).toBe(401);
   });
 
