@@ -1,12 +1,13 @@
 import { kubernetesVersions } from "../components/versions.ts";
-import { maxPublicAddresses, overlaps, parseCidr, publicAddresses } from "../lib/cidr.ts";
+import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
+import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
-import { ownAddress, type Settings } from "./settings.ts";
+import type { Settings } from "./settings.ts";
 
 /** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
 export type Readable = Partial<Settings>;
@@ -97,56 +98,6 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake
       remedy: "change nodeInstanceTypes or nodeAmiType",
     },
   ];
-}
-
-function endpointRules(settings: Readable): Mistake[] {
-  const { endpointPublicAccess, endpointPrivateAccess, endpointPublicAccessCidrs: cidrs } = settings;
-  const { endpointPrivateAccessCidrs: connected = [] } = settings;
-  const mistakes: Mistake[] = [];
-  if (endpointPublicAccess === false && endpointPrivateAccess === false) {
-    mistakes.push({
-      key: "endpointPrivateAccess",
-      problem: "leaves the cluster without an endpoint",
-      got: "false, and endpointPublicAccess is false too",
-      allowed: "at least one of the two endpoints",
-      remedy: "pulumi config set endpointPrivateAccess true",
-    });
-  }
-  if (endpointPrivateAccess === false && connected.length > 0) {
-    mistakes.push({
-      key: "endpointPrivateAccessCidrs",
-      problem: "names networks for an endpoint that the cluster does not have",
-      got: `${shown(connected)}, and endpointPrivateAccess is false`,
-      allowed: "networks together with endpointPrivateAccess true, or none",
-      remedy: "pulumi config set endpointPrivateAccess true, or pulumi config rm endpointPrivateAccessCidrs",
-    });
-  }
-  const everybody = connected.filter((text) => (parseCidr(text)?.prefix ?? 32) < 8);
-  if (everybody.length > 0) {
-    mistakes.push({
-      key: "endpointPrivateAccessCidrs",
-      problem: "lets more in than any network of yours can be",
-      got: shown(everybody),
-      allowed: "networks of /8 or smaller, those that are connected to the VPC",
-      remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
-    });
-  }
-  const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));
-  if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || admitted > maxPublicAddresses)) {
-    mistakes.push({
-      key: "endpointPublicAccessCidrs",
-      problem:
-        admitted === 2 ** 32
-          ? "opens the Kubernetes API to the whole Internet"
-          : admitted > maxPublicAddresses
-            ? `opens the Kubernetes API to ${admitted} public addresses`
-            : "names no address that may use the public endpoint",
-      got: shown(cidrs),
-      allowed: `the networks of people and pipelines that use the cluster, at most ${maxPublicAddresses} public addresses together (a /8)`,
-      remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' ${ownAddress}, or endpointPublicAccess false`,
-    });
-  }
-  return mistakes;
 }
 
 function duplicates(values: readonly string[]): string[] {

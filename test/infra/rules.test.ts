@@ -30,6 +30,8 @@ describe("a rule", () => {
     ["the image of the nodes", { nodeInstanceTypes: ["m6i.large"] }, ["nodeAmiType"]],
     ["the number of zones", { availabilityZones: ["eu-central-1a"] }, ["zones"]],
     ["the VPC's block", { privateSubnetCidrs: ["10.9.0.0/18", "10.9.64.0/18"] }, ["vpcCidr"]],
+    ["whether the VPC exists", { endpointPublicAccess: false }, ["vpcId"]],
+    ["which networks are connected", { endpointPublicAccess: false }, ["endpointPrivateAccessCidrs"]],
     ["how Git is authenticated", { gitopsSystemRepoUrl: "https://github.com/a/b.git" }, ["gitAuthentication"]],
   ] as [string, Readable, string[]][])("does not guess %s", (_what, changes, names) => {
     expect(found({ ...without(...names), ...changes })).toEqual([]);
@@ -49,10 +51,23 @@ describe("the rules take", () => {
     ["several Graviton types", { nodeInstanceTypes: ["m7g.large", "m6g.large"] }],
     [
       "a private endpoint alone",
-      { endpointPublicAccess: false, endpointPublicAccessCidrs: [], endpointPrivateAccess: true },
+      {
+        endpointPublicAccess: false,
+        endpointPublicAccessCidrs: [],
+        endpointPrivateAccess: true,
+        endpointPrivateAccessCidrs: ["10.20.0.0/16"],
+      },
     ],
+    [
+      "a private endpoint alone in a VPC that exists, where the cluster's security group may have a runner in it",
+      { endpointPublicAccess: false, vpcId: "vpc-1", privateSubnetIds: ["a", "b"] },
+    ],
+    ["both endpoints without connected networks", { endpointPublicAccess: true, endpointPrivateAccess: true }],
     ["a public endpoint alone", { endpointPublicAccess: true, endpointPrivateAccess: false }],
-    ["networks of a public endpoint that is off", { endpointPublicAccess: false, endpointPrivateAccess: true }],
+    [
+      "networks of a public endpoint that is off",
+      { endpointPublicAccess: false, endpointPrivateAccess: true, endpointPrivateAccessCidrs: ["10.20.0.0/16"] },
+    ],
     [
       "an active generation in each scope, beside older ones",
       { sealingKeys: [sealed("dev", "1", false), sealed("dev", "2", true), sealed("qa", "1", true)] },
@@ -93,6 +108,16 @@ describe("the rules blame", () => {
       "connected networks of a private endpoint that is off",
       { endpointPublicAccess: true, endpointPrivateAccess: false, endpointPrivateAccessCidrs: ["10.20.0.0/16"] },
       ["endpointPrivateAccessCidrs"],
+    ],
+    [
+      "a private endpoint alone that nobody but the nodes of a new VPC may use",
+      { endpointPublicAccess: false, endpointPrivateAccess: true, endpointPrivateAccessCidrs: [] },
+      ["endpointPrivateAccessCidrs"],
+    ],
+    [
+      "no endpoint at all once",
+      { endpointPublicAccess: false, endpointPrivateAccess: false },
+      ["endpointPrivateAccess"],
     ],
     [
       "a connected network that is more than a /8",

@@ -13,7 +13,7 @@ export const areas: Readonly<Record<string, Area>> = {
   admission: policyMutants,
   definition: definitionMutants,
   infra: codeMutants({
-    mutate: ["infra/rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
+    mutate: ["infra/rules.ts", "infra/endpoint-rules.ts", "infra/git-rules.ts", "infra/network-rules.ts"],
     tests: ["test/infra/{config,rules}.test.ts"],
   }),
   grants: grantMutants,

@@ -1,0 +1,78 @@
+import { maxPublicAddresses, parseCidr, publicAddresses } from "../lib/cidr.ts";
+import { type Mistake, shown } from "../lib/mistakes.ts";
+import type { Readable } from "./rules.ts";
+import { ownAddress } from "./settings.ts";
+
+/**
+ * A private endpoint admits what is in the cluster's security group, which EKS makes with the cluster and which lets in itself only
+ * (EKS User Guide, "View Amazon EKS security group requirements for clusters"). So in a VPC that the stack makes, nobody but the nodes
+ * gets in. In a VPC that exists a runner may have got into the group by hand, or the group another rule: not for us to refuse.
+ */
+function unreachable(settings: Readable): Mistake[] {
+  const { endpointPublicAccess, endpointPrivateAccess, endpointPrivateAccessCidrs, vpcId } = settings;
+  const onlyPrivate = endpointPublicAccess === false && endpointPrivateAccess === true;
+  if (!onlyPrivate || vpcId !== "" || endpointPrivateAccessCidrs?.length !== 0) return [];
+  return [
+    {
+      key: "endpointPrivateAccessCidrs",
+      problem:
+        "leaves a private endpoint that the cluster's own nodes only may use, so pulumi up can't reach it either",
+      got: `${shown(endpointPrivateAccessCidrs)}, and endpointPublicAccess is false`,
+      allowed:
+        "the networks, connected to the hub's VPC or parts of it, from which pulumi up, pipelines and people come",
+      remedy:
+        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/private-endpoints.md)",
+    },
+  ];
+}
+
+/** Rules over the two endpoints of the hub's Kubernetes API, and who may use them. */
+export function endpointRules(settings: Readable): readonly Mistake[] {
+  const { endpointPublicAccess, endpointPrivateAccess, endpointPublicAccessCidrs: cidrs } = settings;
+  const { endpointPrivateAccessCidrs: connected = [] } = settings;
+  const mistakes: Mistake[] = unreachable(settings);
+  if (endpointPublicAccess === false && endpointPrivateAccess === false) {
+    mistakes.push({
+      key: "endpointPrivateAccess",
+      problem: "leaves the cluster without an endpoint",
+      got: "false, and endpointPublicAccess is false too",
+      allowed: "at least one of the two endpoints",
+      remedy: "pulumi config set endpointPrivateAccess true",
+    });
+  }
+  if (endpointPrivateAccess === false && connected.length > 0) {
+    mistakes.push({
+      key: "endpointPrivateAccessCidrs",
+      problem: "names networks for an endpoint that the cluster does not have",
+      got: `${shown(connected)}, and endpointPrivateAccess is false`,
+      allowed: "networks together with endpointPrivateAccess true, or none",
+      remedy: "pulumi config set endpointPrivateAccess true, or pulumi config rm endpointPrivateAccessCidrs",
+    });
+  }
+  const everybody = connected.filter((text) => (parseCidr(text)?.prefix ?? 32) < 8);
+  if (everybody.length > 0) {
+    mistakes.push({
+      key: "endpointPrivateAccessCidrs",
+      problem: "lets more in than any network of yours can be",
+      got: shown(everybody),
+      allowed: "networks of /8 or smaller, those that are connected to the VPC",
+      remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
+    });
+  }
+  const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));
+  if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || admitted > maxPublicAddresses)) {
+    mistakes.push({
+      key: "endpointPublicAccessCidrs",
+      problem:
+        admitted === 2 ** 32
+          ? "opens the Kubernetes API to the whole Internet"
+          : admitted > maxPublicAddresses
+            ? `opens the Kubernetes API to ${admitted} public addresses`
+            : "names no address that may use the public endpoint",
+      got: shown(cidrs),
+      allowed: `the networks of people and pipelines that use the cluster, at most ${maxPublicAddresses} public addresses together (a /8)`,
+      remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' ${ownAddress}, or endpointPublicAccess false`,
+    });
+  }
+  return mistakes;
+}
