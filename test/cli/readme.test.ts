@@ -35,6 +35,21 @@ describe("the README", () => {
       expect(words).toContain(flag);
   });
 
+  test("watches one kind at a time, as kubectl does", () => {
+    const watches = commands(text("README.md")).filter((line) => /kubectl .* (--watch|-w)\b/.test(line));
+    expect(watches.length).toBeGreaterThan(0);
+    for (const line of watches) expect(line).not.toMatch(/ get [^ ]*,/);
+  });
+
+  test("commits the stack's file before pulumi up, after Pulumi has written its key into it", () => {
+    const lines = commands(text("README.md"));
+    const order = [/^pulumi stack init /, /^git add stacks\//, /^pulumi up$/].map((start) =>
+      lines.findIndex((line) => start.test(line)),
+    );
+    expect(order).not.toContain(-1);
+    expect(order).toEqual([...order].sort((a, b) => a - b));
+  });
+
   test("leads from fleet init to an application in the order in which one does it", () => {
     const names = calls.map(({ name }) => name);
     const order = ["init", "doctor", "new-cluster", "onboard"].map((name) => names.indexOf(name));
