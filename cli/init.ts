@@ -28,6 +28,9 @@ already stays as it is; what would be written otherwise is told.
   --private-access-cidr CIDR        network connected to the hub's VPC that may use its private endpoint. Can be given more than once
   --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
   --vpc-cidr CIDR            network of the hub's VPC; default: the example's
+  --vpc-id ID                VPC that exists, in place of one that the stack makes; with it:
+  --private-subnet-id ID     subnet of it for the hub. Given twice or more, in different zones
+  --egress-cidr CIDR         public address by which that VPC gets out. Can be given more than once
   --function-package NAME    where the composition function is published; default: this project's (docs/function-package.md)
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
@@ -35,7 +38,8 @@ already stays as it is; what would be written otherwise is told.
   --github-app-base-url URL  API of a GitHub Enterprise Server
   --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
   --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod (three
-                             zones, protected from removal, a private endpoint unless --public-access-cidr is given)
+                             zones, protected from removal, a private endpoint unless --public-access-cidr is given, which needs --vpc-id and
+                             --private-access-cidr: docs/private-endpoints.md)
 
 Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
 `;
@@ -55,6 +59,9 @@ const options = {
   "private-access-cidr": { type: "string", multiple: true },
   admin: { type: "string", multiple: true },
   "vpc-cidr": { type: "string" },
+  "vpc-id": { type: "string" },
+  "private-subnet-id": { type: "string", multiple: true },
+  "egress-cidr": { type: "string", multiple: true },
   "function-package": { type: "string" },
   boundary: { type: "string" },
   "git-authentication": { type: "string" },
@@ -108,12 +115,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     githubAppId: values["github-app-id"],
     githubAppInstallationId: values["github-app-installation-id"],
     githubAppBaseUrl: values["github-app-base-url"],
-    caCertificate: await flagFile(values["ca-file"]),
-    knownHosts: await flagFile(values["known-hosts"]),
+    caCertificate: await flagFile("--ca-file", values["ca-file"]),
+    knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
     publicAccessCidrs: values["public-access-cidr"] ?? [],
     privateAccessCidrs: values["private-access-cidr"] ?? [],
     admins: values.admin ?? [],
     vpcCidr: values["vpc-cidr"],
+    vpcId: values["vpc-id"],
+    privateSubnetIds: values["private-subnet-id"] ?? [],
+    egressCidrs: values["egress-cidr"] ?? [],
     functionPackage: values["function-package"],
     boundary: values.boundary,
     example: values.example,

@@ -72,7 +72,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       publicAccessCidrs: values["public-access-cidr"],
       sealing,
       deployKeys,
-      knownHosts: await flagFile(values["known-hosts"]),
+      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
     },
     () => fleetFrom(values),
   );

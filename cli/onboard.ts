@@ -69,13 +69,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     },
     () => fleetFrom(values),
     {
-      knownHosts: await flagFile(values["known-hosts"]),
-      caCertificate: await flagFile(values["ca-file"]),
-      token: await flagFile(values["token-file"]),
+      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+      caCertificate: await flagFile("--ca-file", values["ca-file"]),
+      token: await flagFile("--token-file", values["token-file"]),
       username: values.username,
       githubAppId: values["github-app-id"],
       githubAppInstallationId: values["github-app-installation-id"],
-      githubAppKey: await flagFile(values["github-app-key-file"]),
+      githubAppKey: await flagFile("--github-app-key-file", values["github-app-key-file"]),
       githubAppBaseUrl: values["github-app-base-url"],
     },
   );

@@ -32,7 +32,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("reseal", "spoke", positionals);
   const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
   refuse("reseal", choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
-  const knownHosts = await flagFile(values["known-hosts"]);
+  const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
   const checkout = resolve(values.repository ?? ".");
   const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
   const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));

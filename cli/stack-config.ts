@@ -50,7 +50,8 @@ export interface Judged {
 }
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
-const isEncrypted = (value: unknown): boolean =>
+/** Whether a value of a stack's file is one that pulumi config set --secret wrote. */
+export const isEncrypted = (value: unknown): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).join() === "secure";
 
 /** Judges a stack's configuration as the program does. */

@@ -17,9 +17,20 @@ export function parsed<const T extends ParseArgsOptionsConfig>(command: string, 
   }
 }
 
-/** The text of the file that a flag names; undefined without the flag. */
-export const flagFile = async (path: string | undefined): Promise<string | undefined> =>
-  path === undefined ? undefined : await readFile(path, "utf8");
+/**
+ * The text of the file that a flag names; undefined without the flag.
+ * @throws UsageError when there is no such file, or it can't be read.
+ */
+export async function flagFile(flag: string, path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`${flag} can't be read: ${(error as Error).message}. Name a file with what it takes`, {
+      cause: error,
+    });
+  }
+}
 
 /**
  * The values of flags that a command can't do without.

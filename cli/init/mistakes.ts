@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { relative, sep } from "node:path";
+import type { Readable } from "../../infra/rules.ts";
 import { type Mistake, shown } from "../../lib/mistakes.ts";
 import { forms, ownBoundaryMistakes } from "../deployer-policy.ts";
 import { fleetNameMistakes } from "../fleet-folders.ts";
@@ -24,6 +25,15 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   endpointPrivateAccessCidrs: {
     flag: "--private-access-cidr",
     remedy: "give networks that are connected to the hub's VPC",
+  },
+  vpcId: { flag: "--vpc-id", remedy: "give the ID of a VPC that exists, such as --vpc-id vpc-0123456789abcdef0" },
+  privateSubnetIds: {
+    flag: "--private-subnet-id",
+    remedy: "give --private-subnet-id for two or more subnets of --vpc-id, in different zones",
+  },
+  egressCidrs: {
+    flag: "--egress-cidr",
+    remedy: "give the public addresses by which --vpc-id gets out, such as --egress-cidr a.b.c.d/32",
   },
   clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
   permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
@@ -115,6 +125,50 @@ function sampleMistakes({ sampleAppUrl, workloadsUrl }: InitRequest): Mistake[] 
   ];
 }
 
+/** A VPC is either made, by its network, or there. */
+function networkMistakes({ vpcCidr, vpcId }: InitRequest): Mistake[] {
+  if (vpcCidr === undefined || !vpcId) return [];
+  return [
+    {
+      key: "--vpc-cidr",
+      problem: "is the network of a VPC that the stack makes, and --vpc-id names one that exists",
+      got: shown(vpcCidr),
+      allowed: "one of the two",
+      remedy: "leave out --vpc-cidr or --vpc-id",
+    },
+  ];
+}
+
+/** A hub without a public endpoint comes up only where there is a way to it before it is there: the runner's network in a VPC that exists. */
+function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPublicAccess }: Readable): Mistake[] {
+  if (endpointPublicAccess !== false) return [];
+  const allowed =
+    "the public address that you come from; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
+  const remedy = "choose one of the two ways in docs/private-endpoints.md";
+  const got = privateAccessCidrs.length > 0 ? privateAccessCidrs.join(", ") : "(nothing)";
+  if (!vpcId)
+    return [
+      {
+        key: "--public-access-cidr",
+        problem:
+          "is missing, and pulumi up would make the VPC: nothing is connected to it yet, so nothing would reach the hub",
+        got: `--private-access-cidr ${got}, and no --vpc-id`,
+        allowed,
+        remedy,
+      },
+    ];
+  if (privateAccessCidrs.length > 0) return [];
+  return [
+    {
+      key: "--private-access-cidr",
+      problem: "is missing: the hub's private endpoint would admit its own nodes only",
+      got,
+      allowed: "the network of the machine that runs pulumi up, in that VPC or connected to it",
+      remedy,
+    },
+  ];
+}
+
 /** Mistakes in what the flags ask of AWS and of this project, before anything of the stack is judged. */
 async function ownMistakes(root: string, request: InitRequest, examples: readonly string[]): Promise<Mistake[]> {
   const { account, boundary, environment, example, fleet, region, spokeEnvironments, stack } = request;
@@ -147,6 +201,7 @@ async function ownMistakes(root: string, request: InitRequest, examples: readonl
     ...choiceMistakes("--example", example, examples, "choose one"),
     ...ownBoundaryMistakes({ fleet, boundary }).map((mistake) => ({ ...mistake, key: "--boundary" })),
     ...sampleMistakes(request),
+    ...networkMistakes(request),
   ];
 }
 
@@ -157,14 +212,16 @@ export async function mistakesOf(root: string, request: InitRequest, project: Pr
   // Under a name that is no example's, the rest is judged all the same.
   const example = examples.find((name) => name === request.example) ?? examples[0];
   if (example === undefined) return own;
-  const { mistakes } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
-  const known = new Set(own.map(({ key }) => key));
+  const { mistakes, settings } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
+  const way = wayMistakes(request, settings);
+  const known = new Set([...own, ...way].map(({ key }) => key));
+  // The program's rule over connected networks says less than the mistake in the way that was chosen.
+  if (way.length > 0 && request.privateAccessCidrs.length === 0) known.add("--private-access-cidr");
   const judged = mistakes
     .filter(({ key }) => !laterKeys.includes(key))
-    .map(({ key, remedy, ...rest }) => ({
-      ...rest,
-      key: flags[key]?.flag ?? key,
-      remedy: flags[key]?.remedy ?? remedy,
-    }));
-  return [...own, ...judged.filter(({ key }) => !known.has(key))];
+    .map(({ key, remedy, ...rest }) => {
+      const ofKey = flags[key.replace(/\[.*$/, "")];
+      return { ...rest, key: ofKey?.flag ?? key, remedy: ofKey?.remedy ?? remedy };
+    });
+  return [...own, ...way, ...judged.filter(({ key }) => !known.has(key))];
 }

@@ -39,6 +39,12 @@ function registration({ fleet, systemUrl, workloadsUrl }: InitRequest): string[]
   });
 }
 
+/** From where a hub can be made; its users come later. */
+const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitRequest): string =>
+  publicAccessCidrs.length > 0
+    ? ""
+    : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/private-endpoints.md)`;
+
 interface Step {
   readonly what: string;
   readonly commands: readonly string[];
@@ -49,6 +55,7 @@ function steps(request: InitRequest): Step[] {
     account,
     boundary,
     environment,
+    example,
     fleet,
     folder,
     publicAccessCidrs,
@@ -72,6 +79,7 @@ function steps(request: InitRequest): Step[] {
     .join(" ");
   const spokeEnvironment = spokeEnvironments[0] ?? environment;
   const system = quoted(join(folder, "gitops-system"));
+  const file = `stacks/Pulumi.${stack}.yaml`;
   return [
     ...(existsSync(join(folder, "gitops-system", hubFolder(fleet)))
       ? []
@@ -93,7 +101,11 @@ function steps(request: InitRequest): Step[] {
       ],
     },
     { what: "Ask what is still missing, and do what it says", commands: [`npx fleet doctor --stack ${stack}`] },
-    { what: "Make the hub", commands: [`pulumi up --stack ${stack}`] },
+    {
+      what: "Commit the stack's file, with the key that Pulumi has written into it: without that key nobody reads its secrets",
+      commands: [`git add ${file} && git commit -m "Add the stack ${stack}" ${file} && git push`],
+    },
+    { what: `Make the hub${ofPrivateOnly(request)}`, commands: [`pulumi up --stack ${stack}`] },
     ...(systemUrl.startsWith("ssh:")
       ? [{ what: "Register the deploy keys, read-only", commands: registration(request) }]
       : []),
@@ -113,6 +125,14 @@ function steps(request: InitRequest): Step[] {
             ],
           },
         ]),
+    ...(example === "prod" && publicAccessCidrs.length > 0
+      ? [
+          {
+            what: "When your network is connected to the hub's, close the public endpoint: docs/private-endpoints.md",
+            commands: [],
+          },
+        ]
+      : []),
   ];
 }
 
@@ -120,6 +140,8 @@ function steps(request: InitRequest): Step[] {
 export const nextSteps = (request: InitRequest): string =>
   steps(request)
     .map(({ what, commands }, index) =>
-      [`${index + 1}. ${what}:`, ...commands.map((command) => `   ${command}`)].join("\n"),
+      [`${index + 1}. ${what}${commands.length > 0 ? ":" : ""}`, ...commands.map((command) => `   ${command}`)].join(
+        "\n",
+      ),
     )
     .join("\n");

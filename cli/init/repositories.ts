@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { complaint, type Run } from "../doctor/process.ts";
 import { fleetFiles } from "../fleet-folders.ts";
@@ -30,6 +30,14 @@ export interface Fresh {
   readonly files: Files;
 }
 
+/** Content of a repository: in a checkout what Git has of it, so that nothing goes along that somebody left lying there. */
+async function contentOf(root: string, name: string, run: Run): Promise<Files> {
+  const files = await readFiles(contentFolder(root, name));
+  if (!existsSync(join(root, ".git"))) return files; // unpacked from an archive
+  const tracked = new Set((await git(run, contentFolder(root, name), ["ls-files", "-z"])).split("\0"));
+  return Object.fromEntries(Object.entries(files).filter(([path]) => tracked.has(path)));
+}
+
 /** The repositories that a request makes. */
 export async function freshRepositories(
   root: string,
@@ -39,11 +47,12 @@ export async function freshRepositories(
     workloadsUrl,
     sampleAppUrl,
   }: Pick<InitRequest, "fleet" | "systemUrl" | "workloadsUrl" | "sampleAppUrl">,
+  run: Run,
 ): Promise<Fresh[]> {
   const fresh = async (name: string, url: string, more: Files = {}): Promise<Fresh> => ({
     name,
     url,
-    files: { ...(await readFiles(contentFolder(root, name))), ...more },
+    files: { ...(await contentOf(root, name, run)), ...more },
   });
   return [
     await fresh("gitops-system", systemUrl, await fleetFiles(contentFolder(root, "gitops-system"), fleet)),
@@ -55,9 +64,12 @@ export async function freshRepositories(
 /** Where a repository is made; the next run begins anew there. */
 const partialOf = (folder: string) => join(dirname(folder), `.${basename(folder)}.partial`);
 
+/** git would make an identity up from the machine's name otherwise (git-config, user.useConfigOnly). */
+const byName = ["-c", "user.useConfigOnly=true"];
+
 /** git in a folder; @throws what it complained about. */
 async function git(run: Run, folder: string, args: readonly string[]): Promise<string> {
-  const ended = await run("git", ["-C", folder, ...args]);
+  const ended = await run("git", ["-C", folder, ...byName, ...args]);
   if (ended?.code !== 0)
     throw new Error(
       `git ${args[0]} failed in ${folder}: ${ended === undefined ? "git is not on PATH" : complaint(ended)}`,
@@ -115,15 +127,27 @@ export async function repositoryDifferences(folder: string, { url, files }: Fres
   return [...ofGit, ...(await Promise.all(ofFiles)).flat()];
 }
 
+/** The folder itself, or the nearest above it that there is. */
+const nearest = (folder: string): string =>
+  statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : nearest(dirname(folder));
+
 /**
- * What is missing of an identity to commit with; undefined when there is one. git would make one up from the machine's name
- * otherwise (git-config, user.useConfigOnly).
+ * What is missing of an identity to commit with below `folder`; undefined when there is one. Asked in a repository of its own there, which
+ * goes again: the project's checkout may have an identity that is none of the new repositories'.
  */
-export async function identityComplaint(run: Run): Promise<string | undefined> {
-  for (const who of ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"]) {
-    const ended = await run("git", ["-c", "user.useConfigOnly=true", "var", who]);
-    if (ended === undefined) return "git is not on PATH";
-    if (ended.code !== 0) return complaint(ended);
+export async function identityComplaint(folder: string, run: Run): Promise<string | undefined> {
+  const asked = await mkdtemp(join(nearest(folder), ".fleet-init-"));
+  try {
+    for (const args of [
+      ["init", "--quiet"],
+      ...["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].map((who) => ["var", who]),
+    ]) {
+      const ended = await run("git", ["-C", asked, ...byName, ...args]);
+      if (ended === undefined) return "git is not on PATH";
+      if (ended.code !== 0) return complaint(ended);
+    }
+    return undefined;
+  } finally {
+    await rm(asked, { recursive: true });
   }
-  return undefined;
 }

@@ -26,6 +26,10 @@ export interface InitRequest {
   readonly privateAccessCidrs: readonly string[];
   readonly admins: readonly string[];
   readonly vpcCidr?: string | undefined;
+  /** VPC that exists, in place of one that the stack makes; with it its subnets and the public addresses of its way out. */
+  readonly vpcId?: string | undefined;
+  readonly privateSubnetIds: readonly string[];
+  readonly egressCidrs: readonly string[];
   readonly functionPackage?: string | undefined;
   readonly boundary?: string | undefined;
   /** Stack of the checkout whose file is followed. */

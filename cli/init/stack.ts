@@ -2,8 +2,9 @@ import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type Document, isMap, parse, parseDocument, type YAMLMap } from "yaml";
-import { type Project, type StackFile, stackPath } from "../stack-config.ts";
+import { type Document, isMap, isScalar, type Pair, parse, parseDocument, type YAMLMap } from "yaml";
+import { keys } from "../../infra/settings.ts";
+import { isEncrypted, type Project, type StackFile, stackPath } from "../stack-config.ts";
 import type { InitRequest } from "./request.ts";
 
 /** The file of a new stack, made from one of the project's examples: its comments and choices stay, what is somebody else's goes. */
@@ -11,6 +12,9 @@ import type { InitRequest } from "./request.ts";
 /** Stacks of the checkout that are examples. */
 export const examplesOf = (project: Project): string[] =>
   ["dev", "prod"].filter((name) => existsSync(stackPath(project, name)));
+
+/** The examples' choices for a VPC that the stack makes, which have no effect in one that exists. */
+const ofVpcToBeMade = { vpcCidr: undefined, zones: undefined, natGateways: undefined };
 
 /** What a request sets, by config key; undefined takes the example's value away, so that the default of Pulumi.yaml counts. */
 function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<string, unknown>> {
@@ -20,6 +24,10 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
     fleet: request.fleet || undefined,
     environment: request.environment || undefined,
     ...(request.vpcCidr === undefined ? {} : { vpcCidr: request.vpcCidr }),
+    ...(request.vpcId ? ofVpcToBeMade : {}),
+    vpcId: request.vpcId || undefined,
+    privateSubnetIds: some(request.privateSubnetIds),
+    egressCidrs: some(request.egressCidrs),
     ...(publicAccessCidrs.length > 0 ? { endpointPublicAccess: true } : {}),
     endpointPublicAccessCidrs: some(publicAccessCidrs),
     endpointPrivateAccessCidrs: some(privateAccessCidrs),
@@ -56,6 +64,13 @@ function node(document: Document, value: unknown) {
   return document.createNode(value.map((item) => document.createNode(item, { flow: true })));
 }
 
+/** Sets a key without the comment that stands above it: that is about the example's value. */
+function set(config: YAMLMap, pair: Pair): void {
+  const there = config.items.find(({ key }) => isScalar(key) && isScalar(pair.key) && key.value === pair.key.value);
+  if (there === undefined) config.add(pair);
+  else Object.assign(there, pair);
+}
+
 /** A text without the comment at its top, which is about the example. */
 const withoutHead = (text: string): string => text.replace(/^(#.*\n)+/, "");
 
@@ -65,7 +80,7 @@ async function stackDocument(request: InitRequest, project: Project): Promise<Do
   if (!isMap(config)) throw new Error(`${stackPath(project, request.example)} has no config`);
   for (const [key, value] of Object.entries(valuesOf(request, project)))
     if (value === undefined) (config as YAMLMap).delete(key);
-    else (config as YAMLMap).set(key, node(document, value));
+    else set(config, document.createPair(key, node(document, value)));
   return document;
 }
 
@@ -82,15 +97,21 @@ export async function stackText(request: InitRequest, project: Project): Promise
   return `${head}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
 }
 
-/** What a stack's file says otherwise than it would be written, key by key. */
-export async function stackDifferences(file: string, text: string): Promise<string[]> {
+/** Whether a key takes a secret: a later step sets it, and its value is never shown. */
+const isSecret = (name: string): boolean =>
+  (keys as Readonly<Record<string, { secret?: boolean }>>)[name]?.secret === true;
+
+/** What a stack's file says otherwise than it would be written, key by key, but for what is set by a later step: the secrets. */
+export async function stackDifferences(file: string, text: string, { name }: Project): Promise<string[]> {
   const [there, wanted] = [await readFile(file, "utf8"), text].map(
     (each) => (parse(each) as StackFile | null)?.config ?? {},
   ) as [Record<string, unknown>, Record<string, unknown>];
-  const keys = [...new Set([...Object.keys(wanted), ...Object.keys(there)])];
-  return keys.flatMap((key) => {
-    if (isDeepStrictEqual(there[key], wanted[key])) return [];
-    const said = (value: unknown) => (value === undefined ? "not set" : JSON.stringify(value));
+  return [...new Set([...Object.keys(wanted), ...Object.keys(there)])].flatMap((key) => {
+    const ours = key.startsWith(`${name}:`) ? key.slice(name.length + 1) : undefined;
+    if (isDeepStrictEqual(there[key], wanted[key]) || isEncrypted(there[key]) || isSecret(ours ?? "")) return [];
+    // What is of no use to init may be anything, such as a key of AWS.
+    const known = key in wanted || (ours !== undefined && ours in keys);
+    const said = (value: unknown) => (value === undefined ? "not set" : known ? JSON.stringify(value) : "(not shown)");
     return [`${key}: is ${said(there[key])}, would be ${said(wanted[key])}`];
   });
 }

@@ -46,7 +46,7 @@ async function provenance(root: string, run: Run): Promise<string> {
  */
 export async function init(root: string, request: InitRequest, run: Run): Promise<Part[]> {
   const project = await readProject(root);
-  const complaint = await identityComplaint(run);
+  const complaint = await identityComplaint(request.folder, run);
   refuse("init", [
     ...(await mistakesOf(root, request, project)),
     ...(complaint === undefined ? [] : [withoutIdentity(complaint)]),
@@ -55,7 +55,7 @@ export async function init(root: string, request: InitRequest, run: Run): Promis
   await mkdir(request.folder, { recursive: true });
   const message = await provenance(root, run);
   const parts: Part[] = [];
-  for (const fresh of await freshRepositories(root, request)) {
+  for (const fresh of await freshRepositories(root, request, run)) {
     const path = join(request.folder, fresh.name);
     const made = !isThere(path);
     if (made) await writeRepository(path, fresh, message, run);
@@ -66,5 +66,5 @@ export async function init(root: string, request: InitRequest, run: Run): Promis
   const text = await stackText(request, project);
   const made = !existsSync(path);
   if (made) writeNew(path, text);
-  return [...parts, { path, made, differences: made ? [] : await stackDifferences(path, text) }];
+  return [...parts, { path, made, differences: made ? [] : await stackDifferences(path, text, project) }];
 }

@@ -113,7 +113,11 @@ export const DISPOSABLE = ".disposable";
 export async function publish(environment: Environment): Promise<string> {
   const { fleet: name, repositories, appUrl } = environment;
   const urls = { systemUrl: repositories["gitops-system"], workloadsUrl: repositories["gitops-workloads"] };
-  const fresh = await freshRepositories(root, { fleet: name, ...urls, sampleAppUrl: appUrl });
+  const fresh = await freshRepositories(
+    root,
+    { fleet: name, ...urls, sampleAppUrl: appUrl },
+    runner(root, process.env),
+  );
   const commits = new Map<string, string>();
   for (const { name, files } of fresh)
     commits.set(name, await replace(await checkout(environment, name as ProofRepository), name, files));

@@ -1,6 +1,13 @@
-import { cpSync, mkdtempSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeEach, expect } from "vitest";
+import { parse } from "yaml";
+import { runner } from "../../../cli/doctor/process.ts";
 import type { InitRequest } from "../../../cli/init/request.ts";
+import { init, type Part } from "../../../cli/init/write.ts";
+import { UsageError } from "../../../cli/usage.ts";
 import { root } from "./fleet.ts";
 
 /** A checkout of the project below `base`, a request for a folder beside it, and a machine with a Git configuration of its own. */
@@ -27,8 +34,37 @@ export function newProject(base: string): { project: string; request: InitReques
       knownHosts: "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl",
       publicAccessCidrs: ["1.2.3.4/32"],
       privateAccessCidrs: [],
+      privateSubnetIds: [],
+      egressCidrs: [],
       admins: [],
       example: "dev",
     },
   };
+}
+
+/** A new project for each test of a file, and what the tests ask of it. */
+export function inNewProjects(prefix: string) {
+  const base = mkdtempSync(join(tmpdir(), prefix));
+  const at = {} as ReturnType<typeof newProject>;
+  beforeEach(() => void Object.assign(at, newProject(base)));
+  afterAll(() => rmSync(base, { recursive: true }));
+
+  const make = (change: Partial<InitRequest> = {}) =>
+    init(at.project, { ...at.request, ...change }, runner(at.project, at.env));
+  const refusal = (change: Partial<InitRequest>) =>
+    make(change).then(
+      () => expect.fail("it was not refused"),
+      (error: unknown) => {
+        expect(error).toBeInstanceOf(UsageError);
+        return (error as Error).message;
+      },
+    );
+  const inFolder = (...path: string[]) => join(at.request.folder, ...path);
+  const git = (repository: string, ...args: string[]) =>
+    execFileSync("git", ["-C", inFolder(repository), ...args], { encoding: "utf8", env: at.env }).trim();
+  const stackFile = () => join(at.project, "stacks", "Pulumi.pilot.yaml");
+  const config = () => parse(readFileSync(stackFile(), "utf8")).config as Record<string, unknown>;
+  const named = (parts: readonly Part[]) =>
+    Object.fromEntries(parts.map(({ path, ...part }) => [path.split("/").at(-1), part]));
+  return { base, at, make, refusal, inFolder, git, stackFile, config, named };
 }
