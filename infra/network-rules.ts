@@ -1,7 +1,7 @@
 import { type Cidr, contains, overlaps, parseCidr, reservedFor } from "../lib/cidr.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
-import { ownAddress } from "./settings.ts";
+import { egressAddress, ownAddress } from "./settings.ts";
 
 /** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */
 const subnetPrefixes = { min: 16, max: 28 };
@@ -105,21 +105,30 @@ function existingNetworkRules(settings: Readable): Mistake[] {
   ];
 }
 
-/** Public endpoints, of the hub and with egressCidrs of its spokes, take no reserved addresses. */
+/**
+ * Public endpoints take no reserved addresses: the hub's own while it has one, and those of its spokes, which admit egressCidrs
+ * whatever the hub's is.
+ */
 function reservedRules(settings: Readable): Mistake[] {
-  return (["endpointPublicAccessCidrs", "egressCidrs"] as const).flatMap((key) =>
-    parsed(key, settings[key]).flatMap(({ name, text, cidr }) => {
+  const { endpointPublicAccess, endpointPublicAccessCidrs, egressCidrs, vpcId } = settings;
+  const listed = [
+    {
+      networks: parsed("endpointPublicAccessCidrs", endpointPublicAccess === true ? endpointPublicAccessCidrs : []),
+      allowed: "networks of yours as the internet sees them",
+      value: ownAddress,
+    },
+    {
+      networks: parsed("egressCidrs", egressCidrs),
+      allowed: "public addresses from which the hub leaves its VPC, each as /32",
+      value: egressAddress(vpcId || undefined),
+    },
+  ];
+  return listed.flatMap(({ networks, allowed, value }) =>
+    networks.flatMap(({ name, text, cidr }) => {
       const purpose = reservedFor(cidr);
       if (purpose === undefined) return [];
-      return [
-        {
-          key: name,
-          problem: `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`,
-          got: text,
-          allowed: "networks of yours as the internet sees them",
-          remedy: `pulumi config set --path '${name}' ${ownAddress}`,
-        },
-      ];
+      const problem = `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`;
+      return [{ key: name, problem, got: text, allowed, remedy: `pulumi config set --path '${name}' ${value}` }];
     }),
   );
 }

@@ -45,6 +45,12 @@ const cidr: Key<string> = {
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
 const publicCidr: Key<string> = { ...cidr, example: ownAddress };
 
+/** CIDR of an address by which a VPC is left: the first NAT gateway's, to be followed by the others'. */
+export const egressAddress = (vpcId = "<vpcId>"): string =>
+  `"$(aws ec2 describe-nat-gateways --filter Name=vpc-id,Values=${vpcId} Name=state,Values=available --output text ` +
+  "--query 'NatGateways[0].NatGatewayAddresses[0].PublicIp')/32\"   # likewise for its other NAT gateways";
+const egressCidr: Key<string> = { ...cidr, example: egressAddress() };
+
 const vpcCidr: Key<string> = {
   parse: (value) => {
     const prefix = parseCidr(value)?.prefix;
@@ -111,7 +117,7 @@ export const keys = {
   vpcId: text(/^(vpc-[0-9a-f]{8,17})?$/, "the ID of a VPC, or empty", "vpc-0123456789abcdef0"),
   privateSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
   publicSubnetIds: list(text(/^subnet-[0-9a-f]{8,17}$/, "the ID of a subnet", "subnet-0123456789abcdef0")),
-  egressCidrs: list(publicCidr),
+  egressCidrs: list(egressCidr),
   spokeCidrPool: cidr,
 
   endpointPublicAccess: flag,

@@ -297,6 +297,38 @@ describe("the configuration", () => {
     },
   );
 
+  it("tells for egressCidrs how to find the addresses of the VPC's NAT gateways, not one's own", () => {
+    const vpc = {
+      vpcId: "vpc-0123456789abcdef0",
+      privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
+    };
+    const [reserved] = mistakes({ ...vpc, egressCidrs: '["5.6.7.8/32","10.0.0.1/32"]' });
+    expect(reserved).toMatchObject({
+      key: "egressCidrs[1]",
+      allowed: "public addresses from which the hub leaves its VPC, each as /32",
+      remedy: expect.stringMatching(
+        /^pulumi config set --path 'egressCidrs\[1\]' "\$\(aws ec2 describe-nat-gateways --filter Name=vpc-id,Values=vpc-0123456789abcdef0 .*PublicIp'\)\/32"/,
+      ),
+    });
+    const [unreadable] = mistakes({ ...vpc, egressCidrs: '["10.0.0.0/33"]' });
+    expect(unreadable?.remedy).toMatch(
+      /^pulumi config set --path 'egressCidrs\[0\]' "\$\(aws ec2 describe-nat-gateways /,
+    );
+    expect(`${reserved?.remedy} ${unreadable?.remedy}`).not.toContain("checkip");
+  });
+
+  it("takes what is left of a public endpoint that is off, which EKS is not told of; spokes admit egressCidrs all the same", () => {
+    const off = { endpointPublicAccess: "false", endpointPrivateAccess: "true" };
+    expect(mistakes({ ...off, endpointPublicAccessCidrs: '["203.0.113.0/24"]' })).toEqual([]);
+    const vpc = {
+      vpcId: "vpc-0123456789abcdef0",
+      privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
+    };
+    expect(mistakes({ ...off, ...vpc, egressCidrs: '["203.0.113.7/32"]' }).map(({ key }) => key)).toEqual([
+      "egressCidrs[0]",
+    ]);
+  });
+
   it.each(bad)("refuses %s", (_name, changes, key, message) => {
     const found = mistakes(changes).filter((mistake) => mistake.key === key);
     expect(found).not.toEqual([]);

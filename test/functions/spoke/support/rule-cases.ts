@@ -183,6 +183,10 @@ export const ruleCases: readonly RuleCase[] = [
     refused: `must not name reserved addresses (private, documentation, …), which EKS refuses on a public endpoint; name your networks as the internet sees them; got ${network}`,
   })),
   {
+    name: "networks that are left of a public endpoint which is off: EKS is not told of them",
+    change: { spec: { endpoint: { public: false, publicAccessCidrs: ["203.0.113.0/24", "10.0.0.0/8", "8.0.0.0/7"] } } },
+  },
+  {
     name: "a public endpoint beside reserved addresses",
     change: { spec: { endpoint: { publicAccessCidrs: besideReserved } } },
   },
