@@ -54,14 +54,21 @@ async function unlessMissing<T>(call: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-/** 429: a budget allows none now. 500: several budgets are for one pod (Kubernetes, "API-initiated Eviction"). */
 async function evict(api: CoreV1Api, namespace: string, name: string): Promise<void> {
   try {
     await api.createNamespacedPodEviction({ namespace, name, body: { metadata: { namespace, name } } });
   } catch (error) {
-    if (error instanceof ApiException && [404, 429, 500].includes(error.code)) return;
-    throw error;
+    if (!isHeldOrGone(error)) throw error;
   }
+}
+
+/** 429: a budget allows none now. 500 with these words: several budgets are for the pod (Kubernetes, "API-initiated Eviction"). */
+function isHeldOrGone(error: unknown): boolean {
+  if (!(error instanceof ApiException)) return false;
+  const { code, body } = error as ApiException<unknown>;
+  return (
+    [404, 429].includes(code) || (code === 500 && JSON.stringify(body).includes("more than one PodDisruptionBudget"))
+  );
 }
 
 async function jwks(config: KubeConfig): Promise<JSONWebKeySet> {

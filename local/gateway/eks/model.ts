@@ -67,12 +67,14 @@ export interface NodeRecord {
   readonly image?: string;
   /** Since when EKS drains it (seconds since 1970): for an update, or because there are more nodes than are wanted. */
   drain?: { readonly since: number; readonly for: "update" | "scaleDown" };
+  /** Since when it is not Ready (seconds since 1970); absent while it is. */
+  missingSince?: number;
 }
 
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
-  /** While a version update runs: whether it may delete pods, and what the group was before, to which a failure takes it back. */
+  /** Of the version update that runs: whether it may delete pods, and what the group was before, to which a failure takes it back. */
   versionUpdate?: {
     readonly force: boolean;
     readonly before: Pick<Nodegroup, "version" | "releaseVersion" | "launchTemplate">;

@@ -53,6 +53,16 @@ export function endUpdates(
   }
 }
 
+/** Ends the running updates of a node group as failed. One of its version takes the group back; nodes that it has made stay. */
+export function failUpdates(record: ClusterRecord, nodegroupName: string, error: UpdateError): void {
+  const group = record.nodegroups[nodegroupName];
+  if (group === undefined) return;
+  Object.assign(group.nodegroup, group.versionUpdate?.before);
+  delete group.versionUpdate;
+  for (const node of group.nodes) if (node.drain?.for === "update") delete node.drain;
+  endUpdates(record, { nodegroupName }, error);
+}
+
 function isOf(entry: UpdateRecord, of: Pick<UpdateRecord, "nodegroupName" | "addonName">): boolean {
   return entry.nodegroupName === of.nodegroupName && entry.addonName === of.addonName;
 }

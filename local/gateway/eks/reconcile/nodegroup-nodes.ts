@@ -4,6 +4,7 @@ import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
 import { MAX_NODES, TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi, NodeSpec } from "../runtime.ts";
+import { runningUpdates } from "../updates.ts";
 
 interface Node extends KubernetesObject {
   status?: { conditions?: { type: string; status: string }[] };
@@ -19,10 +20,20 @@ export const desiredSize = ({ nodegroup }: NodegroupRecord): number => nodegroup
 const imageOf = ({ nodegroup }: NodegroupRecord): string =>
   `${nodegroup.releaseVersion ?? ""} ${nodegroup.launchTemplate?.version ?? ""}`;
 
-/** Only an update replaces nodes: after one that failed the group may have nodes of both versions. */
-export const isOutdated = (node: NodeRecord, group: NodegroupRecord): boolean =>
-  group.versionUpdate !== undefined &&
-  (node.version !== group.nodegroup.version || (node.image !== undefined && node.image !== imageOf(group)));
+/**
+ * Those of a group's nodes that an update replaces. Only an update does: after one that failed the group may have nodes of both
+ * versions. An update that an earlier gateway has begun is known by its record alone.
+ */
+export function outdatedOf(
+  record: ClusterRecord,
+  group: NodegroupRecord,
+  nodes: readonly NodeRecord[],
+): readonly NodeRecord[] {
+  const { nodegroupName, version } = group.nodegroup;
+  if (runningUpdates(record, { nodegroupName }).every(({ type }) => type !== "VersionUpdate")) return [];
+  const image = imageOf(group);
+  return nodes.filter((node) => node.version !== version || (node.image !== undefined && node.image !== image));
+}
 
 export async function drainSince(
   context: Work,
@@ -42,10 +53,11 @@ export async function drainSince(
  * room, so that pods have somewhere to go; EKS has up to two for each zone more.
  */
 export async function applySize(context: Work, name: string, nodegroupName: string): Promise<void> {
-  const group = context.store.get(name).nodegroups[nodegroupName];
+  const record = context.store.get(name);
+  const group = record.nodegroups[nodegroupName];
   if (group === undefined) return;
   const staying = group.nodes.filter((node) => node.drain?.for !== "scaleDown");
-  const surge = staying.some((node) => isOutdated(node, group)) ? 1 : 0;
+  const surge = outdatedOf(record, group, staying).length > 0 ? 1 : 0;
   const wanted = desiredSize(group) + surge;
   const spare = staying.slice(wanted).map((node) => node.number);
   if (spare.length > 0) await drainSince(context, name, nodegroupName, spare, "scaleDown");
@@ -119,4 +131,20 @@ export async function readyNodes(kube: KubeApi): Promise<Set<string>> {
   const isReady = (node: Node): boolean =>
     node.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
   return new Set(nodes.filter(isReady).map((node) => node.metadata?.name ?? ""));
+}
+
+/** Records since when which nodes of a group are not Ready, given the names of those that are. */
+export async function noteReadiness(
+  context: Work,
+  name: string,
+  nodegroupName: string,
+  ready: ReadonlySet<string>,
+): Promise<void> {
+  const isNoted = (node: NodeRecord): boolean => (node.missingSince === undefined) === ready.has(node.name);
+  if (context.store.get(name).nodegroups[nodegroupName]?.nodes.every(isNoted) ?? true) return;
+  await context.store.change(name, (stored) => {
+    for (const node of stored.nodegroups[nodegroupName]?.nodes ?? [])
+      if (ready.has(node.name)) delete node.missingSince;
+      else node.missingSince ??= context.now();
+  });
 }

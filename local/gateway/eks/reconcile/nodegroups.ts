@@ -1,14 +1,15 @@
-import type { NodegroupRecord, NodeRecord } from "../model.ts";
+import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
-import { endUpdates } from "../updates.ts";
+import { endUpdates, failUpdates, runningUpdates } from "../updates.ts";
 import { cordon, DRAIN_SECONDS, evictFrom, labelled } from "./drain.ts";
 import {
   applySize,
   desiredSize,
   drainSince,
-  isOutdated,
   nodeSpec,
+  noteReadiness,
+  outdatedOf,
   readyNodes,
   removeNodegroup,
   stopNode,
@@ -18,7 +19,7 @@ import type { Again } from "./worker.ts";
 
 /** How often nodes that come up are looked at. */
 const POLL_MS = 500;
-/** After this time without all its nodes Ready, a new or changed node group says so (seconds). */
+/** When a node is not Ready for so long, and the group not changed either, the group says so (seconds). */
 const READY_SECONDS = 300;
 
 /** Brings the nodes of a cluster's node groups to what their records want. */
@@ -48,9 +49,10 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
     }),
   );
   const ready = await readyNodes(kube);
+  await noteReadiness(context, name, nodegroupName, ready);
   const missing = nodes.filter((node) => !ready.has(node.name));
   if (missing.length > 0) return waiting(context, name, nodegroupName, missing);
-  const outdated = nodes.filter((node) => isOutdated(node, group));
+  const outdated = outdatedOf(record, group, nodes);
   if (outdated.length > 0) return updateStep(context, name, group, kube, outdated);
   // There was no room for all of them yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
@@ -59,6 +61,8 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
     await context.store.change(name, (stored) => {
       const current = stored.nodegroups[nodegroupName];
       if (current === undefined || current.nodegroup.status === "DELETING") return;
+      // An update that has begun since is for the next look.
+      if (updatesOf(stored, nodegroupName) !== updatesOf(record, nodegroupName)) return;
       current.nodegroup.status = "ACTIVE";
       current.nodegroup.health = { issues: [] };
       delete current.versionUpdate;
@@ -66,6 +70,11 @@ async function oneNodegroup(context: Work, name: string, nodegroupName: string, 
     });
   return leaving;
 }
+
+const updatesOf = (record: ClusterRecord, nodegroupName: string): string =>
+  runningUpdates(record, { nodegroupName })
+    .map(({ id }) => id)
+    .join();
 
 /** All nodes at once, as the Auto Scaling group of a deleted node group shrinks to none. */
 async function removing(context: Work, name: string, group: NodegroupRecord, kube: KubeApi): Promise<Again> {
@@ -131,23 +140,17 @@ async function updateStep(
   return 0;
 }
 
-/** Takes the group back to what it was; in the words of EKS (aws/containers-roadmap#1282). */
+/** In the words of EKS (aws/containers-roadmap#1282). */
 async function evictionFailed(context: Work, name: string, nodegroupName: string, node: NodeRecord): Promise<void> {
   await context.store.change(name, (stored) => {
     const group = stored.nodegroups[nodegroupName];
-    if (group?.versionUpdate === undefined || group.nodegroup.status === "DELETING") return;
-    Object.assign(group.nodegroup, group.versionUpdate.before, { status: "ACTIVE" });
-    delete group.versionUpdate;
-    for (const each of group.nodes) if (each.drain?.for === "update") delete each.drain;
-    endUpdates(
-      stored,
-      { nodegroupName },
-      {
-        errorCode: "PodEvictionFailure",
-        errorMessage: `Reached max retries while trying to evict pods from nodes in node group ${nodegroupName}`,
-        resourceIds: [node.name],
-      },
-    );
+    if (group === undefined || group.nodegroup.status === "DELETING") return;
+    group.nodegroup.status = "ACTIVE";
+    failUpdates(stored, nodegroupName, {
+      errorCode: "PodEvictionFailure",
+      errorMessage: `Reached max retries while trying to evict pods from nodes in node group ${nodegroupName}`,
+      resourceIds: [node.name],
+    });
   });
 }
 
@@ -157,22 +160,19 @@ async function waiting(
   nodegroupName: string,
   missing: readonly NodeRecord[],
 ): Promise<Again> {
+  const names = missing.map((node) => node.name);
   await context.store.change(name, (stored) => {
-    const nodegroup = stored.nodegroups[nodegroupName]?.nodegroup;
-    if (
-      nodegroup === undefined ||
-      nodegroup.status === "DELETING" ||
-      context.now() - (nodegroup.modifiedAt ?? 0) < READY_SECONDS
-    )
-      return;
-    const message = `nodes ${missing.map((node) => node.name).join(", ")} are not Ready: see the logs of their kubelets`;
-    nodegroup.health = {
-      issues: [{ code: "NodeCreationFailure", message, resourceIds: missing.map((node) => node.name) }],
-    };
+    const group = stored.nodegroups[nodegroupName];
+    if (group === undefined || group.nodegroup.status === "DELETING") return;
+    const { nodegroup, nodes } = group;
+    const since = nodes.flatMap((node) => (names.includes(node.name) ? (node.missingSince ?? []) : []));
+    if (context.now() - Math.max(nodegroup.modifiedAt ?? 0, Math.min(...since)) < READY_SECONDS) return;
+    const message = `nodes ${names.join(", ")} are not Ready: see the logs of their kubelets`;
+    nodegroup.health = { issues: [{ code: "NodeCreationFailure", message, resourceIds: names }] };
     if (nodegroup.status === "CREATING") nodegroup.status = "CREATE_FAILED";
     if (nodegroup.status === "UPDATING") {
       nodegroup.status = "DEGRADED";
-      endUpdates(stored, { nodegroupName }, { errorCode: "NodeCreationFailure", errorMessage: message });
+      failUpdates(stored, nodegroupName, { errorCode: "NodeCreationFailure", errorMessage: message });
     }
   });
   return POLL_MS;

@@ -9,6 +9,9 @@ beforeEach(async () => {
 
 const GROUP = "/clusters/hub/node-groups/main";
 const group = async () => (await eks.call("GET", GROUP)).body.nodegroup;
+/** Name of the node that comes next. */
+const NEXT = "ip-100-64-0-6.ec2.internal";
+const instances = () => [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
 const nodes = () => [...eks.clusters.nodes.values()].map(({ nodeName }) => nodeName);
 const node = (name: string | undefined) => eks.clusters.objects.get(`hub/Node//${name}`) as never;
 const pods = () =>
@@ -159,11 +162,96 @@ describe("a version update", () => {
   test("of as many nodes as a cluster can have drains without another one first", async () => {
     await eks.call("POST", `${GROUP}/update-config`, { scalingConfig: { desiredSize: 4, maxSize: 4 } });
     await eks.settle();
-    const before = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
+    const before = instances();
+    run("shop-1", nodes()[0], { budgeted: true });
     const update = await begin({ version: "1.35" });
+    await later();
+    expect(instances()).toEqual(before);
+    expect(eks.clusters.evicted).toContain("shop-1");
+    expect((await update()).status).toBe("InProgress");
+    eks.clusters.budgeted.clear();
+    await later();
     await expect.poll(async () => (await update()).status).toBe("Successful");
-    const after = [...eks.clusters.nodes.values()].map(({ instanceId }) => instanceId);
-    expect(after).toHaveLength(4);
-    expect(after.filter((id) => before.includes(id))).toEqual([]);
+    expect(instances()).toHaveLength(4);
+    expect(instances().filter((id) => before.includes(id))).toEqual([]);
+  });
+
+  test("goes on when a new node is away for a while long after it began", async () => {
+    const [first] = nodes();
+    run("shop-1", first, { budgeted: true });
+    const update = await begin({ version: "1.35" });
+    const [, second = ""] = nodes();
+    await later(301);
+    for (const _ of ["once", "again"]) {
+      eks.clusters.notReady.add(second);
+      await later();
+      await later(250);
+      expect((await update()).status).toBe("InProgress");
+      eks.clusters.notReady.clear();
+      await later();
+    }
+    eks.clusters.budgeted.clear();
+    await later();
+    await expect.poll(async () => (await update()).status).toBe("Successful");
+  });
+
+  test("fails after five minutes without its new node, and leaves the group as it was, without that node", async () => {
+    const [first] = nodes();
+    eks.clusters.notReady.add(NEXT);
+    const update = await begin({ version: "1.35" });
+    await later(299);
+    expect((await update()).status).toBe("InProgress");
+    await later(1);
+    expect(await update()).toMatchObject({ status: "Failed", errors: [{ errorCode: "NodeCreationFailure" }] });
+    expect(await group()).toMatchObject({ version: "1.34", releaseVersion: "1.34.4-20261101" });
+    await expect.poll(nodes).toEqual([first]);
+    await expect.poll(async () => (await group()).status).toBe("ACTIVE");
+    expect((await group()).health).toEqual({ issues: [] });
+    eks.clusters.notReady.clear();
+    await later();
+    expect(nodes()).toEqual([first]);
+    expect((await update()).status).toBe("Failed");
+  });
+
+  test("that begins while a degraded group recovers replaces its nodes all the same", async () => {
+    const [first = ""] = nodes();
+    await eks.call("POST", "/clusters/hub/updates", { version: "1.35" });
+    await eks.settle();
+    eks.clusters.notReady.add(first);
+    await eks.call("POST", `${GROUP}/update-config`, { labels: { addOrUpdateLabels: { team: "a" } } });
+    await later();
+    await later(300);
+    expect((await group()).status).toBe("DEGRADED");
+    const before = instances();
+    eks.clusters.notReady.clear();
+    // While the nodes are looked at, which found them Ready.
+    const { kube } = eks.clusters;
+    let id: string | undefined;
+    eks.clusters.kube = async (name) => {
+      const api = await kube(name);
+      const apply: typeof api.apply = async (all) => {
+        await api.apply(all);
+        if (id !== undefined || all[0]?.kind !== "Node") return;
+        id = (await eks.call("POST", `${GROUP}/update-version`, { version: "1.35" })).body.update.id;
+      };
+      return { ...api, apply };
+    };
+    await later();
+    const update = async () => (await eks.call("GET", `/clusters/hub/updates/${id}?nodegroupName=main`)).body.update;
+    await expect.poll(async () => (await update()).status).toBe("Successful");
+    expect(instances().filter((each) => before.includes(each))).toEqual([]);
+  });
+
+  test("that a gateway of an earlier release has begun goes on under this one", async () => {
+    const before = instances();
+    run("shop-1", nodes()[0], { budgeted: true });
+    const update = await begin({ version: "1.35" });
+    await eks.store.change("hub", ({ nodegroups }) => delete nodegroups["main"]?.versionUpdate);
+    await later();
+    expect((await update()).status).toBe("InProgress");
+    eks.clusters.budgeted.clear();
+    await later();
+    await expect.poll(async () => (await update()).status).toBe("Successful");
+    expect(instances().filter((id) => before.includes(id))).toEqual([]);
   });
 });

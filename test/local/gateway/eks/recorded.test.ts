@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { runtimeBut } from "../../../../local/gateway/eks/recorded-runtime.ts";
-import { clusterBody, fakeClusters, fakeEks, roleArn } from "./fakes.ts";
+import { fakeClusters } from "./fake-clusters.ts";
+import { clusterBody, fakeEks, roleArn } from "./fakes.ts";
 
 async function recording(pattern: string | undefined) {
   const clusters = fakeClusters();
