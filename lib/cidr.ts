@@ -57,10 +57,10 @@ export const isPrivate = (cidr: Cidr): boolean =>
   privateBlocks.some((block) => contains(networkOf(block) as Cidr, cidr));
 
 /**
- * What blocks are reserved for (IANA IPv4 Special-Purpose Address Registry, and those of class D and E). EKS refuses them in
- * publicAccessCidrs: "The block cannot include reserved addresses" (EKS User Guide, "Configure network access to cluster API
- * server endpoint"). It gives no list; 10.1.0.128/27, 198.51.100.10/32 and 203.0.113.0/24 were seen refused, with "The following
- * CIDRs are not allowed in publicAccessCidrs".
+ * What blocks are reserved for. EKS refuses reserved addresses in publicAccessCidrs: "The block cannot include reserved addresses" (EKS
+ * User Guide, "Configure network access to cluster API server endpoint"). It gives no list; 10.1.0.128/27, 198.51.100.10/32 and
+ * 203.0.113.0/24 were seen refused, with "The following CIDRs are not allowed in publicAccessCidrs". The list is our choice, by the IANA
+ * IPv4 Special-Purpose Address Registry: without its AS112 and AMT blocks, which the internet reaches, and with class D.
  */
 export const reservedBlocks = {
   "0.0.0.0/8": "this network (RFC 791)",

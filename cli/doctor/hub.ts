@@ -9,6 +9,9 @@ import type { Stack } from "./stack.ts";
 const name = "Kubernetes of the hub";
 const minorOf = (version: string): number => Number(version.split(".")[1]);
 
+const releaseFor = (version: string): string =>
+  `take a release of this project that supports ${version} (this one: ${kubernetesVersions.join(", ")})`;
+
 /**
  * A control plane that is ahead of its stack. EKS raises one with `supportType: STANDARD` by itself when its version's standard support ends
  * (EKS User Guide, "Manage EKS extended support"), and add-ons and nodes are left to the user ("Understand the Kubernetes version
@@ -18,12 +21,7 @@ function ahead(found: string, wanted: string, release: string | undefined): Find
   const message =
     `the control plane runs ${found}, the stack says ${wanted}. EKS raises a control plane by itself when the standard support of its ` +
     "version ends; add-ons and nodes stay where they are until the stack says the same";
-  if (!kubernetesVersions.includes(found))
-    return wrong(
-      name,
-      message,
-      `take a release of this project that supports ${found} (this one: ${kubernetesVersions.join(", ")}), and run this again`,
-    );
+  if (!kubernetesVersions.includes(found)) return wrong(name, message, `${releaseFor(found)}, and run this again`);
   const pinned = release ? ["pulumi config rm nodeReleaseVersion   # or set it to a release for the new version"] : [];
   return wrong(
     name,
@@ -42,10 +40,11 @@ function behind(found: string, wanted: string): Finding {
   const next = `1.${minorOf(found) + 1}`;
   if (next === wanted)
     return note(name, `the control plane runs ${found}, the stack says ${wanted}`, "pulumi up raises it");
+  const raise = `pulumi config set kubernetesVersion ${next} and pulumi up, then so on to ${wanted}`;
   return wrong(
     name,
     `the control plane runs ${found}, the stack says ${wanted}, and EKS goes one minor at a time`,
-    `pulumi config set kubernetesVersion ${next} and pulumi up, then so on to ${wanted}`,
+    kubernetesVersions.includes(next) ? raise : `${releaseFor(next)}; there ${raise}`,
   );
 }
 

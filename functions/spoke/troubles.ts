@@ -34,10 +34,11 @@ const advices: readonly Advice[] = [
     reason: "CapacityUnavailable",
     todo: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
   },
+  // EKS User Guide, "Understand each phase of node updates"; aws-ebs-csi-driver#758 and calico#4850 for pods that return.
   {
     pattern: /PodEvictionFailure/,
     reason: "PodsNotEvicted",
-    todo: "a PodDisruptionBudget allows no pod of the spoke to leave a node within 15 minutes: kubectl get poddisruptionbudgets -A there shows which has no allowed disruptions; give its application another replica or the budget room. The nodes stay as they were, and it is tried again by itself",
+    todo: "pods of the spoke did not leave a node within 15 minutes. Either PodDisruptionBudgets hold them (kubectl get poddisruptionbudgets -A there shows which allow no disruption: give the application another replica or the budget room, and a pod no second budget), or they tolerate every taint and come back, or they take longer to end. Nodes that were replaced before stay replaced; it is tried again by itself",
   },
   {
     pattern: /instance ?type|amiType|AMI type/i,

@@ -1,6 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
+import { keys } from "../../infra/settings.ts";
 import { parseCidr, reservedFor } from "../../lib/cidr.ts";
 import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
@@ -58,7 +59,7 @@ export interface InstanceFacts {
  */
 export function overrides(config: Config, facts: InstanceFacts): Config {
   const cidrsKey = `${PROJECT}:endpointPublicAccessCidrs`;
-  const ownCidrs = (config[cidrsKey] ?? []) as readonly unknown[];
+  const ownCidrs = networksOf(config[cidrsKey]);
   const machine = `${MACHINE.publicAddress}/32`;
   const own: Config[] = [
     usesGit(config, facts) ? qualified(facts.git.values) : {},
@@ -71,9 +72,13 @@ export function overrides(config: Config, facts: InstanceFacts): Config {
   return Object.assign({}, ...own);
 }
 
+/** The networks that the program reads from a value, which may be a list or its JSON; none from one that it refuses or that is encrypted. */
+const networksOf = (value: unknown): readonly string[] =>
+  keys.endpointPublicAccessCidrs.parse(typeof value === "string" ? value : JSON.stringify(value ?? null)) ?? [];
+
 /** Whether a network is one for documentation (RFC 5737), as in the sample stacks. */
-function isPlaceholder(text: unknown): boolean {
-  const network = parseCidr(String(text));
+function isPlaceholder(text: string): boolean {
+  const network = parseCidr(text);
   return network !== undefined && (reservedFor(network)?.startsWith("documentation") ?? false);
 }
 

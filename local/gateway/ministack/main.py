@@ -13,7 +13,7 @@ So the condition keys, resource names and checks that ministack 1.5.33 lacks are
 - tables named by their ARN in DynamoDB calls about tags; queue URLs under AWS's names are https;
 - public parameters with the releases of EKS's AMIs, by ARNs without an account;
 - EKS calls: the gateway owns the API and names action, resource and roles passed in a signed assertion;
-- Service Quotas, and AWS's limits on VPCs, addresses, NAT gateways, roles and OIDC providers;
+- Service Quotas, and AWS's limits on VPCs, addresses, NAT gateways, gateway endpoints, roles and OIDC providers;
 - web identity: only tokens that the gateway verified and signed again count;
 - its root key is a secret (ministack takes "test" and any twelve digits), a request without a key is nobody's;
 - every change is on disk before it is answered, sessions too (ministack saves on a clean stop only).

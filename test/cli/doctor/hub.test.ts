@@ -62,6 +62,19 @@ describe("fleet doctor, the hub's control plane", () => {
     ]);
   });
 
+  test("that is behind all versions of this release needs a release that supports the next one", async () => {
+    const minor = Number(older.split(".")[1]);
+    const [finding] = await look(older, running(`1.${minor - 2}`));
+    expect(finding).toMatchObject({
+      status: "wrong",
+      todo: expect.stringMatching(
+        new RegExp(
+          `^take a release of this project that supports 1\\.${minor - 1} \\(this one: .*\\); there pulumi config set`,
+        ),
+      ),
+    });
+  });
+
   test("that may not be seen is unknown, with the right that is missing", async () => {
     expect(await look(newer, new Refusal("AccessDeniedException"))).toMatchObject([
       { status: "unchecked", todo: "let this identity do eks:DescribeCluster" },

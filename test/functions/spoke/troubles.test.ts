@@ -38,6 +38,15 @@ test.for([
   expect(step(message)).toMatchObject({ reason, todo: expect.stringContaining(todo) });
 });
 
+test("pods that do not leave a node are not put down to budgets alone, nor are nodes said to have stayed that may be new ones", () => {
+  const todo = step(
+    "PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group a",
+  )?.todo;
+  for (const cause of ["poddisruptionbudgets", "no second budget", "tolerate every taint", "take longer to end"])
+    expect(todo).toContain(cause);
+  expect(todo).toContain("Nodes that were replaced before stay replaced");
+});
+
 test("a release whose chart Flux has not looked at yet is no trouble; one whose chart can't be had is", () => {
   const release = (message: string) =>
     trouble({
