@@ -20,6 +20,8 @@ export function proofSteps(now: () => number = () => performance.now()) {
       passed = true;
     } finally {
       tried.push({ name, took: now() - started, passed });
+      // vitest tells at the end of the file only, which is hours away, or never where a run is cut off.
+      console.log(`${passed ? "passed" : "FAILED"}: ${name}`);
     }
   }
 
