@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   AuthorizeSecurityGroupIngressCommand,
   CreateSecurityGroupCommand,
+  DeleteSecurityGroupCommand,
   RevokeSecurityGroupIngressCommand,
 } from "@aws-sdk/client-ec2";
 import {
@@ -395,6 +396,7 @@ describe("the endpoint of a cluster", () => {
     );
     await access({ endpointPrivateAccess: true, endpointPublicAccess: false });
     expect(await reached(), "by a rule of another group").toEqual({ machine: NO_ANSWER, node: "open" });
+    await cloud.deployer.ec2.send(new DeleteSecurityGroupCommand({ GroupId: other.GroupId }));
     const { cluster } = await cloud.deployer.eks.send(new DescribeClusterCommand({ name: "one" }));
     const rule = {
       GroupId: cluster?.resourcesVpcConfig?.clusterSecurityGroupId,
