@@ -318,7 +318,10 @@ describe("the configuration", () => {
   });
 
   it("takes what is left of a public endpoint that is off, which EKS is not told of; spokes admit egressCidrs all the same", () => {
-    const off = { endpointPublicAccess: "false", endpointPrivateAccess: "true" };
+    const off = {
+      ...{ endpointPublicAccess: "false", endpointPrivateAccess: "true" },
+      endpointPrivateAccessCidrs: '["10.20.0.0/16"]',
+    };
     expect(mistakes({ ...off, endpointPublicAccessCidrs: '["203.0.113.0/24"]' })).toEqual([]);
     const vpc = {
       vpcId: "vpc-0123456789abcdef0",
