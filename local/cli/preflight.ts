@@ -50,7 +50,7 @@ export const GATEWAY_PORTS: Readonly<Record<number, string>> = {
   443: "AWS endpoints, API servers and charts over TLS",
   2222: "Git over SSH",
   4566: "the AWS API for tools on this machine",
-  8080: "Git over HTTP",
+  8443: "Git over HTTPS",
 };
 
 const MEMORY_NEEDED = 4 * GIB;

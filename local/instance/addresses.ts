@@ -23,7 +23,7 @@ export interface Instance {
   readonly cidr: string;
   /** Where API servers listen behind their endpoints: nodes don't reach it. */
   readonly internalCidr: string;
-  /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (22, 8080), registry (5000). */
+  /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
   readonly gatewayAddress: string;
   /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
   readonly loopbackAddress: string;
