@@ -100,7 +100,10 @@ describe("the network of an application", () => {
     ];
     const [app, platform] = [await networkOf(await pods(APP, "")), await networkOf(dns)];
     for (const { host = "", port, allowed } of cases) {
-      expect(await app.connect(host, port), `${host}:${port}`).toBe(allowed ? "open" : "ECONNREFUSED");
+      // A node enforces policies on a new pod once its agent has seen it, as on EKS.
+      await eventually(60, async () =>
+        expect(await app.connect(host, port), `${host}:${port}`).toBe(allowed ? "open" : "ECONNREFUSED"),
+      );
       // The twin: something listens there, and only the policies stop it.
       expect(await platform.connect(host, port), `${host}:${port} from CoreDNS`).toBe("open");
     }
