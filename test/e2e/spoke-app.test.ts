@@ -84,7 +84,7 @@ describe("an application on a spoke", () => {
 describe("the network of an application", () => {
   const pods = async (namespace: string, selector: string) =>
     (await getOnSpoke(SPOKE, ["pods", "--namespace", namespace, "--selector", selector])).items as V1Pod[];
-  const networkOf = async ([pod]: V1Pod[]) => podNetwork(instance, clusterOf(SPOKE), pod as V1Pod);
+  const networkOf = (found: V1Pod[]) => podNetwork(instance, clusterOf(SPOKE), found[0] as V1Pod);
 
   test("reaches DNS and AWS's APIs, and neither the platform's pods nor another port of its node or of the cloud", async () => {
     const dns = await pods("kube-system", "k8s-app=kube-dns");
@@ -98,7 +98,12 @@ describe("the network of an application", () => {
       // Its readiness.
       { host: podIP, port: 8181, allowed: false },
     ];
-    const [app, platform] = [await networkOf(await pods(APP, "")), await networkOf(dns)];
+    // The tests before may have had its pod replaced.
+    const app = await eventually(60, async () => {
+      const standing = (await pods(APP, "")).filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+      return networkOf(standing);
+    });
+    const platform = await networkOf(dns);
     for (const { host = "", port, allowed } of cases) {
       // A node enforces policies on a new pod once its agent has seen it, as on EKS.
       await eventually(60, async () =>
