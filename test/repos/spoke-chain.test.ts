@@ -26,8 +26,8 @@ describe("the bootstrap chain", () => {
       expect(spec, metadata.name).toMatchObject({
         prune: true,
         wait: short(metadata.name) !== "workloads",
-        // The Spoke looks every 15 s: a source that can't be fetched must stay failed for longer.
-        retryInterval: short(metadata.name) === "sync" ? "30s" : "5s",
+        // The Spoke looks every 15 s: a spoke that is not reached, or a source that can't be fetched, must stay failed for longer.
+        retryInterval: ["base", "sync"].includes(short(metadata.name)) ? "30s" : "5s",
         timeout: expect.stringMatching(/^\d+[mh]$/),
         deletionPolicy: "WaitForTermination",
         commonMetadata: { labels: { "fleet.internal/cluster": spoke.metadata.name } },
