@@ -184,7 +184,10 @@ export function deletingCondition(spoke: string, remains: Remains): SpokeConditi
     return group === undefined || turn.includes(group);
   });
   if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
-  const troubles = current.flatMap(([, object]) => trouble(object) ?? []);
+  // A folder that is gone from Git is what was asked for.
+  const troubles = current
+    .flatMap(([, object]) => trouble(object) ?? [])
+    .filter(({ reason }) => reason !== "MissingInGit");
   const found = summary(troubles);
   const keys = current.map(([key]) => key).sort();
   const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;

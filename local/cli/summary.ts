@@ -35,7 +35,7 @@ Add a second one, of another environment:
   fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 \\
     --admin ${deployerArn} --public-access-cidr ${machineCidr}
   git add . && git commit -m "Add spoke ${second.spoke}" && git push
-  kubectl get spoke ${second.spoke} -n spokes --watch
+  kubectl get spoke ${second.spoke} -n spokes --watch --output wide
   npm start                                 adds it to the kubeconfig (in the project's folder)
 
 And the application on it:

@@ -544,6 +544,24 @@ describe("a removal", () => {
     expect(world.condition("Deleting")?.message).not.toContain("1-2");
   });
 
+  it("does not ask for the folder back whose removal from Git it follows", () => {
+    const world = running(spoke());
+    const message = "kustomization path not found: stat /tmp/x/spokes/fleet/blue/secrets: no such file or directory";
+    world.chain = [
+      {
+        apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+        kind: "Kustomization",
+        metadata: { name: "blue-secrets", labels: { [labelKeys.cluster]: "blue" } },
+        status: { conditions: [{ type: "Ready", status: "False", reason: "ArtifactFailed", message }] },
+      },
+    ];
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    expect(world.condition("Deleting")).toMatchObject({ status: "True", reason: "InProgress" });
+    expect(world.condition("Deleting")?.message).toContain("removing Kustomization blue-secrets;");
+    expect(world.condition("Deleting")?.message).not.toContain("commit the folder");
+  });
+
   it("makes nothing new but the hub's admin rights, and asks again soon", () => {
     const world = running(spoke());
     world.delete();
