@@ -19,7 +19,7 @@ declare module "vitest" {
 const root = join(import.meta.dirname, "..", "..", "..");
 
 /** Runs a command of local/cli/ on the tests' instance, its output beside the tests'. */
-function command(name: string, dir: string, args: readonly string[] = []): Promise<void> {
+export function command(name: string, dir: string, args: readonly string[] = []): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(root, "local", "cli", name), ...args], {
       cwd: root,
