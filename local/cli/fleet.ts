@@ -2,7 +2,7 @@ import { type Instance, openInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { ensureToolchain, isBuilt, type Toolchain } from "../toolchain/index.ts";
-import { type GitMethod, settleGitMethod } from "./git-method.ts";
+import { type Choices, settleChoices } from "./choices.ts";
 import { preflight } from "./preflight.ts";
 import type { Step } from "./steps.ts";
 
@@ -23,8 +23,8 @@ export interface NewFleet extends Fleet {
   readonly instanceStep: Step<unknown>;
 }
 
-/** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. `git`: how its clusters are to read Git. */
-export function newFleet(dir: string, stack: string, git?: GitMethod): NewFleet {
+/** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. `wanted`: what a new instance is made with. */
+export function newFleet(dir: string, stack: string, wanted: Partial<Choices> = {}): NewFleet {
   let toolchain: Toolchain | undefined;
   let instance: Instance | undefined;
   const made = <T>(what: string, value: T | undefined): T => {
@@ -47,7 +47,7 @@ export function newFleet(dir: string, stack: string, git?: GitMethod): NewFleet 
     name: "open the instance",
     run: async (_, report) => {
       instance = await openInstance(dir);
-      await settleGitMethod(instance, git, await stackExists(dir, stack));
+      await settleChoices(instance, wanted, await stackExists(dir, stack));
       report(`instance ${instance.index} in ${dir}, gateway address ${instance.gatewayAddress}`);
     },
   };

@@ -1,42 +1,11 @@
-import { join } from "node:path";
 import type { AppAccess } from "../../cli/app-credential.ts";
 import { repositories } from "../../lib/names.ts";
 import { githubApp, gitToken } from "../git/credentials.ts";
 import { API_PATH } from "../git/github-app.ts";
 import { GIT_HOST, GIT_HTTPS_PORT, gitAuthority, gitKnownHosts, registerDeployKeys } from "../git/index.ts";
-import { type Instance, readText, writeAtomic } from "../instance/index.ts";
+import type { Instance } from "../instance/index.ts";
+import { choicesOf, type GitMethod } from "./choices.ts";
 import { sshUrlOf } from "./demo.ts";
-
-/** How the clusters of an instance authenticate to its Git server: values of the stack's gitAuthentication. */
-export const gitMethods = ["deploy-key", "token", "github-app"] as const;
-export type GitMethod = (typeof gitMethods)[number];
-
-// In the Git server's folder, which goes with the instance.
-const fileOf = ({ paths }: Pick<Instance, "paths">) => join(paths.git, "authentication");
-
-/** The way that an instance was made with. */
-export async function gitMethodOf(instance: Pick<Instance, "paths">): Promise<GitMethod> {
-  const text = (await readText(fileOf(instance)))?.trim();
-  return gitMethods.find((known) => known === text) ?? "deploy-key";
-}
-
-/**
- * Settles the way of an instance: the wanted one where nothing was made yet.
- * @throws when it was made with another one: its spokes hold sealed credentials of that kind.
- */
-export async function settleGitMethod(
-  instance: Pick<Instance, "dir" | "paths">,
-  wanted: GitMethod | undefined,
-  isMade: boolean,
-): Promise<void> {
-  const settled = await gitMethodOf(instance);
-  if (wanted === undefined || wanted === settled) return;
-  if (isMade)
-    throw new Error(
-      `${instance.dir} was made with --git ${settled}, got --git ${wanted}: npm run down removes it, then it can be made anew`,
-    );
-  await writeAtomic(fileOf(instance), `${wanted}\n`, 0o644);
-}
 
 /** Origin of the instance's Git server over HTTPS. */
 const httpsOrigin = `https://${GIT_HOST}:${GIT_HTTPS_PORT}`;
@@ -92,7 +61,7 @@ const TEAM_APP = 2;
 
 /** The team's part for the repository of the demo's application. */
 export async function appGit(instance: Instance, repository: string): Promise<AppGit> {
-  const method = await gitMethodOf(instance);
+  const { git: method } = await choicesOf(instance);
   const repositoryUrl = urlOf(method, repository);
   const register: AppGit["register"] = async (publicKey) => {
     if (publicKey !== undefined) await registerDeployKeys(instance, [{ repository, publicKey, access: "read" }]);

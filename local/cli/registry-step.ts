@@ -1,7 +1,8 @@
 import { ensurePackages } from "../crossplane/packages/index.ts";
-import { publishImages, REGISTRY_PORT, registryProcess } from "../registry/index.ts";
+import { publishCharts, publishImages, REGISTRY_PORT, registryProcess } from "../registry/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
+import { choicesOf } from "./choices.ts";
 import type { Fleet } from "./fleet.ts";
 import type { Step } from "./steps.ts";
 
@@ -14,6 +15,8 @@ export const registryStep: Step<Fleet> = {
     const packages = await ensurePackages(cacheRoot(), report);
     await supervisorOf(instance).start(await registryProcess(instance, toolchain.bin("docker-registry")));
     await publishImages(instance, toolchain.bin("crane"), packages);
+    if ((await choicesOf(instance)).charts === "oci")
+      report(`charts ${(await publishCharts(instance, toolchain.bin("helm"), toolchain.charts)).join(", ")}`);
     report(`${packages.length} packages on ${instance.gatewayAddress}:${REGISTRY_PORT}`);
   },
 };

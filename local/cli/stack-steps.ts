@@ -7,11 +7,13 @@ import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registe
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { chartsRegistry } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
+import { choicesOf } from "./choices.ts";
 import type { Fleet } from "./fleet.ts";
 import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
-import { gitConfig, gitMethodOf } from "./git-method.ts";
+import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
 import { changeStack, cloudEnvironment, fleetNameOf, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
@@ -33,10 +35,11 @@ const toolsStep: Step<Fleet> = {
       instance.paths.caCertificate,
     );
     report(`plugins ${plugins.map(({ name, version, kind }) => `${name} ${version} (${kind})`).join(", ")}`);
+    const { git, charts } = await choicesOf(instance);
     await writeOverrides(instance, fleet.stack, {
-      git: await gitConfig(instance, await gitMethodOf(instance)),
+      git: await gitConfig(instance, git),
       gitHost: GIT_HOST,
-      chartsUrl: `https://${instance.gatewayAddress}/charts`,
+      chartsUrl: charts === "oci" ? chartsRegistry(instance) : `https://${instance.gatewayAddress}/charts`,
       chartsHost: CHARTS_HOST,
     });
     const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
@@ -157,7 +160,7 @@ const fluxStep: Step<Fleet> = {
       await reconcileNow(kubectl);
       await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
       report(
-        `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${await gitMethodOf(fleet.instance())}`,
+        `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
       );
     };
     await applied();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import type { Choices } from "./choices.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
 import { type Fleet, newFleet } from "./fleet.ts";
-import type { GitMethod } from "./git-method.ts";
 import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
 import { runSteps, type Timings } from "./steps.ts";
@@ -10,8 +10,8 @@ import { runSteps, type Timings } from "./steps.ts";
 export interface UpOptions {
   /** Leave out the demo's spoke. */
   readonly hubOnly: boolean;
-  /** How the clusters read Git; default: as the instance was made, with deploy keys when it is new. */
-  readonly git?: GitMethod | undefined;
+  /** What a new instance is made with; another one keeps what it has. */
+  readonly choices?: Partial<Choices>;
 }
 
 /**
@@ -21,9 +21,9 @@ export interface UpOptions {
 export async function bringUp(
   dir: string,
   stack: string,
-  { hubOnly, git }: UpOptions,
+  { hubOnly, choices }: UpOptions,
 ): Promise<{ fleet: Fleet; timings: Timings }> {
-  const fleet = newFleet(dir, stack, git);
+  const fleet = newFleet(dir, stack, choices);
   const hub = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
   const steps = hubOnly ? hub : [...hub, ...demoSteps];
   return { fleet, timings: await runSteps(steps, fleet, join(dir, "logs")) };

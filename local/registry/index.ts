@@ -1,5 +1,5 @@
 /** The container registry of an instance: it mirrors the upstream repositories of what the project builds itself. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ensureAuthority } from "../clusters/pki.ts";
 import type { Instance } from "../instance/index.ts";
@@ -68,4 +68,16 @@ export async function publishImages(instance: Paths, crane: string, images: read
     const reference = `${instance.gatewayAddress}:${REGISTRY_PORT}/${repository}:${tag}`;
     await run([crane, "push", layout, reference], { env });
   }
+}
+
+/** The registry's charts, as this machine and clusters reach them: by an address, which both know. */
+export const chartsRegistry = ({ gatewayAddress }: Pick<Instance, "gatewayAddress">): string =>
+  `oci://${gatewayAddress}:${REGISTRY_PORT}/charts`;
+
+/** Pushes the archives of a chart repository. */
+export async function publishCharts(instance: Paths, helm: string, folder: string): Promise<string[]> {
+  const env = { ...process.env, SSL_CERT_FILE: instance.paths.caCertificate };
+  const archives = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
+  for (const name of archives) await run([helm, "push", join(folder, name), chartsRegistry(instance)], { env });
+  return archives;
 }

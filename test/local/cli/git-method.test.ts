@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { appCredential } from "../../../cli/app-credential.ts";
 import type { Fleet } from "../../../cli/sources.ts";
-import { appGit, gitConfig, gitMethodOf, settleGitMethod } from "../../../local/cli/git-method.ts";
+import { choicesOf, settleChoices } from "../../../local/cli/choices.ts";
+import { appGit, gitConfig } from "../../../local/cli/git-method.ts";
 import { startOptions } from "../../../local/cli/start-options.ts";
 import { readAccessList } from "../../../local/git/access.ts";
 import { gitPaths } from "../../../local/git/index.ts";
@@ -15,8 +16,12 @@ let dir: string;
 let instance: Instance;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "fleet-method-"));
-  mkdirSync(join(dir, "git"));
-  instance = { dir, gatewayAddress: "127.0.0.1", paths: { git: join(dir, "git") } } as Instance;
+  for (const folder of ["git", "pulumi"]) mkdirSync(join(dir, folder));
+  instance = {
+    dir,
+    gatewayAddress: "127.0.0.1",
+    paths: { git: join(dir, "git"), pulumi: join(dir, "pulumi") },
+  } as Instance;
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
@@ -24,26 +29,28 @@ const accessList = () => readAccessList(gitPaths(instance).keys);
 
 describe("npm start", () => {
   test("takes what is to be brought up, and how Git is read", () => {
-    expect(startOptions([])).toEqual({ hubOnly: false, git: undefined });
-    expect(startOptions(["--hub-only", "--git", "token"])).toEqual({ hubOnly: true, git: "token" });
+    expect(startOptions([])).toEqual({ hubOnly: false, choices: {} });
+    expect(startOptions(["--hub-only", "--git", "token"])).toEqual({ hubOnly: true, choices: { git: "token" } });
+    expect(startOptions(["--charts", "oci"])).toEqual({ hubOnly: false, choices: { charts: "oci" } });
   });
 
-  test.each([[["--git", "password"]], [["--git"]], [["--spoke"]], [["blue"]]])(
+  test.each([[["--git", "password"]], [["--charts", "http"]], [["--git"]], [["--spoke"]], [["blue"]]])(
     "refuses %j and says what it takes",
     (argv) => {
-      expect(() => startOptions(argv)).toThrow("--git deploy-key|token|github-app");
+      expect(() => startOptions(argv)).toThrow("--git deploy-key|token|github-app, --charts https|oci");
     },
   );
 
   test("keeps the way in which an instance was made, and refuses another one until it is removed", async () => {
-    expect(await gitMethodOf(instance)).toBe("deploy-key");
-    await settleGitMethod(instance, "token", false);
-    await settleGitMethod(instance, undefined, true);
-    await settleGitMethod(instance, "token", true);
-    expect(await gitMethodOf(instance)).toBe("token");
-    await expect(settleGitMethod(instance, "github-app", true)).rejects.toThrow(
+    expect(await choicesOf(instance)).toEqual({ git: "deploy-key", charts: "https" });
+    await settleChoices(instance, { git: "token" }, false);
+    await settleChoices(instance, {}, true);
+    await settleChoices(instance, { git: "token" }, true);
+    expect(await choicesOf(instance)).toEqual({ git: "token", charts: "https" });
+    await expect(settleChoices(instance, { git: "github-app" }, true)).rejects.toThrow(
       /was made with --git token, got --git github-app: npm run down/,
     );
+    await expect(settleChoices(instance, { charts: "oci" }, true)).rejects.toThrow("made with --charts https");
   });
 });
 
@@ -84,7 +91,7 @@ test.each([
   ["token", { username: "manifests" }, "generic"],
   ["github-app", { githubAppID: "2", githubAppBaseURL: "https://git.fleet.internal:8443/api/v3" }, "github"],
 ] as const)("a team reads its own repository alone, with %s", async (method, members, provider) => {
-  await settleGitMethod(instance, method, false);
+  await settleChoices(instance, { git: method }, false);
   const { repositoryUrl, access } = await appGit(instance, "manifests");
   const trusted = { "ca.crt": "CA", githubAppBaseURL: "https://git.fleet.internal:8443/api/v3" };
   const fleet = { credential: async () => trusted } as unknown as Fleet;
