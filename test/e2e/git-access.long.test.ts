@@ -60,10 +60,10 @@ describe.each(ways)(
 
     beforeAll(async () => {
       // Ends well once the spoke is Ready and the application answers.
-      const sample = setInterval(async () => {
-        const lines = await run(["ps", "axww", "--format", "args"]);
-        for (const line of lines.split("\n")) ran.add(line);
-      }, 500);
+      const look = async () => {
+        for (const line of (await run(["ps", "axww", "--format", "args"])).split("\n")) ran.add(line);
+      };
+      const sample = setInterval(() => void look(), 500);
       await command("start.ts", dir, ["--git", method, "--charts", charts]).finally(() => clearInterval(sample));
       instance = (await findInstance(dir)) ?? expect.fail(`no instance runs in ${dir}`);
     }, 2_400_000);
