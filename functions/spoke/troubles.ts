@@ -103,7 +103,8 @@ const advices: readonly Advice[] = [
     todo: "seal the secret again with the certificate of the spoke's sealing scope, its environment or cluster-<spoke> (kubeseal --cert)",
   },
   {
-    pattern: /connection refused|i\/o timeout|no route to host|context deadline exceeded|Unauthorized/i,
+    pattern:
+      /connection refused|i\/o timeout|Client\.Timeout exceeded|no route to host|context deadline exceeded|Unauthorized/i,
     reason: "SpokeUnreachable",
     todo: "the hub does not reach the spoke's API server: check spec.endpoint and the access entries; it goes on by itself",
   },

@@ -21,6 +21,17 @@ test.for([
     "MissingInGit",
     "fleet sealing-keys",
   ],
+  // Of two timeouts of 30 s, the connection's and the request's, either may end an attempt.
+  [
+    'Namespace/flux-system dry-run failed: failed to get server groups: Get "https://10.1.2.3/api?timeout=30s": dial tcp 10.1.2.3:443: i/o timeout',
+    "SpokeUnreachable",
+    "does not reach",
+  ],
+  [
+    'Namespace/flux-system dry-run failed: failed to get server groups: Get "https://10.1.2.3/api?timeout=30s": net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting headers)',
+    "SpokeUnreachable",
+    "does not reach",
+  ],
   [failed("SealedSecret/flux-system/gitops-system"), "WrongSealingKey", "kubeseal --cert"],
   [failed("GitRepository/flux-system/gitops-workloads"), "GitUnreachable", "known_hosts"],
   // Flux never calls a source failed that could not be fetched once.
