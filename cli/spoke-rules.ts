@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../functions/spoke/versions.ts";
-import { type Cidr, isPrivate, overlaps, parseCidr, privateBlocks, reservedFor, vpcPrefixes } from "../lib/cidr.ts";
+import { type Cidr, isPrivate, overlaps, parseCidr, privateBlocks, reservedProblem, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { spokesFolder } from "../lib/layout.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
@@ -126,11 +126,7 @@ export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
     ];
   });
 
-function publicProblem(cidr: Cidr): string | undefined {
-  if (cidr.prefix === 0) return "is everybody";
-  const purpose = reservedFor(cidr);
-  return purpose && `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`;
-}
+const publicProblem = (cidr: Cidr): string | undefined => (cidr.prefix === 0 ? "is everybody" : reservedProblem(cidr));
 
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {

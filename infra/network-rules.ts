@@ -1,4 +1,4 @@
-import { type Cidr, contains, overlaps, parseCidr, reservedFor } from "../lib/cidr.ts";
+import { type Cidr, contains, overlaps, parseCidr, reservedProblem } from "../lib/cidr.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
 import type { Readable } from "./rules.ts";
 import { egressAddress, ownAddress } from "./settings.ts";
@@ -125,9 +125,8 @@ function reservedRules(settings: Readable): Mistake[] {
   ];
   return listed.flatMap(({ networks, allowed, value }) =>
     networks.flatMap(({ name, text, cidr }) => {
-      const purpose = reservedFor(cidr);
-      if (purpose === undefined) return [];
-      const problem = `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`;
+      const problem = reservedProblem(cidr);
+      if (problem === undefined) return [];
       return [{ key: name, problem, got: text, allowed, remedy: `pulumi config set --path '${name}' ${value}` }];
     }),
   );

@@ -86,6 +86,12 @@ export function reservedFor(cidr: Cidr): string | undefined {
   return Object.entries(reservedBlocks).find(([block]) => overlaps(networkOf(block) as Cidr, cidr))?.[1];
 }
 
+/** What is wrong with a block that a public endpoint is to admit, when EKS refuses it. */
+export function reservedProblem(cidr: Cidr): string | undefined {
+  const purpose = reservedFor(cidr);
+  return purpose && `names addresses that EKS refuses on a public endpoint, reserved for ${purpose}`;
+}
+
 /** Most public addresses that a public endpoint may admit, in all its blocks together: a /8. The Spoke API has the same number. */
 export const maxPublicAddresses = 2 ** 24;
 

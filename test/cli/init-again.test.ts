@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSyn
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { nextSteps } from "../../cli/init/next.ts";
-import { inNewProjects } from "./support/init.ts";
+import { byToken, inNewProjects } from "./support/init.ts";
 
 const { at, make, inFolder, git, stackFile, config, named } = inNewProjects("fleet-init-again-");
 
@@ -20,16 +20,10 @@ describe("fleet init where something is there already", () => {
   });
 
   test("changes nothing after the steps that it printed, which set secrets, and shows none of what it does not know", async () => {
-    const token = {
-      systemUrl: "https://github.com/acme/gitops-system.git",
-      workloadsUrl: "https://github.com/acme/gitops-workloads.git",
-      gitAuthentication: "token",
-      knownHosts: undefined,
-    };
-    await make(token);
+    await make(byToken);
     const again = async (...lines: string[]) => {
       appendFileSync(stackFile(), lines.map((line) => `  ${line}\n`).join(""));
-      return named(await make(token))["Pulumi.pilot.yaml"]?.differences;
+      return named(await make(byToken))["Pulumi.pilot.yaml"]?.differences;
     };
     expect(
       await again("eks-gitops-fleet:gitToken:", "  secure: v1:abc", "eks-gitops-fleet:tenant: { secure: v1:def }"),

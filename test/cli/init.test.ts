@@ -10,7 +10,7 @@ import { contentNames } from "../../cli/init/repositories.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { noPrograms } from "./doctor/support/programs.ts";
 import { root } from "./support/fleet.ts";
-import { inNewProjects } from "./support/init.ts";
+import { byToken, inNewProjects } from "./support/init.ts";
 import { found } from "./support/seeds.ts";
 
 const { base, at, make, inFolder, git, stackFile, config } = inNewProjects("fleet-init-");
@@ -141,15 +141,9 @@ describe("fleet init", () => {
   });
 
   test("leaves a token to be set as a secret, and is content without it until then", async () => {
-    const https = {
-      systemUrl: "https://github.com/acme/gitops-system.git",
-      workloadsUrl: "https://github.com/acme/gitops-workloads.git",
-      gitAuthentication: "token",
-      knownHosts: undefined,
-    };
-    await make(https);
+    await make(byToken);
     expect(config()["eks-gitops-fleet:gitAuthentication"]).toBe("token");
-    const steps = nextSteps({ ...at.request, ...https });
+    const steps = nextSteps({ ...at.request, ...byToken });
     expect(steps).toContain("pulumi config set --secret gitToken");
     expect(steps).not.toContain("deploy-key");
   });

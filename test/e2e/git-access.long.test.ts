@@ -38,7 +38,7 @@ const eventually = (assertion: () => Promise<void>) => vi.waitFor(assertion, { t
 describe.each(ways)(
   "a fleet that reads Git with $method and charts over $charts",
   ({ method, charts, provider, members }) => {
-    const dir = mkdtempSync(join(tmpdir(), `fleet-git-${method}-`));
+    let dir: string;
     let instance: Instance;
     /** Command lines of what ran while the fleet came up. */
     const ran = new Set<string>();
@@ -59,6 +59,7 @@ describe.each(ways)(
     };
 
     beforeAll(async () => {
+      dir = mkdtempSync(join(tmpdir(), `fleet-git-${method}-`));
       // Ends well once the spoke is Ready and the application answers.
       const look = async () => {
         for (const line of (await run(["ps", "axww", "--format", "args"])).split("\n")) ran.add(line);

@@ -51,13 +51,11 @@ export function endpointAccess(own: Reach, others: readonly Reach[]): EndpointAc
   const machine =
     admitsAll(publicCidrs, [MACHINE.publicAddress]) || admitsAll(privateCidrs, [MACHINE.connectedAddress]);
   const nodes = ({ egress }: Reach) => admitsAll(publicCidrs, egress);
-  const lets = (cidrs: readonly string[], { vpc }: Reach) =>
-    vpc.cidrs.length > 0 && vpc.cidrs.every((cidr) => within(cidr, cidrs));
   // Inside of the VPC the name leads to the private endpoint, also while there is a public one.
   const reached = (other: Reach) =>
     other.vpc.id === own.vpc.id && endpointPrivateAccess === true
-      ? lets(own.groupCidrs, other)
-      : nodes(other) || (connected(other, own) && lets(privateCidrs, other));
+      ? holds(own.groupCidrs, other.vpc)
+      : nodes(other) || (connected(other, own) && holds(privateCidrs, other.vpc));
   return {
     address: own.address,
     sources: [
@@ -81,11 +79,17 @@ function connected(from: Reach, to: Reach): boolean {
 
 /** Whether every subnet has a way to all of a VPC. */
 function routed(subnets: readonly (readonly PeeredRoute[])[], vpc: Reach["vpc"]): boolean {
-  const leads = (routes: readonly PeeredRoute[]) => {
-    const there = routes.filter(({ vpcId }) => vpcId === vpc.id).map(({ cidr }) => cidr);
-    return vpc.cidrs.length > 0 && vpc.cidrs.every((cidr) => within(cidr, there));
-  };
+  const leads = (routes: readonly PeeredRoute[]) =>
+    holds(
+      routes.filter(({ vpcId }) => vpcId === vpc.id).map(({ cidr }) => cidr),
+      vpc,
+    );
   return subnets.length > 0 && subnets.every(leads);
+}
+
+/** Whether all of a VPC is in these blocks. */
+function holds(cidrs: readonly string[], vpc: Reach["vpc"]): boolean {
+  return vpc.cidrs.length > 0 && vpc.cidrs.every((cidr) => within(cidr, cidrs));
 }
 
 function within(inner: string, outers: readonly string[]): boolean {

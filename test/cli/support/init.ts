@@ -42,6 +42,14 @@ export function newProject(base: string): { project: string; request: InitReques
   };
 }
 
+/** What of the request differs where Git is read over HTTPS with a token. */
+export const byToken = {
+  systemUrl: "https://github.com/acme/gitops-system.git",
+  workloadsUrl: "https://github.com/acme/gitops-workloads.git",
+  gitAuthentication: "token",
+  knownHosts: undefined,
+} as const;
+
 /** A new project for each test of a file, and what the tests ask of it. */
 export function inNewProjects(prefix: string) {
   const base = mkdtempSync(join(tmpdir(), prefix));
