@@ -32,15 +32,20 @@ const EMPTY_REPOSITORY = ["caFile", "certFile", "keyFile", "password", "repo", "
 /** Seconds that helm waits by default. */
 export const DEFAULT_TIMEOUT_SECONDS = 300;
 
+/** What the SDK or older programs send that the official plugin's `Release` does not have: `Check` drops it. */
+const DROPPED = ["compat", "resourceNames"];
+
 const filled = <V>(names: readonly string[], value: V): Record<string, V> =>
   Object.fromEntries(names.map((name) => [name, value]));
 
 /**
- * The inputs of a release as `Check` gives them, with every default. The official plugin also puts the version that a range stands for
+ * The inputs of a release as `Check` gives them, with every default and without what it drops. The official plugin also puts the version that a range stands for
  * in its place; here the range stays.
  */
 export function withReleaseDefaults(inputs: PropertyMap, namespace: string): PropertyMap {
-  const given = Object.fromEntries(Object.entries(inputs).filter(([, value]) => value !== null));
+  const given = Object.fromEntries(
+    Object.entries(inputs).filter(([name, value]) => value !== null && !DROPPED.includes(name)),
+  );
   const repository = given["repositoryOpts"];
   const plain = repository !== undefined && reveal(repository);
   return {
