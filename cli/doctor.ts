@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { type AwsConfig, noLogin } from "./doctor/aws.ts";
 import { checkBackend } from "./doctor/backend.ts";
@@ -10,8 +11,8 @@ import { checkQuotas } from "./doctor/quotas.ts";
 import { checkReferences } from "./doctor/references.ts";
 import { asJson, asText } from "./doctor/report.ts";
 import { readStack, type Stack } from "./doctor/stack.ts";
+import { type Connect, connectIn, readSurroundings, type Surroundings, stackFileIn } from "./doctor/surroundings.ts";
 import { checkTools } from "./doctor/tools.ts";
-import type { Fetch } from "./upstream/http.ts";
 import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
@@ -31,7 +32,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
   packages       the charts, images and Crossplane packages that this project's files name can be had, without credentials
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
-  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml
+  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi runs with there
   --spokes N          spokes to be made next, each in the hub's account and region; default: 1
   --offline           does not ask chart repositories and container registries
   --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
@@ -39,7 +40,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
 
 AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is said to be
 unknown: docs/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
-configuration, or with the program that FLEET_SSH names.
+configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets all that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 `;
 
@@ -59,7 +60,9 @@ export interface World {
   readonly env: Readonly<NodeJS.ProcessEnv>;
   readonly run: Run;
   readonly aws: AwsConfig;
-  readonly fetch: Fetch;
+  readonly connect: Connect;
+  /** Those of an embedded cloud. */
+  readonly surroundings?: Surroundings | undefined;
   /** Chart repositories and registries are not asked. */
   readonly offline: boolean;
 }
@@ -73,8 +76,8 @@ export interface Question {
 
 /** Everything that there is to say; what needs a stack is left out where there is none. */
 export async function examine(question: Question, world: World): Promise<Group[]> {
-  const { root, run } = world;
-  const { stack, findings } = await readStack({ root, ...question }, run);
+  const { root, run, surroundings } = world;
+  const { stack, findings } = await readStack({ root, surroundings, ...question }, run);
   const tools = checkTools(stack?.settings.kubernetesVersion, run);
   const ofStack = stack === undefined ? [] : await examineStack(stack, question, world);
   const groups = [{ name: "tools", findings: await tools }, { name: "configuration", findings }, ...ofStack];
@@ -82,14 +85,14 @@ export async function examine(question: Question, world: World): Promise<Group[]
 }
 
 async function examineStack(stack: Stack, { spokes }: Question, world: World): Promise<Group[]> {
-  const { env, run, aws, fetch } = world;
+  const { env, run, aws, connect } = world;
   const packages = checkPackages(stack, world);
   const login = await checkLogin(stack, aws);
   const [backend, quotas, hub, git] = await Promise.all([
     checkBackend(stack, run, env),
     login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
     login.known ? checkHub(stack, aws) : [],
-    checkGit(stack, { run, fetch, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
+    checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
   ]);
   return [
     { name: "AWS login", findings: login.findings },
@@ -101,10 +104,11 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   ];
 }
 
-async function checkPackages(stack: Stack, { root, fetch, offline }: World): Promise<Finding[]> {
+async function checkPackages(stack: Stack, { root, connect, surroundings, offline }: World): Promise<Finding[]> {
   if (offline) return [note("packages", "are not looked for", "run it without --offline")];
   const today = new Date().toISOString().slice(0, 10);
-  return checkReferences(stack, { root, fetch, pauses: [1_000, 4_000], today });
+  const embedded = surroundings !== undefined && stackFileIn(surroundings, stack.name) !== undefined;
+  return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today, embedded });
 }
 
 /** The environment as it was before npm and scripts/run.mjs put the project's own programs first: Pulumi runs the user's. */
@@ -112,6 +116,13 @@ function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessE
   const own = join(root, "node_modules", ".bin");
   const path = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== own);
   return { ...env, PATH: path.join(delimiter) };
+}
+
+/** The one line that leads to an answer about the local stack, whose account, host names and authorities only its own shell knows. */
+function inItsShell(dir: string): string {
+  const file = join(dir, "env");
+  const start = existsSync(file) ? "" : "npm start && ";
+  return `the stack local is on the embedded cloud, and is asked about in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -125,6 +136,9 @@ export async function run(argv: readonly string[]): Promise<number> {
     throw new UsageError(`--spokes: got ${values.spokes}, allowed is a whole number from 0 to 9999`);
   const root = dirname(import.meta.dirname);
   const env = ofUser(root, process.env);
+  const surroundings = readSurroundings(env);
+  if (values.stack === "local" && surroundings === undefined && values["config-file"] === undefined)
+    throw new UsageError(`fleet doctor: ${inItsShell(env["FLEET_LOCAL_DIR"] || join(root, ".local"))}`);
   const groups = await examine(
     { stack: values.stack, configFile: values["config-file"], spokes: Number(values.spokes) },
     {
@@ -132,7 +146,8 @@ export async function run(argv: readonly string[]): Promise<number> {
       env,
       run: runner(root, env),
       aws: {},
-      fetch: (url, init) => fetch(url, init),
+      connect: connectIn(surroundings, (url, init) => fetch(url, init)),
+      surroundings,
       offline: values.offline,
     },
   );

@@ -1,9 +1,9 @@
 import { createSign } from "node:crypto";
 import { setCommand } from "../../infra/settings.ts";
-import type { Fetch } from "../upstream/http.ts";
 import { type Finding, unchecked, wrong } from "./finding.ts";
-import { answered, send, trusting, tryRead } from "./git-https.ts";
+import { answered, send, tryRead } from "./git-https.ts";
 import { type CredentialQuestion, type Source, withCredential } from "./git-sources.ts";
+import type { Connect } from "./surroundings.ts";
 
 /**
  * The JWT by which GitHub knows an app ("Generating a JSON Web Token (JWT) for a GitHub App"): ten minutes at most, the clock may
@@ -76,7 +76,7 @@ function refused(
 /** Whether the GitHub App that Flux has gets a token where Flux asks for one, and reads the branch with it. */
 export function checkApp(
   source: Source,
-  anyFetch: Fetch,
+  connect: Connect,
   credential: CredentialQuestion["credential"],
 ): Promise<Finding> {
   const title = `GitHub App for ${source.repository}`;
@@ -85,10 +85,10 @@ export function checkApp(
   return withCredential(question, async (secret) => {
     const { githubAppID: appId = "", githubAppInstallationID: installation = "", githubAppPrivateKey = "" } = secret;
     const api = new URL(secret["githubAppBaseURL"] || "https://api.github.com");
-    const fetch = trusting(anyFetch, secret["ca.crt"] ?? "");
+    const fetch = connect(secret["ca.crt"] ?? "");
     const jwt = appToken(appId, githubAppPrivateKey);
     if (jwt === undefined)
-      return wrong(title, "the key in Secrets Manager can't sign: it is no RSA private key", newKey);
+      return wrong(title, "the key in Secrets Manager can't sign: it is not an RSA private key", newKey);
     return answered(title, api.host, async () => {
       const answer = await send(
         fetch,

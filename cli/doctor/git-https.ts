@@ -1,32 +1,9 @@
-import { request } from "node:https";
-import { rootCertificates } from "node:tls";
 import type { Fetch } from "../upstream/http.ts";
 import { type Finding, ok, unchecked, wrong } from "./finding.ts";
 import { type CredentialQuestion, type Source, withCredential, withoutBranch } from "./git-sources.ts";
+import type { Connect } from "./surroundings.ts";
 
 const SECONDS = 30;
-
-/** A fetch that trusts these authorities (PEM) too, as Flux does with `ca.crt`; fetch itself can't be told. Follows no redirection. */
-export function trusting(fetch: Fetch, authorities: string): Fetch {
-  if (authorities === "") return fetch;
-  return (url, { method = "GET", headers, signal }) =>
-    new Promise((resolve, reject) => {
-      const options = {
-        method,
-        headers: Object.fromEntries(new Headers(headers)),
-        ca: [...rootCertificates, authorities],
-        ...(signal ? { signal } : {}),
-      };
-      request(url, options, (message) => {
-        const chunks: Buffer[] = [];
-        message.on("data", (chunk: Buffer) => chunks.push(chunk));
-        message.on("end", () => resolve(new Response(Buffer.concat(chunks), { status: message.statusCode ?? 500 })));
-        message.on("error", reject);
-      })
-        .on("error", reject)
-        .end();
-    });
-}
 
 export interface Attempt {
   readonly title: string;
@@ -80,7 +57,7 @@ export async function answered(title: string, host: string, attempt: () => Promi
 /** Whether the token that Flux has reads the branch. */
 export function checkToken(
   source: Source,
-  fetch: Fetch,
+  connect: Connect,
   credential: CredentialQuestion["credential"],
 ): Promise<Finding> {
   const title = `token for ${source.repository}`;
@@ -88,7 +65,7 @@ export function checkToken(
   const question = { title, source, members: ["username", "password"], afterwards: "run this again then", credential };
   return withCredential(question, ({ username = "", password = "", "ca.crt": authorities = "" }) =>
     answered(title, source.url.host, () =>
-      tryRead({ title, source, fetch: trusting(fetch, authorities), username, password, renew }),
+      tryRead({ title, source, fetch: connect(authorities), username, password, renew }),
     ),
   );
 }

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { credentialReader, type Fleet } from "../sources.ts";
-import type { Fetch } from "../upstream/http.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import type { Finding } from "./finding.ts";
 import { checkApp } from "./git-app.ts";
@@ -12,10 +11,11 @@ import { type Source, sources } from "./git-sources.ts";
 import { checkHost, checkKey, sshCommand } from "./git-ssh.ts";
 import type { Run } from "./process.ts";
 import type { Stack } from "./stack.ts";
+import type { Connect } from "./surroundings.ts";
 
 export interface GitOptions {
   readonly run: Run;
-  readonly fetch: Fetch;
+  readonly connect: Connect;
   readonly aws: AwsConfig;
   /** Whether AWS can be asked for the credentials. */
   readonly loggedIn: boolean;
@@ -58,10 +58,10 @@ export async function checkGit({ settings, region }: Stack, options: GitOptions)
       return checkSsh(bySsh, gitKnownHosts, credential, options);
     case "token":
       if (!options.loggedIn) return [noLogin("tokens")];
-      return Promise.all(byHttps.map((source) => checkToken(source, options.fetch, credential)));
+      return Promise.all(byHttps.map((source) => checkToken(source, options.connect, credential)));
     case "github-app":
       if (!options.loggedIn) return [noLogin("GitHub App")];
-      return Promise.all(byHttps.map((source) => checkApp(source, options.fetch, credential)));
+      return Promise.all(byHttps.map((source) => checkApp(source, options.connect, credential)));
     default:
       return [];
   }

@@ -8,7 +8,15 @@ import type { Stack } from "./stack.ts";
 export interface ReferenceOptions extends ResolveOptions {
   /** Folder of the project. */
   readonly root: string;
+  /** An embedded cloud brings the images and packages, under upstream's names: only its charts are asked for. */
+  readonly embedded?: boolean;
 }
+
+const brought = note(
+  "images, packages",
+  "come with the embedded cloud, under their upstream names",
+  "npm run check:upstream looks for those of production",
+);
 
 /** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. Pure. */
 export function fetched(references: readonly Reference[], { chartsRegistry }: Readable): Reference[] {
@@ -42,19 +50,23 @@ function finding({ reference, state, message = "" }: Outcome, hasPullSecret: boo
   return [];
 }
 
-/** Whether what the clusters fetch can be had, as it is named in the project's own files. */
+/** Whether the clusters can pull what the project's own files name. */
 export async function checkReferences(
   { settings, encrypted }: Pick<Stack, "settings" | "encrypted">,
   options: ReferenceOptions,
 ): Promise<Finding[]> {
   const packages = settings.functionPackage ? new Set([settings.functionPackage]) : undefined;
   const { references, undecided } = projectReferences(options.root, packages);
-  const asked = fetched(references, settings);
+  const all = fetched(references, settings);
+  const asked = options.embedded ? all.filter(({ kind }) => kind === "chart") : all;
   const hasPullSecret = encrypted.includes("packagePullSecret");
   const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, hasPullSecret));
   const right = asked.length - findings.length;
   return [
-    ok("charts, images, packages", `${right} of ${asked.length} can be had`),
+    options.embedded
+      ? ok("charts", `${right} of ${asked.length} can be pulled`)
+      : ok("charts, images, packages", `${right} of ${asked.length} can be pulled`),
+    ...(options.embedded ? [brought] : []),
     ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
     ...findings,
   ];

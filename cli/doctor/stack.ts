@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { type Judged, judge, type Project, readProject, type StackFile, stackPath } from "../stack-config.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import type { Run } from "./process.ts";
+import { type Surroundings, stackFileIn } from "./surroundings.ts";
 
 /** A stack as its file in the checkout describes it: nothing is decrypted, and no backend is asked. */
 export interface Stack extends Omit<Judged, "mistakes"> {
@@ -25,6 +26,8 @@ export interface StackOptions {
   readonly stack: string | undefined;
   /** In place of the file that belongs to the stack's name, as with `pulumi up --config-file`. */
   readonly configFile: string | undefined;
+  /** Where Pulumi has the stacks' files in place of the project's, as far as they are there. */
+  readonly surroundings?: Surroundings | undefined;
 }
 
 /** The stack that is meant, and what is wrong with its configuration; without a stack the findings say why. */
@@ -37,7 +40,9 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
     const todo = `name one with --stack; ${folder} has ${known.join(", ")}`;
     return { findings: [wrong("stack", "none is named, and none is selected", todo)] };
   }
-  const file = options.configFile ?? stackPath(project, name);
+  const { configFile, surroundings } = options;
+  const embedded = surroundings === undefined ? undefined : stackFileIn(surroundings, name);
+  const file = configFile ?? embedded ?? stackPath(project, name);
   if (!existsSync(file))
     return {
       findings: [

@@ -33,11 +33,15 @@ export function cloudEnvironment({ dir, paths, awsEndpoint }: Instance): Record<
     KUBECONFIG: paths.kubeconfig,
     FLEET_HELM: helmOf({ paths }),
     FLEET_SSH: sshOf({ paths }),
+    FLEET_SURROUNDINGS: surroundingsOf({ paths }),
   };
 }
 
 /** The ssh that finds the instance's Git server, whose name nobody outside its clusters resolves. */
 export const sshOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "ssh");
+
+/** What `fleet doctor` reads of the instance: stacks, authorities and addresses. */
+export const surroundingsOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "surroundings.json");
 
 /** The helm that Pulumi runs: it trusts the instance's CA, which signs for the chart mirror. */
 export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi, "helm");

@@ -1,5 +1,7 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import type { Surroundings } from "../../cli/doctor/surroundings.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
@@ -15,7 +17,16 @@ import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
-import { changeStack, cloudEnvironment, fleetNameOf, helmOf, outputsOf, sshOf, writeOverrides } from "./pulumi.ts";
+import {
+  changeStack,
+  cloudEnvironment,
+  fleetNameOf,
+  helmOf,
+  outputsOf,
+  sshOf,
+  surroundingsOf,
+  writeOverrides,
+} from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
 
@@ -45,6 +56,7 @@ const toolsStep: Step<Fleet> = {
     const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
     await writeScript(helmOf(instance), helm);
     await writeSsh(instance);
+    await writeSurroundings(instance);
     await writeShellFiles(
       instance,
       { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
@@ -66,6 +78,16 @@ async function writeSsh(instance: Instance): Promise<void> {
   const alias = `[${GIT_HOST}]:${GIT_SSH_PORT}`;
   await writeAtomic(config, `Host ${GIT_HOST}\n  HostName ${instance.gatewayAddress}\n  HostKeyAlias ${alias}\n`);
   await writeScript(sshOf(instance), ["ssh", "-F", config]);
+}
+
+/** Writes {@link surroundingsOf}. The Git server has an authority of its own, which only its credentials name. */
+async function writeSurroundings(instance: Instance): Promise<void> {
+  const surroundings: Surroundings = {
+    stacks: join(pulumiPaths(instance.dir).project, "stacks"),
+    authorities: await readFile(instance.paths.caCertificate, "utf8"),
+    hosts: { [GIT_HOST]: instance.gatewayAddress },
+  };
+  await writeAtomic(surroundingsOf(instance), JSON.stringify(surroundings));
 }
 
 const upStep: Step<Fleet> = {

@@ -31,6 +31,9 @@ export interface Terminal {
 
 const terminal: Terminal = { write: (text) => process.stdout.write(text), now: () => performance.now() };
 
+/** Shows nothing. */
+export const silent: Terminal = { ...terminal, write: () => {} };
+
 /** `75_000` ms as `1 min 15 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);

@@ -21,11 +21,13 @@ import { changeStack, readPulumi } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
 import { removeSpokesStep } from "./spoke-removal.ts";
 import { pulumiSteps } from "./stack-steps.ts";
-import { runSteps, type Step } from "./steps.ts";
+import { runSteps, type Step, silent } from "./steps.ts";
 
 export interface TeardownOptions {
   /** Stop everything without removing spokes and without `pulumi destroy`: for an instance where these don't work any more. */
   readonly force: boolean;
+  /** Show no steps; one that fails still says so. Default: false. */
+  readonly quiet?: boolean;
 }
 
 /** How many resources the stack still has. */
@@ -83,12 +85,16 @@ const checkStep: Step<Fleet> = {
  * Removes everything that `bringUp` made in a folder; works on a half-started or half-removed instance too. Resolves to
  * false when there was nothing.
  */
-export async function tearDown(dir: string, stack: string, { force }: TeardownOptions): Promise<boolean> {
+export async function tearDown(
+  dir: string,
+  stack: string,
+  { force, quiet = false }: TeardownOptions,
+): Promise<boolean> {
   if (!existsSync(join(dir, "instance.json"))) return false;
   const fault = await folderFault(INSTANCE_FOLDER, dir);
   if (fault !== undefined) throw new Error(fault);
   const fleet = newFleet(dir, stack);
-  await ensureSystemCommands((line) => console.log(line));
+  await ensureSystemCommands((line) => quiet || console.log(line));
   // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.
   const known = (await findInstance(dir)) ?? (await openInstance(dir));
   const deployed = !force && (await resourcesOf(known, stack)) > 0;
@@ -100,6 +106,6 @@ export async function tearDown(dir: string, stack: string, { force }: TeardownOp
       ]
     : [cancelStep];
   const steps = [...destroy, stopStep, checkStep, stateStep];
-  await runSteps(steps, { ...fleet, instance: () => known }, logs);
+  await runSteps(steps, { ...fleet, instance: () => known }, logs, quiet ? silent : undefined);
   return true;
 }

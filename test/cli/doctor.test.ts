@@ -1,4 +1,8 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { connectIn } from "../../cli/doctor/surroundings.ts";
 import { examine, run } from "../../cli/doctor.ts";
 import { type Answers, fakeAws, identity, Refusal } from "./doctor/support/aws.ts";
 import { noPrograms } from "./doctor/support/programs.ts";
@@ -11,7 +15,8 @@ async function examined(stack: string | undefined, answers: Answers = {}) {
   const aws = await fakeAws(answers);
   close = aws.close;
   const question = { stack, configFile: undefined, spokes: 1 };
-  const groups = await examine(question, { root, env: {}, run: noPrograms, aws: aws.config, fetch, offline: true });
+  const connect = connectIn(undefined, fetch);
+  const groups = await examine(question, { root, env: {}, run: noPrograms, aws: aws.config, connect, offline: true });
   return { groups: Object.fromEntries(groups.map(({ name, findings }) => [name, findings])), asked: aws.asked };
 }
 
@@ -50,6 +55,20 @@ describe("fleet doctor", () => {
     const { groups, asked } = await examined(undefined);
     expect(Object.keys(groups)).toEqual(["tools", "configuration"]);
     expect(asked).toEqual([]);
+  });
+
+  test("names the command that looks at the local stack, which only the shell of its instance can be asked about", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "fleet-doctor-local-"));
+    vi.stubEnv("FLEET_LOCAL_DIR", dir).stubEnv("FLEET_SURROUNDINGS", "");
+    await expect(run(["--stack", "local"])).rejects.toThrow(
+      `npm start && . ${join(dir, "env")} && npx fleet doctor --stack local`,
+    );
+    writeFileSync(join(dir, "env"), "");
+    await expect(run(["--stack", "local"])).rejects.toThrow(
+      `in its shell: . ${join(dir, "env")} && npx fleet doctor --stack local`,
+    );
+    vi.unstubAllEnvs();
+    rmSync(dir, { recursive: true });
   });
 
   test("refuses a number of spokes that is none, and arguments", async () => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkGit } from "../../cli/doctor/git.ts";
 import { runner } from "../../cli/doctor/process.ts";
 import { readStack } from "../../cli/doctor/stack.ts";
+import { connectIn } from "../../cli/doctor/surroundings.ts";
 import { nextSteps } from "../../cli/init/next.ts";
 import { sampleApp } from "../../cli/init/repositories.ts";
 import { init } from "../../cli/init/write.ts";
@@ -70,7 +71,12 @@ test("what fleet init wrote is pushed by the commands that it prints; fleet doct
   const { stack } = await readStack({ root: project, stack: "pilot", configFile: undefined }, noPrograms);
   if (stack === undefined) throw new Error("fleet init wrote no stack");
   const aws = await fakeAws({ GetSecretValue: { SecretString: JSON.stringify({ identity: hub }) } });
-  const options = { run: runner(base, { ...process.env, SSH_AUTH_SOCK: "" }), fetch, aws: aws.config, loggedIn: true };
+  const options = {
+    run: runner(base, { ...process.env, SSH_AUTH_SOCK: "" }),
+    connect: connectIn(undefined, fetch),
+    aws: aws.config,
+    loggedIn: true,
+  };
   const findings = await checkGit(stack, { ...options, ssh: undefined });
   await aws.close();
   expect(findings.map(({ status, message }) => [status, message])).toEqual([

@@ -8,9 +8,9 @@ import { execute, instance, outputs } from "./support/fleet.ts";
 
 const configFile = join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.local.yaml");
 
-/** `fleet doctor` as a person runs it on the local stack; upstream registries are not asked, tests reach nothing outside. */
+/** `fleet doctor` as a person runs it on the local stack, where it asks the instance alone. */
 async function doctor(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-  const full = ["doctor", "--stack", "local", "--config-file", configFile, "--offline", "--json", ...args];
+  const full = ["doctor", "--stack", "local", "--json", ...args];
   const { code, stdout, stderr } = await execute(join(instance.paths.bin, "fleet"), full, { env });
   expect(stderr).toBe("");
   const { ok, groups } = JSON.parse(stdout) as { ok: boolean; groups: { name: string; findings: Finding[] }[] };
@@ -37,6 +37,10 @@ describe("fleet doctor on the local stack", () => {
       ["host key of [git.fleet.internal]:2222", "ok"],
       ["deploy key of gitops-system", "ok"],
       ["deploy key of gitops-workloads", "ok"],
+    ]);
+    expect(of("packages").map(({ name, status }) => [name, status])).toEqual([
+      ["charts", "ok"],
+      ["images, packages", "note"],
     ]);
     // The machine may lack a tool, or have an old one: nothing else is wrong.
     const tools = of("tools").filter(({ status }) => status === "wrong");

@@ -12,7 +12,7 @@ describe("npm run preview", () => {
     async (stack) => {
       const { code, stdout, stderr } = await cli("preview.ts", [stack]);
       expect(code, stdout + stderr).toBe(0);
-      expect(stdout).toMatch(/Resources:\n\s+\+ \d+ to create/);
+      expect(stdout).toMatch(new RegExp(`Preview of ${stack}: done.*\\nResources:\\n\\s+\\+ \\d+ to create\\n$`));
       expect(await previews()).toEqual([]);
     },
   );
@@ -26,9 +26,10 @@ describe("npm run preview", () => {
     expect(await previews()).toEqual([]);
   });
 
-  test("a stack that the project doesn't have is refused by name", async () => {
+  test("a stack that the project doesn't have is refused before anything is started", async () => {
     const { code, stdout, stderr } = await cli("preview.ts", ["nowhere"]);
     expect(code).toBe(1);
-    expect(stdout + stderr).toContain("Pulumi.nowhere.yaml");
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/Pulumi\.nowhere\.yaml does not exist\. The stacks are dev, local, prod$/m);
   });
 });

@@ -3,4 +3,4 @@ export { type PulumiCommand, pulumiCommand, type RunOptions, runPulumi } from ".
 export { type InstalledPlugin, installPlugins, installPulumi } from "./install.ts";
 export { ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
 export { encryptConfig } from "./secrets.ts";
-export { prepareStack, selectedStack, stackExists } from "./stack.ts";
+export { prepareStack, requireStack, selectedStack, stackExists } from "./stack.ts";

@@ -7,7 +7,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
@@ -27,16 +27,21 @@ export function stackFile(stack: string): string {
   return path.join(CHECKOUT, "stacks", `Pulumi.${stack}.yaml`);
 }
 
+/** @throws when the checkout has no such stack; the message names those that it has. */
+export async function requireStack(stack: string): Promise<void> {
+  const file = stackFile(stack);
+  if (existsSync(file)) return;
+  const known = (await readdir(path.dirname(file))).flatMap((name) => /^Pulumi\.(.+)\.yaml$/.exec(name)?.[1] ?? []);
+  throw new Error(`unknown stack '${stack}': ${file} does not exist. The stacks are ${known.sort().join(", ")}`);
+}
+
 /**
  * Renders the configuration of a stack (the checkout's, plus the instance's overrides, plus the salt of its secrets) and makes the stack
  * when it doesn't exist. Returns the rendered file, for `--config-file`.
  * @throws when the checkout has no such stack.
  */
 export async function prepareStack(dir: string, stack: string): Promise<string> {
-  if (!existsSync(stackFile(stack)))
-    throw new Error(
-      `there is no stack '${stack}': ${stackFile(stack)} is missing. Write it, or name another stack with --stack`,
-    );
+  await requireStack(stack);
   await ensurePassphrase(dir);
   const { project } = pulumiPaths(dir);
   await mkdir(path.join(project, "stacks"), { recursive: true });

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkGit } from "../../../cli/doctor/git.ts";
+import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import type { Fetch } from "../../../cli/upstream/http.ts";
 import { ensureAuthority } from "../../../local/clusters/pki.ts";
 import { type Answers, fakeAws, Refusal } from "./support/aws.ts";
@@ -17,6 +18,7 @@ afterAll(server.close);
 let close = async () => {};
 afterEach(() => close());
 
+const connect = connectIn(undefined, fetch);
 const credential = (members: object) => ({ SecretString: JSON.stringify(members) });
 
 describe("fleet doctor, Git hosts by token", () => {
@@ -40,7 +42,7 @@ describe("fleet doctor, Git hosts by token", () => {
       gitopsWorkloadsRepoUrl: `http://${at}/gitops-workloads.git`,
       gitopsSystemRepoRevision: branch,
     };
-    const options = { run, fetch, aws: aws.config, loggedIn, ssh: undefined };
+    const options = { run, connect, aws: aws.config, loggedIn, ssh: undefined };
     const findings = await checkGit({ ...stack, settings }, options);
     expect(JSON.stringify(findings)).not.toContain(TOKEN);
     return findings;
@@ -105,7 +107,7 @@ describe("fleet doctor, Git hosts by GitHub App", () => {
       githubAppBaseUrl: "https://127.0.0.1:9/api/v3",
       gitCaCertificate: "",
     };
-    const options = { run, fetch: by, aws: aws.config, loggedIn, ssh: undefined };
+    const options = { run, connect: connectIn(undefined, by), aws: aws.config, loggedIn, ssh: undefined };
     const findings = await checkGit({ ...stack, settings }, options);
     expect(JSON.stringify(findings)).not.toMatch(/PRIVATE KEY-|ghs_/);
     return findings;

@@ -1,11 +1,13 @@
 import { readdirSync } from "node:fs";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkGit } from "../../../cli/doctor/git.ts";
+import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import { knownHostsLine, newPrivateKey } from "../../../local/git/ssh.ts";
 import { type Answers, type Asked, fakeAws, Refusal } from "./support/aws.ts";
 import { gitServer } from "./support/git-server.ts";
 import { devStack, programs } from "./support/programs.ts";
 
+const connect = connectIn(undefined, fetch);
 /** Only AWS is a stand-in. */
 const server = await gitServer();
 const { access, hostKey, run, sshHost: host, temporary } = server;
@@ -34,7 +36,7 @@ async function look(change: Record<string, string> = {}, answers: Answers = stor
     gitKnownHosts: knownHostsLine(`[127.0.0.1]:${host.split(":")[1]}`, hostKey),
     ...change,
   };
-  const findings = await checkGit({ ...stack, settings }, { run, fetch, aws: aws.config, loggedIn, ssh: undefined });
+  const findings = await checkGit({ ...stack, settings }, { run, connect, aws: aws.config, loggedIn, ssh: undefined });
   expect(readdirSync(temporary)).toEqual([]);
   const [hosts, system, workloads] = ["host key", "deploy key of gitops-system", "deploy key of gitops-workloads"].map(
     (name) => findings.find((finding) => finding.name.startsWith(name)),
@@ -106,7 +108,7 @@ describe("fleet doctor, Git hosts by deploy key", () => {
     close = aws.close;
     const [hosts] = await checkGit(await devStack(), {
       run: silent,
-      fetch,
+      connect,
       aws: aws.config,
       loggedIn: true,
       ssh: undefined,
@@ -143,7 +145,7 @@ describe("fleet doctor, Git hosts by deploy key", () => {
       called.push([program, ...args, JSON.stringify(options?.env)].join(" "));
       return programs({ git: { code: 128, stderr: "x" }, "ssh-agent": { code: 1, stderr: "x" } })(program, args);
     };
-    await checkGit(await devStack(), { run: noting, fetch, aws: aws.config, loggedIn: true, ssh: undefined });
+    await checkGit(await devStack(), { run: noting, connect, aws: aws.config, loggedIn: true, ssh: undefined });
     expect(called).toHaveLength(3);
     const secret = key.split("\n")[1] ?? "";
     for (const line of called) expect(line).not.toContain(secret);

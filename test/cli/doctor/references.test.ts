@@ -30,7 +30,7 @@ const look = (fetch: Fetch, settings = {}, encrypted: readonly string[] = []) =>
 describe("fleet doctor, packages", () => {
   test("are ok when every chart, image and package of the project's files is there", async () => {
     const [summary, ...rest] = await look(everywhere());
-    expect(summary).toMatchObject({ status: "ok", message: expect.stringMatching(/^(\d+) of \1 can be had$/) });
+    expect(summary).toMatchObject({ status: "ok", message: expect.stringMatching(/^(\d+) of \1 can be pulled$/) });
     for (const { status } of rest) expect(status).toBe("note");
   });
 
@@ -63,6 +63,23 @@ describe("fleet doctor, packages", () => {
     await look(noting, { chartsRegistry: "https://charts.example" });
     expect(asked).toContain("charts.example");
     expect(asked).not.toContain("charts.crossplane.io");
+  });
+
+  test("are only the charts on an embedded cloud, which brings images and packages itself", async () => {
+    const asked: string[] = [];
+    const onlyCharts: Fetch = async (url, init) => {
+      asked.push(new URL(url).host);
+      return new URL(url).host === "charts.example" ? everywhere()(url, init) : new Response("", { status: 503 });
+    };
+    const settings = { chartsRegistry: "https://charts.example" };
+    const found = await checkReferences(
+      { settings, encrypted: [] },
+      { root, fetch: onlyCharts, pauses: [], today, embedded: true },
+    );
+    expect(new Set(asked)).toEqual(new Set(["charts.example"]));
+    expect(found[0]).toMatchObject({ status: "ok", name: "charts" });
+    expect(found.slice(1).every(({ status }) => status === "note")).toBe(true);
+    expect(found[1]).toMatchObject({ name: "images, packages", todo: expect.stringContaining("check:upstream") });
   });
 
   test("are not the actions of the project's workflows, which no cluster fetches", () => {

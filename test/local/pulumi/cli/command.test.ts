@@ -94,7 +94,7 @@ test("commands of a stack get its configuration; others and other projects stay 
   expect(await of(["up", "--help"])).toEqual(["up", "--help"]);
   expect(await of(["up"], dir)).toEqual(["up"]);
   await expect(of(["up", "-s", "nowhere"])).rejects.toThrow(
-    /there is no stack 'nowhere': .*Pulumi.nowhere.yaml is missing/,
+    /unknown stack 'nowhere': .*Pulumi.nowhere.yaml does not exist. The stacks are dev, local, prod$/,
   );
 });
 
