@@ -42,6 +42,8 @@ export interface Question {
   readonly chain: readonly KubeObject[];
   /** Everything that carries the spoke's label; empty but for a removal. */
   readonly labelled: readonly KubeObject[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 export interface Wanted {
@@ -88,7 +90,10 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? (isNodeGroup(key) ? "nodeGroup" : undefined);
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
-  const conditions = [deletingCondition(spoke.metadata.name, left), hubAccessCondition(context.hubAccess)];
+  const conditions = [
+    deletingCondition(spoke.metadata.name, left, question.now),
+    hubAccessCondition(context.hubAccess),
+  ];
   return {
     wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
     status: { ...facts(context), ...summaryOf(conditions) },

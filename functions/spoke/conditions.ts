@@ -43,7 +43,7 @@ function list(names: readonly string[], most = 4): string {
 /** Whether the Spoke's specification is taken as it is. */
 export function accepted(problems: readonly Problem[]): SpokeCondition {
   const [first] = problems;
-  if (!first) return yes("SpecAccepted", "Accepted", "the specification can be had as it is");
+  if (!first) return yes("SpecAccepted", "Accepted", "the specification is accepted");
   return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));
 }
 
@@ -176,8 +176,23 @@ export function versionCondition(context: Context): SpokeCondition {
   return yes(type, "Current", `everything runs Kubernetes ${running}`);
 }
 
-/** How far the removal is, and what hinders it. */
-export function deletingCondition(spoke: string, remains: Remains): SpokeCondition {
+/** Longer than a step of the chain takes to go, applications aside: `timeout` in spoke-bootstrap/steps. */
+const STUCK_MS = 15 * 60_000;
+
+/** Whether nothing more has begun to go for that long: each object of the chain is deleted when its turn comes. */
+function isStuck(objects: readonly KubeObject[], now: number): boolean {
+  const begun = objects.flatMap(({ metadata: { deletionTimestamp: at } }) => (at === undefined ? [] : Date.parse(at)));
+  return begun.length > 0 && now - Math.max(...begun) > STUCK_MS;
+}
+
+/** What to do about a spoke that never answers again. */
+const wayOut = (spoke: string): string =>
+  `; this waits for what runs on the spoke. If its API server is gone for good, let go of it: ` +
+  `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${spoke},fleet.internal/target=spoke | ` +
+  `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
+
+/** How far the removal is, what hinders it and, once it is stuck, the way out. */
+export function deletingCondition(spoke: string, remains: Remains, now: number): SpokeCondition {
   const turn = removable(remains);
   const current = [...remains.present].filter(([key]) => {
     const group = remains.groupOf(key);
@@ -191,10 +206,8 @@ export function deletingCondition(spoke: string, remains: Remains): SpokeConditi
   const found = summary(troubles);
   const keys = current.map(([key]) => key).sort();
   const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;
-  if (found) return yes("Deleting", found.reason, `${progress}; ${found.message}`);
-  const way =
-    `; this waits for what runs on the spoke. If its API server is gone for good, let go of it: ` +
-    `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${spoke},fleet.internal/target=spoke | ` +
-    `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
-  return yes("Deleting", "InProgress", turn.includes("bootstrap") ? progress + way : progress);
+  const objects = current.map(([, object]) => object);
+  const waitsForever = turn.includes("bootstrap") && (found?.reason === "SpokeUnreachable" || isStuck(objects, now));
+  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke) : ""}`;
+  return yes("Deleting", found?.reason ?? "InProgress", message);
 }

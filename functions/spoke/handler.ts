@@ -110,6 +110,7 @@ function answer(request: RunFunctionRequest, response: RunFunctionResponse): Run
         .filter(({ metadata }) => metadata.uid !== spoke.metadata.uid),
       chain: startingWith(fetched, chainPrefix),
       labelled: startingWith(fetched, remainsPrefix),
+      now: Date.now(),
     }),
   );
   return response;

@@ -43,6 +43,8 @@ export class World {
   readonly reports = new Map<string, (status: Status) => Status>();
   readonly stuck = new Set<string>();
   chain: KubeObject[] = [];
+  /** The clock, in milliseconds; it stands still. */
+  now = Date.parse("2026-01-01T00:00:00Z");
 
   constructor(spoke: Spoke, { settings = fixtures.settings(), hub = fixtures.hub, others = [] }: WorldOptions = {}) {
     this.spoke = spoke;
@@ -67,6 +69,7 @@ export class World {
       others: needed.includes("spokes") ? this.others : [],
       chain: needed.some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
       labelled: needed.length > 2 ? [...[...this.live.values()].map(({ object }) => object), ...this.chain] : [],
+      now: this.now,
     });
   }
 
@@ -143,6 +146,8 @@ export class World {
     if (blockers.length > 0) throw new Error(`${key} is removed before ${blockers.join(", ")}`);
     live.referred = false;
     live.deleting = true;
+    const deletionTimestamp = new Date(this.now).toISOString();
+    live.object = { ...live.object, metadata: { ...live.object.metadata, deletionTimestamp } };
   }
 
   #objects(): Map<string, KubeObject> {
@@ -173,3 +178,15 @@ export const failing =
       { type: "Ready", status: ready ? "True" : "False", reason: ready ? "Available" : "Creating" },
     ],
   });
+
+/** A spoke that runs. */
+export function running(...args: ConstructorParameters<typeof World>): World {
+  const world = new World(...args);
+  if (!world.settle().ready) throw new Error(`the spoke is not ready: ${JSON.stringify(world.answer?.conditions)}`);
+  // The hub's admin policies went when the chain was ready.
+  world.removed.length = 0;
+  return world;
+}
+
+/** The hub's admin policies, which come and go beside the chain. */
+export const hubAdmin = ["access-policy-kustomize-controller", "access-policy-helm-controller"];

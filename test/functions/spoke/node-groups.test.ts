@@ -1,0 +1,224 @@
+import { describe, expect, it } from "vitest";
+import { at, type KubeObject } from "../../../functions/spoke/kube.ts";
+import { nodeDigest } from "../../../lib/node-groups.ts";
+import { nodeGroup, settings, spoke } from "./support/fixtures.ts";
+import { failing, running, type World } from "./support/world.ts";
+
+describe("the number of nodes", () => {
+  const scaling = (world: World) => at(world.object(nodeGroup).spec, "forProvider", "scalingConfig");
+  /** What an autoscaler does: the group has another size, of which nobody told Crossplane. */
+  const scaled = (world: World, desiredSize: number) => {
+    const { object } = world.live.get(nodeGroup) as { object: { status: { atProvider: object } } };
+    Object.assign(object.status.atProvider, { scalingConfig: { minSize: 2, desiredSize, maxSize: 4 } });
+  };
+
+  it("begins with what the Spoke asks for, and is an autoscaler's from then on", () => {
+    const world = running(spoke({ nodes: { min: 2, desired: 3, max: 4 } }));
+    const group = world.object(nodeGroup).spec;
+    expect(at(group, "initProvider")).toEqual({ scalingConfig: { desiredSize: 3 } });
+    expect(scaling(world)).toEqual({ minSize: 2, maxSize: 4 });
+    scaled(world, 4);
+    expect(world.settle().ready).toBe(true);
+    expect(scaling(world)).toEqual({ minSize: 2, maxSize: 4 });
+  });
+
+  it.each([
+    ["raises it to a higher min", { min: 4, desired: 4, max: 6 }, 2, { minSize: 4, desiredSize: 4, maxSize: 6 }],
+    ["lowers it to a lower max", { min: 1, desired: 1, max: 3 }, 4, { minSize: 1, desiredSize: 3, maxSize: 3 }],
+  ])("%s, as EKS takes no limits that don't hold it, and then lets it go again", (_what, nodes, before, asked) => {
+    const world = running(spoke({ nodes: { min: 2, desired: 2, max: 4 } }));
+    scaled(world, before);
+    world.change({ nodes: { ...world.spoke.spec.nodes, ...nodes } });
+    world.step();
+    expect(scaling(world)).toEqual(asked);
+    const { desiredSize: _, ...limits } = asked;
+    expect(world.settle().ready).toBe(true);
+    expect(scaling(world)).toEqual(limits);
+  });
+});
+
+describe("another kind of nodes", () => {
+  const before = { instanceTypes: ["m6i.large"], amiType: "AL2023_x86_64_STANDARD", capacityType: "ON_DEMAND" };
+  const graviton = { instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD", capacityType: "ON_DEMAND" };
+  const keyOf = (fields: typeof before) => `node-group-${nodeDigest(fields)}`;
+  const nodeGroupsOf = (world: World) => [...world.live.keys()].filter((key) => key.startsWith("node-group"));
+  const take = (world: World, change: object) => world.change({ nodes: { ...world.spoke.spec.nodes, ...change } });
+  const hold = (world: World, key: string) =>
+    world.reports.set(key, (status) => ({
+      ...status,
+      conditions: [{ type: "Ready", status: "False", reason: "Creating" }],
+    }));
+
+  it("makes a group beside the one that serves, which goes only when the new one is ready", () => {
+    const world = running(spoke());
+    const kept = world.object(keyOf(before)).spec;
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), keyOf(graviton)].sort());
+    expect(world.object(keyOf(before)).spec).toEqual(kept);
+    expect(world.object(keyOf(graviton)).metadata.annotations).toMatchObject({
+      "crossplane.io/external-name": `fleet-spoke-blue-nodes-${nodeDigest(graviton)}`,
+    });
+    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InProgress" });
+    world.reports.clear();
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+    expect(world.removed).toEqual([keyOf(before)]);
+  });
+
+  it.each([
+    ["instance types", { instanceTypes: ["m6i.xlarge"] }],
+    ["their order of preference", { instanceTypes: ["m6a.large", "m6i.large"] }],
+    ["the capacity type", { capacityType: "SPOT" }],
+  ])("is another group for %s", (_what, change) => {
+    const world = running(spoke());
+    take(world, change);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf({ ...before, ...change })]);
+  });
+
+  it("is not needed for a larger disk or other limits: the launch template and the group change in place", () => {
+    const world = running(spoke());
+    take(world, { diskSize: 100, max: 6 });
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(before)]);
+    expect(world.forProvider(keyOf(before))["launchTemplate"]).toEqual({ id: "lt-1", version: "2" });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("begins with as many nodes as an autoscaler has made of the former", () => {
+    const world = running(spoke());
+    const { object } = world.live.get(keyOf(before)) as { object: { status: { atProvider: object } } };
+    Object.assign(object.status.atProvider, { scalingConfig: { desiredSize: 4 } });
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(at(world.object(keyOf(graviton)).spec, "initProvider", "scalingConfig")).toEqual({ desiredSize: 4 });
+  });
+
+  it("that AWS refuses leaves the former, and what was refused goes as soon as it is corrected", () => {
+    const world = running(spoke());
+    const wrong = keyOf({ ...before, instanceTypes: ["m9.large"] });
+    world.reports.set(wrong, failing("InvalidParameterException: Instance type m9.large is not supported"));
+    take(world, { instanceTypes: ["m9.large"] });
+    world.settle();
+    expect(world.condition("NodesReady")).toMatchObject({ reason: "InvalidNodes" });
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    expect(nodeGroupsOf(world).sort()).toEqual([keyOf(before), keyOf(graviton)].sort());
+    take(world, before);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(before)]);
+  });
+
+  /** A spoke whose node group has the key and the name of before there were digests. */
+  const old = () => {
+    const world = running(spoke());
+    const group = world.live.get(keyOf(before)) as { object: KubeObject; referred: boolean; deleting: boolean };
+    const { metadata } = group.object;
+    const annotations = {
+      ...metadata.annotations,
+      "crossplane.io/external-name": "fleet-spoke-blue-nodes",
+      "crossplane.io/composition-resource-name": "node-group",
+    };
+    world.live.delete(keyOf(before));
+    world.live.set("node-group", {
+      ...group,
+      object: { ...group.object, metadata: { ...metadata, name: "blue-node-group", annotations } },
+    });
+    return world;
+  };
+
+  it("does not come by an upgrade of the function: a group without a digest in its name stays", () => {
+    const world = old();
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual(["node-group"]);
+    expect(world.object("node-group").metadata).toMatchObject({
+      name: "blue-node-group",
+      annotations: { "crossplane.io/external-name": "fleet-spoke-blue-nodes" },
+    });
+    expect(world.removed).toEqual([]);
+    take(world, graviton);
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+    expect(world.removed).toEqual(["node-group"]);
+  });
+
+  it("is made where the provider had refused a change of the group without a digest", () => {
+    const world = old();
+    const { object } = world.live.get("node-group") as { object: { spec: { forProvider: object } } };
+    Object.assign(object.spec.forProvider, graviton);
+    world.reports.set("node-group", ({ atProvider, ...status }) => ({
+      ...status,
+      atProvider: { ...(atProvider as object), ...before },
+    }));
+    world.change({ nodes: { ...world.spoke.spec.nodes, ...graviton } });
+    expect(world.settle().ready).toBe(true);
+    expect(nodeGroupsOf(world)).toEqual([keyOf(graviton)]);
+  });
+
+  it("under way, or not yet drained, does not hinder a removal, and goes before the cluster", () => {
+    const world = running(spoke());
+    hold(world, keyOf(graviton));
+    take(world, graviton);
+    world.settle();
+    world.stuck.add(keyOf(before));
+    world.reports.clear();
+    for (let step = 0; step < 5; step += 1) world.step();
+    world.delete();
+    for (let step = 0; step < 20; step += 1) world.step();
+    expect(world.live.has("cluster")).toBe(true);
+    expect(world.live.has("role-node")).toBe(true);
+    world.stuck.clear();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+});
+
+describe("a release of the nodes' AMI", () => {
+  const [older, newer] = ["1.34.2-20261002", "1.34.3-20261101"];
+  const withRelease = (release: string, version = "1.34") => {
+    const { kubernetesVersions } = settings();
+    const nodes = { AL2023_x86_64_STANDARD: release };
+    const changed = { ...kubernetesVersions, [version]: { ...kubernetesVersions[version], nodes } };
+    return settings({ kubernetesVersions: changed });
+  };
+  const release = (world: World) => world.forProvider(nodeGroup)["releaseVersion"];
+
+  it("is EKS's own choice until the Composition names one, and then rolls the group that there is", () => {
+    const world = running(spoke());
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    world.settings = withRelease(older);
+    expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: older } });
+    world.reports.set(nodeGroup, () => structuredClone(world.object(nodeGroup).status) as never);
+    world.settings = withRelease(newer);
+    world.settle();
+    expect(release(world)).toBe(newer);
+    expect(world.condition("VersionCurrent")).toMatchObject({
+      status: "False",
+      reason: "UpgradingNodes",
+      message: `the nodes run the release ${older} and go to ${newer}`,
+    });
+    world.reports.clear();
+    expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: newer } });
+    expect(world.removed).toEqual([]);
+  });
+
+  it("is not rolled back, which EKS refuses: the nodes keep the newer one", () => {
+    const world = running(spoke(), { settings: withRelease(newer) });
+    world.settings = withRelease(older);
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    expect(world.condition("VersionCurrent")).toMatchObject({ reason: "Current" });
+  });
+
+  it("of another AMI type or Kubernetes version is none of its business", () => {
+    const world = running(spoke(), { settings: withRelease("1.35.2-20261101", "1.35") });
+    expect(world.forProvider(nodeGroup)).not.toHaveProperty("releaseVersion");
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+    expect(world.forProvider(nodeGroup)).toMatchObject({ version: "1.35", releaseVersion: "1.35.2-20261101" });
+  });
+});

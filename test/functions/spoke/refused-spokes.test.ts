@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { at } from "../../../functions/spoke/kube.ts";
+import { hub, spoke } from "./support/fixtures.ts";
+import { World } from "./support/world.ts";
+
+describe("a Spoke that can't be had", () => {
+  it.each([
+    [{ kubernetesVersion: "1.99" }, "UnsupportedVersion", "choose one of 1.34, 1.35, 1.36"],
+    [{ region: "eu-west-1" }, "RegionNotAllowed", "hub's region us-east-1"],
+    [{ network: { cidr: "10.0.0.0/16" } }, "NetworkOverlap", "overlaps 10.0.0.0/16 of the hub"],
+    [
+      { region: "eu-west-1", account: { id: "111111111111", providerConfigRef: { name: "analytics" } } },
+      "ZonesUnknown",
+      "spec.network.zones asks for 2 zones of eu-west-1, and the hub knows the zones of its own region us-east-1 only",
+    ],
+  ])("with %o is refused with a reason, and costs nothing", (change, reason, message) => {
+    const world = new World(spoke(change));
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason });
+    expect(world.condition("SpecAccepted")?.message).toContain(message);
+    expect(world.answer).toMatchObject({ ready: false, status: { phase: "Refused" } });
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
+  it("is one with more zones than the region has for EKS", () => {
+    const small = { ...hub, hubAvailabilityZones: ["us-east-1a", "us-east-1c"] };
+    const world = new World(spoke({ network: { zones: 3, natGateways: "single" } }), { hub: small });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ZonesUnknown" });
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "the hub knows 2 zones of us-east-1 for EKS (us-east-1a, us-east-1c)",
+    );
+  });
+
+  it("recovers when it is corrected", () => {
+    const world = new World(spoke({ kubernetesVersion: "1.99" }));
+    world.settle();
+    world.change({ kubernetesVersion: "1.35" });
+    expect(world.settle().ready).toBe(true);
+  });
+
+  it("whose public endpoint would admit nobody gets none that admits everybody", () => {
+    const island = { ...hub, hubEgressCidrs: [] };
+    const world = new World(spoke(), { hub: island });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ reason: "EndpointUnreachable" });
+    world.change({ endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"] } });
+    expect(world.settle().ready).toBe(true);
+    expect(at(world.forProvider("cluster"), "vpcConfig", "publicAccessCidrs")).toEqual(["5.6.7.0/24"]);
+    const closed = new World(spoke({ endpoint: { public: false, publicAccessCidrs: [] } }), { hub: island });
+    expect(closed.settle().ready).toBe(true);
+    expect(at(closed.forProvider("cluster"), "vpcConfig")).toMatchObject({
+      endpointPublicAccess: false,
+      endpointPrivateAccess: true,
+    });
+  });
+
+  it("because the hub names no role for Flux says which is missing", () => {
+    const { helm_controller: _, ...identities } = hub.identities;
+    const world = new World(spoke(), { hub: { ...hub, identities } });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ reason: "HubIdentityMissing" });
+    expect(world.condition("SpecAccepted")?.message).toContain("helm_controller");
+  });
+});
