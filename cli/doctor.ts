@@ -11,7 +11,7 @@ import { checkQuotas } from "./doctor/quotas.ts";
 import { checkReferences } from "./doctor/references.ts";
 import { asJson, asText } from "./doctor/report.ts";
 import { readStack, type Stack } from "./doctor/stack.ts";
-import { type Connect, connectIn, readSurroundings, type Surroundings, stackFileIn } from "./doctor/surroundings.ts";
+import { type Connect, connectIn, readSurroundings, type Surroundings } from "./doctor/surroundings.ts";
 import { checkTools } from "./doctor/tools.ts";
 import { noPositional, parsed, UsageError } from "./usage.ts";
 
@@ -78,7 +78,7 @@ export interface Question {
 export async function examine(question: Question, world: World): Promise<Group[]> {
   const { root, run, surroundings } = world;
   const { stack, findings } = await readStack({ root, surroundings, ...question }, run);
-  const tools = checkTools(stack?.settings.kubernetesVersion, run);
+  const tools = checkTools(stack?.settings.kubernetesVersion, run, stack?.embedded);
   const ofStack = stack === undefined ? [] : await examineStack(stack, question, world);
   const groups = [{ name: "tools", findings: await tools }, { name: "configuration", findings }, ...ofStack];
   return groups.filter((group) => group.findings.length > 0);
@@ -104,11 +104,10 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
   ];
 }
 
-async function checkPackages(stack: Stack, { root, connect, surroundings, offline }: World): Promise<Finding[]> {
+async function checkPackages(stack: Stack, { root, connect, offline }: World): Promise<Finding[]> {
   if (offline) return [note("packages", "are not looked for", "run it without --offline")];
   const today = new Date().toISOString().slice(0, 10);
-  const embedded = surroundings !== undefined && stackFileIn(surroundings, stack.name) !== undefined;
-  return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today, embedded });
+  return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today });
 }
 
 /** The environment as it was before npm and scripts/run.mjs put the project's own programs first: Pulumi runs the user's. */

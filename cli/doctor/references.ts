@@ -8,10 +8,9 @@ import type { Stack } from "./stack.ts";
 export interface ReferenceOptions extends ResolveOptions {
   /** Folder of the project. */
   readonly root: string;
-  /** An embedded cloud brings the images and packages, under upstream's names: only its charts are asked for. */
-  readonly embedded?: boolean;
 }
 
+/** An embedded cloud is asked for its charts alone. */
 const brought = note(
   "images, packages",
   "come with the embedded cloud, under their upstream names",
@@ -28,10 +27,18 @@ export function fetched(references: readonly Reference[], { chartsRegistry }: Re
   return collected(mentions);
 }
 
+/** Where the charts are named that a fleet may leave out. */
+const optional = /^repos\/gitops-system\/(tools\/base\/addons|platform\/kyverno)\//;
+
 /** Where a registry wants to know who asks. */
 const forSome = /status 40[13]/;
 
-function finding({ reference, state, message = "" }: Outcome, hasPullSecret: boolean): Finding[] {
+function finding(
+  { reference, state, message = "" }: Outcome,
+  { hasPullSecret, embedded }: { readonly hasPullSecret: boolean; readonly embedded: boolean },
+): Finding[] {
+  if (state === "wrong" && embedded && reference.origins.every((origin) => optional.test(origin)))
+    return [note(title(reference), "is not on the embedded cloud", `try it on AWS: ${reference.origins.join(", ")}`)];
   if (state === "wrong" && reference.kind === "package" && hasPullSecret && forSome.test(message))
     return [
       note(
@@ -52,21 +59,21 @@ function finding({ reference, state, message = "" }: Outcome, hasPullSecret: boo
 
 /** Whether the clusters can pull what the project's own files name. */
 export async function checkReferences(
-  { settings, encrypted }: Pick<Stack, "settings" | "encrypted">,
+  { settings, encrypted, embedded }: Pick<Stack, "settings" | "encrypted" | "embedded">,
   options: ReferenceOptions,
 ): Promise<Finding[]> {
   const packages = settings.functionPackage ? new Set([settings.functionPackage]) : undefined;
   const { references, undecided } = projectReferences(options.root, packages);
   const all = fetched(references, settings);
-  const asked = options.embedded ? all.filter(({ kind }) => kind === "chart") : all;
+  const asked = embedded ? all.filter(({ kind }) => kind === "chart") : all;
   const hasPullSecret = encrypted.includes("packagePullSecret");
-  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, hasPullSecret));
+  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { hasPullSecret, embedded }));
   const right = asked.length - findings.length;
   return [
-    options.embedded
+    embedded
       ? ok("charts", `${right} of ${asked.length} can be pulled`)
       : ok("charts, images, packages", `${right} of ${asked.length} can be pulled`),
-    ...(options.embedded ? [brought] : []),
+    ...(embedded ? [brought] : []),
     ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
     ...findings,
   ];

@@ -12,6 +12,8 @@ export interface Stack extends Omit<Judged, "mistakes"> {
   /** As given, with organization and project where they were. */
   readonly name: string;
   readonly file: string;
+  /** Whether it runs on an embedded cloud. */
+  readonly embedded: boolean;
   /** `aws:allowedAccountIds`. */
   readonly accounts: readonly string[];
   /** `secretsprovider` of the file, such as `awskms://alias/pulumi`. */
@@ -54,8 +56,8 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
       ],
     };
   const written = (parse(await readFile(file, "utf8")) ?? {}) as StackFile;
-  const stack = stackOf(name, file, written, project);
-  return { stack: stack.stack, findings: stack.findings };
+  const { stack, findings } = stackOf(name, file, written, project);
+  return { stack: { ...stack, embedded: embedded !== undefined }, findings };
 }
 
 function stackOf(name: string, file: string, written: StackFile, project: Project) {
@@ -70,7 +72,7 @@ function stackOf(name: string, file: string, written: StackFile, project: Projec
       wrong("aws:allowedAccountIds", "is not a list of account IDs, so the provider would refuse it", todo),
     );
   }
-  const stack: Stack = {
+  const stack: Omit<Stack, "embedded"> = {
     name,
     file,
     ...judged,

@@ -130,8 +130,13 @@ async function look(tool: Tool, run: Run): Promise<Finding> {
   return ok(name, `${found} (${least} or newer)`);
 }
 
-/** The programs on PATH and their versions. */
-export async function checkTools(kubernetesVersion: string | undefined, run: Run): Promise<Finding[]> {
+/** The programs on PATH and their versions. @param embedded the program runs with the project's own Node.js, not with the one on PATH */
+export async function checkTools(
+  kubernetesVersion: string | undefined,
+  run: Run,
+  embedded = false,
+): Promise<Finding[]> {
   const newest = kubernetesVersions.at(-1) ?? "";
-  return Promise.all(tools(kubernetesVersion ?? newest).map((tool) => look(tool, run)));
+  const needed = tools(kubernetesVersion ?? newest).filter(({ name }) => !(embedded && name === "node"));
+  return Promise.all(needed.map((tool) => look(tool, run)));
 }

@@ -4,15 +4,33 @@ import { run } from "../instance/index.ts";
 /** What is read of a Flux object, a pod or any other object with conditions. */
 export interface KubernetesObject {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly generation?: number };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly generation?: number;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+  };
   readonly spec?: { readonly suspend?: boolean };
   readonly status?: {
     readonly phase?: string;
     readonly observedGeneration?: number;
     readonly lastAppliedRevision?: string;
     readonly artifact?: { readonly revision?: string };
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly lastTransitionTime?: string;
+    }[];
+    readonly initContainerStatuses?: readonly Container[];
+    readonly containerStatuses?: readonly Container[];
   };
+}
+
+interface Container {
+  readonly state?: { readonly waiting?: { readonly reason?: string } };
 }
 
 // Each poll costs a process and an EKS token.

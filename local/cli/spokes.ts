@@ -7,7 +7,7 @@ type Conditions = NonNullable<KubernetesObject["status"]>["conditions"];
 /** What is read of a Spoke. */
 export interface Spoke {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec: { readonly deletionProtection?: boolean };
+  readonly spec: { readonly deletionProtection?: boolean; readonly environment?: string };
   readonly status?: {
     readonly phase?: string;
     readonly message?: string;

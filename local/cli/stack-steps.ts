@@ -32,7 +32,8 @@ import type { Step } from "./steps.ts";
 
 const FLUX_SECONDS = 300;
 const PODS_SECONDS = 300;
-const FLUX_KINDS = ["gitrepositories.source.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
+/** What Flux applies, and from where. */
+export const FLUX_KINDS = ["gitrepositories.source.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
 
 /** Pulumi with its plugins and stack, and the commands and the env file for a person's shell. */
 const toolsStep: Step<Fleet> = {
@@ -126,7 +127,7 @@ export async function clustersOf(instance: Instance): Promise<Cluster[]> {
 }
 
 /** The clusters that can be reached: a cluster has an endpoint and a CA once it is active. */
-const reachable = (clusters: readonly Cluster[]): ClusterAccess[] =>
+export const reachable = (clusters: readonly Cluster[]): ClusterAccess[] =>
   clusters.flatMap(({ name, endpoint, certificateAuthority }) =>
     name === undefined || endpoint === undefined || certificateAuthority?.data === undefined
       ? []
@@ -169,9 +170,6 @@ export const fluxStates = async (kubectl: Kubectl, revision?: string) =>
 
 /** Why each pod isn't Ready; undefined for those that are. */
 export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["pods"])).map((pod) => unready(pod));
-
-/** Why each node isn't Ready; undefined for those that are. */
-export const nodeStates = async (kubectl: Kubectl) => (await objects(kubectl, ["nodes"])).map((node) => unready(node));
 
 const fluxStep: Step<Fleet> = {
   name: "wait until Flux has applied the repository",

@@ -1,12 +1,89 @@
-// `npm run status`: what runs and what is not as it should be. Exit code 0: all is well; 1: something isn't, or nothing runs.
-import { defaultDir, findInstance, readText } from "../instance/index.ts";
+// `npm run status`: what runs, what is on its way and what is not as it should be, on the hub and every spoke. Exit code 0: all is
+// well; 1: something isn't, or nothing runs; 2: something is not finished yet.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fleetNames } from "../../lib/names.ts";
+import { defaultDir, findInstance, type Instance, readText } from "../instance/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { differences } from "../toolchain/differences.ts";
 import { main, underWay } from "./command.ts";
-import { isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
-import { clustersOf, fluxStates, hubKubectl, nodeStates, podStates } from "./stack-steps.ts";
+import { type Kubectl, kubectlFor, objects } from "./flux.ts";
+import { clusterNotes, type Note, objectNotes, processNotes, spokeNotes, verdict } from "./health.ts";
+import { kubeconfig } from "./kubeconfig.ts";
+import { fleetNameOf } from "./pulumi.ts";
+import { spokeLine, spokesOf } from "./spokes.ts";
+import { clustersOf, FLUX_KINDS, reachable } from "./stack-steps.ts";
 
 const EVENTS_SHOWN = 5;
+
+const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).trim().split("\n")[0];
+
+async function showProcesses(instance: Instance): Promise<Note[]> {
+  console.log(`Instance ${instance.index} in ${instance.dir}\n\nProcesses`);
+  const processes = await supervisorOf(instance).list();
+  for (const { id, state, pid, restarts, message } of processes) {
+    const note = message === undefined || state === "ready" ? "" : `  ${message}`;
+    console.log(`  ${id.padEnd(32)} ${state.padEnd(9)} pid ${pid ?? "-"}  restarts ${restarts}${note}`);
+  }
+  const events = ((await readText(instance.paths.events)) ?? "").trimEnd().split("\n").slice(-EVENTS_SHOWN);
+  if (events.some((line) => line !== ""))
+    console.log(`\nLast events (${instance.paths.events})\n  ${events.join("\n  ")}`);
+  return processNotes(processes);
+}
+
+/** Counts what is Ready on a cluster. */
+async function showObjects(kubectl: Kubectl): Promise<Note[]> {
+  const served = (await kubectl(["api-resources", "--output", "name"])).split("\n");
+  const notes: Note[] = [];
+  for (const [title, kinds] of [
+    ["Nodes", ["nodes"]],
+    ["Flux objects", FLUX_KINDS.filter((kind) => served.includes(kind))],
+    ["Pods", ["pods"]],
+  ] as const) {
+    const found = kinds.length === 0 ? [] : await objects(kubectl, kinds);
+    const unready = objectNotes(found, Date.now());
+    console.log(`    ${title}: ${found.length - unready.length} of ${found.length} Ready`);
+    notes.push(...unready);
+  }
+  return notes;
+}
+
+async function showSpokes(kubectl: Kubectl): Promise<Note[]> {
+  const spokes = await spokesOf(kubectl);
+  console.log(`\nSpokes${spokes.length === 0 ? ": none" : ""}`);
+  for (const spoke of spokes) console.log(`  ${spokeLine(spoke)}`);
+  return spokes.flatMap(spokeNotes);
+}
+
+/** The clusters, and what runs on those that can be reached from here. */
+async function showClusters(instance: Instance, folder: string, absent: Note["sort"]): Promise<Note[]> {
+  const clusters = await clustersOf(instance);
+  const hub = fleetNames(await fleetNameOf("local")).hubCluster;
+  const config = join(folder, "kubeconfig");
+  await writeFile(config, kubeconfig(reachable(clusters), join(instance.paths.bin, "aws")), { mode: 0o600 });
+  const kubectlOf = (name: string): Kubectl => {
+    const kubectl = kubectlFor(join(instance.paths.bin, "kubectl"), name, process.env);
+    return (args) => kubectl(["--kubeconfig", config, "--request-timeout", "20s", ...args]);
+  };
+  const notes: Note[] = [];
+  console.log("\nClusters");
+  for (const { name = "", version, status, endpoint } of clusters) {
+    console.log(`  ${name}  Kubernetes ${version}  ${status}  ${endpoint ?? ""}`);
+    notes.push(...clusterNotes(name, status));
+    if (status !== "ACTIVE" && status !== "UPDATING") continue;
+    try {
+      const found = await showObjects(kubectlOf(name));
+      notes.push(...found.map((note) => ({ ...note, text: `${name}: ${note.text}` })));
+    } catch (error) {
+      // A spoke may admit others than this machine and its user; the hub says of it whether it is well.
+      notes.push({ sort: name === hub ? absent : "unknown", text: `${name} doesn't answer: ${firstLine(error)}` });
+    }
+  }
+  const running = clusters.find(({ name, status }) => name === hub && (status === "ACTIVE" || status === "UPDATING"));
+  if (running === undefined) return [...notes, { sort: absent, text: `the hub ${hub} does not run` }];
+  return [...notes, ...(await showSpokes(kubectlOf(hub)))];
+}
 
 await main(async () => {
   const dir = defaultDir();
@@ -17,54 +94,21 @@ await main(async () => {
     console.log(`Nothing runs in ${dir}: npm start brings it up.`);
     return 1;
   }
-  const faults: string[] = [];
-  console.log(`Instance ${instance.index} in ${dir}\n\nProcesses`);
-  const processes = await supervisorOf(instance).list();
-  for (const { id, state, pid, restarts, message } of processes) {
-    const note = message === undefined || state === "ready" ? "" : `  ${message}`;
-    console.log(`  ${id.padEnd(32)} ${state.padEnd(9)} pid ${pid ?? "-"}  restarts ${restarts}${note}`);
-    if (state !== "ready") faults.push(`process ${id} is ${state}`);
-  }
-  if (processes.length === 0) faults.push("no process runs: the supervisor is gone or nothing was started");
-
-  const events = ((await readText(instance.paths.events)) ?? "").trimEnd().split("\n").slice(-EVENTS_SHOWN);
-  if (events.some((line) => line !== ""))
-    console.log(`\nLast events (${instance.paths.events})\n  ${events.join("\n  ")}`);
-
+  // npm start and npm run down stop and start what is asked here.
+  const absent = busy === undefined ? "fault" : "progress";
+  const notes = await showProcesses(instance);
+  const folder = await mkdtemp(join(tmpdir(), "fleet-status-"));
   try {
-    console.log("\nClusters");
-    for (const { name, version, status, endpoint } of await clustersOf(instance)) {
-      console.log(`  ${name}  Kubernetes ${version}  ${status}  ${endpoint}`);
-      if (status !== "ACTIVE") faults.push(`cluster ${name} is ${status}`);
-    }
-    const kubectl = await hubKubectl(instance, "local");
-    const spokes = await spokesOf(kubectl);
-    console.log(`\nSpokes${spokes.length === 0 ? ": none" : ""}`);
-    for (const spoke of spokes) {
-      console.log(`  ${spokeLine(spoke)}`);
-      if (!isSpokeReady(spoke)) faults.push(`spoke ${spokeLine(spoke)}`);
-    }
-    for (const [title, states] of [
-      ["Nodes", await nodeStates(kubectl)],
-      ["Flux objects", await fluxStates(kubectl)],
-      ["Pods", await podStates(kubectl)],
-    ] as const) {
-      const waiting = states.filter((state) => state !== undefined);
-      console.log(
-        `\n${title}: ${states.length - waiting.length} of ${states.length} Ready${waiting.map((state) => `\n  ${state}`).join("")}`,
-      );
-      faults.push(...waiting);
-    }
+    notes.push(...(await showClusters(instance, folder, absent)));
   } catch (error) {
-    faults.push(`the hub doesn't answer: ${error instanceof Error ? error.message : String(error)}`);
+    notes.push({ sort: absent, text: `the hub can't be looked at: ${firstLine(error)}` });
+  } finally {
+    await rm(folder, { recursive: true });
   }
   console.log("\nIn other versions than production");
   for (const { part, production, local } of differences())
     console.log(`  ${part}: ${local}; production: ${production}`);
-  console.log(
-    faults.length === 0
-      ? "\nAll is well."
-      : `\nNot as it should be:\n${faults.map((fault) => `- ${fault}`).join("\n")}`,
-  );
-  return faults.length === 0 ? 0 : 1;
+  const { text, code } = verdict(notes);
+  console.log(`\n${text}`);
+  return code;
 });

@@ -1,8 +1,16 @@
 import { join } from "node:path";
 import type { Instance } from "../instance/index.ts";
 import { demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
+import { isSpokeReady, type Spoke, spokeLine } from "./spokes.ts";
 
 const second = { spoke: "green", environment: "prod" };
+
+/** What runs at the end of `npm start`. */
+export interface Present {
+  readonly spokes: readonly Spoke[];
+  /** Names of the spokes for which gitops-workloads has the demo's application. */
+  readonly withApp: readonly string[];
+}
 
 /** What a person can do with the hub. */
 const onTheHub = ({ paths, awsEndpoint }: Instance) => `
@@ -14,6 +22,7 @@ The hub runs. To use it from this shell:
   pulumi up                                 the same program again: no changes
   pulumi stack output                       deploy keys, sealing certificates, the GitOps bridge
   aws eks describe-cluster --name fleet-hub the AWS API, on ${awsEndpoint}
+  fleet doctor --stack local                checks the stack, its logins, quotas and Git server
 
 Push a change, Flux applies it:
   git clone ${join(paths.git, "gitops-system.git")} /tmp/gitops-system && cd /tmp/gitops-system
@@ -22,23 +31,41 @@ Push a change, Flux applies it:
   kubectl get configmap cluster-info -n flux-system -o yaml
 `;
 
-/** What a person can do with the demo's spoke, and how to add another. */
-const onSpokes = ({ paths }: Instance) => `
-Spoke ${demo.spoke} (${demo.environment}) runs, with ${demo.app} on it:
-  kubectl get spokes -n spokes
-  kubectl --context fleet-spoke-${demo.spoke} -n ${demo.app} port-forward service/${demo.app} 9898:http   and in another shell:
+/** How a spoke is, and what a person can do with it. */
+function onSpoke(spoke: Spoke, { withApp }: Present): string {
+  const { name } = spoke.metadata;
+  if (!isSpokeReady(spoke))
+    return `
+Spoke ${spokeLine(spoke)}
+  kubectl get spoke ${name} -n spokes --watch --output wide
+`;
+  const context = `kubectl --context ${spoke.status?.cluster?.name ?? `fleet-spoke-${name}`}`;
+  const title = `Spoke ${name}${spoke.spec.environment === undefined ? "" : ` (${spoke.spec.environment})`} runs`;
+  if (!withApp.includes(name))
+    return `
+${title}:
+  ${context} get pods -A
+`;
+  return `
+${title}; gitops-workloads puts ${demo.app} on it:
+  ${context} -n ${demo.app} port-forward service/${demo.app} 9898:http   and in another shell:
   curl http://localhost:9898/api/info
-  kubectl --context fleet-spoke-${demo.spoke} -n ${demo.app} get tables,queues,pods
+  ${context} -n ${demo.app} get tables,queues,pods
+`;
+}
 
-Add a second one, of another environment:
+const addSpoke = ({ paths }: Instance) => `
+Add a spoke, of another environment:
   git clone ${join(paths.git, "gitops-system.git")} /tmp/fleet-system && cd /tmp/fleet-system
   fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 \\
     --admin ${deployerArn} --public-access-cidr ${machineCidr}
   git add . && git commit -m "Add spoke ${second.spoke}" && git push
   kubectl get spoke ${second.spoke} -n spokes --watch --output wide
   npm start                                 adds it to the kubeconfig (in the project's folder)
+`;
 
-And the application on it:
+const addApp = ({ paths }: Instance) => `
+Put the application on ${second.spoke}:
   git clone ${join(paths.git, "gitops-workloads.git")} /tmp/fleet-workloads && cd /tmp/fleet-workloads
   fleet onboard ${demo.app} --cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} \\
     --repository-url ${sshUrlOf(demo.appRepository)}
@@ -46,12 +73,19 @@ And the application on it:
   git add . && git commit -m "Onboard ${demo.app} on ${second.spoke}" && git push
 `;
 
-/** What a person can do next. */
-export function summary(instance: Instance, { hubOnly }: { readonly hubOnly: boolean }): string {
-  return `${onTheHub(instance)}${hubOnly ? "" : onSpokes(instance)}
+/** What runs, and what a person can do next: of that, only what is not done yet. */
+export function summary(instance: Instance, present: Present): string {
+  const has = present.spokes.some(({ metadata }) => metadata.name === second.spoke);
+  return [
+    onTheHub(instance),
+    ...present.spokes.map((spoke) => onSpoke(spoke, present)),
+    ...(has ? [] : [addSpoke(instance)]),
+    ...(present.withApp.includes(second.spoke) ? [] : [addApp(instance)]),
+    `
 npm run status    what runs, restarts, what is not Ready
 npm test          the tests, on an instance of their own
 npm run down      removes everything
 Logs: ${join(instance.dir, "logs")}
-`;
+`,
+  ].join("");
 }

@@ -25,7 +25,7 @@ const everywhere =
   };
 
 const look = (fetch: Fetch, settings = {}, encrypted: readonly string[] = []) =>
-  checkReferences({ settings, encrypted }, { root, fetch, pauses: [], today });
+  checkReferences({ settings, encrypted, embedded: false }, { root, fetch, pauses: [], today });
 
 describe("fleet doctor, packages", () => {
   test("are ok when every chart, image and package of the project's files is there", async () => {
@@ -73,13 +73,26 @@ describe("fleet doctor, packages", () => {
     };
     const settings = { chartsRegistry: "https://charts.example" };
     const found = await checkReferences(
-      { settings, encrypted: [] },
-      { root, fetch: onlyCharts, pauses: [], today, embedded: true },
+      { settings, encrypted: [], embedded: true },
+      { root, fetch: onlyCharts, pauses: [], today },
     );
     expect(new Set(asked)).toEqual(new Set(["charts.example"]));
     expect(found[0]).toMatchObject({ status: "ok", name: "charts" });
     expect(found.slice(1).every(({ status }) => status === "note")).toBe(true);
     expect(found[1]).toMatchObject({ name: "images, packages", todo: expect.stringContaining("check:upstream") });
+  });
+
+  test("that an embedded cloud lacks are wrong where every fleet needs them, and worth a note where it may leave them out", async () => {
+    const none: Fetch = async () => Response.json({ entries: {} });
+    const settings = { chartsRegistry: "https://charts.example" };
+    const found = await checkReferences(
+      { settings, encrypted: [], embedded: true },
+      { root, fetch: none, pauses: [], today },
+    );
+    const statusOf = (chart: string) => found.find(({ name }) => name.startsWith(`chart ${chart} `))?.status;
+    expect(["flux2", "sealed-secrets", "kyverno", "metrics-server"].map(statusOf)).toEqual([
+      ...["wrong", "wrong", "note", "note"],
+    ]);
   });
 
   test("are not the actions of the project's workflows, which no cluster fetches", () => {

@@ -61,10 +61,17 @@ describe("fleet doctor on an embedded cloud", () => {
     writeFileSync(join(stacks, "Pulumi.dev.yaml"), stringify({ ...dev, encryptionsalt: "v1:salt" }));
     const read = (configFile?: string, stack = "dev") =>
       readStack({ root, stack, configFile, surroundings: surroundings() }, noPrograms);
-    expect((await read()).stack).toMatchObject({ hasPassphrase: true, file: join(stacks, "Pulumi.dev.yaml") });
+    expect((await read()).stack).toMatchObject({
+      embedded: true,
+      hasPassphrase: true,
+      file: join(stacks, "Pulumi.dev.yaml"),
+    });
     const named = join(root, "stacks", "Pulumi.dev.yaml");
     expect((await read(named)).stack?.file).toBe(named);
-    expect((await read(undefined, "prod")).stack?.file).toBe(join(root, "stacks", "Pulumi.prod.yaml"));
+    expect((await read(undefined, "prod")).stack).toMatchObject({
+      embedded: false,
+      file: join(root, "stacks", "Pulumi.prod.yaml"),
+    });
   });
 
   test("reads what FLEET_SURROUNDINGS names, and says what to do when that is gone", () => {

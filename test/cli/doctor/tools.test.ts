@@ -27,6 +27,12 @@ describe("fleet doctor, tools", () => {
     expect(all["ssh"]?.message).toBe("9.2 (7.4 or newer)");
   });
 
+  test("do not include Node.js where the project's own runs the program", async () => {
+    const all = await checkTools("1.34", programs({ ...printed, node: "v20.20.2\n" }), true);
+    expect(all.map(({ name }) => name)).not.toContain("node");
+    expect(all.every(({ status }) => status === "ok")).toBe(true);
+  });
+
   test("that are missing must be installed where they are needed, and are only told of where they are not", async () => {
     const all = await checkTools("1.34", noPrograms);
     const missing = all.map(({ name, status }) => [name, status]);

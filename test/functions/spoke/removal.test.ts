@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { labelKeys } from "../../../lib/labels.ts";
 import { example, exampleNames, nodeGroup, spoke } from "./support/fixtures.ts";
 import { failing, hubAdmin, running, World } from "./support/world.ts";
