@@ -1,11 +1,16 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hubFolder } from "../../lib/layout.ts";
-import { repositories } from "../../lib/names.ts";
+import { fleetNames, repositories } from "../../lib/names.ts";
 import { sampleApp } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 
 /** The commands that lead from what fleet init has written to a hub, a spoke and an application; the README says what one sees. */
+
+interface Step {
+  readonly what: string;
+  readonly commands: readonly string[];
+}
 
 /** `<owner>/<repository>` of a URL at GitHub. */
 const atGitHub = (url: string): string | undefined =>
@@ -14,12 +19,43 @@ const atGitHub = (url: string): string | undefined =>
 /** A path for a shell, in quotes where it needs them. */
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
 
+/** Empty repositories at the Git host, and what makes them full. */
 function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest): string[] {
   const urls = { "gitops-system": systemUrl, "gitops-workloads": workloadsUrl, [sampleApp]: sampleAppUrl };
-  return Object.entries(urls).flatMap(([name, url]) =>
-    url === undefined ? [] : [`git -C ${quoted(join(folder, name))} push --set-upstream origin main   # ${url}`],
-  );
+  return Object.entries(urls).flatMap(([name, url]) => {
+    if (url === undefined) return [];
+    const repository = atGitHub(url);
+    return [
+      ...(repository === undefined ? [] : [`gh repo create ${repository} --private`]),
+      `git -C ${quoted(join(folder, name))} push --set-upstream origin main   # ${url}`,
+    ];
+  });
 }
+
+/** The version under which this checkout's composition function is published. */
+const functionVersion = (): string =>
+  JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "functions", "spoke", "package.json"), "utf8")).version;
+
+/** How the package of the composition function gets where the stack has it from. */
+function publication({ functionPackage }: InitRequest): Step {
+  if (functionPackage === undefined)
+    return {
+      what: "See that the hub can pull the composition function's package, or publish one of your own: docs/function-package.md",
+      commands: [],
+    };
+  return {
+    what: "Publish the composition function, unless you have; then make the package public, or give the hub a pull secret (docs/function-package.md)",
+    commands: [
+      "npx node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke",
+      `crane auth login ${functionPackage.split("/")[0]} --username <user> --password-stdin < <file with the token>`,
+      `crane push --index <folder that it prints> ${functionPackage}:v${functionVersion()}`,
+    ],
+  };
+}
+
+/** A commit in a repository that fleet init has written. */
+const commit = (repository: string, message: string): string =>
+  `git -C ${repository} add . && git -C ${repository} commit -m "${message}" && git -C ${repository} push`;
 
 /** What the stack still lacks, and only Pulumi can encrypt. */
 const secrets = ({ gitAuthentication }: InitRequest): string[] =>
@@ -45,9 +81,30 @@ const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitReq
     ? ""
     : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/private-endpoints.md)`;
 
-interface Step {
-  readonly what: string;
-  readonly commands: readonly string[];
+/** The spoke of the README. */
+const spoke = { name: "green", tenant: "payments" } as const;
+const app = "payment-app";
+
+/** The sample application on the spoke. */
+function application({ fleet, folder, region }: InitRequest, environment: string, url: string): Step {
+  const workloads = quoted(join(folder, "gitops-workloads"));
+  const byKey = url.startsWith("ssh:");
+  const repository = atGitHub(url);
+  const register =
+    repository === undefined
+      ? `# register the deploy key that it printed, read-only, at ${url}`
+      : `gh repo deploy-key add <(echo '<the key that it printed>') --repo ${repository} --title ${spoke.name}`;
+  const config = `../${spoke.name}.kubeconfig`;
+  return {
+    what: "Put the sample application on it",
+    commands: [
+      `npx fleet onboard ${app} --cluster ${spoke.name} --environment ${environment} --tenant ${spoke.tenant} --repository-url ${url}${byKey ? "" : " --token-file <file>"} --repository ${workloads}`,
+      ...(byKey ? [register] : []),
+      commit(workloads, `Onboard ${app} on ${spoke.name}`),
+      `aws eks update-kubeconfig --region ${region} --name ${fleetNames(fleet).spokePrefix}${spoke.name} --kubeconfig ${config}`,
+      `kubectl --kubeconfig ${config} -n ${app} get pods --watch`,
+    ],
+  };
 }
 
 function steps(request: InitRequest): Step[] {
@@ -84,17 +141,18 @@ function steps(request: InitRequest): Step[] {
     ...(existsSync(join(folder, "gitops-system", hubFolder(fleet)))
       ? []
       : [{ what: "Give the fleet its folders", commands: [`npx fleet new-fleet ${fleet} --repository ${system}`] }]),
+    publication(request),
     {
       what: "See that the repositories are what every cluster can take",
       commands: [`npx fleet check --repos ${quoted(folder)}`],
     },
-    { what: "Make the repositories at the Git host, empty, and push", commands: pushes(request) },
+    { what: "Make empty repositories at the Git host, and push", commands: pushes(request) },
     {
-      what: "Give the identity that deploys its rights",
+      what: "Give the identity that deploys its rights; an administrator's login is enough for a first try",
       commands: [`npx fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
     },
     {
-      what: "Make the stack; awskms:// names a KMS key that you have",
+      what: "Make the stack, where Pulumi is logged in; awskms:// names a KMS key that you have (README, step 3)",
       commands: [
         `pulumi stack init ${stack} --secrets-provider "awskms://alias/pulumi?region=${region}"`,
         ...secrets(request),
@@ -105,26 +163,26 @@ function steps(request: InitRequest): Step[] {
       what: "Commit the stack's file, with the key that Pulumi has written into it: without that key nobody reads its secrets",
       commands: [`git add ${file} && git commit -m "Add the stack ${stack}" ${file} && git push`],
     },
-    { what: `Make the hub${ofPrivateOnly(request)}`, commands: [`pulumi up --stack ${stack}`] },
+    {
+      what: `Make the hub${ofPrivateOnly(request)}, and look at it`,
+      commands: [
+        `pulumi up --stack ${stack}`,
+        `pulumi stack output kubeconfig --stack ${stack} > ../${stack}.kubeconfig && export KUBECONFIG=$PWD/../${stack}.kubeconfig`,
+        "kubectl get nodes",
+      ],
+    },
     ...(systemUrl.startsWith("ssh:")
       ? [{ what: "Register the deploy keys, read-only", commands: registration(request) }]
       : []),
     {
-      what: "Make a spoke: commit and push what this writes",
+      what: `Make a spoke, here ${spoke.name}`,
       commands: [
-        `npx fleet new-cluster <name> --environment ${spokeEnvironment} --tenant <team> --admin <ARN of your role> ${admitted} --repository ${system}`,
+        `npx fleet new-cluster ${spoke.name} --environment ${spokeEnvironment} --tenant ${spoke.tenant} --admin <ARN of your role> ${admitted} --repository ${system}`,
+        commit(system, `Add spoke ${spoke.name}`),
+        `kubectl -n spokes get spoke ${spoke.name} --watch --output wide`,
       ],
     },
-    ...(sampleAppUrl === undefined
-      ? []
-      : [
-          {
-            what: "Put the sample application on it, in the same way",
-            commands: [
-              `npx fleet onboard payment-app --cluster <name> --environment ${spokeEnvironment} --tenant <team> --repository-url ${sampleAppUrl}${sampleAppUrl.startsWith("https:") ? " --token-file <file>" : ""} --repository ${quoted(join(folder, "gitops-workloads"))}`,
-            ],
-          },
-        ]),
+    ...(sampleAppUrl === undefined ? [] : [application(request, spokeEnvironment, sampleAppUrl)]),
     ...(example === "prod" && publicAccessCidrs.length > 0
       ? [
           {

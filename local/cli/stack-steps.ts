@@ -176,9 +176,17 @@ const fluxStep: Step<Fleet> = {
   run: async (fleet, report) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
     const applied = async () => {
-      const revision = await headRevision(fleet.instance(), "gitops-system");
       await reconcileNow(kubectl);
-      await untilReady(() => fluxStates(kubectl, revision), FLUX_SECONDS, report);
+      let revision = "";
+      await untilReady(
+        async () => {
+          // At each look: somebody may push meanwhile.
+          revision = await headRevision(fleet.instance(), "gitops-system");
+          return fluxStates(kubectl, revision);
+        },
+        FLUX_SECONDS,
+        report,
+      );
       report(
         `every Kustomization is Ready at ${revision}, cloned from ${GIT_HOST} by ${(await choicesOf(fleet.instance())).git}`,
       );
