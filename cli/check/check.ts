@@ -1,4 +1,5 @@
 import { join, relative, resolve } from "node:path";
+import { isAlternative } from "./alternatives.ts";
 import { Definitions } from "./definitions.ts";
 import { Files, filesBelow, isFolder, isYaml } from "./files.ts";
 import { type Finding, Findings, type Warning } from "./findings.ts";
@@ -69,8 +70,11 @@ export const rules = {
   fleets: ({ root, fleet, findings }: Compiled) => checkFleets(join(root, "gitops-system"), fleet, findings),
 } as const;
 
-/** Manifests of the platform and governance teams that no cluster gets; an application's repository may hold other YAML too. */
-function unapplied(root: string, fleets: readonly Fleet[], { original }: Workspace): string[] {
+/**
+ * Manifests of the platform and governance teams that no cluster gets, whatever the stack chooses; an application's repository may hold
+ * other YAML too.
+ */
+function unapplied(root: string, fleets: readonly Fleet[], files: Files, { original }: Workspace): string[] {
   const steps = fleets.flatMap((fleet) => fleet.steps);
   const sources = steps.flatMap(({ tree }) =>
     tree ? [...tree.kustomizations, ...tree.resources, ...tree.patches] : [],
@@ -79,9 +83,23 @@ function unapplied(root: string, fleets: readonly Fleet[], { original }: Workspa
   return ["gitops-system", "gitops-workloads"]
     .map((name) => join(root, name))
     .filter(isFolder)
-    .flatMap(filesBelow)
-    .filter((file) => isYaml(file) && !applied.has(file))
+    .flatMap((repository) => {
+      const yaml = filesBelow(repository).filter(isYaml);
+      const left = yaml.filter((file) => !applied.has(file));
+      const chosen = left.length === 0 ? () => false : isAlternative(repository, yaml, files);
+      return left.filter((file) => !chosen(file));
+    })
     .map((file) => relative(root, file));
+}
+
+/** That fields were not checked, and what would check them; with `given` definitions somebody wants to know of each kind that is left. */
+function unchecked(kinds: readonly string[], given: boolean): string {
+  if (given)
+    return `no definition of ${kinds.join(", ")}: their fields were not checked; give more with another --crds`;
+  return (
+    `the fields of ${kinds.length} kinds were not checked, for lack of definitions: on a hub kubectl get crds -o yaml > crds.yaml, then ` +
+    "fleet check --crds crds.yaml (fleet check --help says how to add Kubernetes' own kinds)"
+  );
 }
 
 /**
@@ -115,10 +133,10 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
         ...(build.notes ?? []),
         ...workspace.notes,
         ...notes,
-        ...(fleets.every(isWhole) ? unapplied(root, fleets, workspace).map((file) => `nothing applies ${file}`) : []),
-        ...(unknown.length > 0
-          ? [`no definition was given of ${unknown.join(", ")}: their fields were not checked`]
+        ...(fleets.every(isWhole)
+          ? unapplied(root, fleets, files, workspace).map((file) => `nothing applies ${file}`)
           : []),
+        ...(unknown.length > 0 ? [unchecked(unknown, paths.length > 0)] : []),
       ],
       clusters: fleets.flatMap(({ name, clusters }) =>
         [...clusters.keys()].map((cluster) => (several ? `${name}/${cluster}` : cluster)),
