@@ -2,7 +2,7 @@ import type { Fleet } from "../local/cli/fleet.ts";
 import type { Timings } from "../local/cli/steps.ts";
 
 /** An instance of the local stack with the hub on it, where nothing else is done. */
-export interface Subject {
+interface Subject {
   readonly fleet: Fleet;
   /** How long the steps took that brought it up. */
   readonly timings: Timings;
@@ -17,7 +17,7 @@ export interface Bench {
   readonly run: (subject: Subject) => Promise<Result>;
 }
 
-export interface Result {
+interface Result {
   /** Rows of cells. */
   readonly rows: readonly (readonly string[])[];
   /** Limits that were exceeded, each with what was measured; only ratios of one run have limits. */

@@ -184,7 +184,7 @@ function costs({ size, added, ready, before, after, idle }: Measured) {
 }
 
 /** What a fleet costs the hub that grows through `sizes`, and whether a spoke costs more the more there are. */
-export const fleetOf = (sizes: readonly number[]): Bench => ({
+const fleetOf = (sizes: readonly number[]): Bench => ({
   title:
     "The hub's cost by the number of spokes. The EKS clusters are recorded only, and the bootstrap chain is left out:\n" +
     "Spoke to Ready is network, control plane, nodes, add-ons, identities and handover. Processor time of the hub alone",

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { readConfig } from "../infra/config.ts";
-import type { Readable } from "../infra/rules.ts";
+import type { Readable } from "../infra/settings.ts";
 import type { Mistake } from "../lib/mistakes.ts";
 
 /** Stack files, read without Pulumi: nothing is decrypted, and no backend is asked. */

@@ -8,7 +8,7 @@ import { charts } from "./versions.ts";
 export const fluxNamespace = namespaces.flux;
 
 /** Flux's controllers that act in AWS, with the name of their service account. */
-export type FluxIdentity = "kustomize-controller" | "helm-controller";
+type FluxIdentity = "kustomize-controller" | "helm-controller";
 
 export interface FluxArgs {
   readonly chartsRegistry: string;

@@ -12,7 +12,7 @@ import type { ClusterNetwork } from "./network.ts";
 import { ServiceRole } from "./service-role.ts";
 
 /** How the Kubernetes API can be reached. */
-export interface EndpointAccess {
+interface EndpointAccess {
   readonly public: boolean;
   /** Networks that the public endpoint admits; at least one when it is public. */
   readonly publicCidrs: readonly string[];

@@ -5,7 +5,7 @@ import { ManagedSecret } from "./managed-secret.ts";
 /** Ten years: a sealed secret stays readable as long as its key; keys are replaced by new generations, not by expiry. */
 const validityPeriodHours = 10 * 365 * 24;
 
-export interface SealingKeyGeneration {
+interface SealingKeyGeneration {
   /** Environment whose clusters read the key, or cluster-<spoke> for a key that only this spoke reads. */
   readonly scope: string;
   readonly generation: string;

@@ -50,7 +50,7 @@ export const kubernetesReleases: readonly KubernetesRelease[] = [
 export const kubernetesVersions: readonly string[] = kubernetesReleases.map(({ minor }) => minor);
 
 /** Days before the end of a minor's standard support from which on it is warned about. */
-export const supportWarningDays = 90;
+const supportWarningDays = 90;
 
 /**
  * What is to be said of a minor's standard support on a day: undefined while its end is far, and of minors that the table doesn't have.

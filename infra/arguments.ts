@@ -12,29 +12,11 @@ import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary as tenantPolicy } from "../lib/iam/tenants.ts";
 import { clusterTag, fleetTag } from "../lib/labels.ts";
 import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
+import type { AwsAccount } from "./account.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { Settings } from "./settings.ts";
 
-/** The account, region and partition that the stack is deployed to. */
-export interface AwsAccount {
-  readonly accountId: pulumi.Output<string>;
-  readonly region: pulumi.Output<string>;
-  readonly partition: pulumi.Output<string>;
-  /** DNS suffix of the partition's services: `amazonaws.com`. */
-  readonly dnsSuffix: pulumi.Output<string>;
-}
-
 export type Tags = Readonly<Record<string, string>>;
-
-export function awsAccount(): AwsAccount {
-  const { partition, dnsSuffix } = aws.getPartitionOutput({});
-  return {
-    accountId: aws.getCallerIdentityOutput({}).accountId,
-    region: aws.getRegionOutput({}).region,
-    partition,
-    dnsSuffix,
-  };
-}
 
 /** Tags of every AWS resource: IAM policies and people tell fleets and clusters apart by them. */
 export function tags({ fleet, environment }: Settings): Tags {

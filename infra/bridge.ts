@@ -11,7 +11,8 @@ import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
-import type { AwsAccount, HubNetwork } from "./arguments.ts";
+import type { AwsAccount } from "./account.ts";
+import type { HubNetwork } from "./arguments.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { Settings } from "./settings.ts";
 

@@ -2,7 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../components/user-error.ts";
 import { supportWarning } from "../components/versions.ts";
 import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
-import { type Readable, rules } from "./rules.ts";
+import { rules } from "./rules.ts";
+import type { Readable } from "./settings.ts";
 import { type KeyName, keys, type Settings, setCommand } from "./settings.ts";
 
 /** The configuration as Pulumi has it: full key to text, and which keys are encrypted. */

@@ -1,7 +1,6 @@
 import { maxPublicAddresses, parseCidr, publicAddresses } from "../lib/cidr.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
-import type { Readable } from "./rules.ts";
-import { ownAddress } from "./settings.ts";
+import { ownAddress, type Readable } from "./settings.ts";
 
 /**
  * A private endpoint admits what is in the cluster's security group, which EKS makes with the cluster and which lets in itself only

@@ -1,8 +1,7 @@
 import { githubApi, givesTokensFor } from "../lib/github-api.ts";
 import { gitHost, knows } from "../lib/known-hosts.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
-import type { Readable } from "./rules.ts";
-import { setCommand } from "./settings.ts";
+import { type Readable, setCommand } from "./settings.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
 

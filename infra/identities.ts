@@ -11,7 +11,7 @@ import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
 import { fleetNames, type HubIdentity } from "../lib/names.ts";
-import type { AwsAccount } from "./arguments.ts";
+import type { AwsAccount } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
 /** The service account behind each identity on the hub. */

@@ -14,6 +14,7 @@ import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { SpokeGuard, SpokeRoll } from "../components/spoke-guard.ts";
 import { fleetNames, hubName, repositories } from "../lib/names.ts";
+import { awsAccount } from "./account.ts";
 import * as args from "./arguments.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { loadSettings } from "./config.ts";
@@ -21,7 +22,7 @@ import { hubIdentities, subjects } from "./identities.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
-const account = args.awsAccount();
+const account = awsAccount();
 const tags = args.tags(settings);
 
 // The hub: network, control plane, nodes.

@@ -1,7 +1,6 @@
 import { type Cidr, contains, overlaps, parseCidr, reservedProblem } from "../lib/cidr.ts";
 import { type Mistake, shown } from "../lib/mistakes.ts";
-import type { Readable } from "./rules.ts";
-import { egressAddress, ownAddress } from "./settings.ts";
+import { egressAddress, ownAddress, type Readable } from "./settings.ts";
 
 /** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */
 const subnetPrefixes = { min: 16, max: 28 };

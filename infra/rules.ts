@@ -7,10 +7,8 @@ import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
-import type { Settings } from "./settings.ts";
+import type { Readable } from "./settings.ts";
 
-/** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
-export type Readable = Partial<Settings>;
 export type Rule = (settings: Readable) => readonly Mistake[];
 
 /** The next supported version above one that no longer is, else the newest. */

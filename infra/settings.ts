@@ -5,7 +5,7 @@ import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts
 import { gitKeys } from "./git-keys.ts";
 
 /** A generation of a scope's sealing key. */
-export interface SealingKeyGeneration {
+interface SealingKeyGeneration {
   readonly scope: string;
   readonly generation: string;
   readonly active: boolean;
@@ -183,6 +183,9 @@ export type KeyName = keyof typeof keys;
 
 /** The value of every key. */
 export type Settings = { readonly [K in KeyName]: (typeof keys)[K] extends Key<infer T> ? T : never };
+
+/** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
+export type Readable = Partial<Settings>;
 
 /** The command that sets a key, with an example of its value; a secret is read from standard input. */
 export function setCommand(name: KeyName): string {

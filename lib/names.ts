@@ -14,7 +14,7 @@ export const nameLimits = {
   secret: 512,
 } as const;
 
-export type NameKind = keyof typeof nameLimits;
+type NameKind = keyof typeof nameLimits;
 
 /** The hub's name in the fleet: the name in its cluster secret and the last part of its EKS cluster's name. */
 export const hubName = "hub";

@@ -41,7 +41,7 @@ export interface Workspace {
 }
 
 /** The repositories are not as the compiler needs them. */
-export class WorkspaceError extends Error {
+class WorkspaceError extends Error {
   override name = "WorkspaceError";
 }
 
@@ -49,7 +49,7 @@ const systemName = "gitops-system";
 const workloadsName = "gitops-workloads";
 
 /** Name of the spoke that stands for all of an environment. */
-export const specimenName = (environment: string): string => `check-${environment}`;
+const specimenName = (environment: string): string => `check-${environment}`;
 
 /** The environment of which a spoke only stands for the template; undefined for a real one. */
 export const specimenOf = (name: string, { environments }: Pick<Workspace, "environments">): string | undefined =>

@@ -10,7 +10,7 @@ import { isStateful, replacedBy } from "./stateful.ts";
 /** What happens to the objects of one cluster between two states. */
 
 export const operations = ["created", "changed", "replaced", "deleted"] as const;
-export type Operation = (typeof operations)[number];
+type Operation = (typeof operations)[number];
 
 export interface Change {
   readonly operation: Operation;

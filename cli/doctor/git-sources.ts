@@ -1,4 +1,4 @@
-import type { Readable } from "../../infra/rules.ts";
+import type { Readable } from "../../infra/settings.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
 import type { Fleet } from "../sources.ts";
 import { isMissing, untold } from "./aws.ts";

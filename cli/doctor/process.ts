@@ -7,7 +7,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
 }

@@ -3,7 +3,7 @@ import {
   GetServiceQuotaCommand,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
-import type { Readable } from "../../infra/rules.ts";
+import type { Readable } from "../../infra/settings.ts";
 import { hubIdentities } from "../../lib/names.ts";
 import { type QuotaName, quotas } from "../../lib/quotas.ts";
 import { type AwsConfig, untold } from "./aws.ts";
@@ -68,7 +68,7 @@ interface Wanted {
 }
 
 /** What is left of a quota against what is to be made. Pure. */
-export function judged({ name, region, hub, spokes }: Wanted, value: number, { used, ofHub }: Usage): Finding {
+function judged({ name, region, hub, spokes }: Wanted, value: number, { used, ofHub }: Usage): Finding {
   const { name: title, service, code } = quotas[name];
   const own = Math.max(0, hub - ofHub);
   const needed = own + spokes * spokeShare[name];

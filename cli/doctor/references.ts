@@ -1,4 +1,4 @@
-import type { Readable } from "../../infra/rules.ts";
+import type { Readable } from "../../infra/settings.ts";
 import { projectReferences } from "../upstream/project.ts";
 import { collected, type Reference, title } from "../upstream/references.ts";
 import { type Outcome, type ResolveOptions, resolve } from "../upstream/resolve.ts";

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { relative, sep } from "node:path";
-import type { Readable } from "../../infra/rules.ts";
+import type { Readable } from "../../infra/settings.ts";
 import { type Mistake, shown } from "../../lib/mistakes.ts";
 import { forms, ownBoundaryMistakes } from "../deployer-policy.ts";
 import { fleetNameMistakes } from "../fleet-folders.ts";

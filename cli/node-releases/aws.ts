@@ -1,7 +1,7 @@
 import type { Run } from "../doctor/process.ts";
 
 /** AMI types of nodes, with the architecture in the names of AWS's parameters. */
-export const amiTypes: Readonly<Record<string, "x86_64" | "arm64">> = {
+const amiTypes: Readonly<Record<string, "x86_64" | "arm64">> = {
   AL2023_x86_64_STANDARD: "x86_64",
   AL2023_ARM_64_STANDARD: "arm64",
 };

@@ -3,7 +3,7 @@ import { type Client, need, Unanswered, Wrong } from "./http.ts";
 import type { AddonReference, KubernetesReference } from "./references.ts";
 
 /** EKS's release calendar as data for everybody: AWS's own API wants credentials. */
-export const calendar = "https://endoflife.date/api/amazon-eks.json";
+const calendar = "https://endoflife.date/api/amazon-eks.json";
 
 /** A minor of EKS with the last day of its standard support, as YYYY-MM-DD. */
 export interface Release {

@@ -9,7 +9,7 @@ export interface ChartReference {
 }
 
 /** A container image, or a Crossplane package, which is one too: host/name:tag, or with a digest. */
-export interface ImageReference {
+interface ImageReference {
   readonly kind: "image" | "package";
   readonly reference: string;
 }

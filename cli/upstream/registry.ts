@@ -3,7 +3,7 @@ import { ask, type Client, Unanswered, Wrong } from "./http.ts";
 /** The part of the OCI distribution API that tells what an image's name leads to (opencontainers/distribution-spec). */
 
 /** Nodes of a fleet may be of both: the sample hubs are Graviton machines, and a Spoke chooses for itself. */
-export const architectures = ["amd64", "arm64"] as const;
+const architectures = ["amd64", "arm64"] as const;
 
 const indexTypes = [
   "application/vnd.oci.image.index.v1+json",
@@ -27,7 +27,7 @@ interface Name {
 }
 
 /** Docker Hub is the host of names without one, and serves them under another. */
-export function parseName(reference: string): Name {
+function parseName(reference: string): Name {
   const [, name = "", digest] = /^([^@]+)(?:@(.+))?$/.exec(reference) ?? [];
   const [, withoutTag = name, tag] = /^(.+):([^/:]+)$/.exec(name) ?? [];
   const first = withoutTag.split("/")[0] as string;

@@ -12,7 +12,7 @@ export interface Spoke extends KubeObject {
   readonly status?: SpokeStatus;
 }
 
-export type NatGateways = "single" | "per-zone" | "none";
+type NatGateways = "single" | "per-zone" | "none";
 
 export interface SpokeSpec {
   readonly region: string;
@@ -62,7 +62,7 @@ export type EksAddon = (typeof eksAddons)[number];
 
 /** AMI types of nodes; the names are EKS's. */
 export const amiTypes = ["AL2023_x86_64_STANDARD", "AL2023_ARM_64_STANDARD"] as const;
-export type AmiType = (typeof amiTypes)[number];
+type AmiType = (typeof amiTypes)[number];
 
 export interface SpokeStatus {
   /** Written by Crossplane, from what the function says. */

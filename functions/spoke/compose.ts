@@ -46,7 +46,7 @@ export interface Question {
   readonly now: number;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly manifest: KubeObject;
   readonly ready: boolean;
 }

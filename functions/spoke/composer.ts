@@ -108,7 +108,7 @@ export class Composer {
 }
 
 /** An existing object as something to want: its specification, without what the API server and controllers added. */
-export function kept({ apiVersion, kind, metadata, spec, data }: KubeObject): KubeObject {
+function kept({ apiVersion, kind, metadata, spec, data }: KubeObject): KubeObject {
   const labels = Object.entries(metadata.labels ?? {}).filter(([name]) => !name.startsWith("crossplane.io/"));
   const annotation = metadata.annotations?.[externalNameAnnotation];
   return {

@@ -15,7 +15,7 @@ const reasons = ["Narrow", "Bootstrap", "ChangeRefused", "RoleTooNarrow", "Remov
 export type HubAccessReason = (typeof reasons)[number];
 
 /** An attempt of an object of the chain that the spoke's API server refused. */
-export interface Refusal {
+interface Refusal {
   /** Object, generation and revision: the same as long as the same thing is tried. */
   readonly attempt: string;
   /** The API server's words. */

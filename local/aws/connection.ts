@@ -14,7 +14,7 @@ export type AwsCredentials =
   | (() => Promise<{ accessKeyId: string; secretAccessKey: string; sessionToken?: string; expiration?: Date }>);
 
 /** Clients by the service names of endpoint settings (`AWS_ENDPOINT_URL_<NAME>`, `aws:endpoints`). */
-export interface ServiceClients {
+interface ServiceClients {
   readonly cloudwatchlogs: CloudWatchLogsClient;
   readonly dynamodb: DynamoDBClient;
   readonly ec2: EC2Client;
@@ -29,7 +29,7 @@ export interface ServiceClients {
 export type ServiceName = keyof ServiceClients;
 
 /** What a client's constructor is given here. */
-export interface ClientSettings {
+interface ClientSettings {
   readonly region: string;
   readonly endpoint?: string;
   readonly maxAttempts: number;

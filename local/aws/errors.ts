@@ -1,5 +1,5 @@
 /** The AWS error code: SDK v3 puts it into `name` (and, for older protocols, into `Code`). */
-export function errorCode(error: unknown): string {
+function errorCode(error: unknown): string {
   const { Code, name } = (error ?? {}) as { Code?: string; name?: string };
   return Code ?? name ?? "";
 }

@@ -6,7 +6,7 @@ import { currentOperation } from "./operation.ts";
 export type Properties = Record<string, unknown>;
 
 /** How a name is made up when the user gives none. */
-export interface AutoName {
+interface AutoName {
   readonly property: string;
   /** Longest name that AWS allows. */
   readonly maxLength: number;

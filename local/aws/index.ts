@@ -39,10 +39,10 @@ import { queue } from "./sqs/queue.ts";
 export * from "./clients.ts";
 export * from "./compare.ts";
 export * from "./errors.ts";
-export { type AwsFunction, functions } from "./functions.ts";
+export { functions } from "./functions.ts";
 export * from "./handler.ts";
 export * from "./lifecycle.ts";
-export { type Operation, withOperation } from "./operation.ts";
+export { withOperation } from "./operation.ts";
 
 const all: Handler[] = [
   ...[accessEntry, accessPolicyAssociation, addon, alias, cluster, defaultSecurityGroup, eip, instanceProfile],

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance } from "../instance/addresses.ts";
 import { addEndpoint, removeEndpoint } from "../instance/endpoints.ts";
@@ -187,9 +187,4 @@ async function ensureEncryption(cluster: ClusterAddresses): Promise<string> {
 
 function lockOf(instance: Instance, name: string): string {
   return `${instance.index}/cluster/${name}`;
-}
-
-/** PEM of a cluster's CA; rejects when the cluster was never started. */
-export async function certificateAuthority(instance: Instance, name: string): Promise<string> {
-  return await readFile(join(instance.paths.clusters, name, "pki", "ca.crt"), "utf8");
 }

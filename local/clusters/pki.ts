@@ -28,7 +28,7 @@ export interface Authority {
 }
 
 /** Whom a certificate names: for Kubernetes the user, its groups, and the addresses of a server. */
-export interface Subject {
+interface Subject {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   /** DNS names and IP addresses. */

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 
 /** `read` may fetch, `read-write` may also push. */
-export type Access = "read" | "read-write";
+type Access = "read" | "read-write";
 
 const repository = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, "a repository is lower case letters, digits and dashes");
 const access = z.enum(["read", "read-write"]);

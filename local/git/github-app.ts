@@ -10,7 +10,7 @@ const TOKEN_SECONDS = 3600;
 /** Greatest lifetime of an app's own JWT at GitHub ("Generating a JSON Web Token (JWT) for a GitHub App"). */
 const JWT_SECONDS = 600;
 /** User name with an installation token over Git. */
-export const TOKEN_USER = "x-access-token";
+const TOKEN_USER = "x-access-token";
 const PREFIX = "ghs_";
 
 /** The key that installation tokens are signed with: derived, so that they stay good when the server starts anew. */

@@ -5,7 +5,7 @@ import { type AccessList, grantsOfToken, isService, refusal, type Service } from
 import { grantsOfInstallation, installationOf, serveExchange, tokenKey } from "./github-app.ts";
 
 /** What a smart HTTP request is about; undefined for a path or a service that Git does not use. */
-export function parseRequest(
+function parseRequest(
   target: string,
 ): { repository: string; service: Service; path: string; query: string } | undefined {
   const url = new URL(target, "http://git");
@@ -24,9 +24,7 @@ function basicCredential(header: string | undefined): [string, string] | undefin
 }
 
 /** Splits what a CGI program wrote into status, headers and the rest; undefined while the headers are not complete. */
-export function parseCgi(
-  output: Buffer,
-): { status: number; headers: Record<string, string>; body: Buffer } | undefined {
+function parseCgi(output: Buffer): { status: number; headers: Record<string, string>; body: Buffer } | undefined {
   const end = output.indexOf("\r\n\r\n");
   if (end < 0) return undefined;
   const lines = output.subarray(0, end).toString().split("\r\n");

@@ -5,9 +5,9 @@ import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
 import { type AccessList, type App, type DeployKey, replaces, type Token } from "./access.ts";
 import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
-export type { Access, AccessList, DeployKey } from "./access.ts";
+export type { AccessList, DeployKey } from "./access.ts";
 export { commitTo, hasPath, isMarked, listFolder, mark } from "./commit.ts";
-export { BRANCH, type Published, publish } from "./repositories.ts";
+export { BRANCH, publish } from "./repositories.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";

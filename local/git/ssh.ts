@@ -33,7 +33,7 @@ export function knownHostsLine(host: string, privateKey: string): string {
 }
 
 /** A command line as git sends it: `git-upload-pack '/name.git'`, with or without the slash. */
-export function parseCommand(command: string) {
+function parseCommand(command: string) {
   const [, service, repository] = /^([a-z-]+) '\/?([a-z0-9][a-z0-9-]*)\.git'$/.exec(command) ?? [];
   return service !== undefined && repository !== undefined && isService(service) ? { service, repository } : undefined;
 }

@@ -42,7 +42,7 @@ export interface Instance {
 }
 
 /** Files and folders of an instance; those under `run` vanish with a reboot. */
-export interface InstancePaths {
+interface InstancePaths {
   readonly kubeconfig: string;
   /** Bare repositories, `<name>.git`. */
   readonly git: string;

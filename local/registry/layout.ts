@@ -4,7 +4,7 @@ import { link, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ImageFile, imageConfig, layerEntries, writeLayer } from "../toolchain/image-archive.ts";
 
-export interface Layer {
+interface Layer {
   /** Path in the image to what is there. */
   readonly files: Readonly<Record<string, ImageFile>>;
   /** Annotations in the manifest. */
@@ -12,7 +12,7 @@ export interface Layer {
 }
 
 /** A layer that is there already; several layouts share it by hard links. */
-export interface SharedLayer {
+interface SharedLayer {
   readonly tar: string;
   /** SHA-256 in hex. */
   readonly digest: string;

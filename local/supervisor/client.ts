@@ -9,7 +9,7 @@ import { logOf, tailOf } from "./logs.ts";
 import type { ProcessSpec, ProcessStatus } from "./spec.ts";
 import { SUPERVISOR_ID } from "./supervisor.ts";
 
-export type { Probe, ProcessSpec, ProcessState, ProcessStatus } from "./spec.ts";
+export type { ProcessSpec, ProcessStatus } from "./spec.ts";
 
 const STARTUP_SECONDS = 30;
 
@@ -54,7 +54,7 @@ export function supervisorOf(instance: Instance): SupervisorClient {
 }
 
 /** Starts the supervisor of an open instance unless it runs, and resolves once it answers. */
-export async function ensureSupervisor(instance: Instance): Promise<void> {
+async function ensureSupervisor(instance: Instance): Promise<void> {
   await withLock(`${instance.index}/supervisor-start`, async () => {
     if (await isUp(instance)) return;
     const present = processesOf(instance).some((process) => process.id === SUPERVISOR_ID);

@@ -4,7 +4,7 @@ import type { Instance } from "../instance/addresses.ts";
 import { isMissing } from "../instance/files.ts";
 
 /** A log above this size is moved to `<name>.1` (in place: its writer keeps the file open), so logs can't fill the disk. */
-export const LOG_LIMIT_BYTES = 32 << 20;
+const LOG_LIMIT_BYTES = 32 << 20;
 
 /** The log of a process. Pure. */
 export function logOf(instance: Instance, id: string): string {

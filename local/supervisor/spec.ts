@@ -74,6 +74,6 @@ export function checkSpec(spec: ProcessSpec): ProcessSpec {
 }
 
 /** Whether this can name a process (and its log file). Pure. */
-export function isProcessId(id: unknown): id is string {
+function isProcessId(id: unknown): id is string {
   return typeof id === "string" && /^[0-9A-Za-z][0-9A-Za-z._-]{0,199}$/.test(id);
 }

@@ -62,7 +62,7 @@ export interface Entry {
   readonly key: string;
 }
 
-export const entryDir = (entry: Entry): string => join(entry.root, entry.group, entry.key);
+const entryDir = (entry: Entry): string => join(entry.root, entry.group, entry.key);
 
 /** Whether the entry was finished, by this run or any earlier one. */
 export async function isComplete(entry: Entry): Promise<boolean> {

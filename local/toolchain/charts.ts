@@ -19,7 +19,7 @@ export const chartVersions = {
   "sealed-secrets": "2.19.3",
 } as const;
 
-export type ChartName = keyof typeof chartVersions;
+type ChartName = keyof typeof chartVersions;
 
 /** Fills an empty folder with a chart's source and returns the version of the program that it installs. */
 type Assemble = (folder: string) => Promise<string>;

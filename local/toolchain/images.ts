@@ -24,7 +24,7 @@ export const imageReferences = {
   podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
 } as const;
 
-export type ImageName = keyof typeof imageReferences;
+type ImageName = keyof typeof imageReferences;
 
 /** How an image is made of a program: where the program is in it, and the user, as in upstream's own image. */
 interface Recipe {

@@ -11,9 +11,8 @@ import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
 import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
 
-export { cacheRoot } from "./cache.ts";
 export { chartVersions } from "./charts.ts";
-export { type Image, type ImageName, imageReferences } from "./images.ts";
+export { type Image, imageReferences } from "./images.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */
 export interface Toolchain {

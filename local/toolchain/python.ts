@@ -5,7 +5,7 @@ import { run } from "./run.ts";
 const here = join(import.meta.dirname, "python");
 
 /** The environment depends on its pinned requirements and on the interpreter that it links to. */
-export async function pythonEntry(root: string): Promise<Entry> {
+async function pythonEntry(root: string): Promise<Entry> {
   const interpreter = await run(["python3", "-c", "import sys; print(sys.version, sys.base_prefix)"]);
   return { root, group: "python", key: contentKey({ ...(await readTexts(here, ["requirements.txt"])), interpreter }) };
 }

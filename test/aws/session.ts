@@ -107,7 +107,7 @@ export const checkout = ({ repositories }: Environment, name: ProofRepository): 
   checkoutOf(repositories[name], join(mkdtempSync(join(scratch, "checkout-")), name));
 
 /** The file of a repository that may be overwritten. */
-export const DISPOSABLE = ".disposable";
+const DISPOSABLE = ".disposable";
 
 /** Brings what `fleet init` begins with to the repositories, in place of all that was in them; gives the commit at the head of gitops-system. */
 export async function publish(environment: Environment): Promise<string> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../infra/config.ts";
-import { type Readable, rules } from "../../infra/rules.ts";
+import { rules } from "../../infra/rules.ts";
+import type { Readable } from "../../infra/settings.ts";
 import { project, stackConfig } from "../support/program.ts";
 
 /** The rules between keys, on settings that could be read: what they take, and what each blames. */

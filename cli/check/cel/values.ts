@@ -39,7 +39,7 @@ const header: Readonly<Record<string, Schema>> = {
   metadata: { type: "object", properties: { name: text, generateName: text } },
 };
 
-export const isWholeObject = (schema: Schema): boolean => schema["x-kubernetes-embedded-resource"] === true;
+const isWholeObject = (schema: Schema): boolean => schema["x-kubernetes-embedded-resource"] === true;
 
 /** The schema of a whole object. */
 export const asWhole = (schema: Schema): Schema => ({ ...schema, properties: { ...schema.properties, ...header } });

@@ -61,7 +61,7 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
 }
 
 /** The role of each controller on the spoke that acts in AWS. */
-export function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
+function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
   const { names, observed } = context;
   const { issuer } = controlPlaneFacts(context);
   const providerArn = observed.readyText("oidc-provider", "arn");

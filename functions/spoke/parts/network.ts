@@ -6,12 +6,12 @@ import { zoneNames } from "../zones.ts";
 const internet = "0.0.0.0/0";
 
 /** Zones of the spoke, from 0. */
-export function zones({ spoke }: Context): readonly number[] {
+function zones({ spoke }: Context): readonly number[] {
   return Array.from({ length: spoke.spec.network.zones }, (_, zone) => zone);
 }
 
 /** Zones with a NAT gateway. */
-export function natZones(context: Context): readonly number[] {
+function natZones(context: Context): readonly number[] {
   const all = zones(context);
   return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
 }

@@ -12,7 +12,7 @@ import { finishing, type Properties, resource, splitImportId } from "../handler.
 import { poll } from "../poll.ts";
 
 /** Targets of a route, by the input that names them. */
-export const routeTargets = {
+const routeTargets = {
   gatewayId: "GatewayId",
   natGatewayId: "NatGatewayId",
   networkInterfaceId: "NetworkInterfaceId",

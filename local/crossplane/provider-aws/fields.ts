@@ -1,6 +1,6 @@
 /** The shape of a managed resource's `spec.forProvider` and `status.atProvider`, as data: the CRDs and the mapping to the AWS handlers are made of it. */
 
-export type Scalar = "string" | "number" | "boolean";
+type Scalar = "string" | "number" | "boolean";
 
 /** Type of a field. `strings` keeps its order, `set` has none; `map` has texts as values. */
 export type FieldType =

@@ -4,7 +4,7 @@ import type { Fields } from "./fields.ts";
 import type { Metadata } from "./managed.ts";
 
 /** What an id can be derived from, besides the inputs. */
-export interface Account {
+interface Account {
   readonly accountId: string;
   readonly partition: string;
 }

@@ -280,7 +280,7 @@ interface FailureDetails {
 }
 
 /** An error in the words of AWS: its code and message. */
-export function messageOf(error: unknown): string {
+function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.name === "IncompleteError" && error.cause instanceof Error ? error.cause : error;
   const plain = ["Error", "TypeError", "UnresolvedError", "IncompleteError"];

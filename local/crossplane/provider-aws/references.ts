@@ -23,7 +23,7 @@ interface Selector {
 }
 
 /** A reference can't be resolved now: what it names is missing, or isn't ready. Trying again may help. */
-export class UnresolvedError extends Error {
+class UnresolvedError extends Error {
   override readonly name = "UnresolvedError";
 }
 

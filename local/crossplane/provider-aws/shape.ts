@@ -37,7 +37,7 @@ function toField(type: FieldType, value: unknown): unknown {
 }
 
 /** Fields from the properties of a handler, without those that are unknown here and those whose value is a secret. */
-export function toFields(fields: Fields, properties: Properties): Properties {
+function toFields(fields: Fields, properties: Properties): Properties {
   const entries = Object.entries(fields).flatMap(([name, field]) => {
     const { type, from = name, secret } = specOf(field);
     const value = secret ? undefined : toField(type, properties[from]);

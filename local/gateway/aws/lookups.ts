@@ -17,14 +17,14 @@ import type { Quota } from "../../../lib/quotas.ts";
 import type { OidcProvider } from "../sts/token.ts";
 import { type VpcNetwork, vpcNetwork } from "./peering.ts";
 
-export interface Role {
+interface Role {
   readonly arn: string;
   readonly name: string;
   /** Parsed trust policy, as stored. */
   readonly trustPolicy: string;
 }
 
-export interface Subnet {
+interface Subnet {
   readonly id: string;
   readonly vpcId: string;
   readonly zone: string;

@@ -17,7 +17,7 @@ import {
 } from "./operation.ts";
 import { callerPrincipal, existingPrincipal, type Principal, parsePrincipal } from "./principals.ts";
 
-export const CLUSTER_ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
+const CLUSTER_ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
 
 /** Types that take neither groups nor a user name of one's own. */
 const NODE_TYPES: readonly string[] = ["EC2_LINUX"];

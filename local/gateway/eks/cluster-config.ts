@@ -11,7 +11,7 @@ import {
 } from "./operation.ts";
 import { DEFAULT_VERSION, expectVersion } from "./versions.ts";
 
-export const LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"] as const;
+const LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"] as const;
 
 type Body = Readonly<Record<string, unknown>>;
 type VpcConfig = Cluster["resourcesVpcConfig"];

@@ -1,7 +1,7 @@
 import type * as eks from "@aws-sdk/client-eks";
 
 /** A shape of @aws-sdk/client-eks as REST JSON carries it: times are seconds since 1970. */
-export type Wire<T> = T extends Date
+type Wire<T> = T extends Date
   ? number
   : T extends readonly (infer E)[]
     ? Wire<E>[]

@@ -5,10 +5,10 @@ import { invalidParameter } from "./errors.ts";
 const DATES = ["20261002", "20261101"] as const;
 
 /** The releases of node images for a Kubernetes minor, oldest first: its version, a patch and a date. */
-export const nodeReleases = (version: string): string[] => DATES.map((date) => `${version}.4-${date}`);
+const nodeReleases = (version: string): string[] => DATES.map((date) => `${version}.4-${date}`);
 
 /** What a node group gets that asks for no release. */
-export const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
+const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
 
 /** Systems Manager's public parameters with the newest releases (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"). */
 export const publicParameters = (): Record<string, string> =>

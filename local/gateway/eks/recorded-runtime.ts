@@ -10,7 +10,7 @@ const ENDPOINT = "https://192.0.2.1";
  * Clusters of which nothing runs: control planes, nodes and add-ons are ACTIVE at once, and behind their endpoint is nothing. For
  * measuring what many spokes cost the hub. `certificateAuthority` is PEM.
  */
-export function recordedRuntime(certificateAuthority: string): ClusterRuntime {
+function recordedRuntime(certificateAuthority: string): ClusterRuntime {
   const nodes = new Map<string, Map<number, NodeSpec>>();
   const nodesOf = (cluster: string) => {
     const known = nodes.get(cluster) ?? new Map<number, NodeSpec>();

@@ -41,7 +41,7 @@ const ROUTES = OPERATIONS.map((operation) => {
 });
 
 /** The operation of a request with the decoded parts of its path, or undefined. */
-export function route(method: string, url: string): { operation: Operation; path: Record<string, string> } | undefined {
+function route(method: string, url: string): { operation: Operation; path: Record<string, string> } | undefined {
   const path = pathOf(url);
   for (const { operation, names, pattern } of ROUTES) {
     const match = operation.method === method ? pattern.exec(path) : null;

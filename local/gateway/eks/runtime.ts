@@ -34,7 +34,7 @@ export interface NumberRange {
 }
 
 /** Addresses of a cluster. */
-export interface ClusterNetwork {
+interface ClusterNetwork {
   readonly serviceCidr: string;
   readonly dnsAddress: string;
   /** Undefined for a cluster that nobody can reach. */

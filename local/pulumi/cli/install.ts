@@ -8,7 +8,7 @@ import { openSdk } from "../framework/shape.ts";
 import { CHECKOUT } from "./paths.ts";
 
 /** The packages that this project has stand-ins for. Each serves the version of its npm SDK. */
-export const PLUGINS = ["aws", "eks", "kubernetes", "random", "tls"] as const;
+const PLUGINS = ["aws", "eks", "kubernetes", "random", "tls"] as const;
 
 /** A plugin as installed. */
 export interface InstalledPlugin {

@@ -73,7 +73,7 @@ type Values = Record<string, unknown>;
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 /** Environment of the containers for plain options. A later entry for the same variable wins. */
-export function cniVariables(options: Values): { env: Record<string, string>; init: Record<string, string> } {
+function cniVariables(options: Values): { env: Record<string, string>; init: Record<string, string> } {
   const env: Record<string, string> = {};
   for (const [variable, option, fallback] of cniEnvironment) {
     const value = options[option] ?? fallback;

@@ -13,7 +13,7 @@ const honoured: (keyof ManagedNodeGroupArgs)[] = [
 ];
 
 /** Every mistake in the arguments, those that the real component refuses included. */
-export function managedNodeGroupArgumentErrors(args: ManagedNodeGroupArgs): ArgumentError[] {
+function managedNodeGroupArgumentErrors(args: ManagedNodeGroupArgs): ArgumentError[] {
   const errors = notHonoured(args, honoured);
   const fail = (property: keyof ManagedNodeGroupArgs, reason: string) => errors.push({ property, reason });
   if (args.cluster === undefined) fail("cluster", "is missing");

@@ -67,11 +67,6 @@ export function checkInputs(shape: ResourceShape, accepts: readonly string[] | u
   return failures;
 }
 
-/** A required input that the shape cannot list because it depends on others; helper for `check` hooks. */
-export function missing(token: string, property: string, why: string): CheckFailure {
-  return { property, reason: `${token} needs the property '${property}' ${why}` };
-}
-
 function checkTree(token: string, path: string, value: Value, allowed: Tree, failures: CheckFailure[]): void {
   if (allowed.anything || value === null || value instanceof Unknown) return;
   if (value instanceof Secret || value instanceof OutputValue) {

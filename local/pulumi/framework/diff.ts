@@ -1,5 +1,5 @@
 /** What changed between two sets of inputs, and what that means for the resource. */
-import { equal, hasUnknown, isMap, type Json, type PropertyMap, plain, reveal, Unknown, type Value } from "./values.ts";
+import { equal, hasUnknown, isMap, type Json, type PropertyMap, plain, reveal, type Value } from "./values.ts";
 
 /** How one property changed. `replace` when the resource has to be made anew for it. */
 export interface PropertyDiff {
@@ -86,7 +86,7 @@ function needsReplace(name: string, rules: DiffRules): boolean {
 }
 
 /** Property path as the engine writes it: keys that are not plain words are quoted. */
-export function join(path: string, key: string): string {
+function join(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path ? `${path}.${key}` : key;
 }
@@ -107,9 +107,4 @@ export function sameSet(before: Json, after: Json): boolean {
   if (!Array.isArray(before) || !Array.isArray(after) || before.length !== after.length) return false;
   const key = (value: Json) => JSON.stringify(value);
   return equal(before.map(key).sort(), after.map(key).sort());
-}
-
-/** True when the value changed to something that is not known yet. */
-export function isUnknown(value: Value | undefined): boolean {
-  return value !== undefined && reveal(value) instanceof Unknown;
 }

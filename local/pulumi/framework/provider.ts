@@ -65,7 +65,7 @@ export interface PreviewRequest<S> extends ResourceContext<S> {
 }
 
 /** A real creation: everything is known and in plain text. */
-export interface CreateRequest<S> extends ResourceContext<S> {
+interface CreateRequest<S> extends ResourceContext<S> {
   readonly inputs: JsonMap;
   /** The same inputs with their secret marks, for definitions that place marks themselves. */
   readonly rawInputs: PropertyMap;
@@ -78,7 +78,7 @@ export interface Created {
 }
 
 /** A refresh (with the last state and inputs) or an import (only the id). */
-export interface ReadRequest<S> extends ResourceContext<S> {
+interface ReadRequest<S> extends ResourceContext<S> {
   readonly id: string;
   readonly state: JsonMap;
   /** Inputs of the last update; undefined for an import. */
@@ -96,7 +96,7 @@ export interface Current {
 }
 
 /** A real update. */
-export interface UpdateRequest<S> extends ResourceContext<S> {
+interface UpdateRequest<S> extends ResourceContext<S> {
   readonly id: string;
   readonly oldInputs: JsonMap;
   readonly state: JsonMap;
@@ -105,7 +105,7 @@ export interface UpdateRequest<S> extends ResourceContext<S> {
 }
 
 /** A deletion. */
-export interface DeleteRequest<S> extends ResourceContext<S> {
+interface DeleteRequest<S> extends ResourceContext<S> {
   readonly id: string;
   readonly state: JsonMap;
   readonly inputs: JsonMap;
@@ -147,7 +147,7 @@ export interface ResourceDefinition<S> {
 }
 
 /** A function of the package (`aws.getCallerIdentity`): plain arguments in, outputs out. */
-export interface FunctionDefinition<S> {
+interface FunctionDefinition<S> {
   /** Allowed arguments. */
   readonly arguments: readonly string[];
   readonly required?: readonly string[];
@@ -162,7 +162,7 @@ export type Construct = (
 ) => Promise<{ urn: string | Output<string>; state: ProgramInputs }>;
 
 /** Outcome of a check of the provider's own configuration. */
-export interface ConfigDiffRequest {
+interface ConfigDiffRequest {
   readonly olds: PropertyMap;
   readonly news: PropertyMap;
 }

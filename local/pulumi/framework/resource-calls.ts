@@ -39,7 +39,7 @@ export function definitionOf<S>(provider: ProviderDefinition<S>, urn: string): R
 }
 
 /** Type token of a URN: `urn:pulumi:stack::project::parent$type::name`. */
-export function tokenOf(urn: string): string {
+function tokenOf(urn: string): string {
   return urn.split("::")[2]?.split("$").at(-1) ?? "";
 }
 

@@ -44,7 +44,7 @@ export function markSecret(map: PropertyMap, names: readonly string[]): Property
 const isCopy = (key: string): boolean => key.startsWith("__");
 
 /** Every string inside a secret of the value, in plain text. */
-export function secretTexts(value: Value, inside = false): string[] {
+function secretTexts(value: Value, inside = false): string[] {
   if (value instanceof Secret) return secretTexts(value.value, true);
   if (value instanceof OutputValue) return secretTexts(value.value, inside || value.secret);
   if (value instanceof Asset) return secretTexts(value.fields, inside);

@@ -18,7 +18,7 @@ import { type PropertyMap, plainMap } from "./values.ts";
 import { decode, encode } from "./wire.ts";
 
 /** The methods of the service for one provider; `shutdown` aborts what runs. */
-export function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | undefined) {
+function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | undefined) {
   let address = startAddress;
   let engine = connectEngine(address);
   let session: { value: S } | undefined;

@@ -24,7 +24,7 @@ const ASSET = "c44067f5952c0a294b673a41bacd8c17";
 const ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7";
 
 /** Sentinel that the engine reads as "unknown". */
-export const UNKNOWN_SENTINEL = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+const UNKNOWN_SENTINEL = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** Every sentinel that the engine may send: string, bool, number, array, asset, archive, object. */
 const UNKNOWN_SENTINELS: ReadonlySet<string> = new Set([
   UNKNOWN_SENTINEL,

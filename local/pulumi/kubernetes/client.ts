@@ -50,7 +50,7 @@ export interface ApiRequest {
 const ANSWER_TIMEOUT_MS = 60_000;
 
 /** True when a kubeconfig value is the content itself, not a path. */
-export function isContent(kubeconfig: string): boolean {
+function isContent(kubeconfig: string): boolean {
   return kubeconfig.includes("\n") || kubeconfig.trimStart().startsWith("{");
 }
 

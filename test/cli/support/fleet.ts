@@ -55,7 +55,7 @@ process.stdout.write(\`kind: SealedSecret\\nmetadata: { name: \${name}, namespac
 }
 
 /** Adds the folders of the fleet to a checkout of gitops-system. */
-export function addFleet(checkout: string): void {
+function addFleet(checkout: string): void {
   for (const part of ["clusters", "spokes"])
     cpSync(join(checkout, "templates", "fleet", part), join(checkout, part, "fleet"), { recursive: true });
 }

@@ -22,7 +22,7 @@ export interface SpokeOfTest {
 }
 
 /** Two in dev and one in prod; one of them a Kubernetes version behind. */
-export const spokesOfTest: readonly SpokeOfTest[] = [
+const spokesOfTest: readonly SpokeOfTest[] = [
   { name: "blue", environment: "dev", kubernetesVersion: "1.35" },
   { name: "teal", environment: "dev", kubernetesVersion: "1.34" },
   { name: "green", environment: "prod", kubernetesVersion: "1.35", more: "  deletionProtection: true\n" },

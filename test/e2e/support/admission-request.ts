@@ -33,7 +33,7 @@ export interface Requested {
 export const tenantNamespace = "payment-app";
 
 /** Keeps an object that is removed, as a controller does that has to remove something else first. */
-export const finalizer = "fleet.internal/test";
+const finalizer = "fleet.internal/test";
 
 /** The object, kept when it is removed. */
 export const kept = (object: Requested): Requested => ({

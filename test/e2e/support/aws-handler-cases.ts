@@ -2,7 +2,7 @@
 import type { Aws, Properties } from "../../../local/aws/index.ts";
 
 /** Makes a resource that a case depends on and returns its id; it is deleted after the case, in reverse order. */
-export type Make = (token: string, inputs: Properties) => Promise<string>;
+type Make = (token: string, inputs: Properties) => Promise<string>;
 
 export interface HandlerCase {
   readonly token: string;
@@ -14,7 +14,7 @@ export interface HandlerCase {
 const tags = { Name: "case", team: "platform" };
 const otherTags = { Name: "case", stage: "two" };
 
-export const trust = (service: string) =>
+const trust = (service: string) =>
   JSON.stringify({
     Version: "2012-10-17",
     Statement: [{ Effect: "Allow", Principal: { Service: [service] }, Action: ["sts:AssumeRole"] }],

@@ -8,7 +8,7 @@ const ON_THE_HUB_ALONE = ["spoke-api.test.ts", "spoke-guard.test.ts", "spoke-pol
  * Where a file of the e2e tests comes, by its name: what needs the hub alone, then its life and death (which ends with a full
  * `npm start`), then the spokes on it. Pure.
  */
-export function stageOf(file: string): number {
+function stageOf(file: string): number {
   const name = basename(file);
   if (name === "lifecycle.test.ts") return 1;
   return name.startsWith("spoke-") && !ON_THE_HUB_ALONE.includes(name) ? 2 : 0;

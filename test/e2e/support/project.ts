@@ -7,7 +7,7 @@ import { installPulumi, pulumiPaths, runPulumi } from "../../../local/pulumi/cli
 const CHECKOUT = path.dirname(path.dirname(path.dirname(import.meta.dirname)));
 
 /** What an operation did. */
-export interface Outcome {
+interface Outcome {
   readonly code: number;
   /** Number of resources by operation, e.g. `{ same: 4, replace: 1 }`. */
   readonly changes: Readonly<Record<string, number>>;

@@ -3,12 +3,12 @@ import { type Cases, kept, type Requested, tenantNamespace } from "./admission-r
 /** Orders in AWS from a tenant's namespace, and what tools/base/policies/tenant-resources.yaml says of them. */
 
 const cluster = "fleet-spoke-blue";
-export const own = `${cluster}_${tenantNamespace}`;
+const own = `${cluster}_${tenantNamespace}`;
 const others = `${cluster}_billing`;
 const region = "us-east-1";
 
 /** Crossplane's AWS provider on the spoke. */
-export const provider = "system:serviceaccount:crossplane-system:provider-aws";
+const provider = "system:serviceaccount:crossplane-system:provider-aws";
 
 interface Order {
   readonly externalName?: string;

@@ -37,7 +37,7 @@ export const policies: ReadonlyMap<string, Manifest> = new Map(
 export const bindingsOf = (policy: string): Manifest[] =>
   objects.filter(({ kind, spec }) => kind === "ValidatingAdmissionPolicyBinding" && spec.policyName === policy);
 
-export const parameters = objects.find(
+const parameters = objects.find(
   ({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "admission-parameters",
 ) as Manifest;
 

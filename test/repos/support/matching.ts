@@ -17,7 +17,7 @@ interface Selector {
 }
 
 /** Name of a kind in the API's paths. */
-export const pluralOf = (kind: string): string => `${kind.toLowerCase().replace(/y$/, "ie")}s`;
+const pluralOf = (kind: string): string => `${kind.toLowerCase().replace(/y$/, "ie")}s`;
 
 const among = (values: readonly string[] = [], value: string): boolean =>
   values.some((each) => each === "*" || each === value);

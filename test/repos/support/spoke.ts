@@ -14,7 +14,7 @@ import { build, files, generated, type Manifest, type Patch, patched } from "./k
 
 export const repos = join(import.meta.dirname, "..", "..", "..", "repos");
 export const system = join(repos, "gitops-system");
-export const workloads = join(repos, "gitops-workloads");
+const workloads = join(repos, "gitops-workloads");
 
 /** An example of the function with these add-ons in place of its own. */
 export function withAddons(name: string, addons: readonly string[]): Spoke {
@@ -22,7 +22,7 @@ export function withAddons(name: string, addons: readonly string[]): Spoke {
   return { ...spoke, spec: { ...spoke.spec, addons } };
 }
 
-export interface Applied {
+interface Applied {
   /** Name of the Flux Kustomization. */
   readonly by: string;
   /** Cluster that the objects are on. */

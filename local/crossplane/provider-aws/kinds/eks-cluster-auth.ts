@@ -42,7 +42,7 @@ async function token(aws: Aws, cluster: string): Promise<string> {
 }
 
 /** A kubeconfig (JSON is YAML) with one context, named like the cluster. */
-export function kubeconfig(name: string, endpoint: string, authority: string, userToken: string): string {
+function kubeconfig(name: string, endpoint: string, authority: string, userToken: string): string {
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",

@@ -14,6 +14,4 @@ export const families = { cloudwatchlogs, dynamodb, ec2, eks, iam, kms, secretsm
   readonly Kind[]
 >;
 
-export type Family = keyof typeof families;
-
 export const allKinds: readonly Kind[] = Object.values(families).flat();

@@ -5,7 +5,7 @@ import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import type { Addon, ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, unknownError } from "../updates.ts";
-import type { ReconcileContext } from "./cluster.ts";
+import type { ReconcileContext } from "./context.ts";
 import type { Again } from "./worker.ts";
 
 /** How often an add-on that comes up is looked at. */

@@ -3,24 +3,14 @@ import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import { IMAGE_CONFIG_CRD, imageConfigs } from "../cluster-objects/packages.ts";
 import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
-import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
 import { addonsStep } from "./addons.ts";
+import type { ReconcileContext } from "./context.ts";
 import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
 import type { StartedNodes } from "./nodegroup-nodes.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
 import type { Again } from "./worker.ts";
-
-/** What the background work needs beside the operations' context. */
-export interface ReconcileContext extends EksContext {
-  readonly gatewayAddress: string;
-  /** PEM of the CA that issued the webhook's certificate. */
-  readonly caCertificate: string;
-  webhookUrl(cluster: string): string;
-  /** Has who reaches which endpoint looked at again; resolves when that is in force. */
-  keepEndpoints(): Promise<void>;
-}
 
 /** How often a cluster's start may fail before its status says so. */
 const ATTEMPTS = 3;

@@ -6,7 +6,8 @@ import type { HttpResponse } from "../../../../local/gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../local/gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../local/gateway/aws/peering.ts";
 import type { EksContext } from "../../../../local/gateway/eks/operation.ts";
-import { type ReconcileContext, reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
+import { reconciler } from "../../../../local/gateway/eks/reconcile/cluster.ts";
+import type { ReconcileContext } from "../../../../local/gateway/eks/reconcile/context.ts";
 import { endpointKeeper } from "../../../../local/gateway/eks/reconcile/endpoints.ts";
 import { type Worker, worker } from "../../../../local/gateway/eks/reconcile/worker.ts";
 import { eksApi } from "../../../../local/gateway/eks/router.ts";
@@ -18,7 +19,7 @@ import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 const base = mkdtempSync(join(tmpdir(), "fleet-eks-"));
 afterAll(() => rmSync(base, { recursive: true, maxRetries: 5 }));
 
-export const ACCOUNT = "000000000000";
+const ACCOUNT = "000000000000";
 export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
 export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
 
@@ -81,7 +82,7 @@ export function fakeAws(clusterQuota = 100): FakeAws {
   };
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   /** The exception's name, undefined for an answer. */
   readonly error: string | undefined;
