@@ -6,6 +6,7 @@ import { fleetNames } from "../lib/names.ts";
 import { sealingScope, spokeNames } from "../lib/spoke.ts";
 import { type AppAccess, accessMistakes, appCredential } from "./app-credential.ts";
 import { type AppRequest, appMistakes, roleMistakes, scopeMistakes } from "./app-rules.ts";
+import { spokesIn } from "./fleet-folders.ts";
 import { instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
 import { certificateFor, type Fleet, scopesOf } from "./sources.ts";
@@ -18,11 +19,27 @@ export interface Onboarded {
   readonly publicKey?: string | undefined;
 }
 
+/** A cluster that is none of the fleet's spokes, by a checkout of gitops-system; Flux would never look into its folder. */
+function clusterMistakes(cluster: string, fleet: string, system: string): Mistake[] {
+  const spokes = spokesIn(system, fleet);
+  if (spokes.includes(cluster)) return [];
+  return [
+    {
+      key: "--cluster",
+      problem: `is not a spoke of ${fleet} in ${system}`,
+      got: cluster,
+      allowed: spokes.join(", ") || "(the fleet has no spokes)",
+      remedy: "correct the name, pull that checkout if the spoke is new, or make the spoke first: fleet new-cluster",
+    },
+  ];
+}
+
 const template = join("templates", "app");
 
 /**
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
- * repository: over SSH a new deploy key. What is wrong with the request is told before anything is written.
+ * repository: over SSH a new deploy key. What is wrong with the request is reported before anything is written.
+ * @param system checkout of gitops-system in which the cluster must be a spoke; without one, nobody looks
  * @throws UsageError that lists every mistake.
  */
 export async function onboardApp(
@@ -30,6 +47,7 @@ export async function onboardApp(
   request: AppRequest,
   connect: () => Promise<Fleet>,
   access: AppAccess = {},
+  system?: string,
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
   requireCheckout(checkout, "gitops-workloads", template);
@@ -48,6 +66,7 @@ export async function onboardApp(
     ]);
   }
   const fleet = await connect();
+  if (system !== undefined) refuse("onboard", clusterMistakes(cluster, fleet.name, system));
   refuse("onboard", roleMistakes(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
   refuse("onboard", scopeMistakes(request, scopesOf(fleet)));
   const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));

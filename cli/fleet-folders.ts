@@ -49,6 +49,18 @@ export const isLeftOver = (folder: string): boolean => {
 export const fleetsOf = (checkout: string, spoke: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((fleet) => existsSync(join(checkout, spokeFolder(fleet, spoke))));
 
+/** Whether a folder is a checkout of gitops-system. */
+export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, template));
+
+/** Names of a fleet's spokes in a checkout, those among them that lie as before fleets had folders. */
+export const spokesIn = (checkout: string, fleet: string): string[] =>
+  [
+    ...foldersIn(join(checkout, spokesFolder(fleet))).filter((name) =>
+      existsSync(join(checkout, spokeFolder(fleet, name), "spoke.yaml")),
+    ),
+    ...looseSpokes(checkout),
+  ].sort();
+
 /** What is wrong with a fleet of which a spoke is to be made or changed. */
 export function fleetMistakes(checkout: string, fleet: string): Mistake[] {
   if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];

@@ -1,8 +1,9 @@
-import { relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import type { Sealing } from "../lib/spoke.ts";
 import { onboardApp } from "./app-folder.ts";
+import { isSystemCheckout } from "./fleet-folders.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
-import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
+import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "./usage.ts";
 
 export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed Git credential";
 
@@ -10,8 +11,9 @@ const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME -
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL, commit and push.
 
-  --cluster NAME         the spoke
+  --cluster NAME         the spoke, which is looked up in a checkout of gitops-system
   --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
+  --system DIR           the checkout of gitops-system; default: gitops-system beside the checkout of gitops-workloads, if it is there
   --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
                          named where the fleet has a key of scope cluster-<cluster>
   --tenant NAME          team that owns the application
@@ -33,6 +35,7 @@ const options = {
   ...sourceOptions,
   cluster: { type: "string" },
   environment: { type: "string" },
+  system: { type: "string" },
   sealing: { type: "string" },
   tenant: { type: "string" },
   "repository-url": { type: "string" },
@@ -49,6 +52,14 @@ const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+/** The checkout of gitops-system that is named, or lies beside that of gitops-workloads; undefined when there is none. */
+export function systemBeside(workloads: string, named: string | undefined): string | undefined {
+  const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
+  if (isSystemCheckout(folder)) return folder;
+  if (named === undefined) return undefined;
+  throw new UsageError(`--system: ${folder} is not a checkout of gitops-system. See npx fleet onboard --help`);
+}
+
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parsed("onboard", argv, options);
   if (values.help === true) {
@@ -60,6 +71,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { cluster, environment, tenant, "repository-url": repositoryUrl } = required;
   const path = values.path ?? `./overlays/${environment}`;
   const checkout = resolve(values.repository ?? ".");
+  const system = systemBeside(checkout, values.system);
   const { folder, publicKey } = await onboardApp(
     checkout,
     {
@@ -78,7 +90,12 @@ export async function run(argv: readonly string[]): Promise<number> {
       githubAppKey: await flagFile("--github-app-key-file", values["github-app-key-file"]),
       githubAppBaseUrl: values["github-app-base-url"],
     },
+    system,
   );
+  if (system === undefined)
+    console.error(
+      `Note: nobody has looked whether the fleet has a spoke ${cluster}, as no checkout of gitops-system is beside this one; name one with --system`,
+    );
   const made = relative(checkout, folder);
   const steps = [
     ...(publicKey === undefined ? [] : [`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`]),

@@ -56,7 +56,7 @@ ${title}; gitops-workloads puts ${demo.app} on it:
 
 const addSpoke = ({ paths }: Instance) => `
 Add a spoke, of another environment:
-  git clone ${join(paths.git, "gitops-system.git")} /tmp/fleet-system && cd /tmp/fleet-system
+  git clone ${join(paths.git, "gitops-system.git")} /tmp/fleet/gitops-system && cd /tmp/fleet/gitops-system
   fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 \\
     --admin ${deployerArn} --public-access-cidr ${machineCidr}
   git add . && git commit -m "Add spoke ${second.spoke}" && git push
@@ -66,7 +66,7 @@ Add a spoke, of another environment:
 
 const addApp = ({ paths }: Instance) => `
 Put the application on ${second.spoke}:
-  git clone ${join(paths.git, "gitops-workloads.git")} /tmp/fleet-workloads && cd /tmp/fleet-workloads
+  git clone ${join(paths.git, "gitops-workloads.git")} /tmp/fleet/gitops-workloads && cd /tmp/fleet/gitops-workloads
   fleet onboard ${demo.app} --cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} \\
     --repository-url ${sshUrlOf(demo.appRepository)}
   deploy-key ${demo.appRepository} '<the key that it printed>'

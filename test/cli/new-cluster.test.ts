@@ -1,45 +1,36 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Fleet } from "../../cli/sources.ts";
 import { newSpoke, type SpokeRequest } from "../../cli/spoke-folder.ts";
 import { UsageError } from "../../cli/usage.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
 import { definition } from "../functions/spoke/support/definition.ts";
-import { certificate, type fakeKubeseal, knownHosts, newCase, privateHalf } from "./support/fleet.ts";
+import { inNewCases } from "./support/cases.ts";
+import { privateHalf } from "./support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-new-cluster-"));
-afterAll(() => rmSync(base, { recursive: true }));
-const dev = await certificate();
-
-let checkout: string;
-let kubeseal: ReturnType<typeof fakeKubeseal>;
-let fleet: Fleet;
-beforeEach(() => {
-  ({ checkout, kubeseal, fleet } = newCase(base, "gitops-system", { dev }));
-});
+const { at, base } = await inNewCases("fleet-new-cluster-", "gitops-system");
 
 const request: SpokeRequest = { name: "blue", environment: "dev", tenant: "payments" };
-const made = (change: Partial<SpokeRequest> = {}) => newSpoke(checkout, { ...request, ...change }, async () => fleet);
+const made = (change: Partial<SpokeRequest> = {}) =>
+  newSpoke(at.checkout, { ...request, ...change }, async () => at.fleet);
 const make = async (change: Partial<SpokeRequest> = {}) => (await made(change)).folder;
 const unreachable = () => Promise.reject(new Error("asked the fleet"));
 const refusal = (change: Partial<SpokeRequest>) =>
-  newSpoke(checkout, { ...request, ...change }, unreachable).then(
+  newSpoke(at.checkout, { ...request, ...change }, unreachable).then(
     () => expect.fail("it was not refused"),
     (error: unknown) => {
       expect(error).toBeInstanceOf(UsageError);
       return (error as Error).message;
     },
   );
-const spokes = () => readdirSync(join(checkout, "spokes", "fleet")).sort();
+const spokes = () => readdirSync(join(at.checkout, "spokes", "fleet")).sort();
 
 describe("fleet new-cluster", () => {
   test("makes a folder with a Spoke of the newest version in the hub's region, as the template says", async () => {
     const folder = await make();
-    expect(folder).toBe(join(checkout, "spokes", "fleet", "blue"));
+    expect(folder).toBe(join(at.checkout, "spokes", "fleet", "blue"));
     const spoke = parse(readFileSync(join(folder, "spoke.yaml"), "utf8"));
     expect(spoke).toMatchObject({
       kind: "Spoke",
@@ -78,7 +69,7 @@ describe("fleet new-cluster", () => {
   });
 
   const editComposition = (from: string, to: string) => {
-    const file = join(checkout, "platform", "api", "composition.yaml");
+    const file = join(at.checkout, "platform", "api", "composition.yaml");
     const before = readFileSync(file, "utf8");
     expect(before).toContain(from);
     writeFileSync(file, before.replace(from, to));
@@ -105,18 +96,18 @@ describe("fleet new-cluster", () => {
       const { metadata } = parse(readFileSync(join(folder, "secrets", name), "utf8"));
       expect(metadata).toEqual({ name: name.replace(".yaml", ""), namespace: "flux-system" });
     }
-    const sealed = kubeseal.calls().map(({ input }) => fromBase64(input.data)["identity"]);
+    const sealed = at.kubeseal.calls().map(({ input }) => fromBase64(input.data)["identity"]);
     expect(sealed.sort()).toEqual([`${privateHalf} gitops-system`, `${privateHalf} gitops-workloads`]);
   });
 
   test("hands a private key over by stdin only, and writes it nowhere", async () => {
     await make();
-    for (const { argv } of kubeseal.calls()) {
+    for (const { argv } of at.kubeseal.calls()) {
       expect(argv.join(" ")).not.toContain(privateHalf);
       const file = argv[argv.indexOf("--cert") + 1] as string;
       expect(existsSync(file), "the copy of the certificate is removed").toBe(false);
     }
-    for (const file of readdirSync(checkout, { recursive: true, withFileTypes: true }))
+    for (const file of readdirSync(at.checkout, { recursive: true, withFileTypes: true }))
       if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name), "utf8")).not.toContain(privateHalf);
   });
 
@@ -157,8 +148,8 @@ describe("fleet new-cluster", () => {
 
   test("refuses a network that overlaps one of the fleet's spokes, and leaves those of other fleets to them", async () => {
     const spokeOf = (of: string, cidr: string) => {
-      mkdirSync(join(checkout, "spokes", of, "green"), { recursive: true });
-      writeFileSync(join(checkout, "spokes", of, "green", "spoke.yaml"), `spec: { network: { cidr: ${cidr} } }`);
+      mkdirSync(join(at.checkout, "spokes", of, "green"), { recursive: true });
+      writeFileSync(join(at.checkout, "spokes", of, "green", "spoke.yaml"), `spec: { network: { cidr: ${cidr} } }`);
     };
     spokeOf("fleet", "10.70.0.0/18");
     spokeOf("fleet-prod", "10.80.0.0/18");
@@ -167,15 +158,15 @@ describe("fleet new-cluster", () => {
   });
 
   test("refuses a name that a spoke of another fleet has: gitops-workloads has one folder for both", async () => {
-    mkdirSync(join(checkout, "spokes", "fleet-prod", "blue"), { recursive: true });
+    mkdirSync(join(at.checkout, "spokes", "fleet-prod", "blue"), { recursive: true });
     expect(await refusal({})).toMatch(/<name>: has a folder already\n\s+got: .*fleet-prod\/blue/);
   });
 
   test("refuses a fleet that has no folders, and says how it gets them", async () => {
-    fleet = { ...fleet, name: "fleet-dev" };
+    at.fleet = { ...at.fleet, name: "fleet-dev" };
     await expect(make()).rejects.toThrow(/got: {5}fleet-dev\n\s+allowed: fleet\n.*fleet new-fleet fleet-dev/);
-    mkdirSync(join(checkout, "spokes", "green"));
-    writeFileSync(join(checkout, "spokes", "green", "spoke.yaml"), "");
+    mkdirSync(join(at.checkout, "spokes", "green"));
+    writeFileSync(join(at.checkout, "spokes", "green", "spoke.yaml"), "");
     await expect(make()).rejects.toThrow("run fleet move-spokes fleet-dev first: green lie");
     expect(spokes()).toEqual(["README.md"]);
   });
@@ -191,13 +182,13 @@ describe("fleet new-cluster", () => {
 
   test("never touches a spoke that is there", async () => {
     await make();
-    const before = readFileSync(join(checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8");
+    const before = readFileSync(join(at.checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8");
     expect(await refusal({ tenant: "others" })).toContain("<name>: has a folder already");
-    expect(readFileSync(join(checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8")).toBe(before);
+    expect(readFileSync(join(at.checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8")).toBe(before);
   });
 
   test("leaves nothing behind when sealing fails", async () => {
-    fleet = { ...fleet, kubeseal: join(base, "no-kubeseal") };
+    at.fleet = { ...at.fleet, kubeseal: join(base, "no-kubeseal") };
     await expect(make()).rejects.toThrow("no-kubeseal is not on PATH: install kubeseal");
     expect(spokes()).toEqual(["README.md"]);
   });
@@ -211,124 +202,6 @@ describe("fleet new-cluster", () => {
     await expect(elsewhere).rejects.toThrow(
       /is not a checkout of gitops-system: it has no folder templates\/spoke.*--repository DIR/,
     );
-  });
-});
-
-describe("fleet new-cluster --sealing cluster", () => {
-  const own = () => certificate();
-
-  test("seals for the spoke alone, and says so in the Spoke", async () => {
-    fleet = { ...fleet, certificates: { dev, "cluster-blue": await own() }, generations: { "cluster-blue": ["1"] } };
-    const folder = await make({ sealing: "cluster" });
-    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec.sealing).toBe("cluster");
-    expect(new Set(kubeseal.calls().map(({ certificate: used }) => used))).toEqual(
-      new Set([(fleet.certificates as Record<string, string>)["cluster-blue"]]),
-    );
-  });
-
-  test("brings every generation of the key to the spoke", async () => {
-    fleet = {
-      ...fleet,
-      certificates: { "cluster-blue": await own() },
-      generations: { "cluster-blue": ["1", "2"] },
-    };
-    const folder = join(await make({ sealing: "cluster" }), "sealing-keys");
-    const { resources } = parse(readFileSync(join(folder, "kustomization.yaml"), "utf8"));
-    expect(resources.slice(1)).toEqual(["generation-1.yaml", "generation-2.yaml"]);
-    expect(existsSync(join(folder, resources[0], "store.yaml")), "the store of the chain").toBe(true);
-    for (const name of resources.slice(1)) expect(existsSync(join(folder, name)), name).toBe(true);
-  });
-
-  test("leaves the environment's key to the others by default", async () => {
-    fleet = { ...fleet, certificates: { dev, "cluster-blue": await own() }, generations: { "cluster-blue": ["1"] } };
-    const folder = await make();
-    expect(existsSync(join(folder, "sealing-keys"))).toBe(false);
-    expect(parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec).not.toHaveProperty("sealing");
-    expect(new Set(kubeseal.calls().map(({ certificate: used }) => used))).toEqual(new Set([dev]));
-  });
-
-  test("without a key of the spoke's own is refused with what to add to the stack, and writes nothing", async () => {
-    await expect(make({ sealing: "cluster" })).rejects.toThrow(
-      /--sealing: needs a sealing key of the spoke's own[\s\S]*append { scope: cluster-blue, generation: "1", active: true } to sealingKeys[\s\S]*pulumi up/,
-    );
-    expect(spokes()).toEqual(["README.md"]);
-  });
-
-  test("is refused where the stack that knows the key's generations is not asked", async () => {
-    const { generations: _, ...other } = fleet;
-    fleet = { ...other, certificates: dev };
-    await expect(make({ sealing: "cluster" })).rejects.toThrow("--sealing: needs the outputs of the hub's stack");
-  });
-
-  test("is the only other choice", async () => {
-    expect(await refusal({ sealing: "tenant" as never })).toMatch(/--sealing: .*\n\s+got: {5}tenant/);
-  });
-});
-
-describe("fleet new-cluster --deploy-keys own", () => {
-  const sealed = () => kubeseal.calls().map(({ input }) => fromBase64(input.data));
-
-  test("makes a new key for each repository, sealed with the Git host's keys, and no key of the fleet", async () => {
-    const { publicKeys } = await made({ deployKeys: "own" });
-    const keys = Object.values(publicKeys);
-    expect(Object.keys(publicKeys).sort()).toEqual(["gitops-system", "gitops-workloads"]);
-    expect(new Set(keys).size).toBe(2);
-    for (const key of keys) expect(key).toMatch(/^ssh-ed25519 \S+ blue@fleet$/);
-    expect(
-      sealed()
-        .map((data) => data["identity.pub"])
-        .sort(),
-    ).toEqual([...keys].sort());
-    for (const data of sealed()) {
-      expect(data["identity"]).not.toContain(privateHalf);
-      expect(data["known_hosts"]).toBe(knownHosts);
-    }
-  });
-
-  test("says which public half to register at which repository, and shows no private one", async () => {
-    const { publicKeys, register } = await made({ deployKeys: "own" });
-    for (const [repository, key] of Object.entries(publicKeys))
-      expect(register).toContain(`read-only, at ssh://git@git.fleet.internal:2222/${repository}.git:\n  ${key}\n`);
-    const secretLines = sealed().flatMap((data) => (data["identity"] ?? "").split("\n").slice(2, -2));
-    expect(secretLines.length).toBeGreaterThan(2);
-    const folder = join(checkout, "spokes", "fleet", "blue");
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"));
-    for (const line of secretLines)
-      expect([register, ...kubeseal.calls().flatMap(({ argv }) => argv), ...texts].join("\n")).not.toContain(line);
-  });
-
-  test("takes other host keys, and then asks for no credential of the fleet", async () => {
-    fleet = { ...fleet, credential: () => Promise.reject(new Error("asked for the fleet's key")) };
-    const hosts = "[git.fleet.internal]:2222 ssh-ed25519 BBBB";
-    await made({ deployKeys: "own", knownHosts: hosts });
-    for (const data of sealed()) expect(data["known_hosts"]).toBe(hosts);
-  });
-
-  test.each([
-    [
-      "keys of another host",
-      { knownHosts: "github.com ssh-ed25519 AAAA" },
-      {},
-      "--known-hosts: has no key of the Git host",
-    ],
-    [
-      "repositories that are not read over SSH",
-      {},
-      { "gitops-system": "https://git.example/a.git", "gitops-workloads": "https://git.example/b.git" },
-      "--deploy-keys: can't be own: gitops-",
-    ],
-    ["a choice that there is not", { deployKeys: "mine" as never }, {}, "--deploy-keys: is not offered"],
-  ])("refuses %s before anything is written", async (_, change, urls, problem) => {
-    fleet = { ...fleet, repositoryUrls: { ...fleet.repositoryUrls, ...urls } as Fleet["repositoryUrls"] & object };
-    await expect(made({ deployKeys: "own", ...change })).rejects.toThrow(problem);
-    expect(spokes()).toEqual(["README.md"]);
-  });
-
-  test("is not the default: a spoke gets the fleet's keys, and there is nothing to register", async () => {
-    const { publicKeys, register } = await made();
-    expect(publicKeys).toEqual({});
-    expect(register).toBe("");
   });
 });
 

@@ -1,27 +1,17 @@
 import { generateKeyPairSync } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { AppAccess } from "../../cli/app-credential.ts";
 import { onboardApp } from "../../cli/app-folder.ts";
 import type { AppRequest } from "../../cli/app-rules.ts";
-import type { Fleet } from "../../cli/sources.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { certificate, type fakeKubeseal, knownHosts, newCase, privateHalf } from "./support/fleet.ts";
+import { inNewCases } from "./support/cases.ts";
+import { knownHosts, privateHalf } from "./support/fleet.ts";
 
-const base = mkdtempSync(join(tmpdir(), "fleet-onboard-https-"));
-afterAll(() => rmSync(base, { recursive: true }));
-const dev = await certificate();
-
-let checkout: string;
-let kubeseal: ReturnType<typeof fakeKubeseal>;
-let fleet: Fleet;
-beforeEach(() => {
-  ({ checkout, kubeseal, fleet } = newCase(base, "gitops-workloads", { dev }));
-});
+const { at } = await inNewCases("fleet-onboard-https-", "gitops-workloads");
 
 const url = "https://git.example/payments/manifests.git";
 const request: AppRequest = {
@@ -39,13 +29,13 @@ describe("fleet onboard over HTTPS", () => {
     .privateKey.export({ format: "pem", type: "pkcs1" })
     .toString();
   const app = { githubAppId: "1", githubAppInstallationId: "2", githubAppKey: privateKey };
-  const sealed = () => fromBase64(kubeseal.calls()[0]?.input.data ?? {});
+  const sealed = () => fromBase64(at.kubeseal.calls()[0]?.input.data ?? {});
   const over = (access: AppAccess, repositoryUrl = url) =>
-    onboardApp(checkout, { ...request, repositoryUrl }, async () => fleet, access);
+    onboardApp(at.checkout, { ...request, repositoryUrl }, async () => at.fleet, access);
   const sourceIn = (folder: string) =>
     parseAllDocuments(readFileSync(join(folder, "sync.yaml"), "utf8"))[0]?.toJS().spec;
   const trusting = (members: Readonly<Record<string, string>>) => {
-    fleet = { ...fleet, credential: async () => members };
+    at.fleet = { ...at.fleet, credential: async () => members };
   };
 
   test("seals the team's token, and makes no deploy key", async () => {
@@ -70,7 +60,7 @@ describe("fleet onboard over HTTPS", () => {
   });
 
   describe("asks the GitHub App's tokens of the server that has the team's repository", () => {
-    const at = (host: string) => `https://${host}/payments/manifests.git`;
+    const urlAt = (host: string) => `https://${host}/payments/manifests.git`;
 
     test.each([
       ["a fleet with tokens", {}],
@@ -81,29 +71,29 @@ describe("fleet onboard over HTTPS", () => {
       await expect(over(app)).rejects.toThrow(
         /--github-app-base-url: is not set[\s\S]*--github-app-base-url https:\/\/git\.example\/api\/v3/,
       );
-      expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
+      expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
       await over({ ...app, githubAppBaseUrl: "https://git.example/api/v3" });
       expect(sealed()).toMatchObject({ githubAppBaseURL: "https://git.example/api/v3" });
     });
 
     test("for a team at github.com, in a fleet at a server of its own", async () => {
       trusting({ githubAppBaseURL: "https://fleet.example/api/v3" });
-      await over(app, at("github.com"));
+      await over(app, urlAt("github.com"));
       expect(sealed()).not.toHaveProperty("githubAppBaseURL");
     });
 
     test("for a team at a subdomain of ghe.com", async () => {
       trusting({});
-      await expect(over(app, at("octocorp.ghe.com"))).rejects.toThrow("https://api.octocorp.ghe.com");
+      await expect(over(app, urlAt("octocorp.ghe.com"))).rejects.toThrow("https://api.octocorp.ghe.com");
     });
   });
 
   test("refuses a GitHub App with a template from before, and writes nothing", async () => {
-    const template = join(checkout, "templates", "app", "sync.yaml");
+    const template = join(at.checkout, "templates", "app", "sync.yaml");
     writeFileSync(template, readFileSync(template, "utf8").replace(/ +provider:.*\n/, ""));
     trusting({ githubAppBaseURL: "https://git.example/api/v3" });
     await expect(over(app)).rejects.toThrow("--github-app-id: needs provider: github");
-    expect(existsSync(join(checkout, "clusters", "blue"))).toBe(false);
+    expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
     await over({ token: "t" });
   });
 
@@ -135,13 +125,15 @@ describe("fleet onboard over HTTPS", () => {
     ["--github-app-base-url", { ...app, githubAppBaseUrl: "https://other.example/api/v3" }],
   ])("refuses without the fleet's help a credential with a wrong %s: %j", async (key, access) => {
     const asked = () => Promise.reject(new Error("asked the fleet"));
-    const refused = onboardApp(checkout, request, asked, access);
+    const refused = onboardApp(at.checkout, request, asked, access);
     await expect(refused).rejects.toThrow(new RegExp(`1 mistake in fleet onboard.*\n  1\\. ${key}: `));
     await expect(refused).rejects.not.toThrow(/t0ps3cret|PRIVATE KEY|two words/);
   });
 
   test("refuses a token for an ssh:// URL", async () => {
     const ssh = { ...request, repositoryUrl: "ssh://git@git.fleet.internal:2222/payment-app-manifests.git" };
-    await expect(onboardApp(checkout, ssh, async () => fleet, { token: "t" })).rejects.toThrow("--token-file: does");
+    await expect(onboardApp(at.checkout, ssh, async () => at.fleet, { token: "t" })).rejects.toThrow(
+      "--token-file: does",
+    );
   });
 });
