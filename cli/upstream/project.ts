@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { charts, kubernetesReleases } from "../../components/versions.ts";
+import { filesBelow, isFolder, isYaml } from "../check/files.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
 
@@ -30,13 +31,18 @@ const use = /^\s*(?:- )?uses: (?<repository>[\w.-]+\/[\w.-]+)\S*@(?<commit>[0-9a
 
 const container = /^\s*container: (?<reference>\S+@sha256:[0-9a-f]{64})$/;
 
+/** The workflows and what they share, .github/actions/<name>/action.yml. */
 function fromWorkflows(root: string): Mention[] {
-  const folder = join(root, ".github", "workflows");
-  return readdirSync(folder).flatMap((name) =>
-    readFileSync(join(folder, name), "utf8")
+  const files = ["workflows", "actions"]
+    .map((name) => join(root, ".github", name))
+    .filter(isFolder)
+    .flatMap(filesBelow)
+    .filter(isYaml);
+  return files.flatMap((file) =>
+    readFileSync(file, "utf8")
       .split("\n")
       .flatMap((line, index): Mention[] => {
-        const origin = `${relative(root, join(folder, name))}:${index + 1}`;
+        const origin = `${relative(root, file)}:${index + 1}`;
         const reference = container.exec(line)?.groups?.["reference"];
         if (reference !== undefined) return [{ target: { kind: "image", reference }, origin }];
         const { repository, commit, tag } = use.exec(line)?.groups ?? {};

@@ -6,6 +6,8 @@ export interface Step {
   readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
+  /** Of a step of an action; a job has a default. */
+  readonly shell?: string;
   readonly with?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -33,10 +35,25 @@ export interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
+/** An action of this repository: steps that several jobs share. */
+export interface CompositeAction {
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] };
+}
+
+/** A workflow with the steps of this repository's own actions in the place where a job uses them. */
+export function inlined(workflow: Workflow, action: (path: string) => CompositeAction): Workflow {
+  const expand = (step: Step): readonly Step[] =>
+    step.uses?.startsWith("./.github/actions/") ? [step, ...action(step.uses).runs.steps] : [step];
+  const jobs = Object.entries(workflow.jobs).map(
+    ([name, job]) => [name, job.steps ? { ...job, steps: job.steps.flatMap(expand) } : job] as const,
+  );
+  return { ...workflow, jobs: Object.fromEntries(jobs) };
+}
+
 const sameRepository = "github.event.pull_request.head.repo.full_name == github.repository";
 /** A runner that reaches the hubs: environment variables are not known yet where a runner is chosen, so it is the repository's. */
 const ownRunner = "$" + "{{ vars.RUNNER || 'ubuntu-latest' }}";
-/** A runner that is made anew for each job, for code that nobody has looked at. */
+/** A runner that is new for each job, for code that nobody has looked at. */
 const previewRunner = "$" + "{{ vars.PREVIEW_RUNNER || 'ubuntu-latest' }}";
 const forbiddenEvents = ["pull_request_target", "workflow_run", "issue_comment"];
 const actionsOf = ({ steps = [] }: Job) => steps.flatMap(({ uses }) => uses ?? []);

@@ -5,13 +5,18 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
-import type { Workflow } from "./rules.ts";
+import { type CompositeAction, inlined, type Workflow } from "./rules.ts";
 
 /** The scripts of the workflows as GitHub runs them, by bash, with a program in place of what they call. */
 
 const root = join(import.meta.dirname, "..", "..");
+const read = (name: string) => readFileSync(join(dir, name), "utf8");
+const yaml = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), "utf8"));
 const jobsOf = (name: string) =>
-  (parse(readFileSync(join(root, ".github", "workflows", `${name}.yml`), "utf8")) as Workflow).jobs;
+  inlined(
+    yaml(".github", "workflows", `${name}.yml`) as Workflow,
+    (path) => yaml(path, "action.yml") as CompositeAction,
+  ).jobs;
 const jobs: Workflow["jobs"] = Object.assign(
   {},
   ...["pull-request", "release", "node-releases", "aws-proof"].map(jobsOf),
@@ -29,11 +34,9 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const program = (name: string, script: string) =>
   writeFileSync(join(dir, "bin", name), `#!/usr/bin/env bash\necho "$*" >> called\n${script}\n`, { mode: 0o755 });
 
-const read = (name: string) => readFileSync(join(dir, name), "utf8");
-
 /** What GitHub does with `shell: bash`. */
 function runs(job: string, step: string, env: Record<string, string>) {
-  const script = jobs[job]?.steps?.find(({ name }) => name === step)?.run;
+  const script = jobs[job]?.steps?.find(({ name, run }) => name === step && run !== undefined)?.run;
   if (script === undefined) throw new Error(`the job ${job} has no step "${step}"`);
   const { status, stdout, stderr } = spawnSync("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
     cwd: dir,
@@ -199,13 +202,12 @@ describe("a release", () => {
   const reference = "ghcr.io/org/function:v1.2.3";
   const digest = "ghcr.io/org/function@sha256:2";
   const release = (tag = "v1.2.3") =>
-    runs("function", "Build, push and sign", {
+    runs("function", "Push and sign", {
       ...{ TAG: tag, OWNER: "Org", ACTOR: "me", TOKEN: "t" },
-      RUNNER_TEMP: join(dir, "bin"),
+      ...{ LOCAL: "host/project/function:v1.2.3", LAYOUT: "layout", CRANE: join(dir, "bin", "crane") },
     });
   /** crane, of which `digest` behaves so before something is pushed. */
   const registry = (lookup: string) => {
-    program("npx", 'echo "host/project/function:v1.2.3 layout"');
     program("crane", `if [ "$1" = digest ]; then ${lookup}; fi\nif [ "$1" = push ]; then echo ${digest}; fi`);
     program("cosign", "");
   };
@@ -224,15 +226,21 @@ describe("a release", () => {
     expect(read("called")).toContain(`push --index layout ${reference}\n`);
   });
 
-  test("is of both processors, under the repository's owner, and signed by its digest with what is in it", () => {
+  test("is under the repository's owner, and signed by its digest with what is in it", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release()).toMatchObject({ status: 0 });
     const called = read("called").trim().split("\n");
-    expect(called[0]).toBe(
-      "node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke",
-    );
     expect(called.slice(-2)).toEqual([`push --index layout ${reference}`, `sign --yes --recursive ${digest}`]);
     expect(read("summary")).toContain("pulumi config set functionPackage ghcr.io/org/function`");
+  });
+
+  test.for(["function", "package"])("is built for both processors, as the job %s pushes it", (job) => {
+    program("npx", 'echo "host/project/function:v1.2.3 layout"');
+    expect(runs(job, "Build the package", {})).toMatchObject({ status: 0 });
+    expect(read("called")).toBe(
+      "node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke\n",
+    );
+    expect(read("output")).toBe("reference=host/project/function:v1.2.3\nlayout=layout\n");
   });
 
   test("fails when it can't be signed", () => {
@@ -269,7 +277,7 @@ describe("a release", () => {
   test("is of the version that the tag names", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release("v1.2.4").text).toContain(`the tag is v1.2.4, but Git and the package say ${reference}`);
-    expect(read("called")).not.toContain("push");
+    expect(existsSync(join(dir, "called"))).toBe(false);
   });
 });
 

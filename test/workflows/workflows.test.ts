@@ -8,12 +8,16 @@ import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
-import { type Job, type Step, violations, type Workflow } from "./rules.ts";
+import { type CompositeAction, inlined, type Job, type Step, violations, type Workflow } from "./rules.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const folder = join(root, ".github", "workflows");
+const actionText = (path: string) => readFileSync(join(root, path, "action.yml"), "utf8");
+const actionsFolder = join(".github", "actions");
+const actions = readdirSync(join(root, actionsFolder)).map((name) => join(actionsFolder, name));
 const textOf = (name: string) => readFileSync(join(folder, `${name}.yml`), "utf8");
-const workflow = (name: string) => parse(textOf(name)) as Workflow;
+const workflow = (name: string) =>
+  inlined(parse(textOf(name)) as Workflow, (path) => parse(actionText(path)) as CompositeAction);
 const names = readdirSync(folder).map((file) => file.replace(/\.yml$/, ""));
 const packageJson = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -30,7 +34,17 @@ const allSteps = Object.values(steps).flat();
 
 describe("the workflows", () => {
   test.for(names)("%s keeps to the rules: pinned actions, least rights, no keys, no injection", (name) => {
-    expect(violations(workflow(name), textOf(name))).toEqual([]);
+    expect(violations(workflow(name), [textOf(name), ...actions.map(actionText)].join("\n"))).toEqual([]);
+  });
+
+  test("use every action of this repository, each with a shell for its scripts", () => {
+    const used = new Set(allSteps.flatMap(({ uses = "" }) => (uses.startsWith("./") ? [join(uses)] : [])));
+    for (const path of actions) {
+      expect([...used]).toContain(path);
+      const { runs } = parse(actionText(path)) as CompositeAction;
+      expect(runs.using).toBe("composite");
+      for (const { run, shell } of runs.steps) expect(shell).toBe(run === undefined ? undefined : "bash");
+    }
   });
 
   test("use each action in one version", () => {
@@ -211,7 +225,7 @@ describe("a release", () => {
     const script = scripts(job);
     expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
-    expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('crane" push'));
+    expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
   });
 });
 

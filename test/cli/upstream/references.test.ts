@@ -59,6 +59,11 @@ describe("the project's list of external references", () => {
     expect(new Set(kind("action").map(({ repository }) => repository)).size).toBe(listed.length);
   });
 
+  test("has the actions that the project's own actions use", () => {
+    const origins = references.filter(({ kind }) => kind === "action").flatMap(({ origins }) => origins);
+    expect(origins.join("\n")).toContain(join(".github", "actions", "function-package", "action.yml"));
+  });
+
   test("has the containers of the workflows", () => {
     const text = readFileSync(join(root, ".github", "workflows", "release.yml"), "utf8");
     const [, image] = /^ +container: (\S+)$/m.exec(text) ?? [];
