@@ -2,10 +2,10 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { namespaces } from "../lib/names.ts";
 import { disruptionBudget, type FleetSize, spread } from "./fleet-size.ts";
-import { HelmAddon } from "./helm-addon.ts";
+import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
-export const crossplaneNamespace = namespaces.crossplane;
+const crossplaneNamespace = namespaces.crossplane;
 
 /** The service account of Crossplane's AWS provider, which Git fixes by a DeploymentRuntimeConfig. */
 export const providerServiceAccount: ServiceAccountRef = {
@@ -14,7 +14,7 @@ export const providerServiceAccount: ServiceAccountRef = {
 };
 
 export interface CrossplaneArgs {
-  readonly chartsRegistry: string;
+  readonly registries: Registries;
   readonly logLevel: string;
   readonly size: FleetSize;
 }
@@ -27,6 +27,7 @@ export class Crossplane extends pulumi.ComponentResource {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
     const debug = args.logLevel === "debug" ? ["--debug"] : [];
     const { size } = args;
+    const { image, pullSecretNames } = imageValues(args.registries);
     const core = { app: "crossplane" };
     const rbacManager = { app: "crossplane-rbac-manager" };
     const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
@@ -41,12 +42,15 @@ export class Crossplane extends pulumi.ComponentResource {
       name,
       {
         chart: charts.crossplane,
-        chartsRegistry: args.chartsRegistry,
+        registries: args.registries,
         releaseName: "crossplane",
         namespace: crossplaneNamespace,
         // Pods of packages meet baseline only.
         podSecurity: "baseline",
         values: {
+          // Values: cluster/charts/crossplane/values.yaml of crossplane 2.3.4. The Secret's name goes to the service accounts.
+          image: { repository: image("xpkg.crossplane.io/crossplane/crossplane") },
+          imagePullSecrets: pullSecretNames,
           // A spoke composes some seventy resources, whose first events are up to 2000: with the defaults (100, 1 a second)
           // they would make Crossplane ignore the spoke for five minutes.
           args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10"],

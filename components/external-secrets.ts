@@ -1,10 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { type FleetSize, spread } from "./fleet-size.ts";
-import { HelmAddon } from "./helm-addon.ts";
+import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
 export interface ExternalSecretsArgs {
-  readonly chartsRegistry: string;
+  readonly registries: Registries;
   readonly logLevel: string;
   readonly size: FleetSize;
 }
@@ -16,7 +16,14 @@ export class ExternalSecrets extends pulumi.ComponentResource {
   constructor(name: string, args: ExternalSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ExternalSecrets", name, {}, opts);
     const { replicas, externalSecrets: resources } = args.size;
+    const { image, pullSecrets } = imageValues(args.registries);
+    // Each of its Deployments has its own (deploy/charts/external-secrets/values.yaml of external-secrets 2.9).
+    const pulled = {
+      image: { repository: image("ghcr.io/external-secrets/external-secrets") },
+      imagePullSecrets: pullSecrets,
+    };
     const pods = (name: string) => ({
+      ...pulled,
       replicaCount: replicas,
       resources,
       ...(replicas > 1 && {
@@ -32,7 +39,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
       name,
       {
         chart: charts.externalSecrets,
-        chartsRegistry: args.chartsRegistry,
+        registries: args.registries,
         releaseName: "external-secrets",
         namespace: "external-secrets",
         podSecurity: "restricted",
@@ -45,7 +52,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           ...pods("external-secrets"),
           webhook: pods("external-secrets-webhook"),
           // It renews the webhook's certificate, and nothing waits for it: one pod.
-          certController: { resources },
+          certController: { ...pulled, resources },
           // Only namespaced stores and secrets: nothing reaches across namespaces.
           processClusterExternalSecret: false,
           processClusterStore: false,

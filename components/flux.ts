@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { namespaces } from "../lib/names.ts";
 import { apart, disruptionBudget, type FleetSize } from "./fleet-size.ts";
-import { HelmAddon } from "./helm-addon.ts";
+import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
 /** Namespace of Flux, of its sync objects and of the hub's cluster secret. */
@@ -11,7 +11,7 @@ export const fluxNamespace = namespaces.flux;
 type FluxIdentity = "kustomize-controller" | "helm-controller";
 
 export interface FluxArgs {
-  readonly chartsRegistry: string;
+  readonly registries: Registries;
   readonly logLevel: string;
   readonly size: FleetSize;
   /** IAM roles of the controllers that reach spokes. */
@@ -24,9 +24,13 @@ export class Flux extends pulumi.ComponentResource {
 
   constructor(name: string, args: FluxArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Flux", name, {}, opts);
-    const { chartsRegistry, logLevel, roleArns, size } = args;
+    const { registries, logLevel, roleArns, size } = args;
     const redundant = size.replicas > 1;
+    const { image, pullSecrets } = imageValues(registries);
+    // As charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3) has them: names without a tag.
+    const imageOf = (name: string) => ({ image: image(`ghcr.io/fluxcd/${name}`) });
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
+      ...imageOf(identity),
       serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } },
       resources: size.reconcilers,
       // The chart takes `replicas`, though its values.yaml doesn't name it (flux2 2.18.3, templates/kustomize-controller.yaml).
@@ -37,7 +41,7 @@ export class Flux extends pulumi.ComponentResource {
       name,
       {
         chart: charts.flux,
-        chartsRegistry,
+        registries,
         releaseName: "flux",
         namespace: fluxNamespace,
         podSecurity: "restricted",
@@ -46,10 +50,15 @@ export class Flux extends pulumi.ComponentResource {
           // Kept when the release goes: without them every Flux object would go too, with all that it applied.
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           logLevel,
+          imagePullSecrets: pullSecrets,
+          // The check before the first installation.
+          cli: imageOf("flux-cli"),
+          notificationController: imageOf("notification-controller"),
           // By default a repository that failed is asked again after up to 15 minutes: a deploy key that was registered late, and
           // the removal of the hub, would wait for that.
           // One pod: the artifacts are in its own volume, and a second one would not become ready while the first one leads.
           sourceController: {
+            ...imageOf("source-controller"),
             resources: size.sourceController,
             container: { additionalArgs: ["--max-retry-delay=1m"] },
           },

@@ -1,15 +1,46 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { type PodSecurityLevel, podSecurityLabels } from "../lib/labels.ts";
+import { prefixOf, registrySecrets } from "../lib/registries.ts";
 import type { Chart } from "./versions.ts";
+
+/** Where charts and their images come from. */
+export interface Registries {
+  /** Mirror that replaces the charts' upstream repositories: https://… or oci://… Empty for upstream. */
+  readonly charts: string;
+  /**
+   * Credential of an https mirror. For one at oci:// whoever runs Pulumi logs in before (`helm registry login`): the Release has no
+   * argument for it (pulumi/pulumi-kubernetes#1914).
+   */
+  readonly chartsCredential: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
+  /** Mirror of images, host or host/path. Empty for upstream. */
+  readonly images: string;
+  /** Docker configuration with which the images are pulled. */
+  readonly pullSecret: pulumi.Output<string> | undefined;
+}
+
+/** Everything from where upstream publishes it. */
+export const upstream: Registries = { charts: "", chartsCredential: undefined, images: "", pullSecret: undefined };
+
+/** What charts are told of their images. */
+export function imageValues({ images, pullSecret }: Registries) {
+  const names = pullSecret === undefined ? [] : [registrySecrets.pull];
+  return {
+    /** An image where it is pulled from, by its upstream name without a tag: the tag is the chart's to know. */
+    image: (upstreamName: string) => `${prefixOf(images)}${upstreamName}`,
+    /** Secrets that pods pull with, as a pod has them. */
+    pullSecrets: names.map((name) => ({ name })),
+    /** The same as names, which some charts want. */
+    pullSecretNames: names,
+  };
+}
 
 export interface HelmAddonArgs {
   readonly chart: Chart;
-  /** Mirror that replaces the chart's upstream repository: https://… or oci://… Empty for upstream. */
-  readonly chartsRegistry: string;
+  readonly registries: Registries;
   /** Name of the Helm release. */
   readonly releaseName: string;
-  /** Namespace that is made for the release. */
+  /** Namespace that is made for the release, with the pull secret if there is one. */
   readonly namespace: string;
   /** Pod Security Standard that the namespace enforces. */
   readonly podSecurity: PodSecurityLevel;
@@ -26,15 +57,30 @@ export class HelmAddon extends pulumi.ComponentResource {
 
   constructor(name: string, args: HelmAddonArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HelmAddon", name, {}, opts);
+    const { pullSecret } = args.registries;
     const namespace = new kubernetes.core.v1.Namespace(
       `${name}-namespace`,
       { metadata: { name: args.namespace, labels: podSecurityLabels(args.podSecurity) } },
       { parent: this },
     );
+    // Before the release: the images of External Secrets, too, are pulled with it.
+    const secrets = pullSecret
+      ? [
+          new kubernetes.core.v1.Secret(
+            `${name}-pull-secret`,
+            {
+              metadata: { name: registrySecrets.pull, namespace: namespace.metadata.name },
+              type: "kubernetes.io/dockerconfigjson",
+              data: { ".dockerconfigjson": pullSecret.apply((config) => Buffer.from(config).toString("base64")) },
+            },
+            { parent: this },
+          ),
+        ]
+      : [];
     const release = new kubernetes.helm.v3.Release(
       `${name}-release`,
       {
-        ...chartSource(args.chart, args.chartsRegistry),
+        ...chartSource(args.chart, args.registries),
         name: args.releaseName,
         version: args.chart.version,
         namespace: namespace.metadata.name,
@@ -45,14 +91,14 @@ export class HelmAddon extends pulumi.ComponentResource {
         maxHistory: 5,
         timeout,
       },
-      { parent: this },
+      { parent: this, dependsOn: secrets },
     );
     this.namespace = pulumi.all([namespace.metadata.name, release.status]).apply(([ready]) => ready);
     this.registerOutputs({ namespace: this.namespace });
   }
 }
 
-function chartSource({ name, repository }: Chart, registry: string) {
-  if (registry.startsWith("oci://")) return { chart: `${registry}/${name}` };
-  return { chart: name, repositoryOpts: { repo: registry || repository } };
+function chartSource({ name, repository }: Chart, { charts: mirror, chartsCredential }: Registries) {
+  if (mirror.startsWith("oci://")) return { chart: `${mirror}/${name}` };
+  return { chart: name, repositoryOpts: { repo: mirror || repository, ...chartsCredential } };
 }

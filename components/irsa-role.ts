@@ -5,7 +5,7 @@ import type { PolicyDocument } from "../lib/iam/policy.ts";
 import { type ServiceAccountRef, serviceAccountTrust } from "../lib/iam/trust.ts";
 
 /** The IAM OIDC provider of a cluster and its issuer, both as the cluster reports them. */
-export interface OidcIssuerArgs {
+interface OidcIssuerArgs {
   readonly providerArn: pulumi.Input<string>;
   readonly issuer: pulumi.Input<string>;
 }

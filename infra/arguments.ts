@@ -4,14 +4,15 @@ import type { EncryptionKeyArgs } from "../components/encryption-key.ts";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
 import type { FluxArgs } from "../components/flux.ts";
 import type { GitAuthentication } from "../components/git-credentials.ts";
+import type { Registries } from "../components/helm-addon.ts";
 import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
 import type { HubNodesArgs } from "../components/hub-nodes.ts";
 import { type ClusterNetwork, eksZones, Network } from "../components/network.ts";
-import type { PackagePullSecretArgs } from "../components/package-pull-secret.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary as tenantPolicy } from "../lib/iam/tenants.ts";
 import { clusterTag, fleetTag } from "../lib/labels.ts";
-import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
+import type { RegistryCredentials } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { Settings } from "./settings.ts";
@@ -183,27 +184,21 @@ export function tenantBoundary({ fleet }: Settings, account: AwsAccount, tags: T
   };
 }
 
-export interface PullSecretSources {
-  readonly settings: Settings;
-  readonly account: AwsAccount;
-  readonly cluster: HubCluster;
-  /** How the fleet's secrets are kept. */
-  readonly secret: Pick<PackagePullSecretArgs, "keyArn" | "recoveryWindowInDays" | "protect" | "tags">;
+/** Where the charts of the hub and their images come from. */
+export function registries(settings: Settings): Registries {
+  const { chartsUsername: username, chartsPassword, pullSecret } = settings;
+  return {
+    charts: settings.chartsRegistry,
+    chartsCredential: username ? { username, password: pulumi.secret(chartsPassword) } : undefined,
+    images: settings.imagesRegistry,
+    pullSecret: pullSecret ? pulumi.secret(pullSecret) : undefined,
+  };
 }
 
-export function packagePullSecret({ settings, account, cluster, secret }: PullSecretSources): PackagePullSecretArgs {
-  const names = fleetNames(settings.fleet);
-  return {
-    ...secret,
-    dockerConfig: pulumi.secret(settings.packagePullSecret),
-    name: packagePullSecretName,
-    secretName: names.packagePullSecret,
-    roleName: names.packagePullRole,
-    permissionsBoundary: settings.permissionsBoundary || undefined,
-    oidc: cluster.oidc,
-    region: account.region,
-    dnsSuffix: account.dnsSuffix,
-  };
+/** The credentials of mirrors, for Git. */
+export function registryCredentials(settings: Settings): pulumi.Output<RegistryCredentials> {
+  const { pullSecret, chartsUsername, chartsPassword } = settings;
+  return pulumi.secret({ pullSecret, chartsUsername, chartsPassword });
 }
 
 export function fluxRoles(identities: HubIdentities): FluxArgs["roleArns"] {

@@ -10,7 +10,8 @@ import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
-import { fleetNames, hubName, packagePullSecretName } from "../lib/names.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
+import { registrySecrets } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
 import type { HubNetwork } from "./arguments.ts";
 import type { HubIdentities } from "./identities.ts";
@@ -83,7 +84,10 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         chartsRegistry: settings.chartsRegistry,
         fleetSize: settings.fleetSize,
         functionPackage: settings.functionPackage,
-        packagePullSecrets: settings.packagePullSecret ? [packagePullSecretName] : [],
+        imagesRegistry: settings.imagesRegistry,
+        packagesRegistry: settings.packagesRegistry,
+        pullSecrets: settings.pullSecret ? [registrySecrets.pull] : [],
+        chartsCredential: settings.chartsUsername !== "",
         sealingScope: settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,

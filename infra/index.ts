@@ -9,7 +9,7 @@ import { FluxSync } from "../components/flux-sync.ts";
 import { GitCredentials } from "../components/git-credentials.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
-import { PackagePullSecret } from "../components/package-pull-secret.ts";
+import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { SpokeGuard, SpokeRoll } from "../components/spoke-guard.ts";
@@ -61,27 +61,24 @@ const identities = hubIdentities({ settings, account, cluster, boundary, git, se
 // Controllers, by Helm. They need nodes, and are gone before these.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
 const chart = {
-  chartsRegistry: settings.chartsRegistry,
+  registries: args.registries(settings),
   logLevel: settings.controllerLogLevel,
   size: fleetSizes[settings.fleetSize],
 };
 const flux = new Flux("flux", { ...chart, roleArns: args.fluxRoles(identities) }, onHub);
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
-const pullSecret = settings.packagePullSecret
-  ? [
-      new PackagePullSecret("package-pull-secret", args.packagePullSecret({ settings, account, cluster, secret }), {
-        provider: cluster.provider,
-        dependsOn: [crossplane, externalSecrets],
-      }),
-    ]
-  : [];
 
 // The bridge, what Git may know of the hub; from here on Git is in charge. First to go: while a spoke exists, roll and guard
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
   clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
+  { provider: cluster.provider, dependsOn: [flux] },
+);
+const credentials = new RegistryCredentialsSecret(
+  "registry-credentials",
+  { namespace: fluxNamespace, credentials: args.registryCredentials(settings) },
   { provider: cluster.provider, dependsOn: [flux] },
 );
 const store = new SecretStore(
@@ -93,7 +90,7 @@ const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new SpokeGuard("spoke-guard", root, onHub);
 const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
-  dependsOn: [flux, crossplane, externalSecrets, ...pullSecret, store, bridge, guard],
+  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard],
 });
 new SpokeRoll("spoke-roll", root, { provider: cluster.provider, dependsOn: [sync] });
 

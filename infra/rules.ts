@@ -7,6 +7,7 @@ import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
+import { registryRules } from "./registry-rules.ts";
 import type { Readable } from "./settings.ts";
 
 export type Rule = (settings: Readable) => readonly Mistake[];
@@ -225,5 +226,6 @@ export const rules: readonly Rule[] = [
   sealingKeyRules,
   scopeRule,
   gitRules,
+  registryRules,
   argocdRule,
 ];

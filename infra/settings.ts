@@ -3,6 +3,7 @@ import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
 import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
+import { registryKeys } from "./registry-keys.ts";
 
 /** A generation of a scope's sealing key. */
 interface SealingKeyGeneration {
@@ -64,37 +65,6 @@ const vpcCidr: Key<string> = {
 const retentionDays = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
-
-/** Name of a repository in the OCI distribution spec ("Pulling manifests"), behind a host with a dot or a port. */
-const repository = text(
-  /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
-  "host/path in lower case, without a scheme, a tag or a digest",
-  "ghcr.io/<owner>/function-spoke",
-);
-
-const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both in base64. */
-function registryCredential(entry: unknown): boolean {
-  if (!record(entry)) return false;
-  const { auth, username, password } = entry;
-  if (typeof auth === "string") return Buffer.from(auth, "base64").toString("utf8").includes(":");
-  return typeof username === "string" && typeof password === "string" && username !== "" && password !== "";
-}
-
-const pullSecret: Key<string> = {
-  parse: (value) => {
-    if (value === "") return value;
-    const config = fromJson(value);
-    const entries = record(config) && record(config["auths"]) ? Object.values(config["auths"]) : [];
-    return entries.length > 0 && entries.every(registryCredential) ? value : undefined;
-  },
-  allowed:
-    'a Docker configuration {"auths": {"<host>": {"username": "…", "password": "…"}}} with the credential itself: credential helpers (credsStore) do not run in the cluster',
-  example: "",
-  secret: true,
-};
 
 const label = (example: string) =>
   text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
@@ -160,13 +130,8 @@ export const keys = {
 
   ...gitKeys,
 
-  chartsRegistry: text(
-    /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,
-    "https://host/path or oci://host/path without a user, a password or a slash at the end, or empty",
-    "oci://registry.example.com/charts",
-  ),
-  functionPackage: repository,
-  packagePullSecret: pullSecret,
+  ...registryKeys,
+
   fleetSize: oneOf(...(Object.keys(fleetSizes) as FleetSizeName[])),
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,

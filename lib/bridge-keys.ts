@@ -58,6 +58,11 @@ const forms = {
   },
   revision: { is: "branch", pattern: "^\\S+$", example: "main" },
   prefix: { is: "name that ends with a hyphen", pattern: `^${name}-$`, example: "fleet-spoke-" },
+  registryPrefix: {
+    is: "host and path that end with a slash, or empty",
+    pattern: "^([^/@\\s]+/([^/:@\\s]+/)*)?$",
+    example: "",
+  },
   list: { is: "JSON list", pattern: "^\\[.*\\]$", example: '["metrics_server"]' },
 } as const satisfies Record<string, Form>;
 
@@ -116,9 +121,26 @@ export const bridgeKeys = {
     meaning: "package of the composition function behind the Spoke API; its version stands in Git",
     form: forms.repository,
   },
-  package_pull_secrets: {
+  images_prefix: {
+    meaning: "what stands before the upstream name of an image: the mirror, empty without one",
+    form: forms.registryPrefix,
+  },
+  packages_prefix: {
+    meaning: "what stands before the upstream name of a Crossplane package, likewise",
+    form: forms.registryPrefix,
+  },
+  pull_secrets: {
     meaning:
-      "Secrets with which the cluster's Crossplane pulls packages, as a manifest has them in `packagePullSecrets`",
+      "Secrets with which images and packages are pulled, as a manifest has them in `imagePullSecrets` and `packagePullSecrets`",
+    form: { ...forms.list, example: "[]" },
+  },
+  pull_secret_names: {
+    meaning: "the same as names, for charts that want these",
+    form: { ...forms.list, example: "[]" },
+  },
+  charts_components: {
+    meaning:
+      "`components` of a Kustomization that applies HelmRepositories: `credential` where the chart mirror asks for one",
     form: { ...forms.list, example: "[]" },
   },
   sealing_scope: {

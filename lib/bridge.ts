@@ -1,5 +1,6 @@
 import { type BridgeKey, bridgeKeys, type identityKeys } from "./bridge-keys.ts";
 import { labelKeys, watchLabel } from "./labels.ts";
+import { prefixOf } from "./registries.ts";
 
 /**
  * The GitOps bridge: what infrastructure code tells Git about a cluster.
@@ -40,8 +41,14 @@ export interface ClusterMetadata {
   readonly fleetSize: string;
   /** OCI repository of the composition function's package, without a tag: the version stands in Git. */
   readonly functionPackage: string;
-  /** Secrets in the namespace of Crossplane with which it and the kubelet pull packages; none where they are public. */
-  readonly packagePullSecrets: readonly string[];
+  /** Registry path under which the mirror has every image by its upstream name; empty for upstream. */
+  readonly imagesRegistry: string;
+  /** The same of Crossplane's packages. */
+  readonly packagesRegistry: string;
+  /** Secrets in each platform namespace with which kubelet and Crossplane pull images and packages; none where they are public. */
+  readonly pullSecrets: readonly string[];
+  /** Whether the chart mirror asks for a credential: a Secret beside each HelmRepository. */
+  readonly chartsCredential: boolean;
   /** Scope of the sealing keys that the cluster may read. */
   readonly sealingScope: string;
   /** KMS key under which the fleet's sealing keys and Git credentials are encrypted. */
@@ -77,6 +84,9 @@ export interface GitSource {
   /** Branch that Flux follows. */
   readonly revision: string;
 }
+
+/** The component beside HelmRepositories that names their Secret. */
+const credentialComponent = "credential";
 
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
@@ -125,7 +135,11 @@ export function bridgeData(metadata: ClusterMetadata): Record<BridgeKey, string>
     charts_registry_type: metadata.chartsRegistry.startsWith("oci://") ? "oci" : "default",
     fleet_size: metadata.fleetSize,
     function_package: metadata.functionPackage,
-    package_pull_secrets: JSON.stringify(metadata.packagePullSecrets.map((name) => ({ name }))),
+    images_prefix: prefixOf(metadata.imagesRegistry),
+    packages_prefix: prefixOf(metadata.packagesRegistry),
+    pull_secrets: JSON.stringify(metadata.pullSecrets.map((name) => ({ name }))),
+    pull_secret_names: JSON.stringify(metadata.pullSecrets),
+    charts_components: JSON.stringify(metadata.chartsCredential ? [credentialComponent] : []),
     sealing_scope: metadata.sealingScope,
     secrets_kms_key_arn: metadata.secretsKeyArn,
     permissions_boundary_arn: metadata.permissionsBoundaryArn,
@@ -193,7 +207,10 @@ export function readBridgeData(data: Readonly<Record<string, string>>): ClusterM
     chartsRegistry: known.charts_registry,
     fleetSize: known.fleet_size,
     functionPackage: known.function_package,
-    packagePullSecrets: (JSON.parse(known.package_pull_secrets) as { name: string }[]).map(({ name }) => name),
+    imagesRegistry: known.images_prefix.replace(/\/$/, ""),
+    packagesRegistry: known.packages_prefix.replace(/\/$/, ""),
+    pullSecrets: JSON.parse(known.pull_secret_names) as string[],
+    chartsCredential: (JSON.parse(known.charts_components) as string[]).includes(credentialComponent),
     sealingScope: known.sealing_scope,
     secretsKeyArn: known.secrets_kms_key_arn,
     permissionsBoundaryArn: known.permissions_boundary_arn,

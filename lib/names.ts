@@ -29,9 +29,6 @@ export const namespaces = {
   sealedSecrets: "sealed-secrets",
 } as const;
 
-/** The Secret in the namespace of Crossplane that packages are pulled with, where the stack has one. */
-export const packagePullSecretName = "package-pull-secret";
-
 /** Repositories with credentials of their own; also the names of their Flux objects. */
 export const repositories = ["gitops-system", "gitops-workloads"] as const;
 export type Repository = (typeof repositories)[number];
@@ -56,9 +53,6 @@ export function fleetNames(fleet: string) {
     clusterKeyAlias: `alias/${hub}-cluster`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
     clusterLogGroup: `/aws/eks/${hub}/cluster`,
-    /** Role and secret behind the pull secret of Crossplane's packages. */
-    packagePullRole: `${hub}-package-pull`,
-    packagePullSecret: `${fleet}/package-pull-secret`,
     gitSecret: (repository: Repository) => `${fleet}/git/${repository}`,
     /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
     spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,
@@ -83,7 +77,7 @@ export function derivedNames(
   return [
     { kind: "eksCluster", name: names.hubCluster },
     { kind: "eksNodeGroup", name: names.nodeGroup },
-    ...[names.clusterRole, names.nodeRole, names.packagePullRole, ...hubIdentities.map(names.identityRole)].map(
+    ...[names.clusterRole, names.nodeRole, ...hubIdentities.map(names.identityRole)].map(
       (name) => ({ kind: "iamRole", name }) as const,
     ),
     { kind: "iamPolicy", name: names.boundaryPolicy },
@@ -92,7 +86,6 @@ export function derivedNames(
     { kind: "kmsAlias", name: names.secretsKeyAlias },
     { kind: "logGroup", name: names.clusterLogGroup },
     { kind: "kubernetesLabel", name: fleet },
-    { kind: "secret", name: names.packagePullSecret },
     ...repositories.map((repository) => ({ kind: "secret", name: names.gitSecret(repository) }) as const),
     ...sealingKeys.map(
       ({ scope, generation }) => ({ kind: "secret", name: names.sealingKeySecret(scope, generation) }) as const,

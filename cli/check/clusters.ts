@@ -63,7 +63,11 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
     fleetSize: "small",
     gitProvider: "generic",
     functionPackage: "ghcr.io/example/function-spoke",
-    packagePullSecrets: [],
+    imagesRegistry: "",
+    packagesRegistry: "",
+    pullSecrets: [],
+    // So that the components that name it are looked at too.
+    chartsCredential: true,
     sealingScope: environment,
     secretsKeyArn: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),

@@ -5,6 +5,7 @@ import { readSettings, type Settings } from "../../functions/spoke/settings.ts";
 import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/bridge.ts";
 import { hubName, namespaces } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
+import { credentialVariables, noCredentials, registrySecrets } from "../../lib/registries.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { hubMetadata, spokeData } from "./clusters.ts";
 import { type Files, isFolder, isObject, type Manifest, type Path } from "./files.ts";
@@ -90,6 +91,7 @@ class Follower {
 
   follow(): Fleet {
     this.#hub.emitted.set(`${namespaces.flux}/${clusterSecretName(hubName)}`, this.#bridge(this.#metadata));
+    this.#hub.emitted.set(`${namespaces.flux}/${registrySecrets.variables}`, credentialVariables(noCredentials));
     const { url, revision } = this.#metadata.repositories.gitopsSystem;
     this.#hub.sources.set(sourceKey("GitRepository", namespaces.flux, "gitops-system"), {
       url,

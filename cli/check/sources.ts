@@ -27,8 +27,11 @@ export function keptFolder(source: Manifest["spec"]): string {
 }
 
 function dataOf(home: Cluster, kind: string, namespace: string, name: string): Values | undefined {
-  if (kind === "Secret") return home.emitted.get(`${namespace}/${name}`);
-  const data = home.find(kind, namespace, name)?.manifest["data"] as Record<string, unknown> | undefined;
+  const emitted = kind === "Secret" ? home.emitted.get(`${namespace}/${name}`) : undefined;
+  if (emitted) return emitted;
+  const found = home.find(kind, namespace, name)?.manifest;
+  // A Secret in Git is written in plain text, and filled from another: its data would be in base64.
+  const data = found?.[kind === "Secret" ? "stringData" : "data"] as Record<string, unknown> | undefined;
   return data && Object.fromEntries(Object.entries(data).map(([key, value]) => [key, String(value)]));
 }
 

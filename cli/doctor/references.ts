@@ -43,7 +43,7 @@ function finding(
     return [
       note(
         title(reference),
-        "is not for everybody to read, and packagePullSecret is not tried here",
+        "is not for everybody to read, and pullSecret is not tried here",
         "see that it is the right one",
       ),
     ];
@@ -66,7 +66,7 @@ export async function checkReferences(
   const { references, undecided } = projectReferences(options.root, packages);
   const all = fetched(references, settings);
   const asked = embedded ? all.filter(({ kind }) => kind === "chart") : all;
-  const hasPullSecret = encrypted.includes("packagePullSecret");
+  const hasPullSecret = encrypted.includes("pullSecret");
   const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { hasPullSecret, embedded }));
   const right = asked.length - findings.length;
   return [

@@ -101,7 +101,7 @@ function folderMistakes(root: string, folder: string): Mistake[] {
   return [
     {
       key,
-      problem: "is not a folder",
+      problem: "is no folder",
       got: folder,
       allowed: "a folder, or a path at which nothing is",
       remedy: "choose another path",

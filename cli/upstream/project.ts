@@ -77,7 +77,12 @@ export function projectReferences(root: string, packages = functionPackages(root
   const { mentions, undecided } = fromRepositories(
     join(root, "repos"),
     root,
-    new Map([["function_package", packages]]),
+    // Upstream's own, whatever mirrors the stacks have.
+    new Map([
+      ["function_package", packages],
+      ["images_prefix", new Set([""])],
+      ["packages_prefix", new Set([""])],
+    ]),
   );
   return { references: collected([...fromProgram(), ...mentions, ...fromWorkflows(root)]), undecided };
 }

@@ -164,7 +164,6 @@ function secretStatements(scope: DeployerScope): Statement[] {
       Resource: [
         ...repositories.map((repository) => name.secret(`${names.gitSecret(repository)}*`)),
         name.secret(`${names.sealingKeySecret("*", "*")}`),
-        name.secret(`${names.packagePullSecret}*`),
       ],
     },
   ];

@@ -5,8 +5,8 @@ import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
 export const choices = {
   /** How the clusters read Git: gitAuthentication. */
   git: ["deploy-key", "token", "github-app"],
-  /** Where they get charts from: a Helm repository, or an OCI registry. */
-  charts: ["https", "oci"],
+  /** Where they get charts from: a Helm repository, an OCI registry, or a private one that has their images and the packages too. */
+  charts: ["https", "oci", "private"],
 } as const;
 
 export type Choices = { readonly [K in keyof typeof choices]: (typeof choices)[K][number] };
@@ -37,7 +37,7 @@ export async function settleChoices(
   if (changed === undefined) return;
   if (isMade)
     throw new Error(
-      `${instance.dir} was made with --${changed} ${settled[changed]}, got --${changed} ${next[changed]}: npm run down removes it, then npm start makes a new one`,
+      `${instance.dir} was made with --${changed} ${settled[changed]}, got --${changed} ${next[changed]}: npm run down removes it, then it can be made anew`,
     );
   await writeAtomic(fileOf(instance), `${JSON.stringify(next)}\n`);
 }

@@ -14,8 +14,8 @@ const httpsOrigin = `https://${GIT_HOST}:${GIT_HTTPS_PORT}`;
 export const urlOf = (method: GitMethod, repository: string): string =>
   method === "deploy-key" ? sshUrlOf(repository) : `${httpsOrigin}/${repository}.git`;
 
-/** What a stack says of Git: config values by key, without the project's name. */
-export interface GitConfig {
+/** What an instance says in a stack: config values by key, without the project's name. */
+export interface StackValues {
   readonly values: Readonly<Record<string, string>>;
   /** Those that Pulumi keeps encrypted. */
   readonly secrets: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ const FLEET_USER = "fleet";
 const FLEET_APP = 1;
 
 /** What a stack on the instance's Git server needs; makes the credential at the server, as a person does at a Git host. */
-export async function gitConfig(instance: Instance, method: GitMethod): Promise<GitConfig> {
+export async function gitConfig(instance: Instance, method: GitMethod): Promise<StackValues> {
   if (method === "deploy-key") return { values: { gitKnownHosts: gitKnownHosts(instance) }, secrets: {} };
   const values = {
     gitAuthentication: method,

@@ -10,7 +10,7 @@ import { encryptConfig, pulumiCommand, pulumiPaths } from "../pulumi/cli/index.t
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
-import type { GitConfig } from "./git-method.ts";
+import type { StackValues } from "./git-method.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
 
 /** Name of the Pulumi project, the namespace of its config keys. */
@@ -49,10 +49,10 @@ export const helmOf = ({ paths }: Pick<Instance, "paths">) => join(paths.pulumi,
 /** What only the instance knows. */
 export interface InstanceFacts {
   /** What a stack says of its Git server, whose name is `gitHost`. */
-  readonly git: GitConfig;
+  readonly git: StackValues;
   readonly gitHost: string;
-  /** Its chart mirror as this machine reaches it; clusters know it as `chartsHost`. */
-  readonly chartsUrl: string;
+  /** What one says of its chart mirror, as this machine reaches it; clusters know it as `chartsHost`. */
+  readonly mirrors: StackValues;
   readonly chartsHost: string;
 }
 
@@ -67,9 +67,7 @@ export function overrides(config: Config, facts: InstanceFacts): Config {
   const machine = `${MACHINE.publicAddress}/32`;
   const own: Config[] = [
     usesGit(config, facts) ? qualified(facts.git.values) : {},
-    uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost)
-      ? { [`${PROJECT}:chartsRegistry`]: facts.chartsUrl }
-      : {},
+    usesMirror(config, facts) ? qualified(facts.mirrors.values) : {},
     config["aws:allowedAccountIds"] === undefined ? {} : { "aws:allowedAccountIds": [ACCOUNT] },
     ownCidrs.some(isPlaceholder) ? { [cidrsKey]: ownCidrs.map((text) => (isPlaceholder(text) ? machine : text)) } : {},
   ];
@@ -94,6 +92,10 @@ const qualified = <T>(values: Readonly<Record<string, T>>): Record<string, T> =>
 const usesGit = (config: Config, { gitHost }: InstanceFacts): boolean =>
   uses(config, `${PROJECT}:gitopsSystemRepoUrl`, gitHost);
 
+/** Whether a stack is on the instance's chart mirror. */
+const usesMirror = (config: Config, { chartsHost }: Pick<InstanceFacts, "chartsHost">): boolean =>
+  uses(config, `${PROJECT}:chartsRegistry`, chartsHost);
+
 /** Whether a value of a stack is a URL of a host. */
 function uses(config: Config, key: string, host: string): boolean {
   const url = config[key];
@@ -101,9 +103,9 @@ function uses(config: Config, key: string, host: string): boolean {
 }
 
 /** What an instance lays over the configuration of the policy pack: where its chart mirror is, for a stack that uses it. Pure. */
-export function policyOverrides(config: Config, facts: Pick<InstanceFacts, "chartsHost" | "chartsUrl">): PolicyConfig {
-  const mirrored = uses(config, `${PROJECT}:chartsRegistry`, facts.chartsHost);
-  return mirrored ? { "kubernetes-helm-registries": { registries: [facts.chartsUrl] } } : {};
+export function policyOverrides(config: Config, facts: Pick<InstanceFacts, "chartsHost" | "mirrors">): PolicyConfig {
+  const registries = [facts.mirrors.values["chartsRegistry"]];
+  return usesMirror(config, facts) ? { "kubernetes-helm-registries": { registries } } : {};
 }
 
 /** The config of a stack as the checkout has it. Rejects for a stack that it doesn't have, naming the file. */
@@ -125,7 +127,10 @@ export async function writeOverrides(instance: Instance, stack: string, facts: I
   const write = (values: Config) =>
     writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config: values }, { lineWidth: 0 }), 0o600);
   await write(plain);
-  const secrets = usesGit(config, facts) ? qualified(facts.git.secrets) : {};
+  const secrets = {
+    ...(usesGit(config, facts) ? qualified(facts.git.secrets) : {}),
+    ...(usesMirror(config, facts) ? qualified(facts.mirrors.secrets) : {}),
+  };
   if (Object.keys(secrets).length > 0)
     await write({ ...plain, ...(await encryptConfig(instance.dir, stack, secrets)) });
   await writeAtomic(join(folder, `policies.${stack}.json`), JSON.stringify(policyOverrides(config, facts)));

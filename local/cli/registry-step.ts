@@ -4,6 +4,7 @@ import { supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { choicesOf } from "./choices.ts";
 import type { Fleet } from "./fleet.ts";
+import { mirroredImages } from "./mirrors.ts";
 import type { Step } from "./steps.ts";
 
 /** The container registry with the Crossplane packages that are made here, under their upstream names. */
@@ -13,9 +14,12 @@ export const registryStep: Step<Fleet> = {
     const instance = fleet.instance();
     const toolchain = fleet.toolchain();
     const packages = await ensurePackages(cacheRoot(), report);
-    await supervisorOf(instance).start(await registryProcess(instance, toolchain.bin("docker-registry")));
-    await publishImages(instance, toolchain.bin("crane"), packages);
-    if ((await choicesOf(instance)).charts === "oci")
+    const { charts } = await choicesOf(instance);
+    const isPrivate = charts === "private";
+    await supervisorOf(instance).start(await registryProcess(instance, toolchain.bin("docker-registry"), isPrivate));
+    const images = isPrivate ? mirroredImages(toolchain.images()) : [];
+    await publishImages(instance, toolchain.bin("crane"), [...packages, ...images]);
+    if (charts !== "https")
       report(`charts ${(await publishCharts(instance, toolchain.bin("helm"), toolchain.charts)).join(", ")}`);
     report(`${packages.length} packages on ${instance.gatewayAddress}:${REGISTRY_PORT}`);
   },

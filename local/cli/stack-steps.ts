@@ -9,7 +9,7 @@ import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registe
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
-import { chartsRegistry } from "../registry/index.ts";
+import { clientEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { Fleet } from "./fleet.ts";
@@ -17,6 +17,7 @@ import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
 import { kubeconfig } from "./kubeconfig.ts";
+import { mirrorConfig } from "./mirrors.ts";
 import {
   changeStack,
   cloudEnvironment,
@@ -51,10 +52,11 @@ const toolsStep: Step<Fleet> = {
     await writeOverrides(instance, fleet.stack, {
       git: await gitConfig(instance, git),
       gitHost: GIT_HOST,
-      chartsUrl: charts === "oci" ? chartsRegistry(instance) : `https://${instance.gatewayAddress}/charts`,
+      mirrors: await mirrorConfig(instance, charts),
       chartsHost: CHARTS_HOST,
     });
-    const helm = ["env", `SSL_CERT_FILE=${instance.paths.caCertificate}`, toolchain.bin("helm")];
+    const variables = Object.entries(clientEnvironment(instance)).map(([name, value]) => `${name}=${value}`);
+    const helm = ["env", ...variables, toolchain.bin("helm")];
     await writeScript(helmOf(instance), helm);
     await writeSsh(instance);
     await writeSurroundings(instance);

@@ -5,8 +5,17 @@ import { ensureAuthority } from "../clusters/pki.ts";
 import type { Instance } from "../instance/index.ts";
 import { run, writeAtomic } from "../instance/index.ts";
 import type { ProcessSpec } from "../supervisor/client.ts";
+import {
+  clientConfig,
+  clientFolder,
+  type RegistryCredential,
+  registryCredential,
+  registryFolder,
+  usersFile,
+} from "./credential.ts";
 import { REGISTRY_HOST, REGISTRY_PORT } from "./names.ts";
 
+export { dockerConfig, type RegistryCredential } from "./credential.ts";
 export * from "./names.ts";
 
 /** An image to serve. */
@@ -14,33 +23,42 @@ export interface Published {
   /** Upstream's repository, with its host. */
   readonly repository: string;
   readonly tag: string;
-  /** Folder of an OCI image layout. */
+  /** Folder of an OCI image layout, or an archive as `docker save` makes it. */
   readonly layout: string;
 }
 
 type Paths = Pick<Instance, "dir" | "gatewayAddress" | "paths">;
 
-const folderOf = ({ dir }: Pick<Instance, "dir">): string => join(dir, "registry");
+/** Host and port by which this machine reaches it. */
+const hostOf = ({ gatewayAddress }: Pick<Instance, "gatewayAddress">): string => `${gatewayAddress}:${REGISTRY_PORT}`;
 
-/** docker-registry's configuration (YAML reads JSON; https://distribution.github.io/distribution/about/configuration/). */
-export function registryConfig(instance: Paths, tls: { readonly certificate: string; readonly key: string }): string {
+/**
+ * docker-registry's configuration (YAML reads JSON; https://distribution.github.io/distribution/about/configuration/).
+ * @param isPrivate whether it asks everybody for the instance's credential
+ */
+export function registryConfig(
+  instance: Paths,
+  tls: { readonly certificate: string; readonly key: string },
+  isPrivate = false,
+): string {
   return JSON.stringify({
+    ...(isPrivate && { auth: { htpasswd: { realm: REGISTRY_HOST, path: usersFile(instance) } } }),
     version: "0.1",
     log: { level: "warn", accesslog: { disabled: true } },
     storage: {
-      filesystem: { rootdirectory: join(folderOf(instance), "storage") },
+      filesystem: { rootdirectory: join(registryFolder(instance), "storage") },
       cache: { blobdescriptor: "inmemory" },
       maintenance: { uploadpurging: { enabled: false } },
     },
     http: {
-      addr: `${instance.gatewayAddress}:${REGISTRY_PORT}`,
+      addr: hostOf(instance),
       tls: { certificate: tls.certificate, key: tls.key, minimumtls: "tls1.2" },
     },
   });
 }
 
 /** The registry as a process for the supervisor; writes its configuration and certificate. The instance's CA must exist. */
-export async function registryProcess(instance: Instance, binary: string): Promise<ProcessSpec> {
+export async function registryProcess(instance: Instance, binary: string, isPrivate = false): Promise<ProcessSpec> {
   const authority = await ensureAuthority(
     dirname(instance.paths.caCertificate),
     "ca",
@@ -50,9 +68,10 @@ export async function registryProcess(instance: Instance, binary: string): Promi
     commonName: REGISTRY_HOST,
     addresses: [REGISTRY_HOST, instance.gatewayAddress],
   });
-  await mkdir(folderOf(instance), { recursive: true, mode: 0o700 });
-  const config = join(folderOf(instance), "config.yml");
-  await writeAtomic(config, registryConfig(instance, tls));
+  await mkdir(registryFolder(instance), { recursive: true, mode: 0o700 });
+  if (isPrivate) await credentialOf(instance);
+  const config = join(registryFolder(instance), "config.yml");
+  await writeAtomic(config, registryConfig(instance, tls, isPrivate));
   return {
     id: "registry",
     argv: [binary, "serve", config],
@@ -63,20 +82,31 @@ export async function registryProcess(instance: Instance, binary: string): Promi
 
 /** Pushes images that the registry doesn't have yet. */
 export async function publishImages(instance: Paths, crane: string, images: readonly Published[]): Promise<void> {
-  const env = { ...process.env, SSL_CERT_FILE: instance.paths.caCertificate };
+  const env = { ...process.env, ...clientEnvironment(instance) };
   for (const { repository, tag, layout } of images) {
-    const reference = `${instance.gatewayAddress}:${REGISTRY_PORT}/${repository}:${tag}`;
+    const reference = `${hostOf(instance)}/${repository}:${tag}`;
     await run([crane, "push", layout, reference], { env });
   }
 }
 
 /** The registry's charts, as this machine and clusters reach them: by an address, which both know. */
-export const chartsRegistry = ({ gatewayAddress }: Pick<Instance, "gatewayAddress">): string =>
-  `oci://${gatewayAddress}:${REGISTRY_PORT}/charts`;
+export const chartsRegistry = (instance: Pick<Instance, "gatewayAddress">): string =>
+  `oci://${hostOf(instance)}/charts`;
+
+/** The credential that a private registry of the instance asks for; this machine's clients are logged in with it from then on. */
+export const credentialOf = (instance: Paths): Promise<RegistryCredential> =>
+  registryCredential(instance, hostOf(instance));
+
+/** Environment in which crane and helm trust the registry and are logged in to it, if it asks for that. */
+export const clientEnvironment = (instance: Paths): Record<string, string> => ({
+  SSL_CERT_FILE: instance.paths.caCertificate,
+  DOCKER_CONFIG: clientFolder(instance),
+  HELM_REGISTRY_CONFIG: clientConfig(instance),
+});
 
 /** Pushes the archives of a chart repository. */
 export async function publishCharts(instance: Paths, helm: string, folder: string): Promise<string[]> {
-  const env = { ...process.env, SSL_CERT_FILE: instance.paths.caCertificate };
+  const env = { ...process.env, ...clientEnvironment(instance) };
   const archives = (await readdir(folder)).filter((name) => name.endsWith(".tgz"));
   for (const name of archives) await run([helm, "push", join(folder, name), chartsRegistry(instance)], { env });
   return archives;

@@ -6,6 +6,7 @@ import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
 import { externalSecretsGroup, goGroups, mainGroup, moduleDir } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
+import { imageReferences } from "./images.ts";
 import { run } from "./run.ts";
 
 const here = join(import.meta.dirname, "charts");
@@ -55,10 +56,16 @@ const assemble: Readonly<Record<ChartName, Assemble>> = {
     const chart = parseDocument(await readFile(join(folder, "Chart.yaml"), "utf8"));
     if (!chart.delete("dependencies")) throw new Error("external-secrets: Chart.yaml has no dependencies to cut");
     await rm(join(folder, "Chart.lock"));
+    // Production's chart (2.x) has the image at ghcr.io, this older one at an address that leads there.
+    const values = parseDocument(await readFile(join(folder, "values.yaml"), "utf8"));
+    const [repository] = imageReferences.externalSecrets.split(":");
+    for (const path of [[], ["webhook"], ["certController"]])
+      values.setIn([...path, "image", "repository"], repository);
     const crds = await readTexts(join(moduleDir(module), "config/crds/bases"), ["."]);
     const files = Object.entries(crds).filter(([name]) => name !== "kustomization.yaml");
     await writeFiles(folder, {
       "Chart.yaml": String(chart),
+      "values.yaml": String(values),
       "templates/crds/crds.yaml": await readFile(join(here, "external-secrets/templates/crds.yaml"), "utf8"),
       ...Object.fromEntries(files.map(([name, text]) => [`files/crds/${name}`, text])),
     });
@@ -121,7 +128,7 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 
 /** Where the mirror is, or will be. The key is our own files and the modules that the charts come from. */
 async function chartsEntry(root: string): Promise<Entry> {
-  const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts"]);
+  const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts", "images.ts"]);
   const modules = await Promise.all(goGroups.map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
   return {
     root,

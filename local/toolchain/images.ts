@@ -19,7 +19,7 @@ export const imageReferences = {
   notificationController: `ghcr.io/fluxcd/notification-controller:${main("github.com/fluxcd/notification-controller")}`,
   crossplane: `xpkg.crossplane.io/crossplane/crossplane:${main("github.com/crossplane/crossplane/v2")}`,
   sealedSecrets: `docker.io/bitnami/sealed-secrets-controller:${main("github.com/bitnami/sealed-secrets").slice(1)}`,
-  externalSecrets: `oci.external-secrets.io/external-secrets/external-secrets:${versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets")}`,
+  externalSecrets: `ghcr.io/external-secrets/external-secrets:${versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets")}`,
   // Upstream's release of the commit in go.mod: its tags have no v, so Go knows no version of it.
   podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
 } as const;

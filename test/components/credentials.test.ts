@@ -1,8 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { type GitAuthentication, GitCredentials } from "../../components/git-credentials.ts";
-import { PackagePullSecret } from "../../components/package-pull-secret.ts";
+import { RegistryCredentialsSecret } from "../../components/registry-credentials.ts";
 import { SealingKeys } from "../../components/sealing-keys.ts";
+import { fromBase64 } from "../../lib/bridge.ts";
+import { noCredentials, type RegistryCredentials } from "../../lib/registries.ts";
 import { recorded } from "../support/program.ts";
 
 const common = { keyArn: "arn:key", recoveryWindowInDays: 7, tags: {}, protect: false };
@@ -132,62 +134,34 @@ describe("SealingKeys", () => {
   });
 });
 
-describe("PackagePullSecret", () => {
-  const dockerConfig = JSON.stringify({ auths: { "ghcr.io": { username: "fleet", password: "t0ps3cret" } } });
-  const made = () =>
-    recorded(
-      "test",
-      async () =>
-        new PackagePullSecret("package-pull-secret", {
-          ...common,
-          dockerConfig: pulumi.secret(dockerConfig),
-          name: "package-pull-secret",
-          secretName: "fleet/package-pull-secret",
-          roleName: "fleet-hub-package-pull",
-          permissionsBoundary: undefined,
-          oidc: {
-            providerArn: "arn:aws:iam::222222222222:oidc-provider/oidc.example/id/1",
-            issuer: "oidc.example/id/1",
-          },
-          region: pulumi.output("eu-central-1"),
-          dnsSuffix: pulumi.output("amazonaws.com"),
-        }),
-    );
+describe("RegistryCredentialsSecret", () => {
+  const data = async (given: Partial<RegistryCredentials>) => {
+    const args = { namespace: "flux-system", credentials: pulumi.secret({ ...noCredentials, ...given }) };
+    const { resources } = await recorded("test", async () => new RegistryCredentialsSecret("registries", args));
+    const secret = resources.find(({ type }) => type.endsWith(":Secret"));
+    return { secret, variables: fromBase64(secret?.inputs["data"]) };
+  };
 
-  it("stores the registries' credentials under the name that a pull secret has them by, as a secret", async () => {
-    const { resources } = await made();
-    const version = resources.find(({ type }) => type.endsWith(":SecretVersion"));
-    expect(JSON.parse(version?.inputs["secretString"])).toEqual({ ".dockerconfigjson": dockerConfig });
-    expect(version?.secrets).toEqual(["secretString"]);
-    const others = resources.filter((resource) => resource !== version);
-    expect(JSON.stringify(others.map(({ inputs }) => inputs))).not.toContain("t0ps3cret");
+  it("is what Flux makes Secrets of: each value once more in base64, and secret in the state", async () => {
+    const pullSecret = '{"auths":{"registry.example":{"auth":"ZmxlZXQ6eA=="}}}';
+    const { secret, variables } = await data({ pullSecret, chartsUsername: "fleet", chartsPassword: "p: #{$" });
+    expect(fromBase64(variables)).toEqual({
+      pull_secret: pullSecret,
+      charts_username: "fleet",
+      charts_password: "p: #{$",
+    });
+    expect(secret?.secrets).toEqual(["data"]);
+    expect(secret?.inputs["metadata"]).toMatchObject({
+      name: "registry-credentials",
+      namespace: "flux-system",
+      labels: { "reconcile.fluxcd.io/watch": "Enabled" },
+    });
   });
 
-  it("is read by a role for one service account of Crossplane's namespace, which reads nothing else", async () => {
-    const { resources } = await made();
-    const role = resources.find(({ type }) => type.endsWith(":Role"));
-    expect(JSON.parse(role?.inputs["assumeRolePolicy"]).Statement[0].Condition.StringEquals).toEqual({
-      "oidc.example/id/1:sub": "system:serviceaccount:crossplane-system:package-pull-secret",
-      "oidc.example/id/1:aud": "sts.amazonaws.com",
-    });
-    const policy = JSON.parse(resources.find(({ type }) => type.endsWith(":RolePolicy"))?.inputs["policy"]);
-    expect(policy.Statement[0].Resource).toEqual([
-      "arn:aws:secretsmanager:eu-central-1:222222222222:secret:fleet/package-pull-secret-AbCdEf",
-    ]);
-    expect(resources.filter(({ type }) => type.includes("external-secrets.io")).map(({ inputs }) => inputs)).toEqual([
-      expect.objectContaining({
-        kind: "SecretStore",
-        metadata: expect.objectContaining({ namespace: "crossplane-system" }),
-      }),
-      expect.objectContaining({
-        kind: "ExternalSecret",
-        spec: expect.objectContaining({
-          target: expect.objectContaining({
-            name: "package-pull-secret",
-            template: expect.objectContaining({ type: "kubernetes.io/dockerconfigjson" }),
-          }),
-        }),
-      }),
-    ]);
+  it("is there without credentials too, so that Flux finds its variables: a Docker configuration that opens nothing", async () => {
+    const { variables } = await data({});
+    const { pull_secret: pullSecret, ...others } = fromBase64(variables);
+    expect(JSON.parse(pullSecret ?? "")).toEqual({ auths: {} });
+    for (const value of Object.values(others)) expect(value).not.toBe("");
   });
 });

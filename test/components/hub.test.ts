@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Crossplane } from "../../components/crossplane.ts";
 import { fleetSizes } from "../../components/fleet-size.ts";
 import { FluxSync } from "../../components/flux-sync.ts";
-import { HelmAddon } from "../../components/helm-addon.ts";
+import { HelmAddon, type Registries, upstream } from "../../components/helm-addon.ts";
 import type { HubCluster } from "../../components/hub-cluster.ts";
 import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
@@ -13,18 +13,21 @@ import { project, recorded, runProgram, stackConfig, withNodeGroup } from "../su
 
 const own = (key: string) => `${project}:${key}`;
 
-async function release(chartsRegistry: string) {
+async function made(registries: Partial<Registries>) {
   const args = {
     chart: charts.crossplane,
-    chartsRegistry,
+    registries: { ...upstream, ...registries },
     releaseName: "crossplane",
     namespace: "x",
     podSecurity: "baseline" as const,
     values: {},
   };
-  const { resources } = await recorded("test", async () => new HelmAddon("x", args));
-  return resources.find(({ type }) => type.endsWith(":Release"))?.inputs;
+  return (await recorded("test", async () => new HelmAddon("x", args))).resources;
 }
+
+const ofType = (resources: Awaited<ReturnType<typeof made>>, kind: string) =>
+  resources.find(({ type }) => type.endsWith(`:${kind}`));
+const release = async (mirror: string) => ofType(await made({ charts: mirror }), "Release")?.inputs;
 
 describe("charts", () => {
   it("come from their upstream repository, an HTTPS mirror or an OCI mirror, always in the pinned version", async () => {
@@ -44,6 +47,34 @@ describe("charts", () => {
     expect(oci).not.toHaveProperty("repositoryOpts");
   });
 
+  it("come from a private HTTPS mirror with its credential, whose password is secret in the state", async () => {
+    const chartsCredential = { username: "fleet", password: pulumi.secret("t0ps3cret") };
+    const found = ofType(await made({ charts: "https://charts.example", chartsCredential }), "Release");
+    expect(found?.inputs["repositoryOpts"]).toEqual({
+      repo: "https://charts.example",
+      username: "fleet",
+      password: "t0ps3cret",
+    });
+    expect(found?.secrets).toEqual(["repositoryOpts.password"]);
+    // Helm logs in to OCI registries apart from a release, and the Release takes no credential for them.
+    const oci = ofType(await made({ charts: "oci://registry.example/charts", chartsCredential }), "Release");
+    expect(oci?.inputs).not.toHaveProperty("repositoryOpts");
+  });
+
+  it("have a pull secret in their namespace before their release, where there is one", async () => {
+    const config = '{"auths":{"registry.example":{"auth":"ZmxlZXQ6eA=="}}}';
+    const resources = await made({ pullSecret: pulumi.secret(config) });
+    const secret = ofType(resources, "Secret");
+    expect(secret?.inputs).toMatchObject({
+      type: "kubernetes.io/dockerconfigjson",
+      metadata: { name: "pull-secret", namespace: "x" },
+      data: { ".dockerconfigjson": Buffer.from(config).toString("base64") },
+    });
+    expect(secret?.secrets).toEqual(["data"]);
+    expect(ofType(resources, "Release")?.dependencies).toContain("kubernetes:core/v1:Secret::x-pull-secret");
+    expect(ofType(await made({}), "Secret")).toBeUndefined();
+  });
+
   it("are pinned to exact versions, and Kubernetes versions are listed oldest first", () => {
     for (const { version } of Object.values(charts)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
     expect([...kubernetesVersions].sort((a, b) => Number(a.split(".")[1]) - Number(b.split(".")[1]))).toEqual([
@@ -56,7 +87,7 @@ describe("charts", () => {
       (
         await recorded(
           "test",
-          async () => new Crossplane("x", { chartsRegistry: "", logLevel, size: fleetSizes.small }),
+          async () => new Crossplane("x", { registries: upstream, logLevel, size: fleetSizes.small }),
         )
       ).resources.find(({ type }) => type.endsWith(":Release"))?.inputs["values"];
     expect(await values("debug")).toMatchObject({

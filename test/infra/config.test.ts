@@ -239,6 +239,37 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
   [
+    "a chart mirror in Amazon ECR, to which Flux can't log in",
+    { chartsRegistry: "oci://111111111111.dkr.ecr.eu-central-1.amazonaws.com/charts" },
+    "chartsRegistry",
+    "passwords live for twelve hours",
+  ],
+  [
+    "packages in Amazon ECR, to which Crossplane can't log in",
+    { packagesRegistry: "111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
+    "packagesRegistry",
+    "Crossplane has no AWS identity",
+  ],
+  [
+    "a function package in Amazon ECR",
+    { functionPackage: "111111111111.dkr-ecr.eu-central-1.on.aws/function-spoke" },
+    "functionPackage",
+    "Crossplane has no AWS identity",
+  ],
+  [
+    "an image mirror with a scheme",
+    { imagesRegistry: "https://registry.example.com" },
+    "imagesRegistry",
+    "without a scheme",
+  ],
+  ["an image mirror with a tag", { imagesRegistry: "registry.example.com/a:1" }, "imagesRegistry", "host or host/path"],
+  [
+    "a user name of a chart mirror without its password",
+    { chartsRegistry: "https://charts.example.com", chartsUsername: "fleet" },
+    "chartsPassword",
+    "is required with chartsUsername",
+  ],
+  [
     "a boundary that is not a policy",
     { permissionsBoundary: "arn:aws:iam::111111111111:role/a" },
     "permissionsBoundary",
@@ -465,7 +496,7 @@ describe("the configuration", () => {
     expect(remedies({ githubAppPrivateKey: rsaKey })).toEqual([key]);
     expect(remedies({ githubAppPrivateKey: "PEM" }, ["githubAppPrivateKey"])).toEqual([key]);
     expect(byApp("github.com", { githubAppPrivateKey: "" }).map(({ remedy }) => remedy)).toEqual([key]);
-    expect(remedies({ packagePullSecret: "{}" })).toEqual(["pulumi config set --secret packagePullSecret"]);
+    expect(remedies({ pullSecret: "{}" })).toEqual(["pulumi config set --secret pullSecret"]);
   });
 
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
@@ -494,18 +525,39 @@ describe("the configuration", () => {
     ["without a registry", '{"auths":{},"note":"t0ps3cret"}'],
     ["without a password", '{"auths":{"ghcr.io":{"username":"t0ps3cret"}}}'],
     ["with an auth that is no user and password", '{"auths":{"ghcr.io":{"auth":"t0ps3cret"}}}'],
-  ] as const)("refuses a pull secret %s, and does not show it", ([, packagePullSecret]) => {
-    const found = mistakes({ packagePullSecret }, { ...region, secrets: ["packagePullSecret"] });
-    expect(found).toMatchObject([{ key: "packagePullSecret", got: "(not shown)" }]);
+  ] as const)("refuses a pull secret %s, and does not show it", ([, pullSecret]) => {
+    const found = mistakes({ pullSecret }, { ...region, secrets: ["pullSecret"] });
+    expect(found).toMatchObject([{ key: "pullSecret", got: "(not shown)" }]);
     expect(JSON.stringify(found)).not.toContain("t0ps3cret");
   });
 
   it.for([
     '{"auths":{"ghcr.io":{"username":"fleet","password":"t0ps3cret"}}}',
     `{"auths":{"ghcr.io":{"auth":"${Buffer.from("fleet:t0ps3cret").toString("base64")}"}}}`,
-  ])("takes a pull secret as docker and kubectl write it", (packagePullSecret) => {
-    expect(mistakes({ packagePullSecret }, { ...region, secrets: ["packagePullSecret"] })).toEqual([]);
-    expect(mistakes({ packagePullSecret })).toMatchObject([{ problem: "is a secret and stands in plain text" }]);
+  ])("takes a pull secret as docker and kubectl write it", (pullSecret) => {
+    expect(mistakes({ pullSecret }, { ...region, secrets: ["pullSecret"] })).toEqual([]);
+    expect(mistakes({ pullSecret })).toMatchObject([{ problem: "is a secret and stands in plain text" }]);
+  });
+
+  it.for([
+    { imagesRegistry: "registry.example.com" },
+    { imagesRegistry: "localhost:5000/a/b.c" },
+    // Nodes log in to it by their role.
+    { imagesRegistry: "111111111111.dkr.ecr.eu-central-1.amazonaws.com" },
+    { packagesRegistry: "registry.example.com/mirror" },
+    { chartsRegistry: "oci://public.ecr.aws/example" },
+  ])("takes the mirror %j", (changes) => {
+    expect(mistakes(changes)).toEqual([]);
+  });
+
+  it("gives a credential to a chart mirror only, and to upstream's repositories none", () => {
+    const credential = { chartsUsername: "fleet", chartsPassword: "t0ps3cret" };
+    const options = { ...region, secrets: ["chartsPassword"] };
+    expect(mistakes({ ...credential, chartsRegistry: "https://charts.example.com" }, options)).toEqual([]);
+    expect(mistakes(credential, options)).toMatchObject([{ key: "chartsRegistry" }]);
+    const plain = mistakes({ ...credential, chartsRegistry: "https://charts.example.com" });
+    expect(plain).toMatchObject([{ key: "chartsPassword", problem: "is a secret and stands in plain text" }]);
+    expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
   });
 
   it("the keys in Pulumi.yaml are the keys that the program reads, each with a default that has the right form", () => {

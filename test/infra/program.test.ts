@@ -132,21 +132,74 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
   });
 });
 
-describe("a stack with private packages", () => {
-  it("has its pull secret before Flux, and tells Git its name and no credential", async () => {
-    const config = {
-      ...stackConfig("dev"),
-      "eks-gitops-fleet:packagePullSecret": '{"auths":{"ghcr.io":{"username":"fleet","password":"t0ps3cret"}}}',
-    };
-    const { resources } = await runProgram("dev", config, ["eks-gitops-fleet:packagePullSecret"]);
+describe("a stack with private mirrors", () => {
+  const credential = {
+    "eks-gitops-fleet:pullSecret": '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',
+    "eks-gitops-fleet:chartsPassword": "t0ps3cret",
+  };
+  const mirrored = () =>
+    runProgram(
+      "dev",
+      {
+        ...stackConfig("dev"),
+        ...credential,
+        "eks-gitops-fleet:chartsRegistry": "https://charts.example",
+        "eks-gitops-fleet:chartsUsername": "fleet",
+        "eks-gitops-fleet:imagesRegistry": "registry.example/mirror",
+        "eks-gitops-fleet:packagesRegistry": "registry.example/mirror",
+      },
+      Object.keys(credential),
+    );
+
+  it("pulls every image of every chart from the mirror with the pull secret, External Secrets' own too", async () => {
+    const { resources } = await mirrored();
+    const releases = resources.filter(({ type }) => type === "kubernetes:helm.sh/v3:Release");
+    const secrets = [{ name: "pull-secret" }];
+    const image = (name: string) => `registry.example/mirror/ghcr.io/${name}`;
+    const eso = { image: { repository: image("external-secrets/external-secrets") }, imagePullSecrets: secrets };
+    const values = Object.fromEntries(releases.map(({ name, inputs }) => [name, inputs["values"]]));
+    expect(values).toMatchObject({
+      "flux-release": {
+        imagePullSecrets: secrets,
+        cli: { image: image("fluxcd/flux-cli") },
+        sourceController: { image: image("fluxcd/source-controller") },
+        kustomizeController: { image: image("fluxcd/kustomize-controller") },
+        helmController: { image: image("fluxcd/helm-controller") },
+        notificationController: { image: image("fluxcd/notification-controller") },
+      },
+      "crossplane-release": {
+        image: { repository: "registry.example/mirror/xpkg.crossplane.io/crossplane/crossplane" },
+        imagePullSecrets: ["pull-secret"],
+      },
+      "external-secrets-release": { ...eso, webhook: eso, certController: eso },
+    });
+    const namespaces = resources
+      .filter(({ type, name }) => type === "kubernetes:core/v1:Secret" && name.endsWith("-pull-secret"))
+      .map(({ inputs }) => inputs["metadata"].name);
+    expect(namespaces).toEqual(releases.map(() => "pull-secret"));
+  });
+
+  it("hands the credentials to Git before anything is applied, tells the bridge names only, and shows none", async () => {
+    const { resources } = await mirrored();
     const found = (name: string) => resources.find((resource) => id(resource) === name);
     expect(found("eks-gitops-fleet:index:FluxSync::gitops-system")?.dependencies).toContain(
-      "kubernetes:external-secrets.io/v1:ExternalSecret::package-pull-secret-external-secret",
+      "kubernetes:core/v1:Secret::registry-credentials-secret",
     );
     const { data } = found("kubernetes:core/v1:Secret::cluster-secret-bridge")?.inputs ?? {};
-    expect(Buffer.from(data.package_pull_secrets, "base64").toString()).toBe('[{"name":"package-pull-secret"}]');
-    const shown = resources.filter(({ secrets }) => secrets.length === 0).map(({ inputs }) => inputs);
-    expect(JSON.stringify(shown)).not.toContain("t0ps3cret");
+    const told = (key: string) => Buffer.from(data[key], "base64").toString();
+    expect(told("pull_secrets")).toBe('[{"name":"pull-secret"}]');
+    expect(told("charts_components")).toBe('["credential"]');
+    expect(told("packages_prefix")).toBe("registry.example/mirror/");
+    const plain = resources.map(({ inputs, secrets }) => {
+      const copy = structuredClone(inputs);
+      for (const path of secrets)
+        if (path.startsWith("data") || path === "secretString") delete copy[path.split(".")[0] ?? ""];
+      return secrets.includes("repositoryOpts.password") ? { ...copy, repositoryOpts: {} } : copy;
+    });
+    expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
+    expect(JSON.stringify(plain)).not.toContain(
+      Buffer.from(credential["eks-gitops-fleet:pullSecret"]).toString("base64"),
+    );
   });
 });
 

@@ -37,7 +37,10 @@ const metadata: ClusterMetadata = {
   fleetSize: "small",
   gitProvider: "generic",
   functionPackage: "ghcr.io/example/function-spoke",
-  packagePullSecrets: ["package-pull-secret"],
+  imagesRegistry: "registry.example.com/mirror",
+  packagesRegistry: "",
+  pullSecrets: ["pull-secret"],
+  chartsCredential: true,
   sealingScope: "prod",
   secretsKeyArn: "arn:key",
   permissionsBoundaryArn: "arn:boundary",
@@ -66,7 +69,11 @@ describe("bridgeData", () => {
       kubernetes_version: "1.34",
       hub_egress_cidrs: "198.51.100.1/32,198.51.100.2/32",
       hub_availability_zones: "us-east-1a,us-east-1b,us-east-1c",
-      package_pull_secrets: '[{"name":"package-pull-secret"}]',
+      images_prefix: "registry.example.com/mirror/",
+      packages_prefix: "",
+      pull_secrets: '[{"name":"pull-secret"}]',
+      pull_secret_names: '["pull-secret"]',
+      charts_components: '["credential"]',
     });
   });
 

@@ -1,14 +1,16 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { accessStepId } from "../../functions/spoke/hub-access.ts";
+import { registrySecrets } from "../../lib/registries.ts";
 import { hubGroups } from "../../lib/spoke.ts";
 import { example } from "../functions/spoke/support/fixtures.ts";
 import { rightsFile } from "./support/hub-rights.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { render, system, withAddons } from "./support/spoke.ts";
 
-const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret.
-# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update rewrites it.
+const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret
+# but those that it brings.
+# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update writes it anew.
 `;
 const generated = "kustomize-controller.yaml";
 
@@ -30,9 +32,15 @@ describe("Flux on the hub", () => {
     await expect(rightsFile(others, header)).toMatchFileSnapshot(join(system, "spoke-bootstrap/access", generated));
   });
 
-  test("reads Secrets of a spoke only where Helm keeps its releases, and there is nothing else", () => {
-    const reading = rights.filter((role) => JSON.stringify(role).includes('"secrets"'));
-    expect(reading).toEqual([
+  test("reads Secrets of a spoke only where Helm keeps its releases, where there is nothing else, and those that it brings", () => {
+    const reading = granted.filter(({ resources }) => resources?.includes("secrets"));
+    expect(reading.filter(({ resourceNames }) => resourceNames === undefined)).toEqual([
+      { apiGroups: [""], resources: ["secrets"], verbs: ["get", "list"] },
+    ]);
+    const brought = reading.flatMap(({ resourceNames }) => resourceNames ?? []);
+    expect([...new Set(brought)].sort()).toEqual(Object.values(registrySecrets).sort());
+    const listing = rights.filter((role) => JSON.stringify(role).includes('"secrets"],"verbs":["get","list"]'));
+    expect(listing).toEqual([
       expect.objectContaining({
         kind: "Role",
         metadata: { name: "hub-helm-controller.fleet.internal", namespace: "fleet-releases" },

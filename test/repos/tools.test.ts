@@ -33,12 +33,17 @@ describe("the tools of a spoke", () => {
 
   test("contain the add-ons that the Spoke enables, and no other", () => {
     expect(dev.by("metrics-server")).toEqual([]);
-    expect(prod.by("metrics-server").map(({ kind }) => kind)).toEqual(["HelmRepository", "HelmRelease"]);
+    expect(prod.by("metrics-server").map(({ kind }) => kind)).toEqual(["Secret", "HelmRepository", "HelmRelease"]);
   });
 
   test("contain Kyverno with the policies after it, when the Spoke enables it", () => {
     const spoke = render(withAddons("minimal", ["kyverno"]));
-    expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual(["Namespace", "HelmRepository", "HelmRelease"]);
+    expect(spoke.by("kyverno").map(({ kind }) => kind)).toEqual([
+      "Namespace",
+      "Secret",
+      "HelmRepository",
+      "HelmRelease",
+    ]);
     expect(new Set(spoke.by("kyverno-policies").map(({ kind }) => kind))).toEqual(new Set(["ValidatingPolicy"]));
     const policies = spoke.by("tools").find(({ metadata }) => metadata.name === "kyverno-policies");
     expect(policies?.spec.dependsOn).toEqual([{ name: "kyverno" }]);

@@ -9,7 +9,12 @@ const remedy =
 
 const credential = /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b/;
 
-const isEmpty = (value: unknown): boolean => !isObject(value) || Object.keys(value).length === 0;
+/** Filled in on the cluster: nothing of it is in Git. */
+const variable = /^\$\{[a-z][a-z0-9_]*\}$/;
+
+/** Whether Git says nothing of what a Secret holds. */
+const isEmpty = (values: unknown): boolean =>
+  !isObject(values) || Object.values(values).every((value) => typeof value === "string" && variable.test(value));
 
 const isSecret = ({ content }: Source): boolean =>
   isManifest(content) &&

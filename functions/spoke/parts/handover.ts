@@ -101,8 +101,6 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
         revision: stage?.gitopsWorkloadsRevision ?? gitopsWorkloads.revision,
       },
     },
-    // The hub's Secret is not on the spoke, whose packages are public.
-    packagePullSecrets: [],
     sealingScope: sealingScope({ name: spoke.metadata.name, environment, sealing }),
     permissionsBoundaryArn: source.permissionsBoundary,
     tenantBoundaryArn: source.tenantBoundary,

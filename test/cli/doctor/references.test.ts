@@ -108,7 +108,7 @@ describe("fleet doctor, packages", () => {
     const settings = { functionPackage: "registry.example/private/function-spoke" };
     const without = (await look(guarded, settings)).filter(({ name }) => name.includes("private/function-spoke"));
     expect(without).toMatchObject([{ status: "wrong" }]);
-    const withOne = await look(guarded, settings, ["packagePullSecret"]);
+    const withOne = await look(guarded, settings, ["pullSecret"]);
     expect(withOne.filter(({ name }) => name.includes("private/function-spoke"))).toMatchObject([{ status: "note" }]);
     expect(asked.filter((url) => url.includes("function-spoke") && !url.includes("private"))).toEqual([]);
   });

@@ -75,9 +75,9 @@ describe("fleet doctor, configuration", () => {
       "eks-gitops-fleet:gitopsWorkloadsRepoUrl": "https://git.example/workloads.git",
     };
     expect((await changed(byToken)).findings).toMatchObject([{ status: "ok" }]);
-    const pullSecret = await changed({ "eks-gitops-fleet:packagePullSecret": { secure: "v1:abc" } });
+    const pullSecret = await changed({ "eks-gitops-fleet:pullSecret": { secure: "v1:abc" } });
     expect(pullSecret.findings).toMatchObject([{ status: "ok" }]);
-    expect(pullSecret.stack?.encrypted).toEqual(["packagePullSecret"]);
+    expect(pullSecret.stack?.encrypted).toEqual(["pullSecret"]);
     const { findings } = await changed({ ...byToken, "eks-gitops-fleet:gitToken": "plain" });
     expect(findings).toMatchObject([{ name: "gitToken", message: expect.stringContaining("plain text") }]);
     expect(JSON.stringify(findings)).not.toContain('"plain"');

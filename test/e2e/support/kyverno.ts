@@ -27,20 +27,32 @@ const yamls = (folder: string): string[] =>
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => readFileSync(join(folder, name), "utf8"));
 
+/** Folder of Kyverno's module. */
+export async function kyvernoSource(): Promise<string> {
+  const { stdout } = await run("go", ["list", "-m", "-f", "{{.Dir}}", "github.com/kyverno/kyverno"], kyvernoModule);
+  return stdout.trim();
+}
+
+/** Copies the chart of Kyverno's module, which must be of `version`, into a new folder below `dir`. */
+export function kyvernoChart(source: string, dir: string, version: string): string {
+  const folder = join(dir, "chart");
+  cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
+  const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
+  if (about.version !== version)
+    throw new Error(`the module of test/e2e/kyverno has chart ${about.version}, the fleet ${version}`);
+  // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
+  const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
+  writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));
+  return folder;
+}
+
 /** What the fleet's HelmRelease installs, by the chart in Kyverno's module. Its CustomResourceDefinitions are not in it. */
 async function installed(helm: string, source: string, dir: string): Promise<Manifest[]> {
   const release = render(withAddons("minimal", ["kyverno"]))
     .by("kyverno")
     .find(({ kind }) => kind === "HelmRelease");
   const { releaseName, targetNamespace, values, chart } = release?.spec ?? {};
-  const folder = join(dir, "chart");
-  cpSync(join(source, "charts", "kyverno"), folder, { recursive: true });
-  const { dependencies, ...about } = parse(readFileSync(join(folder, "Chart.yaml"), "utf8"));
-  if (about.version !== chart.spec.version)
-    throw new Error(`the module of test/e2e/kyverno has chart ${about.version}, the fleet ${chart.spec.version}`);
-  // Of its dependencies those that are in the module; the others are CRDs and a server that is off.
-  const here = dependencies.filter(({ repository }: { repository?: string }) => repository === undefined);
-  writeFileSync(join(folder, "Chart.yaml"), stringify({ ...about, dependencies: here }));
+  const folder = kyvernoChart(source, dir, chart.spec.version);
   writeFileSync(join(dir, "values.yaml"), stringify({ ...values, crds: { install: false } }));
   const args = [releaseName, folder, "--namespace", targetNamespace, "--values", join(dir, "values.yaml")];
   const { stdout } = await run(helm, ["template", ...args, "--no-hooks", "--skip-tests"], { maxBuffer: 2 ** 26 });
@@ -66,8 +78,7 @@ export async function startKyverno(toolchain: Toolchain, plane: ControlPlane, ku
   const program = file("kyverno");
   // Links only, once its packages are in Go's build cache; they are some 2300.
   await run("go", ["build", "-o", program, "github.com/kyverno/kyverno/cmd/kyverno"], kyvernoModule);
-  const { stdout } = await run("go", ["list", "-m", "-f", "{{.Dir}}", "github.com/kyverno/kyverno"], kyvernoModule);
-  const source = stdout.trim();
+  const source = await kyvernoSource();
   kubectl.define(yamls(join(source, "config", "crds")).map((text) => parse(text)));
   const objects = await installed(toolchain.bin("helm"), source, plane.dir);
   const deployment = objects.find(({ kind }) => kind === "Deployment");

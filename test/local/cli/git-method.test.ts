@@ -37,7 +37,7 @@ describe("npm start", () => {
   test.each([[["--git", "password"]], [["--charts", "http"]], [["--git"]], [["--spoke"]], [["blue"]]])(
     "refuses %j and says what it takes",
     (argv) => {
-      expect(() => startOptions(argv)).toThrow("--git deploy-key|token|github-app, --charts https|oci");
+      expect(() => startOptions(argv)).toThrow("--git deploy-key|token|github-app, --charts https|oci|private");
     },
   );
 

@@ -4,7 +4,7 @@ import { overrides, policyOverrides } from "../../../local/cli/pulumi.ts";
 const facts = {
   git: { values: { gitKnownHosts: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }, secrets: { gitToken: "t0ps3cret" } },
   gitHost: "git.fleet.internal",
-  chartsUrl: "https://100.64.255.1/charts",
+  mirrors: { values: { chartsRegistry: "https://100.64.255.1/charts" }, secrets: {} },
   chartsHost: "charts.fleet.internal",
 };
 
@@ -15,7 +15,7 @@ test("a stack on the instance's Git server and chart mirror gets the host key an
   };
   expect(overrides(config, facts)).toEqual({
     "eks-gitops-fleet:gitKnownHosts": facts.git.values.gitKnownHosts,
-    "eks-gitops-fleet:chartsRegistry": facts.chartsUrl,
+    "eks-gitops-fleet:chartsRegistry": facts.mirrors.values.chartsRegistry,
   });
 });
 
@@ -47,7 +47,7 @@ test("networks are read as the program reads them: `pulumi config set` without -
 
 test("the policy pack allows the instance's chart mirror to a stack that uses it, and to no other", () => {
   expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.fleet.internal" }, facts)).toEqual({
-    "kubernetes-helm-registries": { registries: [facts.chartsUrl] },
+    "kubernetes-helm-registries": { registries: [facts.mirrors.values.chartsRegistry] },
   });
   expect(policyOverrides({ "eks-gitops-fleet:chartsRegistry": "https://charts.example.com" }, facts)).toEqual({});
   expect(policyOverrides({}, facts)).toEqual({});

@@ -91,7 +91,12 @@ describe("what Git installs on the hub", () => {
   /** As a hub whose stack says nothing of packages substitutes it. */
   const installed = written.map(({ spec, ...rest }) => ({
     ...rest,
-    spec: { ...spec, package: spec.package?.replace("$" + "{function_package}", FUNCTION_REPOSITORY) },
+    spec: {
+      ...spec,
+      package: spec.package
+        ?.replace("$" + "{function_package}", FUNCTION_REPOSITORY)
+        .replace("$" + "{packages_prefix}", ""),
+    },
   }));
 
   test("is in the local registry in exactly that version", () => {
@@ -138,7 +143,7 @@ describe("what Git installs on the hub", () => {
 
   test("is pulled with the hub's pull secrets, every package", () => {
     for (const { metadata, spec } of written)
-      expect(spec, metadata.name).toMatchObject({ packagePullSecrets: "$" + "{package_pull_secrets}" });
+      expect(spec, metadata.name).toMatchObject({ packagePullSecrets: "$" + "{pull_secrets}" });
   });
 
   test("is on the local stack what a stack gets that names no function package", () => {

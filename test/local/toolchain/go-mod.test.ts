@@ -78,7 +78,7 @@ describe("the toolchain's own modules", () => {
       notificationController: "ghcr.io/fluxcd/notification-controller:v1.9.3",
       crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.3.4",
       sealedSecrets: "docker.io/bitnami/sealed-secrets-controller:0.40.0",
-      externalSecrets: "oci.external-secrets.io/external-secrets/external-secrets:v0.20.4",
+      externalSecrets: "ghcr.io/external-secrets/external-secrets:v0.20.4",
       podinfo: "ghcr.io/stefanprodan/podinfo:6.9.2",
     }));
 

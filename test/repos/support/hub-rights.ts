@@ -22,6 +22,7 @@ const resources: Readonly<Record<string, string>> = {
   Role: "roles",
   RoleBinding: "rolebindings",
   SealedSecret: "sealedsecrets",
+  Secret: "secrets",
   SecretStore: "secretstores",
   ServiceAccount: "serviceaccounts",
   StorageClass: "storageclasses",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { keyFiles } from "../../../cli/sealing-keys-folder.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
+import { credentialVariables, type RegistryCredentials, registrySecrets } from "../../../lib/registries.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
 import { World, type WorldOptions } from "../../functions/spoke/support/world.ts";
@@ -129,8 +130,19 @@ const make = ({ folder, values, components, patches = [] }: Source): Manifest[] 
     )
     .map((manifest) => substituted(manifest, values));
 
-/** What a Flux Kustomization substitutes from the values of its ConfigMap or Secret, and its own. */
-const valuesOf = ({ spec }: Manifest, from: Variables): Variables => ({ ...from, ...spec.postBuild?.substitute });
+/** What the stack of the tests' fleet gives for its mirrors. */
+export const credentials: RegistryCredentials = {
+  pullSecret: '{"auths":{"registry.example":{"username":"fleet","password":"t0ps3cret"}}}',
+  chartsUsername: "fleet",
+  chartsPassword: "t0ps3cret",
+};
+
+/** What a Flux Kustomization substitutes from the values of its ConfigMap or Secret, from the credentials if it names them, and its own. */
+const valuesOf = ({ spec }: Manifest, from: Variables): Variables => {
+  const sources = (spec.postBuild?.substituteFrom ?? []) as { name: string }[];
+  const named = sources.some(({ name }) => name === registrySecrets.variables);
+  return { ...from, ...(named ? credentialVariables(credentials) : {}), ...spec.postBuild?.substitute };
+};
 
 const named = (steps: readonly Manifest[], name: string): Manifest => {
   const found = steps.find(({ metadata }) => metadata.name === name);
@@ -187,7 +199,7 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
       values: valuesOf(step, info),
       ...(components ? { components } : {}),
     });
-    for (const inner of kustomizations(objects)) follow(inner, join(system, inner.spec.path));
+    for (const inner of kustomizations(objects)) follow(inner, join(system, inner.spec.path), inner.spec.components);
   };
   const tools = named(by(`${name}-tools`), "tools");
   follow(tools, join(system, tools.spec.path), tools.spec.components);

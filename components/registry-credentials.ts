@@ -1,0 +1,32 @@
+import * as kubernetes from "@pulumi/kubernetes";
+import * as pulumi from "@pulumi/pulumi";
+import { inBase64 } from "../lib/bridge.ts";
+import { watchLabel } from "../lib/labels.ts";
+import { credentialVariables, type RegistryCredentials, registrySecrets } from "../lib/registries.ts";
+
+export interface RegistryCredentialsArgs {
+  /** Namespace of Flux. */
+  readonly namespace: pulumi.Input<string>;
+  readonly credentials: pulumi.Output<RegistryCredentials>;
+}
+
+/**
+ * The credentials of mirrors as variables for Flux, apart from the bridge, which holds none. Git makes pull secrets and the credentials
+ * of HelmRepositories of them, on the hub and, through the chain, on every spoke, before the first image is pulled there.
+ */
+export class RegistryCredentialsSecret extends pulumi.ComponentResource {
+  constructor(name: string, args: RegistryCredentialsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:RegistryCredentialsSecret", name, {}, opts);
+    const { namespace, credentials } = args;
+    new kubernetes.core.v1.Secret(
+      `${name}-secret`,
+      {
+        // Flux applies a new value at once.
+        metadata: { name: registrySecrets.variables, namespace, labels: { ...watchLabel } },
+        data: pulumi.secret(credentials).apply((known) => inBase64(credentialVariables(known))),
+      },
+      { parent: this },
+    );
+    this.registerOutputs({});
+  }
+}

@@ -1,0 +1,54 @@
+import { fromJson, type Key, secret, text } from "./forms.ts";
+
+/** Name of a repository in the OCI distribution spec ("Pulling manifests"), behind a host with a dot or a port. */
+const repository = text(
+  /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
+  "host/path in lower case, without a scheme, a tag or a digest",
+  "ghcr.io/<owner>/function-spoke",
+);
+
+const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both in base64. */
+function registryCredential(entry: unknown): boolean {
+  if (!record(entry)) return false;
+  const { auth, username, password } = entry;
+  if (typeof auth === "string") return Buffer.from(auth, "base64").toString("utf8").includes(":");
+  return typeof username === "string" && typeof password === "string" && username !== "" && password !== "";
+}
+
+const pullSecret: Key<string> = {
+  parse: (value) => {
+    if (value === "") return value;
+    const config = fromJson(value);
+    const entries = record(config) && record(config["auths"]) ? Object.values(config["auths"]) : [];
+    return entries.length > 0 && entries.every(registryCredential) ? value : undefined;
+  },
+  allowed:
+    'a Docker configuration {"auths": {"<host>": {"username": "…", "password": "…"}}} with the credential itself: credential helpers (credsStore) do not run in the cluster',
+  example: "",
+  secret: true,
+};
+
+/** A host with a dot or a port, and maybe a path: the same without a repository at the end. */
+const registry = text(
+  /^([a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*)?$/,
+  "host or host/path in lower case, without a scheme and a slash at the end, or empty",
+  "registry.example.com/mirror",
+);
+
+/** The keys of where charts, images and packages come from. */
+export const registryKeys = {
+  chartsRegistry: text(
+    /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,
+    "https://host/path or oci://host/path without a user, a password or a slash at the end, or empty",
+    "oci://registry.example.com/charts",
+  ),
+  chartsUsername: text(/^[^\s:]*$/, "a user name without colons, or empty", "fleet"),
+  chartsPassword: secret("a password, or empty"),
+  imagesRegistry: registry,
+  packagesRegistry: registry,
+  functionPackage: repository,
+  pullSecret,
+} as const;

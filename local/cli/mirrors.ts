@@ -1,0 +1,32 @@
+import { FUNCTION_REPOSITORY } from "../crossplane/packages/function.ts";
+import type { Instance } from "../instance/index.ts";
+import { chartsRegistry, credentialOf, dockerConfig, mirrorOf, type Published, REGISTRY } from "../registry/index.ts";
+import type { Image } from "../toolchain/index.ts";
+import type { Choices } from "./choices.ts";
+import type { StackValues } from "./git-method.ts";
+
+/** What a stack says of where charts, images and packages come from. */
+export async function mirrorConfig(instance: Instance, charts: Choices["charts"]): Promise<StackValues> {
+  if (charts === "https")
+    return { values: { chartsRegistry: `https://${instance.gatewayAddress}/charts` }, secrets: {} };
+  const values = { chartsRegistry: chartsRegistry(instance) };
+  if (charts === "oci") return { values, secrets: {} };
+  const credential = await credentialOf(instance);
+  return {
+    values: {
+      ...values,
+      chartsUsername: credential.username,
+      imagesRegistry: REGISTRY,
+      packagesRegistry: REGISTRY,
+      functionPackage: mirrorOf(FUNCTION_REPOSITORY),
+    },
+    secrets: { chartsPassword: credential.password, pullSecret: dockerConfig(REGISTRY, credential) },
+  };
+}
+
+/** The images that nodes have by their upstream names otherwise, for the registry: under its own name they are pulled. */
+export const mirroredImages = (images: readonly Image[]): Published[] =>
+  images.map(({ reference, tar }) => {
+    const colon = reference.lastIndexOf(":");
+    return { repository: reference.slice(0, colon), tag: reference.slice(colon + 1), layout: tar };
+  });

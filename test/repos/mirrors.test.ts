@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { bridgeData, fromBase64 } from "../../lib/bridge.ts";
+import { credentialVariables } from "../../lib/registries.ts";
+import { hub } from "../functions/spoke/support/fixtures.ts";
+import { substituted } from "./support/flux.ts";
+import { build, type Manifest } from "./support/kustomize.ts";
+import { mirror, mirrored } from "./support/mirrors.ts";
+import { credentials, render, system, withAddons } from "./support/spoke.ts";
+
+/** What a fleet behind mirrors of its own applies. The images of charts: test/e2e/mirrors.test.ts. */
+
+const addons = ["kyverno", "metrics_server"];
+const spoke = render(withAddons("production", addons), { hub: mirrored });
+const name = spoke.spoke.metadata.name;
+const all = spoke.applied.flatMap(({ objects }) => objects);
+const onSpoke = spoke.applied.filter(({ on }) => on === "spoke").flatMap(({ objects }) => objects);
+const ofKind = (objects: readonly Manifest[], kind: string) => objects.filter((object) => object.kind === kind);
+
+const onHub = (folder: string, metadata = mirrored) => {
+  const values = { ...bridgeData(metadata), ...credentialVariables(credentials) };
+  const components = folder === "platform/charts" ? (JSON.parse(values.charts_components) as string[]) : [];
+  return build(join(system, folder), components).map((manifest) => substituted(manifest, values));
+};
+
+/** Namespaces in which something of the platform runs on the spoke. */
+const targets = ofKind(all, "HelmRelease").map(({ spec }) => spec.targetNamespace as string);
+
+describe("a fleet behind mirrors", () => {
+  test("has the pull secret in every namespace of a spoke in which the platform runs pods", () => {
+    const secrets = ofKind(onSpoke, "Secret").filter(({ metadata }) => metadata.name === "pull-secret");
+    expect(targets.length).toBeGreaterThan(5);
+    expect(secrets.map(({ metadata }) => metadata.namespace).sort()).toEqual([...new Set(targets)].sort());
+    for (const secret of secrets) {
+      expect(secret["type"]).toBe("kubernetes.io/dockerconfigjson");
+      expect(fromBase64(secret["data"] as Record<string, string>)).toEqual({
+        ".dockerconfigjson": credentials.pullSecret,
+      });
+    }
+  });
+
+  test("has it on a spoke before the first pod, which is External Secrets'", () => {
+    const steps = new Map(spoke.steps.map((step) => [step.metadata.name, step]));
+    const needed = (step: string): string[] =>
+      ((steps.get(step)?.spec.dependsOn ?? []) as { name: string }[]).flatMap((each) => [
+        each.name,
+        ...needed(each.name),
+      ]);
+    const bringing = spoke.applied.find(
+      ({ by, on, objects }) => by.startsWith(`${name}-`) && on === "spoke" && ofKind(objects, "Secret").length > 0,
+    );
+    expect(bringing?.by).toBe(`${name}-base`);
+    const releasing = spoke.steps.filter(({ metadata }) => ofKind(spoke.by(metadata.name), "HelmRelease").length > 0);
+    expect(releasing.length).toBeGreaterThan(2);
+    for (const { metadata } of releasing) expect(needed(metadata.name), metadata.name).toContain(`${name}-base`);
+  });
+
+  test("tells every chart of the pull secret", () => {
+    for (const { metadata, spec } of ofKind(all, "HelmRelease"))
+      expect(JSON.stringify(spec.values), metadata.name).toMatch(
+        /[pP]ullSecrets":\[("pull-secret"|\{"name":"pull-secret"\})\]/,
+      );
+  });
+
+  test("pulls every package of Crossplane from the mirror with it, on hub and spokes", () => {
+    const packages = [...onHub("platform/crossplane/packages"), ...all].filter(({ kind }) =>
+      ["Provider", "Function"].includes(kind),
+    );
+    expect(packages.length).toBeGreaterThan(9);
+    for (const { metadata, spec } of packages) {
+      expect(spec.package, metadata.name).toMatch(new RegExp(`^${mirror}/[a-z]+[.][a-z.]+/`));
+      expect(spec.packagePullSecrets, metadata.name).toEqual([{ name: "pull-secret" }]);
+    }
+  });
+
+  test("reads every chart with the mirror's credential, which is beside each HelmRepository", () => {
+    for (const objects of [onHub("platform/charts"), onSpoke]) {
+      const repositories = ofKind(objects, "HelmRepository");
+      expect(repositories.length).toBeGreaterThan(2);
+      const secrets = ofKind(objects, "Secret").filter((secret) => secret.metadata.name === "charts-credential");
+      for (const { metadata, spec } of repositories) {
+        expect(spec, metadata.name).toMatchObject({
+          type: "oci",
+          url: mirrored.chartsRegistry,
+          secretRef: { name: "charts-credential" },
+        });
+        const secret = secrets.find((each) => each.metadata.namespace === metadata.namespace);
+        expect(fromBase64((secret?.["data"] ?? {}) as Record<string, string>), metadata.name).toEqual({
+          username: "fleet",
+          password: "t0ps3cret",
+        });
+      }
+    }
+  });
+
+  test("hands the credentials on to the spoke's own Flux, as the hub got them", () => {
+    const handed = [onHub("platform/charts"), onSpoke].map((objects) =>
+      ofKind(objects, "Secret").find(({ metadata }) => metadata.name === "registry-credentials"),
+    );
+    for (const secret of handed) expect(secret?.["stringData"]).toEqual(credentialVariables(credentials));
+    expect(handed.map((secret) => secret?.metadata.namespace)).toEqual(["spokes", "flux-system"]);
+  });
+
+  test("keeps credentials out of the bridge, on the hub and on spokes", () => {
+    const secret = /t0ps3cret|dDBwczNjcmV0/;
+    expect(JSON.stringify([spoke.bridge, ofKind(onSpoke, "ConfigMap")])).not.toMatch(secret);
+  });
+});
+
+test("a fleet without mirrors names upstream's images and packages, and no credential", () => {
+  const plain = render(withAddons("production", addons), { hub });
+  const objects = [...plain.applied.flatMap((each) => each.objects), ...onHub("platform/charts", hub)];
+  for (const { metadata, spec } of ofKind(objects, "HelmRelease"))
+    expect(JSON.stringify(spec.values), metadata.name).not.toContain("pull-secret");
+  for (const { spec } of ofKind(objects, "HelmRepository")) expect(spec).not.toHaveProperty("secretRef");
+  for (const { spec } of ofKind(objects, "Provider")) {
+    expect(spec.package).toMatch(/^xpkg[.]crossplane[.]io\//);
+    expect(spec.packagePullSecrets).toEqual([]);
+  }
+});
