@@ -11,7 +11,7 @@ export const summary = "what a change does to every cluster and stack, after ren
 
 const help = `Usage: npx fleet diff <base> <head> [options]
 
-Renders two states of the repositories for the hub, for every spoke and for one made-up spoke of each environment: kustomize,
+Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then tells what
 differs, as one comment for a pull request, with the changes of Spokes that the API server would refuse.
 
@@ -22,7 +22,7 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
   --fleet NAME          the fleet whose clusters are compared, where gitops-system has several (default: that of --bridge)
   --repos DIR           where one repository is compared: folder with the checkouts of the others
   --preview STACK=FILE  what pulumi preview --json --stack STACK wrote; may be given more than once
-  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: made-up ones)
+  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: samples)
   --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)

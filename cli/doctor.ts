@@ -29,7 +29,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                  in use and what the hub and more spokes take
   hub            the Kubernetes version of its control plane is the stack's, once there is one
   Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
-  packages       the charts, images and Crossplane packages that this project's files name can be had, without credentials
+  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
   --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi runs with there

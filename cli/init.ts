@@ -12,7 +12,7 @@ const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environ
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
 stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks nothing of AWS and of the Git host, and pushes nothing. What is there
-already stays as it is; what would be written otherwise is told.
+already stays as it is, and any difference from what would be written is shown.
 
   --stack NAME               Pulumi stack of the hub; dev and prod are the names of the examples
   --fleet NAME               prefix of the fleet's names in AWS; it can't be changed later

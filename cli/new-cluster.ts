@@ -81,6 +81,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
 ${register}Next, in ${checkout}:
   git add ${path} && git commit -m "Add spoke ${name}" && git push
-  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what hinders it`);
+  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way`);
   return 0;
 }

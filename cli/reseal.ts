@@ -5,11 +5,11 @@ import { choiceMistakes } from "./spoke-rules.ts";
 import { type DeployKeys, deployKeyChoices } from "./spoke-secrets.ts";
 import { flagFile, onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
-export const summary = "seals the deploy keys of a spoke anew: after a move to keys of its own, or to replace them";
+export const summary = "seals the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
 const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
 
-Writes spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system anew, sealed for the scope that the Spoke says.
+Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
 
   --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
@@ -38,6 +38,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));
   console.log(`Sealed the deploy keys of ${name} for ${scope}.
 ${register}Next, in ${checkout}:
-  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} anew" && git push`);
+  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} again" && git push`);
   return 0;
 }

@@ -16,7 +16,7 @@ const code = (names: readonly string[]): string => names.map((name) => `\`${name
 
 /** The page for people. */
 export function contractPage(): string {
-  return `<!-- Generated from lib/bridge-keys.ts; npx vitest run test/lib/bridge-documents.test.ts --update writes it anew. -->
+  return `<!-- Generated from lib/bridge-keys.ts; npx vitest run test/lib/bridge-documents.test.ts --update rewrites it. -->
 # The bridge contract
 
 What infrastructure code tells Git about a cluster: the keys of its cluster secret (\`cluster-<name>\`, the hub's in

@@ -21,11 +21,11 @@ export const isMissing = (error: unknown): boolean => (error as Error).name === 
 /** The finding for what AWS did not tell; `action` is the IAM action that would tell it. */
 export function untold(name: string, error: unknown, action: string): Finding {
   const { name: code, message } = error as Error;
-  if (DENIED.test(code)) return unchecked(name, `AWS refuses to tell: ${message}`, `let this identity do ${action}`);
+  if (DENIED.test(code)) return unchecked(name, `AWS denies access: ${message}`, `allow this identity ${action}`);
   return unchecked(
     name,
-    `AWS did not tell: ${code}: ${message}`,
-    isNoLogin(error) ? logIn : "mend that, and run this again",
+    `AWS did not answer: ${code}: ${message}`,
+    isNoLogin(error) ? logIn : "fix that, and run this again",
   );
 }
 

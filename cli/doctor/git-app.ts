@@ -48,7 +48,7 @@ function refused(
   if (status === 201)
     return wrong(
       title,
-      `${host} answers with no token, so it is no API of a GitHub server`,
+      `${host} answers with no token, so it is not the API of a GitHub server`,
       "name the API in githubAppBaseUrl, such as https://<host>/api/v3, then pulumi up",
     );
   if (status === 401)

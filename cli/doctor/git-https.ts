@@ -27,9 +27,9 @@ export async function tryRead({ title, source, fetch, username, password, renew 
       ? ok(title, `reads ${branch} of ${url.href}`)
       : withoutBranch(title, source);
   if (status === 401 || status === 403)
-    return wrong(title, `is not accepted by ${url.host}, or has ended (status ${status})`, renew);
+    return wrong(title, `is not accepted by ${url.host}, or has expired (status ${status})`, renew);
   // Hosts hide from a credential what it may not read.
-  if (status === 404) return wrong(title, `may not read ${url.href}, or there is none (status 404)`, renew);
+  if (status === 404) return wrong(title, `may not read ${url.href}, or it does not exist (status 404)`, renew);
   return unchecked(title, `${url.host} answers with status ${status}`, "try again later");
 }
 

@@ -44,7 +44,7 @@ function hostKey({ url }: Source, ended: Ended): Finding {
   if (refusedHost.test(stderr))
     return wrong(
       title,
-      "is none of those in gitKnownHosts, so Flux would refuse the host",
+      "is not one of those in gitKnownHosts, so Flux would refuse the host",
       `compare it with the one that the host publishes, then pulumi config set gitKnownHosts -- "$(${scan})" and pulumi up`,
     );
   return unchecked(
@@ -68,11 +68,11 @@ function deployKey(source: Source, ended: Ended): Finding {
   const said = firstComplaint(ended);
   // 127: the shell found no git or no ssh-add.
   if (code === 127 || unreachable.test(stderr) || refusedHost.test(stderr))
-    return unchecked(title, `could not be tried: ${said}`, "mend that, and run this again");
+    return unchecked(title, `could not be tried: ${said}`, "fix that, and run this again");
   if (/Permission denied/.test(stderr)) return wrong(title, `is not known to ${url.host}: ${said}`, register(source));
   return wrong(
     title,
-    `may not read ${url.href}, or there is none: ${said}`,
+    `may not read ${url.href}, or it does not exist: ${said}`,
     `make the repository; ${register(source)}`,
   );
 }

@@ -59,7 +59,7 @@ export async function checkHub({ settings, region }: Stack, config: AwsConfig): 
   } catch (error) {
     return isMissing(error) ? [] : [untold(name, error, "eks:DescribeCluster")];
   }
-  if (found === undefined) return [unchecked(name, "EKS does not tell its version", "run this again")];
+  if (found === undefined) return [unchecked(name, "EKS does not report its version", "run this again")];
   const order = compare(found, wanted);
   if (order === 0) return [ok(name, found)];
   return [order > 0 ? ahead(found, wanted, nodeReleaseVersion) : behind(found, wanted)];

@@ -122,7 +122,7 @@ async function look(tool: Tool, run: Run): Promise<Finding> {
   const found = ended.code === 0 ? firstVersion(`${ended.stdout}\n${ended.stderr}`) : undefined;
   if (found === undefined) {
     const command = `${name} ${tool.version.join(" ")}`;
-    return lacking(name, `does not tell its version: ${complaint(ended)}`, `see what ${command} prints; ${install}`);
+    return lacking(name, `does not print its version: ${complaint(ended)}`, `see what ${command} prints; ${install}`);
   }
   const least = tool.least(found);
   if (compare(found, least) < 0)

@@ -101,7 +101,7 @@ function folderMistakes(root: string, folder: string): Mistake[] {
   return [
     {
       key,
-      problem: "is no folder",
+      problem: "is not a folder",
       got: folder,
       allowed: "a folder, or a path at which nothing is",
       remedy: "choose another path",

@@ -37,7 +37,7 @@ export async function settleChoices(
   if (changed === undefined) return;
   if (isMade)
     throw new Error(
-      `${instance.dir} was made with --${changed} ${settled[changed]}, got --${changed} ${next[changed]}: npm run down removes it, then it can be made anew`,
+      `${instance.dir} was made with --${changed} ${settled[changed]}, got --${changed} ${next[changed]}: npm run down removes it, then npm start makes a new one`,
     );
   await writeAtomic(fileOf(instance), `${JSON.stringify(next)}\n`);
 }

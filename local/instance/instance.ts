@@ -109,7 +109,7 @@ async function keptIndex(dir: string, claims: readonly Claim[]): Promise<number 
   if (holder === undefined) return kept;
   if (!(await holdsState(dir))) return undefined;
   throw new Error(
-    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to begin anew`,
+    `the instance in ${dir} needs index ${holder.index}, which ${holder.dir} has taken: stop that one first (FLEET_LOCAL_DIR=${holder.dir} npm run down), or remove ${dir} to start over`,
   );
 }
 

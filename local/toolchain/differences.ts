@@ -37,7 +37,7 @@ const parts = (): Difference[] => [
     part: "Crossplane's AWS providers",
     production: PROVIDER_VERSIONS.join(", "),
     local: `stand-in with the API of ${PROVIDER_API}`,
-    why: "its modules can't be had; later versions add fields to that API",
+    why: "its modules can't be downloaded; later versions add fields to that API",
   },
 ];
 

@@ -14,7 +14,7 @@ const bindings = objects.filter(({ kind }) => kind === "ValidatingAdmissionPolic
 const bindingOf = (policy: AdmissionPolicy) =>
   bindings.find(({ spec }) => spec.policyName === policy.metadata.name) as AdmissionPolicyBinding;
 
-const header = `# Generated from platform/policies by lib/kyverno.ts; npx vitest run test/lib/kyverno.test.ts --update writes it anew.
+const header = `# Generated from platform/policies by lib/kyverno.ts; npx vitest run test/lib/kyverno.test.ts --update rewrites it.
 # The same rules, judged by Kyverno.
 `;
 

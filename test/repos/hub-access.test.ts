@@ -10,7 +10,7 @@ import { render, system, withAddons } from "./support/spoke.ts";
 
 const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret
 # but those that it brings.
-# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update writes it anew.
+# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update rewrites it.
 `;
 const generated = "kustomize-controller.yaml";
 

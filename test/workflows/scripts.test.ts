@@ -57,7 +57,7 @@ describe("the comparison of a pull request", () => {
     answers(0, marker);
     expect(compare()).toEqual({
       status: 0,
-      text: expect.stringContaining("::notice::The stack prod has told nothing"),
+      text: expect.stringContaining("::notice::The stack prod has no outputs about its hub"),
     });
     expect(read("called")).toBe("fleet diff HEAD^1 HEAD --fail-on-refused\n");
     expect(jobs["diff"]?.steps?.find(({ uses }) => uses?.startsWith("actions/checkout@"))?.with).toMatchObject({

@@ -113,4 +113,4 @@ const neighbours = (nodes: readonly Node[], { kind, cluster, namespace, name }: 
     )
     .map(({ title }) => title)
     .sort()
-    .join(", ") || "there is none";
+    .join(", ") || "(none)";

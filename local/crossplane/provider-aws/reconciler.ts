@@ -188,7 +188,7 @@ export class Reconciliation {
   async #replace(external: External, observed: Observation): Promise<Outcome> {
     if (observed.difference.changed.length === 0) {
       const reason = await external.ready(observed.id).then(() => observed.failed, messageOf);
-      const message = `${reason}; correct its specification, and it is made anew`;
+      const message = `${reason}; correct its specification, and it is created again`;
       return this.#failed("CannotCreateExternalResource", `create failed: ${message}`, {
         conditions: [conditionOf.unavailable(message)],
         operation: "AsyncCreateFailure",

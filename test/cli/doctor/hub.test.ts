@@ -77,7 +77,7 @@ describe("fleet doctor, the hub's control plane", () => {
 
   test("that may not be seen is unknown, with the right that is missing", async () => {
     expect(await look(newer, new Refusal("AccessDeniedException"))).toMatchObject([
-      { status: "unchecked", todo: "let this identity do eks:DescribeCluster" },
+      { status: "unchecked", todo: "allow this identity eks:DescribeCluster" },
     ]);
   });
 });

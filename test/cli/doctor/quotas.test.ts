@@ -172,8 +172,8 @@ describe("fleet doctor, quotas", () => {
       ListRoles: new Refusal("AccessDenied"),
       ListClusters: new Refusal("AccessDeniedException"),
     });
-    expect(half.vpcs).toMatchObject({ status: "unchecked", todo: "let this identity do ec2:DescribeVpcs" });
-    expect(half.roles).toMatchObject({ status: "unchecked", todo: "let this identity do iam:ListRoles" });
+    expect(half.vpcs).toMatchObject({ status: "unchecked", todo: "allow this identity ec2:DescribeVpcs" });
+    expect(half.roles).toMatchObject({ status: "unchecked", todo: "allow this identity iam:ListRoles" });
     expect(half.clusters.status).toBe("unchecked");
     expect(half.addresses.status).toBe("ok");
   });

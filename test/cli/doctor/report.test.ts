@@ -8,7 +8,7 @@ const groups = [
     name: "quotas",
     findings: [
       wrong("VPCs per Region", "5, all in use", "ask for more:\naws …"),
-      unchecked("Clusters", "AWS refuses to tell", "let it"),
+      unchecked("Clusters", "AWS denies access", "let it"),
     ],
   },
 ];
@@ -24,7 +24,7 @@ quotas
   WRONG    VPCs per Region: 5, all in use
            do: ask for more:
                aws …
-  UNKNOWN  Clusters: AWS refuses to tell
+  UNKNOWN  Clusters: AWS denies access
            do: let it
 
 2 to do, marked WRONG or UNKNOWN above

@@ -62,7 +62,7 @@ describe("fleet doctor, tools", () => {
 
   test("that fail to tell their version are not taken for new ones", async () => {
     const { pulumi, gh } = await found({ pulumi: { code: 1, stderr: "broken\n1.2.3 is no use" }, gh: "nothing" });
-    expect(pulumi).toMatchObject({ status: "wrong", message: "does not tell its version: 1.2.3 is no use" });
+    expect(pulumi).toMatchObject({ status: "wrong", message: "does not print its version: 1.2.3 is no use" });
     expect(gh?.status).toBe("note");
   });
 });
