@@ -161,7 +161,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     await change("Take one node", (spec) => ({ ...spec, nodes: { min: 1, desired: 1, max: 2 } }));
     const message = await untilSays("Bootstrapped", "WrongSealingKey");
     expect(message).toContain("SealedSecret/flux-system/gitops-system status: 'Failed'");
-    expect(message).toContain("seal the secret again with the certificate of the spoke's environment");
+    expect(message).toContain("seal the secret again with the certificate of the spoke's sealing scope");
     for (const type of ["NetworkReady", "ControlPlaneReady", "NodesReady", "AddonsReady", "IdentitiesReady"])
       await untilTrue(type);
   });
