@@ -45,18 +45,25 @@ const awsStep: Step<Fleet> = {
   },
 };
 
-const gitStep: Step<Fleet> = {
-  name: "start the Git server and publish the repositories",
+const publishStep: Step<Fleet> = {
+  name: "publish the repositories",
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    gitKnownHosts(instance); // makes the host key before the server needs it
-    await gitAuthority(instance);
     for (const name of await contentNames(CHECKOUT)) {
       report(
         `${name}: ${publish(bareRepository(instance, name), contentFolder(CHECKOUT, name), `Publish repos/${name}`)}`,
       );
     }
     await giveFolders(bareRepository(instance, "gitops-system"), await fleetNameOf(fleet.stack), report);
+  },
+};
+
+const gitStep: Step<Fleet> = {
+  name: "start the Git server",
+  run: async (fleet) => {
+    const instance = fleet.instance();
+    gitKnownHosts(instance); // makes the host key before the server needs it
+    await gitAuthority(instance);
     await supervisorOf(instance).start({
       id: "git",
       argv: [process.execPath, join(import.meta.dirname, "..", "git", "main.ts")],
@@ -66,5 +73,8 @@ const gitStep: Step<Fleet> = {
   },
 };
 
+/** The embedded cloud with the repositories as they are: what a newer checkout has in them may need a `pulumi up`, so a removal leaves them. */
+export const runningCloudSteps: readonly Step<Fleet>[] = [awsStep, gitStep];
+
 /** The embedded cloud without any cluster: what `pulumi preview` needs. */
-export const cloudSteps: readonly Step<Fleet>[] = [awsStep, gitStep];
+export const cloudSteps: readonly Step<Fleet>[] = [awsStep, publishStep, gitStep];

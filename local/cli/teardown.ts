@@ -14,7 +14,7 @@ import {
 import { stackExists } from "../pulumi/cli/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { ensureSystemCommands } from "../toolchain/index.ts";
-import { cloudSteps } from "./cloud-steps.ts";
+import { runningCloudSteps } from "./cloud-steps.ts";
 import { type Fleet, newFleet } from "./fleet.ts";
 import { cancelOperation } from "./operation.ts";
 import { changeStack, readPulumi } from "./pulumi.ts";
@@ -101,7 +101,7 @@ export async function tearDown(
   const logs = join(dir, "logs");
   const destroy = deployed
     ? [
-        ...[...fleet.machineSteps, fleet.instanceStep, cancelStep, ...cloudSteps, registryStep, ...pulumiSteps],
+        ...[...fleet.machineSteps, fleet.instanceStep, cancelStep, ...runningCloudSteps, registryStep, ...pulumiSteps],
         ...[removeSpokesStep, destroyStep],
       ]
     : [cancelStep];
