@@ -19,7 +19,8 @@ const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
 /** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${results}`];
+    const times = `--reporter=${join(import.meta.dirname, "file-times.ts")}`;
+    const reporters = ["--reporter=default", times, "--reporter=json", `--outputFile.json=${results}`];
     const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
     const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...reporters, ...projects, ...args];
     const child = spawn(process.execPath, argv, {
