@@ -65,10 +65,14 @@ const keyDeletionWindow = resourceRule({
   },
 });
 
-/** Properties that exist to hold secrets; providers and Pulumi encrypt them. */
-const secretProperties: Readonly<Record<string, readonly string[]>> = {
+/**
+ * Paths of what exists to hold secrets; providers and Pulumi encrypt them. Whether this one is encrypted nobody can see here: the
+ * policy SDK unwraps secrets (@pulumi/policy, deserialize.js, `deserializeProperty`).
+ */
+const secretPaths: Readonly<Record<string, readonly string[]>> = {
   "aws:secretsmanager/secretVersion:SecretVersion": ["secretString", "secretBinary", "secretStringWo"],
   "kubernetes:core/v1:Secret": ["data", "stringData"],
+  "kubernetes:helm.sh/v3:Release": ["repositoryOpts.password"],
 };
 /** Packages whose resources are made of secrets, and providers, whose configuration holds some. */
 const secretPackages = /^(pulumi|tls|random):/;
@@ -81,24 +85,25 @@ const plaintext = resourceRule({
     "Put the value into Secrets Manager and give the reader a role. What was committed or deployed once counts as stolen: replace it.",
   types: (type) => !secretPackages.test(type),
   *check({ type, props }) {
-    const exempt = secretProperties[type] ?? (isSecureParameter(type, props) ? ["value"] : []);
-    const properties = Object.keys(props).filter((property) => !exempt.includes(property));
-    yield* each(properties, (property) => plaintextIn(props[property], property));
+    const exempt = secretPaths[type] ?? (isSecureParameter(type, props) ? ["value"] : []);
+    yield* plaintextIn(props, "", exempt);
   },
 });
 
 const isSecureParameter = (type: string, props: Readonly<Record<string, unknown>>): boolean =>
   type === "aws:ssm/parameter:Parameter" && props["type"] === "SecureString";
 
-function* plaintextIn(value: unknown, path: string): Generator<string> {
+function* plaintextIn(value: unknown, path: string, exempt: readonly string[]): Generator<string> {
   if (typeof value === "string") {
     const found = credentialIn(value);
     if (found) yield `${path} holds ${found} in plain text: move it to Secrets Manager, and replace it`;
   } else if (Array.isArray(value)) {
-    yield* each([...value.keys()], (index) => plaintextIn(value[index], `${path}[${index}]`));
+    yield* each([...value.keys()], (index) => plaintextIn(value[index], `${path}[${index}]`, exempt));
   } else {
     const members = record(value);
-    yield* each(Object.keys(members), (name) => plaintextIn(members[name], `${path}.${name}`));
+    const at = (name: string) => (path === "" ? name : `${path}.${name}`);
+    const open = Object.keys(members).filter((name) => !exempt.includes(at(name)));
+    yield* each(open, (name) => plaintextIn(members[name], at(name), exempt));
   }
 }
 

