@@ -1,4 +1,5 @@
 import type { Readable } from "../../infra/settings.ts";
+import { isEcr } from "../../lib/registries.ts";
 import { projectReferences } from "../upstream/project.ts";
 import { collected, type Reference, title } from "../upstream/references.ts";
 import { type Outcome, type ResolveOptions, resolve } from "../upstream/resolve.ts";
@@ -17,12 +18,27 @@ const brought = note(
   "npm run check:upstream looks for those of production",
 );
 
+/** Where things are named that no cluster fetches. */
+const workflows = /^\.github\//;
+
+/** Nobody can look for these in a mirror without the charts themselves, which know the tags. */
+const imagesOfCharts = ({ imagesRegistry }: Readable): Finding[] =>
+  imagesRegistry
+    ? [
+        note(
+          "images of charts",
+          `in ${imagesRegistry} are not looked for: their tags are the charts' own`,
+          "list them as docs/mirrors.md says, and see that the mirror has them",
+        ),
+      ]
+    : [];
+
 /** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. Pure. */
 export function fetched(references: readonly Reference[], { chartsRegistry }: Readable): Reference[] {
   const mentions = references.flatMap(({ origins, ...target }) => {
     if (target.kind !== "chart" && target.kind !== "image" && target.kind !== "package") return [];
     const from = target.kind === "chart" && chartsRegistry ? { ...target, repository: chartsRegistry } : target;
-    return origins.map((origin) => ({ target: from, origin }));
+    return origins.filter((origin) => !workflows.test(origin)).map((origin) => ({ target: from, origin }));
   });
   return collected(mentions);
 }
@@ -33,21 +49,33 @@ const optional = /^repos\/gitops-system\/(tools\/base\/addons|platform\/kyverno)
 /** Where a registry wants to know who asks. */
 const forSome = /status 40[13]/;
 
+/** The key with which the clusters are let in. */
+const credentialKey = (reference: Reference) => (reference.kind === "chart" ? "chartsPassword" : "pullSecret");
+
+/** Who lets the clusters in where doctor, which decrypts nothing, is not let in; undefined when nobody does. */
+function admittedBy(reference: Reference, encrypted: readonly string[]): string | undefined {
+  if (reference.kind === "image" && isEcr(reference.reference))
+    return "nodes log in to Amazon ECR by their role, which";
+  const key = credentialKey(reference);
+  return encrypted.includes(key) ? key : undefined;
+}
+
 function finding(
   { reference, state, message = "" }: Outcome,
-  { hasPullSecret, embedded }: { readonly hasPullSecret: boolean; readonly embedded: boolean },
+  { encrypted, embedded }: Pick<Stack, "encrypted" | "embedded">,
 ): Finding[] {
   if (state === "wrong" && embedded && reference.origins.every((origin) => optional.test(origin)))
     return [note(title(reference), "is not on the embedded cloud", `try it on AWS: ${reference.origins.join(", ")}`)];
-  if (state === "wrong" && reference.kind === "package" && hasPullSecret && forSome.test(message))
-    return [
-      note(
-        title(reference),
-        "is not for everybody to read, and pullSecret is not tried here",
-        "see that it is the right one",
-      ),
-    ];
   const places = `it is named in ${reference.origins.join(", ")}`;
+  if (forSome.test(message)) {
+    const admitted = admittedBy(reference, encrypted);
+    if (admitted !== undefined) {
+      const told = `is not for everybody to read, and ${admitted} is not tried here`;
+      return [note(title(reference), told, "see that it is the right one")];
+    }
+    const todo = `${places}: name one that is there, make it readable, or set ${credentialKey(reference)} (docs/mirrors.md)`;
+    return [(state === "wrong" ? wrong : unchecked)(title(reference), message, todo)];
+  }
   if (state === "wrong")
     return [wrong(title(reference), message, `${places}: name one that is there, or make it readable`)];
   if (state === "unanswered")
@@ -62,18 +90,16 @@ export async function checkReferences(
   { settings, encrypted, embedded }: Pick<Stack, "settings" | "encrypted" | "embedded">,
   options: ReferenceOptions,
 ): Promise<Finding[]> {
-  const packages = settings.functionPackage ? new Set([settings.functionPackage]) : undefined;
-  const { references, undecided } = projectReferences(options.root, packages);
+  const { references, undecided } = projectReferences(options.root, settings);
   const all = fetched(references, settings);
   const asked = embedded ? all.filter(({ kind }) => kind === "chart") : all;
-  const hasPullSecret = encrypted.includes("pullSecret");
-  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { hasPullSecret, embedded }));
+  const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { encrypted, embedded }));
   const right = asked.length - findings.length;
   return [
     embedded
       ? ok("charts", `${right} of ${asked.length} can be pulled`)
       : ok("charts, images, packages", `${right} of ${asked.length} can be pulled`),
-    ...(embedded ? [brought] : []),
+    ...(embedded ? [brought] : imagesOfCharts(settings)),
     ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
     ...findings,
   ];

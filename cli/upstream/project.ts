@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { charts, kubernetesReleases } from "../../components/versions.ts";
+import type { Readable } from "../../infra/settings.ts";
+import { prefixOf } from "../../lib/registries.ts";
 import { filesBelow, isFolder, isYaml } from "../check/files.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
@@ -69,19 +71,22 @@ function functionPackages(root: string): Set<string> {
   );
 }
 
+/** Where a stack has things from; what it does not say is upstream's own. */
+export type Sources = Pick<Readable, "functionPackage" | "imagesRegistry" | "packagesRegistry">;
+
 /**
  * Everything that the checkout in `root` takes from outside, npm packages and Go modules aside, which their lock files pin.
- * @param packages where the composition function comes from; default: what any of the stacks says
+ * @param sources of one stack; default: upstream's, with the composition function from where any of the stacks has it
  */
-export function projectReferences(root: string, packages = functionPackages(root)): ProjectReferences {
+export function projectReferences(root: string, sources: Sources = {}): ProjectReferences {
+  const { functionPackage, imagesRegistry = "", packagesRegistry = "" } = sources;
   const { mentions, undecided } = fromRepositories(
     join(root, "repos"),
     root,
-    // Upstream's own, whatever mirrors the stacks have.
     new Map([
-      ["function_package", packages],
-      ["images_prefix", new Set([""])],
-      ["packages_prefix", new Set([""])],
+      ["function_package", functionPackage ? new Set([functionPackage]) : functionPackages(root)],
+      ["images_prefix", new Set([prefixOf(imagesRegistry)])],
+      ["packages_prefix", new Set([prefixOf(packagesRegistry)])],
     ]),
   );
   return { references: collected([...fromProgram(), ...mentions, ...fromWorkflows(root)]), undecided };

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkReferences, fetched } from "../../../cli/doctor/references.ts";
 import type { Fetch } from "../../../cli/upstream/http.ts";
@@ -95,8 +98,37 @@ describe("fleet doctor, packages", () => {
     ]);
   });
 
-  test("are not the actions of the project's workflows, which no cluster fetches", () => {
-    expect(new Set(fetched(references, {}).map(({ kind }) => kind))).toEqual(new Set(["chart", "image", "package"]));
+  test("are not what the project's workflows use, which no cluster fetches", () => {
+    const found = fetched(references, {});
+    expect(new Set(found.map(({ kind }) => kind))).toEqual(new Set(["chart", "image", "package"]));
+    expect(found.flatMap(({ origins }) => origins).join("\n")).not.toContain(".github");
+  });
+
+  test("are asked for at the stack's mirrors, and upstream for none that a mirror has", async () => {
+    const asked: string[] = [];
+    const noting: Fetch = async (url, init) => {
+      asked.push(url);
+      return everywhere()(url, init);
+    };
+    const found = await look(noting, {
+      chartsRegistry: "oci://registry.example/charts",
+      imagesRegistry: "registry.example/mirror",
+      packagesRegistry: "registry.example/mirror",
+      functionPackage: "registry.example/function-spoke",
+    });
+    const packages = references.filter(({ kind }) => kind === "package");
+    expect(packages.length).toBeGreaterThan(5);
+    expect(
+      asked.filter((url) => url.startsWith("https://registry.example/v2/mirror/xpkg.crossplane.io/")),
+    ).toHaveLength(packages.length - 1);
+    expect(asked.filter((url) => /^https:\/\/(xpkg|charts)\./.test(url))).toEqual([]);
+    expect(found).toContainEqual(
+      expect.objectContaining({
+        status: "note",
+        name: "images of charts",
+        todo: expect.stringContaining("mirrors.md"),
+      }),
+    );
   });
 
   test("ask for the function where the stack has it from; one behind a pull secret is told of, and not taken for missing", async () => {
@@ -111,5 +143,60 @@ describe("fleet doctor, packages", () => {
     const withOne = await look(guarded, settings, ["pullSecret"]);
     expect(withOne.filter(({ name }) => name.includes("private/function-spoke"))).toMatchObject([{ status: "note" }]);
     expect(asked.filter((url) => url.includes("function-spoke") && !url.includes("private"))).toEqual([]);
+  });
+
+  test.each(["oci://private.example/charts", "https://private.example/charts"])(
+    "of a private chart mirror at %s are told of when the stack has its password, and else must be seen to",
+    async (chartsRegistry) => {
+      const status = chartsRegistry.startsWith("oci") ? 401 : 403;
+      const guarded = everywhere((url) => (url.includes("private.example/") ? status : undefined));
+      const charts = async (encrypted: string[]) =>
+        (await look(guarded, { chartsRegistry }, encrypted)).filter(({ name }) => name.startsWith("chart "));
+      const withOne = await charts(["chartsPassword"]);
+      expect(withOne.length).toBeGreaterThan(3);
+      for (const found of withOne)
+        expect(found).toMatchObject({
+          status: "note",
+          message: expect.stringContaining("chartsPassword is not tried"),
+        });
+      const without = await charts(["pullSecret"]);
+      expect(without).toHaveLength(withOne.length);
+      for (const { status: told, todo } of without) {
+        expect(["wrong", "unchecked"]).toContain(told);
+        expect(todo).toContain("set chartsPassword");
+      }
+      const gone = everywhere((url) => (url.includes("private.example/") ? 404 : undefined));
+      const missing = (await look(gone, { chartsRegistry }, ["chartsPassword"])).filter(
+        ({ status: told }) => told === "wrong",
+      );
+      expect(missing).toHaveLength(withOne.length);
+    },
+  );
+
+  test.each(["image", "package"] as const)("that a pull secret opens are told of: each %s", async (kind) => {
+    const one = references.find((reference) => reference.kind === kind && !reference.origins[0]?.startsWith(".github"));
+    const path = one && "reference" in one ? one.reference.replace(/^[^/]+\//, "").split(":")[0] : "";
+    const guarded = everywhere((url) => (url.includes(`/${path}/`) ? 401 : undefined));
+    const statuses = async (encrypted: string[]) =>
+      (await look(guarded, {}, encrypted)).filter(({ name }) => name.includes(`${path}:`)).map(({ status }) => status);
+    expect(new Set(await statuses([]))).toEqual(new Set(["wrong"]));
+    expect(new Set(await statuses(["pullSecret"]))).toEqual(new Set(["note"]));
+  });
+
+  test("that are images in Amazon ECR are told of: nodes log in to it by their role", async () => {
+    const ecr = "111111111111.dkr.ecr.eu-central-1.amazonaws.com/podinfo:6.9.2";
+    const folder = mkdtempSync(join(tmpdir(), "doctor-references-"));
+    try {
+      for (const name of ["Pulumi.yaml", "stacks", "repos"])
+        cpSync(join(root, name), join(folder, name), { recursive: true });
+      const file = join(folder, "repos/payment-app-manifests/base/deployment.yaml");
+      writeFileSync(file, readFileSync(file, "utf8").replace(/(image: )\S+$/m, `$1${ecr}`));
+      const fetch = everywhere((url) => (url.includes(".dkr.ecr.") ? 401 : undefined));
+      const stack = { settings: {}, encrypted: [], embedded: false };
+      const found = await checkReferences(stack, { root: folder, fetch, pauses: [], today });
+      expect(found.filter(({ name }) => name.includes(ecr))).toMatchObject([{ status: "note" }]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
