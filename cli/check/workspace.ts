@@ -27,7 +27,7 @@ export interface Workspace {
   readonly environments: readonly string[];
   /** Fleets whose hubs are looked at. */
   readonly fleets: readonly string[];
-  /** Add-ons that the hub can enable: components of its platform's folders. */
+  /** Add-ons that the hub can enable: components of `platform/policies`, which takes those that the bridge names. */
   readonly hubAddons: readonly string[];
   /** What the copy leaves out, and why. */
   readonly notes: readonly string[];
@@ -215,8 +215,7 @@ export function openWorkspace(repos: string, { region = anyRegion, fleet }: Work
   const workloads = join(folder, workloadsName);
   const tools = foldersIn(join(system, "tools"));
   const environments = tools.filter((name) => name !== "base" && kustomizationFile(join(system, "tools", name)));
-  const platform = join(system, "platform");
-  const hubAddons = foldersIn(platform).flatMap((name) => componentsIn(join(platform, name)));
+  const hubAddons = componentsIn(join(system, "platform", "policies"));
   const notes = links.map(
     (link) => `${relative(repos, link)} is a symbolic link, which Flux does not fetch: it was not looked at`,
   );

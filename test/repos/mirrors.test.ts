@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { uses } from "../../cli/check/envsubst.ts";
 import { bridgeData, fromBase64 } from "../../lib/bridge.ts";
 import { credentialVariables } from "../../lib/registries.ts";
 import { hub } from "../functions/spoke/support/fixtures.ts";
@@ -18,8 +20,10 @@ const onSpoke = spoke.applied.filter(({ on }) => on === "spoke").flatMap(({ obje
 const ofKind = (objects: readonly Manifest[], kind: string) => objects.filter((object) => object.kind === kind);
 
 const onHub = (folder: string, metadata = mirrored) => {
-  const values = { ...bridgeData(metadata), ...credentialVariables(credentials) };
-  const components = folder === "platform/charts" ? (JSON.parse(values.charts_components) as string[]) : [];
+  const values = { ...bridgeData(metadata), ...credentialVariables(credentials), kyverno_version: "3.9.1" };
+  // Those of their Flux Kustomizations (platform/hub/api.yaml, platform/policies/kyverno); other folders have none of that name.
+  const takesCharts = ["platform/charts", "platform/kyverno/release"].includes(folder);
+  const components = takesCharts ? (JSON.parse(values.charts_components) as string[]) : [];
   return build(join(system, folder), components).map((manifest) => substituted(manifest, values));
 };
 
@@ -74,8 +78,10 @@ describe("a fleet behind mirrors", () => {
   });
 
   test("reads every chart with the mirror's credential, which is beside each HelmRepository", () => {
-    for (const objects of [onHub("platform/charts"), onSpoke]) {
+    const hubs = [...onHub("platform/charts"), ...onHub("platform/kyverno/release")];
+    for (const objects of [hubs, onSpoke]) {
       const repositories = ofKind(objects, "HelmRepository");
+      expect(repositories.map(({ metadata }) => metadata.name)).toContain("kyverno");
       expect(repositories.length).toBeGreaterThan(2);
       const secrets = ofKind(objects, "Secret").filter((secret) => secret.metadata.name === "charts-credential");
       for (const { metadata, spec } of repositories) {
@@ -117,4 +123,17 @@ test("a fleet without mirrors names upstream's images and packages, and no crede
     expect(spec.package).toMatch(/^xpkg[.]crossplane[.]io\//);
     expect(spec.packagePullSecrets).toEqual([]);
   }
+});
+
+test("the hub's policies need no key that an older bridge lacks, so that they may come before pulumi up writes it", () => {
+  const added = ["images_prefix", "packages_prefix", "pull_secret_names", "pull_secrets", "charts_components"];
+  const former = new Set(Object.keys(bridgeData(hub)).filter((key) => !added.includes(key)));
+  const needed = (folder: string, components: readonly string[]) =>
+    build(join(system, folder), components)
+      .flatMap((manifest) => uses(stringify(manifest, { lineWidth: 0 })))
+      .filter(({ hasDefault }) => !hasDefault)
+      .map(({ name }) => name);
+  const names = [...needed("platform/policies", ["kyverno"]), ...needed("platform/hub", [])];
+  expect(names).toContain("cluster_name");
+  expect(names.filter((name) => !former.has(name))).toEqual([]);
 });

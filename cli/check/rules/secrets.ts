@@ -9,18 +9,36 @@ const remedy =
 
 const credential = /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b/;
 
-/** Filled in on the cluster: nothing of it is in Git. */
-const variable = /^\$\{[a-z][a-z0-9_]*\}$/;
+/** The name of the variable that a value is filled in from on the cluster; undefined where a value holds anything else. */
+const variableOf = (value: unknown): string | undefined =>
+  typeof value === "string" ? /^\$\{([a-z][a-z0-9_]*)\}$/.exec(value)?.[1] : undefined;
+
+/** Names of the variables whose values stand in Git: in `substitute` of a Flux Kustomization, or in a ConfigMap that it may read. */
+function variablesOfGit(sources: readonly Source[]): ReadonlySet<string> {
+  const literal = (values: unknown) =>
+    isObject(values) ? Object.keys(values).filter((name) => variableOf(values[name]) === undefined) : [];
+  return new Set(
+    sources.flatMap(({ content }) => {
+      if (!isManifest(content)) return [];
+      if (content.kind === "ConfigMap") return literal(content["data"]);
+      return content.kind === "Kustomization" ? literal(content.spec?.postBuild?.substitute) : [];
+    }),
+  );
+}
 
 /** Whether Git says nothing of what a Secret holds. */
-const isEmpty = (values: unknown): boolean =>
-  !isObject(values) || Object.values(values).every((value) => typeof value === "string" && variable.test(value));
+const isEmpty = (values: unknown, inGit: ReadonlySet<string>): boolean =>
+  !isObject(values) ||
+  Object.values(values).every((value) => {
+    const name = variableOf(value);
+    return name !== undefined && !inGit.has(name);
+  });
 
-const isSecret = ({ content }: Source): boolean =>
+const isSecret = ({ content }: Source, inGit: ReadonlySet<string>): boolean =>
   isManifest(content) &&
   content.apiVersion === "v1" &&
   content.kind === "Secret" &&
-  !(isEmpty(content["data"]) && isEmpty(content["stringData"]));
+  !(isEmpty(content["data"], inGit) && isEmpty(content["stringData"], inGit));
 
 /** The documents of a file; none of one that is not YAML, which is told where it is used. */
 function documents(files: Files, file: string): readonly Source[] {
@@ -33,9 +51,10 @@ function documents(files: Files, file: string): readonly Source[] {
 }
 
 export function checkSecrets(folder: string, files: Files, findings: Findings): void {
-  for (const file of filesBelow(folder)) {
-    const sources = documents(files, file);
-    const secrets = sources.filter(isSecret);
+  const all = filesBelow(folder).map((file) => ({ file, sources: documents(files, file) }));
+  const inGit = variablesOfGit(all.flatMap(({ sources }) => sources));
+  for (const { file, sources } of all) {
+    const secrets = sources.filter((source) => isSecret(source, inGit));
     for (const secret of secrets) {
       const { metadata } = secret.content as { metadata?: { name?: string } };
       findings.add("plain-secret", secret.near(["kind"]), `Secret ${metadata?.name} stands here in plain text`, remedy);

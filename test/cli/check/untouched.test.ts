@@ -58,6 +58,8 @@ describe("fleet check", () => {
     const workspace = openWorkspace(checkouts);
     // The superuser may write everywhere: what others may do is in the modes.
     expect(entries(workspace.folder).filter((path) => !(statSync(path).mode & 0o200))).toEqual([]);
+    // What `components` of the hub's policies may name, and nothing else of the platform.
+    expect(workspace.hubAddons).toEqual(["kyverno"]);
     workspace.remove();
     for (const path of entries(checkouts)) chmodSync(path, 0o755);
   });

@@ -200,6 +200,24 @@ export const seeds: readonly Seed[] = [
     clusters: [],
   },
   {
+    fault: "a Secret of variables whose values stand in Git",
+    changes: [
+      {
+        file: "gitops-workloads/notes/key.yaml",
+        to: `apiVersion: v1\nkind: Secret\nmetadata:\n  name: key\nstringData:\n  key: ${variable("api_key")}\n`,
+      },
+      {
+        file: "gitops-workloads/notes/values.yaml",
+        to: "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: values\ndata:\n  api_key: t0ps3cret\n",
+      },
+    ],
+    rule: "plain-secret",
+    file: "gitops-workloads/notes/key.yaml",
+    on: "kind: Secret",
+    problem: "Secret key stands here in plain text",
+    clusters: [],
+  },
+  {
     fault: "a plain Secret that nothing applies",
     changes: [{ file: "gitops-workloads/notes/token.yaml", to: secret }],
     rule: "plain-secret",
