@@ -8,10 +8,7 @@ import type { Chart } from "./versions.ts";
 export interface Registries {
   /** Mirror that replaces the charts' upstream repositories: https://… or oci://… Empty for upstream. */
   readonly charts: string;
-  /**
-   * Credential of an https mirror. For one at oci:// whoever runs Pulumi logs in before (`helm registry login`): the Release has no
-   * argument for it (pulumi/pulumi-kubernetes#1914).
-   */
+  /** Credential of the mirror, at https:// and oci:// alike (the latter since pulumi-kubernetes 4.27.0, its CHANGELOG.md, #3661). */
   readonly chartsCredential: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
   /** Mirror of images, host or host/path. Empty for upstream. */
   readonly images: string;
@@ -99,6 +96,7 @@ export class HelmAddon extends pulumi.ComponentResource {
 }
 
 function chartSource({ name, repository }: Chart, { charts: mirror, chartsCredential }: Registries) {
-  if (mirror.startsWith("oci://")) return { chart: `${mirror}/${name}` };
+  if (mirror.startsWith("oci://"))
+    return { chart: `${mirror}/${name}`, ...(chartsCredential && { repositoryOpts: chartsCredential }) };
   return { chart: name, repositoryOpts: { repo: mirror || repository, ...chartsCredential } };
 }

@@ -9,7 +9,7 @@ import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registe
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
-import { clientEnvironment } from "../registry/index.ts";
+import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
 import type { Fleet } from "./fleet.ts";
@@ -55,9 +55,13 @@ const toolsStep: Step<Fleet> = {
       mirrors: await mirrorConfig(instance, charts),
       chartsHost: CHARTS_HOST,
     });
-    const variables = Object.entries(clientEnvironment(instance)).map(([name, value]) => `${name}=${value}`);
-    const helm = ["env", ...variables, toolchain.bin("helm")];
-    await writeScript(helmOf(instance), helm);
+    const helm = (environment: Record<string, string>) => [
+      "env",
+      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+      toolchain.bin("helm"),
+    ];
+    // Pulumi's is not logged in: charts come with the credential that the stack gives, or not at all.
+    await writeScript(helmOf(instance), helm(trustEnvironment(instance)));
     await writeSsh(instance);
     await writeSurroundings(instance);
     await writeShellFiles(
@@ -65,7 +69,7 @@ const toolsStep: Step<Fleet> = {
       { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
       {
         pulumi: [process.execPath, join(CHECKOUT, "local", "pulumi", "cli", "main.ts")],
-        helm,
+        helm: helm(clientEnvironment(instance)),
         fleet: [process.execPath, join(CHECKOUT, "cli", "main.ts")],
         "deploy-key": [process.execPath, join(CHECKOUT, "local", "git", "deploy-key.ts")],
         ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),

@@ -97,9 +97,12 @@ export const chartsRegistry = (instance: Pick<Instance, "gatewayAddress">): stri
 export const credentialOf = (instance: Paths): Promise<RegistryCredential> =>
   registryCredential(instance, hostOf(instance));
 
+/** Environment in which clients trust the registry, and are not logged in to it. */
+export const trustEnvironment = ({ paths }: Pick<Paths, "paths">) => ({ SSL_CERT_FILE: paths.caCertificate });
+
 /** Environment in which crane and helm trust the registry and are logged in to it, if it asks for that. */
 export const clientEnvironment = (instance: Paths): Record<string, string> => ({
-  SSL_CERT_FILE: instance.paths.caCertificate,
+  ...trustEnvironment(instance),
   DOCKER_CONFIG: clientFolder(instance),
   HELM_REGISTRY_CONFIG: clientConfig(instance),
 });

@@ -47,7 +47,7 @@ describe("charts", () => {
     expect(oci).not.toHaveProperty("repositoryOpts");
   });
 
-  it("come from a private HTTPS mirror with its credential, whose password is secret in the state", async () => {
+  it("come from a private mirror with its credential, at https:// and oci:// alike, whose password is secret in the state", async () => {
     const chartsCredential = { username: "fleet", password: pulumi.secret("t0ps3cret") };
     const found = ofType(await made({ charts: "https://charts.example", chartsCredential }), "Release");
     expect(found?.inputs["repositoryOpts"]).toEqual({
@@ -56,9 +56,9 @@ describe("charts", () => {
       password: "t0ps3cret",
     });
     expect(found?.secrets).toEqual(["repositoryOpts.password"]);
-    // Helm logs in to OCI registries apart from a release, and the Release takes no credential for them.
     const oci = ofType(await made({ charts: "oci://registry.example/charts", chartsCredential }), "Release");
-    expect(oci?.inputs).not.toHaveProperty("repositoryOpts");
+    expect(oci?.inputs["repositoryOpts"]).toEqual({ username: "fleet", password: "t0ps3cret" });
+    expect(oci?.secrets).toEqual(["repositoryOpts.password"]);
   });
 
   it("have a pull secret in their namespace before their release, where there is one", async () => {

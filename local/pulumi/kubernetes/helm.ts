@@ -104,21 +104,31 @@ export class Helm {
     }
   }
 
-  /** Arguments that name a chart. With a user name, the repository and its password go into a file. */
+  /** Arguments that name a chart. With a user name, the repository or registry and its password go into a file. */
   async chartArguments({ chart, version, devel, repository }: ChartSource): Promise<string[]> {
     const common = [...(version ? ["--version", version] : []), ...(devel ? ["--devel"] : [])];
-    const { repo, username } = repository;
+    const { repo, username, password } = repository;
+    if (chart.startsWith("oci://")) {
+      const login = username && password ? ["--registry-config", await this.#login(chart, username, password)] : [];
+      return [chart, ...login, ...tlsArguments(repository), ...common];
+    }
     if (!username) return [chart, ...(repo ? ["--repo", repo] : []), ...tlsArguments(repository), ...common];
-    if (!repo)
-      throw new HelmError(
-        "repositoryOpts.username needs repositoryOpts.repo: log in to OCI registries with `helm registry login`",
-      );
+    if (!repo) throw new HelmError("repositoryOpts.username needs repositoryOpts.repo, or a chart at oci://");
     const name = `r${Buffer.from(repo).toString("hex").slice(-40)}`;
     const file = path.join((await this.#prepare()).folder, `${name}.yaml`);
     const entry = { name, url: repo, ...repository, repo: undefined };
     await writeFile(file, stringify({ apiVersion: "", repositories: [entry] }), { mode: 0o600 });
     await this.run(["repo", "update", name, "--repository-config", file]);
     return [`${name}/${chart}`, "--repository-config", file, ...common];
+  }
+
+  /** A login for one chart, in place of the user's own: pulumi-kubernetes, provider/pkg/helm/tool.go, `NewRegistryClient`. */
+  async #login(chart: string, username: string, password: string): Promise<string> {
+    const folder = await mkdtemp(path.join((await this.#prepare()).folder, "registry-"));
+    const auth = Buffer.from(`${username}:${password}`).toString("base64");
+    const file = path.join(folder, "config.json");
+    await writeFile(file, JSON.stringify({ auths: { [new URL(chart).host]: { auth } } }), { mode: 0o600 });
+    return file;
   }
 
   /**

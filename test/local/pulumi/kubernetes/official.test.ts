@@ -1,5 +1,5 @@
 /** What the official plugin reads in a state, in the states that the stand-in writes; and the other way round. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -42,7 +42,8 @@ const HELM = `#!/bin/sh
 cd "$(dirname "$0")"
 case "$1 $2" in
   version*) echo v4.2.4;;
-  upgrade*) cat > values; touch made; [ ! -e fails ] || { echo "Error: not ready" >&2; exit 1; };;
+  upgrade*) echo "$@" > arguments; login=$(sed -n 's/.*--registry-config \\([^ ]*\\).*/\\1/p' arguments); [ -z "$login" ] || cp -p "$login" login
+    cat > values; touch made; [ ! -e fails ] || { echo "Error: not ready" >&2; exit 1; };;
   "get metadata") [ -e made ] || { echo "Error: release: not found" >&2; exit 1; }
     echo '{"name":"rel","namespace":"n","chart":"demo","version":"1.2.3","appVersion":"7","revision":1,"status":"'$([ -e fails ] && echo failed || echo deployed)'"}';;
   "get values") echo '{"password":"a-release-password"}';;
@@ -239,6 +240,29 @@ describe("a release", () => {
       rmSync(path.join(folder, "fails"));
     }
     expect(existsSync(path.join(folder, "made"))).toBe(true);
+  });
+
+  test("of a chart at oci:// is fetched with its credential, from a file of this user's and in no argument", async () => {
+    const at = (name: string) => path.join(folder, name);
+    const upgraded = async (repositoryOpts: PropertyMap) => {
+      rmSync(at("login"), { force: true });
+      const inputs = { ...official, chart: "oci://registry.example:5000/charts/demo", repositoryOpts };
+      await plugin.update(RELEASE, "n/rel", { inputs, outputs: {} }, inputs);
+      return readFileSync(at("arguments"), "utf8");
+    };
+    const credential = { username: "fleet", password: new Secret("t0p: s3cret") };
+    const withOne = await upgraded({ ...official.repositoryOpts, ...credential, repo: "" });
+    expect(withOne).toMatch(
+      /^upgrade rel oci:\/\/registry\.example:5000\/charts\/demo --registry-config \S+ --version 1\.2\.3 /,
+    );
+    expect(withOne).not.toContain("s3cret");
+    const auth = Buffer.from("fleet:t0p: s3cret").toString("base64");
+    expect(JSON.parse(readFileSync(at("login"), "utf8"))).toEqual({ auths: { "registry.example:5000": { auth } } });
+    expect(statSync(at("login")).mode & 0o777).toBe(0o600);
+    // Without both the user's own login counts, as with the official plugin.
+    expect(await upgraded({ ...official.repositoryOpts, username: "fleet", repo: "" })).not.toContain(
+      "--registry-config",
+    );
   });
 
   test("without a wait has no timeout of its own; one without a namespace is in the context's", async () => {
