@@ -42,20 +42,31 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
     : { value };
 }
 
+/** Keys of earlier releases that have another name now. */
+const renamed: ReadonlyMap<string, KeyName> = new Map([["packagePullSecret", "pullSecret"]]);
+
+/** What to do about a key that the project does not know: nothing that loses a value that is still needed. */
+function unknownKeyRemedy(name: string): string {
+  const now = renamed.get(name);
+  if (now !== undefined) {
+    const set = ["pulumi config set", ...(keys[now].secret ? ["--secret"] : []), now].join(" ");
+    return `pulumi config get ${name} | ${set}, then pulumi config rm ${name}`;
+  }
+  const meant = Object.keys(keys).find((known) => known.toLowerCase() === name.toLowerCase().replaceAll(/[-_]/g, ""));
+  return meant ? `use ${meant}` : `pulumi config rm ${name}`;
+}
+
 function unknownKeys(raw: RawConfig): Mistake[] {
   return Object.keys(raw.values)
-    .filter((key) => key.startsWith(`${raw.project}:`) && !(key.slice(raw.project.length + 1) in keys))
+    .filter((key) => key.startsWith(`${raw.project}:`) && !Object.hasOwn(keys, key.slice(raw.project.length + 1)))
     .map((key) => {
       const name = key.slice(raw.project.length + 1);
-      const meant = Object.keys(keys).find(
-        (known) => known.toLowerCase() === name.toLowerCase().replaceAll(/[-_]/g, ""),
-      );
       return {
         key,
-        problem: "is not a key of this project",
+        problem: renamed.has(name) ? `is called ${renamed.get(name)} now` : "is not a key of this project",
         got: name,
         allowed: "the keys under `config` in Pulumi.yaml",
-        remedy: meant ? `use ${meant}` : `pulumi config rm ${name}`,
+        remedy: unknownKeyRemedy(name),
       };
     });
 }

@@ -499,6 +499,15 @@ describe("the configuration", () => {
     expect(remedies({ pullSecret: "{}" })).toEqual(["pulumi config set --secret pullSecret"]);
   });
 
+  it("says how to keep the value of a key that has another name now", () => {
+    const found = mistakes({ packagePullSecret: '{"auths":{}}' });
+    expect(found).toMatchObject([{ key: own("packagePullSecret"), problem: "is called pullSecret now" }]);
+    expect(found[0]?.remedy).toBe(
+      "pulumi config get packagePullSecret | pulumi config set --secret pullSecret, then pulumi config rm packagePullSecret",
+    );
+    expect(mistakes({ constructor: "x" }).map(({ remedy }) => remedy)).toEqual(["pulumi config rm constructor"]);
+  });
+
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
     const urls = {
       gitopsSystemRepoUrl: "https://git.example/a.git",
