@@ -27,7 +27,7 @@ const pullSecret: Key<string> = {
   },
   allowed:
     'a Docker configuration {"auths": {"<host>": {"username": "…", "password": "…"}}} with the credential itself: credential helpers (credsStore) do not run in the cluster',
-  example: "",
+  example: "< config.json",
   secret: true,
 };
 

@@ -1,5 +1,5 @@
 import type { Mistake } from "../lib/mistakes.ts";
-import { isEcr } from "../lib/registries.ts";
+import { isEcr, isEcrLogin, registriesOf, serves, upstreamHosts } from "../lib/registries.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
 const charts = ["chartsUsername", "chartsPassword"] as const;
@@ -48,7 +48,45 @@ function ecrRule(settings: Readable): Mistake[] {
     }));
 }
 
+/** Where kubelet and Crossplane fetch from; undefined while a key can't be read. */
+function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Readable): string[] | undefined {
+  if (imagesRegistry === undefined || packagesRegistry === undefined || functionPackage === undefined) return undefined;
+  const images = imagesRegistry === "" ? upstreamHosts.images : [imagesRegistry];
+  const packages = packagesRegistry === "" ? upstreamHosts.packages : [packagesRegistry];
+  return [...new Set([...images, ...packages, functionPackage])];
+}
+
+function pullSecretRule(settings: Readable): Mistake[] {
+  if (!settings.pullSecret) return [];
+  const registries = registriesOf(settings.pullSecret);
+  const got = `auths for ${registries.map((registry) => registry.replace(/^.*@/, "")).join(", ")}`;
+  const expiring = registries.filter(isEcrLogin);
+  if (expiring.length > 0)
+    return [
+      {
+        key: "pullSecret",
+        problem: "has a login to Amazon ECR, whose passwords live for twelve hours: pulls fail after that",
+        got,
+        allowed:
+          "registries with a lasting credential; nodes log in to private registries of ECR by their role, and public.ecr.aws needs no login",
+        remedy: `take ${expiring.join(", ")} out of auths and ${setCommand("pullSecret")}, or pulumi config rm pullSecret when nothing is left`,
+      },
+    ];
+  const targets = pulledFrom(settings);
+  if (targets === undefined || registries.some((registry) => targets.some((target) => serves(registry, target))))
+    return [];
+  return [
+    {
+      key: "pullSecret",
+      problem: "names no registry that images or packages come from",
+      got,
+      allowed: `a key in auths for one of ${targets.join(", ")} or a path below`,
+      remedy: `name the registry in auths as imagesRegistry, packagesRegistry or functionPackage has it, and ${setCommand("pullSecret")}`,
+    },
+  ];
+}
+
 /** Rules over the keys of mirrors and their credentials. */
 export function registryRules(settings: Readable): readonly Mistake[] {
-  return [...credentialRule(settings), ...ecrRule(settings)];
+  return [...credentialRule(settings), ...ecrRule(settings), ...pullSecretRule(settings)];
 }

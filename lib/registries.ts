@@ -43,5 +43,40 @@ const ecr = /^(oci:\/\/)?\d{12}\.dkr[.-]ecr(-fips)?[.-]/;
 /** Whether a registry gives out passwords for twelve hours only (ECR User Guide, "Private registry authentication"). */
 export const isEcr = (registry: string): boolean => ecr.test(registry);
 
+/** Hosts from which everything comes that has no mirror (`imagesRegistry` or `packagesRegistry` empty). */
+export const upstreamHosts = {
+  images: ["docker.io", "ghcr.io", "reg.kyverno.io", "registry.k8s.io", "xpkg.crossplane.io"],
+  packages: ["xpkg.crossplane.io"],
+} as const;
+
+/**
+ * The registries of a valid Docker configuration, host or host/path, as kubelet and Crossplane read its `auths`: without a scheme,
+ * and without the `/v1/` of Docker's own (k8s.io/kubernetes 1.36, pkg/credentialprovider/keyring.go, `Add`; the same in
+ * go-containerregistry, pkg/authn/kubernetes/keychain.go, which crossplane-runtime 2.3.3 asks).
+ */
+export function registriesOf(dockerConfig: string): string[] {
+  const { auths } = JSON.parse(dockerConfig) as { readonly auths: object };
+  return Object.keys(auths).map((key) => {
+    const [host = "", ...path] = key.replace(/^https?:\/\//, "").split("/");
+    const rest = path.join("/").replace(/^v[12]\//, "");
+    return `${host === "index.docker.io" ? "docker.io" : host}/${rest}`.replace(/\/$/, "");
+  });
+}
+
+/**
+ * Whether the credential for `registry` is used for `target`, or for something below it: paths match by how they begin (the same
+ * files, `URLsMatch`). A host with wildcards counts as used.
+ */
+export function serves(registry: string, target: string): boolean {
+  const hostOf = (name: string) => name.split("/")[0] as string;
+  if (/[*?[]/.test(hostOf(registry))) return true;
+  if (hostOf(registry) !== hostOf(target)) return false;
+  return target.startsWith(registry) || registry.startsWith(`${target}/`);
+}
+
+/** Whether a credential for `registry` is one of Amazon ECR, private or public (ECR Public User Guide, "Registry authentication"). */
+export const isEcrLogin = (registry: string): boolean =>
+  isEcr(registry) || /^(\*\.dkr[.-]ecr|public\.ecr\.aws)/.test(registry);
+
 /** What stands before the upstream name of an image or package: the mirror with a slash, or nothing. */
 export const prefixOf = (registry: string): string => (registry === "" ? "" : `${registry}/`);

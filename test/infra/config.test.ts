@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { describeConfigMistakes, readConfig, supportNotice } from "../../infra/config.ts";
@@ -496,7 +497,7 @@ describe("the configuration", () => {
     expect(remedies({ githubAppPrivateKey: rsaKey })).toEqual([key]);
     expect(remedies({ githubAppPrivateKey: "PEM" }, ["githubAppPrivateKey"])).toEqual([key]);
     expect(byApp("github.com", { githubAppPrivateKey: "" }).map(({ remedy }) => remedy)).toEqual([key]);
-    expect(remedies({ pullSecret: "{}" })).toEqual(["pulumi config set --secret pullSecret"]);
+    expect(remedies({ pullSecret: "{}" })).toEqual(["pulumi config set --secret pullSecret < config.json"]);
   });
 
   it("says how to keep the value of a key that has another name now", () => {
@@ -546,6 +547,75 @@ describe("the configuration", () => {
   ])("takes a pull secret as docker and kubectl write it", (pullSecret) => {
     expect(mistakes({ pullSecret }, { ...region, secrets: ["pullSecret"] })).toEqual([]);
     expect(mistakes({ pullSecret })).toMatchObject([{ problem: "is a secret and stands in plain text" }]);
+  });
+
+  const withPullSecret = (registries: readonly string[], changes: Record<string, string> = {}) => {
+    const auths = Object.fromEntries(registries.map((name) => [name, { username: "fleet", password: "t0ps3cret" }]));
+    return mistakes({ ...changes, pullSecret: JSON.stringify({ auths }) }, { ...region, secrets: ["pullSecret"] });
+  };
+  const mirrored = {
+    imagesRegistry: "registry.example.com/mirror",
+    packagesRegistry: "packages.example.com:5000/mirror",
+    functionPackage: "ghcr.io/example/function-spoke",
+  };
+
+  it.for([
+    "111111111111.dkr.ecr.eu-central-1.amazonaws.com",
+    "https://111111111111.dkr-ecr.eu-central-1.on.aws",
+    "*.dkr.ecr.eu-central-1.amazonaws.com",
+    "public.ecr.aws",
+  ])("refuses a pull secret for %s, whose password ends after twelve hours", (registry) => {
+    const found = withPullSecret(["ghcr.io", registry], { imagesRegistry: registry.startsWith("1") ? registry : "" });
+    expect(found).toMatchObject([{ key: "pullSecret", problem: expect.stringContaining("twelve hours") }]);
+    expect(found[0]?.remedy).toContain(registry.replace("https://", ""));
+    expect(JSON.stringify(found)).not.toContain("t0ps3cret");
+  });
+
+  it.for([
+    "registry.example.com",
+    "https://registry.example.com/v2/",
+    "registry.example.com/mirror/ghcr.io",
+    "*.example.com",
+    "packages.example.com:5000",
+    "ghcr.io/example",
+    "ghcr.io/example/function-spoke",
+  ])("takes a pull secret for %s, which a mirror is at", (registry) => {
+    expect(withPullSecret(["other.example", registry], mirrored)).toEqual([]);
+  });
+
+  it.for([
+    "registry.example.org",
+    "packages.example.com",
+    "registry.example.com/other",
+    "ghcr.io/examples",
+    "docker.io",
+  ])("refuses a pull secret for %s alone, which nothing is pulled from", (registry) => {
+    const found = withPullSecret([registry], mirrored);
+    expect(found).toMatchObject([
+      {
+        key: "pullSecret",
+        problem: "names no registry that images or packages come from",
+        got: `auths for ${registry}`,
+        allowed: expect.stringContaining(Object.values(mirrored).join(", ")),
+      },
+    ]);
+    expect(JSON.stringify(found)).not.toContain("t0ps3cret");
+  });
+
+  it("takes a pull secret for every upstream host while there is no mirror", () => {
+    const repos = new URL("../../repos/", import.meta.url);
+    const manifests = readdirSync(repos, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".yaml"),
+    );
+    const hosts = new Set(
+      manifests.flatMap((name) =>
+        [...readFileSync(new URL(name, repos), "utf8").matchAll(/\$\{(?:images|packages)_prefix\}([a-z0-9.-]+)/g)].map(
+          ([, host = ""]) => host,
+        ),
+      ),
+    );
+    expect(hosts.size).toBeGreaterThan(3);
+    for (const host of [...hosts, "https://index.docker.io/v1/"]) expect(withPullSecret([host]), host).toEqual([]);
   });
 
   it.for([
