@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { check } from "./check/check.ts";
 import { type Format, formats, formatted } from "./check/format.ts";
-import { kustomize } from "./check/kustomize.ts";
+import { kustomize } from "./render/kustomize.ts";
 import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check the repositories as the clusters would get them, before anything is merged";

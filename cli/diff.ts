@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { kustomize } from "./check/kustomize.ts";
 import { blastRadius } from "./diff/blast-radius.ts";
 import { helmProgram } from "./diff/charts.ts";
 import { readHubData, readRecorded } from "./diff/facts.ts";
 import { markdown } from "./diff/markdown.ts";
 import { readPreview } from "./diff/preview.ts";
+import { kustomize } from "./render/kustomize.ts";
 import { parsed, UsageError } from "./usage.ts";
 
 export const summary = "what a change does to every cluster and stack, after rendering";

@@ -1,7 +1,7 @@
 import { stringify } from "yaml";
 import { type Mistake, shown } from "../lib/mistakes.ts";
-import { variable } from "./check/envsubst.ts";
 import type { Files } from "./folder.ts";
+import { variable } from "./render/envsubst.ts";
 import { type Fleet, keyRemedy, scopesOf } from "./sources.ts";
 
 /** Name of the file of a generation in a scope's folder. */

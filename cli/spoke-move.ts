@@ -16,9 +16,6 @@ import { hubFolder, spokeFolder } from "../lib/layout.ts";
 import type { Mistake } from "../lib/mistakes.ts";
 import { hubName } from "../lib/names.ts";
 import { spokeApi } from "../lib/spoke.ts";
-import { filesBelow } from "./check/files.ts";
-import { scanned } from "./check/generate.ts";
-import { kustomizationFile } from "./check/tree.ts";
 import {
   foldersIn,
   isLeftOver,
@@ -28,6 +25,9 @@ import {
   requireFleet,
   writeFleetFiles,
 } from "./fleet-folders.ts";
+import { filesBelow } from "./render/files.ts";
+import { scanned } from "./render/generate.ts";
+import { kustomizationFile } from "./render/tree.ts";
 import { refuse } from "./usage.ts";
 
 /** Carries a checkout of gitops-system over from the layout of one hub (clusters/hub, spokes/<name>) to folders by fleet. */

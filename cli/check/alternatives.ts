@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { type Files, isManifest, list, type Manifest, YamlError } from "./files.ts";
+import { type Files, isManifest, list, type Manifest, YamlError } from "../render/files.ts";
 
 /** Folders of a repository of which each cluster takes one, by a variable: `components: [sizes/${fleet_size}]`. */
 

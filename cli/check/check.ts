@@ -1,12 +1,14 @@
 import { join, relative, resolve } from "node:path";
+import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
+import { type Finding, Findings, type Warning } from "../render/findings.ts";
+import { allObjects, type Fleet } from "../render/fleet.ts";
+import { follow } from "../render/follow.ts";
+import { FluxBuild } from "../render/generate.ts";
+import type { Build } from "../render/kustomize.ts";
+import { unsubstituted, unusedKeys } from "../render/variables.ts";
+import { openWorkspace, type Workspace } from "../render/workspace.ts";
 import { isAlternative } from "./alternatives.ts";
 import { Definitions } from "./definitions.ts";
-import { Files, filesBelow, isFolder, isYaml } from "./files.ts";
-import { type Finding, Findings, type Warning } from "./findings.ts";
-import { allObjects, type Fleet } from "./fleet.ts";
-import { follow } from "./follow.ts";
-import { FluxBuild } from "./generate.ts";
-import type { Build } from "./kustomize.ts";
 import { checkFleets } from "./rules/fleets.ts";
 import { checkKinds } from "./rules/kinds.ts";
 import { checkManifests, unknownKinds } from "./rules/manifests.ts";
@@ -16,8 +18,6 @@ import { checkPinned } from "./rules/pinned.ts";
 import { checkSecrets } from "./rules/secrets.ts";
 import { checkValidations } from "./rules/validations.ts";
 import { supportWarnings } from "./support.ts";
-import { unsubstituted, unusedKeys } from "./variables.ts";
-import { openWorkspace, type Workspace } from "./workspace.ts";
 
 export interface CheckOptions {
   /** Folder with the repositories side by side. */

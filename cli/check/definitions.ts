@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
 import { closed, type Schema } from "../../lib/openapi.ts";
-import { isObject, type Manifest } from "./files.ts";
+import { isObject, type Manifest } from "../render/files.ts";
 
 /**
  * What the API servers know of each kind: CustomResourceDefinitions, the CompositeResourceDefinitions of the repositories, and for

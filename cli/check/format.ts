@@ -1,6 +1,6 @@
 import { relative } from "node:path";
+import type { Finding, Warning } from "../render/findings.ts";
 import type { Report } from "./check.ts";
-import type { Finding, Warning } from "./findings.ts";
 
 /** The report for a person, a program, or GitHub's annotations. */
 

@@ -1,7 +1,7 @@
 import { supportWarning } from "../../components/versions.ts";
-import type { Warning } from "./findings.ts";
-import type { Fleet } from "./fleet.ts";
-import { specimenOf, type Workspace } from "./workspace.ts";
+import type { Warning } from "../render/findings.ts";
+import type { Fleet } from "../render/fleet.ts";
+import { specimenOf, type Workspace } from "../render/workspace.ts";
 
 /** Spokes whose Kubernetes minor leaves EKS's standard support soon, or has left it. */
 export function supportWarnings({ hub }: Fleet, workspace: Workspace, today: Date): Warning[] {

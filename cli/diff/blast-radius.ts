@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fleetsIn, madeUpFleet } from "../check/workspace.ts";
+import { fleetsIn, madeUpFleet } from "../render/workspace.ts";
 import { UsageError } from "../usage.ts";
 import { type Report, type ReportOptions, reportOf } from "./report.ts";
 import { openSide, type Side, type SideOptions } from "./side.ts";

@@ -1,8 +1,8 @@
 import { join, relative } from "node:path";
 import { parseAllDocuments } from "yaml";
-import type { Manifest } from "../check/files.ts";
-import type { Rendered } from "../check/fleet.ts";
-import type { Workspace } from "../check/workspace.ts";
+import type { Manifest } from "../render/files.ts";
+import type { Rendered } from "../render/fleet.ts";
+import type { Workspace } from "../render/workspace.ts";
 import { fileAt, historyOf } from "./git.ts";
 import type { Side } from "./side.ts";
 

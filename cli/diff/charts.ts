@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse, stringify } from "yaml";
-import { isObject, type Manifest } from "../check/files.ts";
-import { isHelmRelease } from "../check/fleet.ts";
-import { documents } from "../check/render.ts";
+import { isObject, type Manifest } from "../render/files.ts";
+import { isHelmRelease } from "../render/fleet.ts";
+import { documents } from "../render/render.ts";
 import { type Item, itemId } from "./state.ts";
 
 /** What a HelmRelease installs, by the real `helm template`. */

@@ -3,7 +3,7 @@ import { structuredPatch } from "diff";
 import { stringify } from "yaml";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { labelKeys } from "../../lib/labels.ts";
-import { groupOf, isObject, type Manifest } from "../check/files.ts";
+import { groupOf, isObject, type Manifest } from "../render/files.ts";
 import type { Item } from "./state.ts";
 import { isStateful, replacedBy } from "./stateful.ts";
 

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { type ClusterMetadata, readBridgeData } from "../../lib/bridge.ts";
-import { isObject } from "../check/files.ts";
+import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
 /** What is known of the real fleet, from files: the command itself talks to no cluster. */

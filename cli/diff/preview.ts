@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isObject } from "../check/files.ts";
+import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
 /** What `pulumi preview --json` says of a stack. */

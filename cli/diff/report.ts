@@ -1,5 +1,5 @@
 import { hubName } from "../../lib/names.ts";
-import { specimenOf } from "../check/workspace.ts";
+import { specimenOf } from "../render/workspace.ts";
 import { type ChartOptions, chartItems } from "./charts.ts";
 import { type Change, compare, sorted } from "./compare.ts";
 import type { Stack } from "./preview.ts";

@@ -9,8 +9,8 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { copyFiles } from "../check/copy.ts";
-import { isBelow } from "../check/inside.ts";
+import { copyFiles } from "../render/copy.ts";
+import { isBelow } from "../render/inside.ts";
 import { UsageError } from "../usage.ts";
 import { commitOf, extract, git, topOf } from "./git.ts";
 

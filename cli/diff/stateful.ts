@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { groupOf, type Manifest } from "../check/files.ts";
+import { groupOf, type Manifest } from "../render/files.ts";
 
 /** What keeps data, and what can only be changed by a replacement. */
 

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { charts, kubernetesReleases } from "../../components/versions.ts";
 import type { Readable } from "../../infra/settings.ts";
 import { prefixOf } from "../../lib/registries.ts";
-import { filesBelow, isFolder, isYaml } from "../check/files.ts";
+import { filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { collected, type Mention, type Reference } from "./references.ts";
 import { fromRepositories } from "./repositories.ts";
 

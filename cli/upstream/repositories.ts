@@ -1,7 +1,7 @@
 import { relative } from "node:path";
-import { SubstitutionError, substitute, uses, variable } from "../check/envsubst.ts";
-import { Files, filesBelow, isManifest, isYaml, type Manifest, type Path, type Source } from "../check/files.ts";
 import { images } from "../check/rules/pinned.ts";
+import { SubstitutionError, substitute, uses, variable } from "../render/envsubst.ts";
+import { Files, filesBelow, isManifest, isYaml, type Manifest, type Path, type Source } from "../render/files.ts";
 import type { Mention, Target } from "./references.ts";
 
 /** What the manifests of the GitOps repositories take from outside. */

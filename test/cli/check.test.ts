@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { check, rules } from "../../cli/check/check.ts";
-import { ruleNames } from "../../cli/check/findings.ts";
+import { ruleNames } from "../../cli/render/findings.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { repos } from "../repos/support/spoke.ts";
 import {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hubMetadata } from "../../cli/check/clusters.ts";
-import type { Build } from "../../cli/check/kustomize.ts";
 import { type BlastRadiusOptions, blastRadius } from "../../cli/diff/blast-radius.ts";
 import { markdown } from "../../cli/diff/markdown.ts";
 import type { Report } from "../../cli/diff/report.ts";
+import { hubMetadata } from "../../cli/render/clusters.ts";
+import type { Build } from "../../cli/render/kustomize.ts";
 import { buildText } from "../repos/support/kustomize.ts";
 import { composition, GitFleet } from "./support/git-fleet.ts";
 

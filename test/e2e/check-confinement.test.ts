@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
-import { confinement } from "../../cli/check/confinement.ts";
-import { type Build, kustomize } from "../../cli/check/kustomize.ts";
+import { confinement } from "../../cli/render/confinement.ts";
+import { type Build, kustomize } from "../../cli/render/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { replaced, withChanges } from "../cli/support/seeds.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
-import { kustomize } from "../../cli/check/kustomize.ts";
+import { kustomize } from "../../cli/render/kustomize.ts";
 import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
 import { validationSeeds } from "../cli/support/validation-seeds.ts";

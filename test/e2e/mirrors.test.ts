@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
-import { isObject } from "../../cli/check/files.ts";
+import { isObject } from "../../cli/render/files.ts";
 import { chartVersions, ensureToolchain, type Toolchain } from "../../local/toolchain/index.ts";
 import { mirror, mirrored } from "../repos/support/mirrors.ts";
 import { render, withAddons } from "../repos/support/spoke.ts";

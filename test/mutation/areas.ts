@@ -24,8 +24,8 @@ export const areas: Readonly<Record<string, Area>> = {
   }),
   iam: codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }),
   check: codeMutants({
-    mutate: ["cli/check/**/*.ts"],
-    tests: ["test/cli/check.test.ts", "test/cli/check/**/*.test.ts"],
+    mutate: ["cli/check/**/*.ts", "cli/render/**/*.ts"],
+    tests: ["test/cli/check.test.ts", "test/cli/{check,render}/**/*.test.ts"],
   }),
   spoke: codeMutants({
     mutate: ["functions/spoke/**/*.ts", "!functions/spoke/main.ts"],

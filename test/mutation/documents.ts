@@ -1,5 +1,5 @@
 import { relative } from "node:path";
-import { Files, type Manifest, type Path, type Source } from "../../cli/check/files.ts";
+import { Files, type Manifest, type Path, type Source } from "../../cli/render/files.ts";
 import { type Change, mutationsOf } from "./manifests.ts";
 import { root } from "./sandbox.ts";
 import type { Mutant } from "./score.ts";

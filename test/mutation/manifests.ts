@@ -1,4 +1,4 @@
-import { isObject, type Manifest, type Path } from "../../cli/check/files.ts";
+import { isObject, type Manifest, type Path } from "../../cli/render/files.ts";
 import { celMutants } from "./cel.ts";
 
 /** Mutants of a manifest: of its expressions, and of what it grants, limits or switches on. */

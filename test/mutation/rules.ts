@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import type { Manifest, Source } from "../../cli/check/files.ts";
+import type { Manifest, Source } from "../../cli/render/files.ts";
 import { ruleCases } from "../functions/spoke/support/rule-cases.ts";
 import { verdictOf } from "../functions/spoke/support/rule-verdict.ts";
 import { cases, filled, isAsExpected, isBound, isComplete, policies } from "../repos/support/judged.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { Definitions } from "../../cli/check/definitions.ts";
-import { isManifest, isObject, type Manifest } from "../../cli/check/files.ts";
+import { isManifest, isObject, type Manifest } from "../../cli/render/files.ts";
 import { exampleNames } from "../functions/spoke/support/fixtures.ts";
 import { render, withAddons } from "./support/spoke.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { uses } from "../../cli/check/envsubst.ts";
+import { uses } from "../../cli/render/envsubst.ts";
 import { bridgeData, fromBase64 } from "../../lib/bridge.ts";
 import { credentialVariables } from "../../lib/registries.ts";
 import { hub } from "../functions/spoke/support/fixtures.ts";

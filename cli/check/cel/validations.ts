@@ -1,5 +1,5 @@
 import { isSchema, type Schema, withDefaults } from "../../../lib/openapi.ts";
-import { isObject, type Path } from "../files.ts";
+import { isObject, type Path } from "../../render/files.ts";
 import { type Expression, expression, type Outcome, type Variables, withoutLiterals } from "./expressions.ts";
 import { asWhole, celValue, unescaped } from "./values.ts";
 

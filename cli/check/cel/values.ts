@@ -1,5 +1,5 @@
 import { isSchema, type Schema } from "../../../lib/openapi.ts";
-import { isObject } from "../files.ts";
+import { isObject } from "../../render/files.ts";
 import { duration } from "./expressions.ts";
 
 /** Values of objects as CEL sees them, by their schema (Kubernetes documentation, "Type checking" of validation rules). */

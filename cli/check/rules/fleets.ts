@@ -4,10 +4,10 @@ import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
 import { foldersIn, isLeftOver, looseSpokes, runbook } from "../../fleet-folders.ts";
-import { filesBelow } from "../files.ts";
-import type { Findings } from "../findings.ts";
-import type { Fleet } from "../fleet.ts";
-import { kustomizationFile } from "../tree.ts";
+import { filesBelow } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
+import type { Fleet } from "../../render/fleet.ts";
+import { kustomizationFile } from "../../render/tree.ts";
 
 /** Every spoke is one fleet's, by its folder and by its label, and the fleet has a hub. */
 

@@ -1,7 +1,15 @@
+import { groupOf, type Manifest } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
+import {
+  allObjects,
+  type Cluster,
+  type Fleet,
+  isHelmRelease,
+  nameOf,
+  type Rendered,
+  type Step,
+} from "../../render/fleet.ts";
 import type { Definitions } from "../definitions.ts";
-import { groupOf, type Manifest } from "../files.ts";
-import type { Findings } from "../findings.ts";
-import { allObjects, type Cluster, type Fleet, isHelmRelease, nameOf, type Rendered, type Step } from "../fleet.ts";
 
 /**
  * Who brings a kind to a cluster, and whether it is there before the kind is used: Flux refuses an object of a kind that the API

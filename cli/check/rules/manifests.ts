@@ -1,9 +1,9 @@
+import { variable } from "../../render/envsubst.ts";
+import { groupOf } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
+import { allObjects, type Fleet, type Rendered } from "../../render/fleet.ts";
 import { oldVersion } from "../api-versions.ts";
 import type { Definitions, Violation } from "../definitions.ts";
-import { variable } from "../envsubst.ts";
-import { groupOf } from "../files.ts";
-import type { Findings } from "../findings.ts";
-import { allObjects, type Fleet, type Rendered } from "../fleet.ts";
 
 /** Each object against what the API servers know of its kind. */
 

@@ -1,7 +1,7 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../../lib/cidr.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
-import type { Findings, Place } from "../findings.ts";
-import { allObjects, type Fleet } from "../fleet.ts";
+import type { Findings, Place } from "../../render/findings.ts";
+import { allObjects, type Fleet } from "../../render/fleet.ts";
 
 /** One network for each spoke. Those from the fleet's pool are chosen by the composition function, which sees them all. */
 

@@ -1,5 +1,5 @@
-import type { Findings, Place } from "../findings.ts";
-import { type Cluster, type Fleet, isHelmRelease, type Rendered } from "../fleet.ts";
+import type { Findings, Place } from "../../render/findings.ts";
+import { type Cluster, type Fleet, isHelmRelease, type Rendered } from "../../render/fleet.ts";
 
 /** dependsOn: every name exists, and nothing waits for itself. */
 

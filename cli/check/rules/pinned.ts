@@ -1,6 +1,6 @@
-import { isObject, type Path } from "../files.ts";
-import type { Findings } from "../findings.ts";
-import { allObjects, type Fleet, isHelmRelease, type Rendered } from "../fleet.ts";
+import { isObject, type Path } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
+import { allObjects, type Fleet, isHelmRelease, type Rendered } from "../../render/fleet.ts";
 
 /** What is fetched has one version: images, packages and charts. */
 

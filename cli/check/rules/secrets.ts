@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { type Files, filesBelow, isManifest, isObject, isYaml, type Source, YamlError } from "../files.ts";
-import type { Findings } from "../findings.ts";
+import { type Files, filesBelow, isManifest, isObject, isYaml, type Source, YamlError } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
 
 /** Nothing secret in Git, in any file, whether a cluster gets it or not. */
 

@@ -1,7 +1,7 @@
+import type { Findings } from "../../render/findings.ts";
+import { allObjects, type Fleet, nameOf } from "../../render/fleet.ts";
 import { hasRules, validate } from "../cel/validations.ts";
 import type { Definitions } from "../definitions.ts";
-import type { Findings } from "../findings.ts";
-import { allObjects, type Fleet, nameOf } from "../fleet.ts";
 
 /** Each object against the CEL rules of its definition: one that is refused holds up everything that is applied with it. */
 

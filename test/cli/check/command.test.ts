@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { kustomize } from "../../../cli/check/kustomize.ts";
 import { run } from "../../../cli/check.ts";
+import { kustomize } from "../../../cli/render/kustomize.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { repos } from "../../repos/support/spoke.ts";
 

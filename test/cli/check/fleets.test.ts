@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
-import { Files } from "../../../cli/check/files.ts";
-import { Findings } from "../../../cli/check/findings.ts";
-import { follow } from "../../../cli/check/follow.ts";
-import { FluxBuild } from "../../../cli/check/generate.ts";
-import { openWorkspace } from "../../../cli/check/workspace.ts";
+import { Files } from "../../../cli/render/files.ts";
+import { Findings } from "../../../cli/render/findings.ts";
+import { follow } from "../../../cli/render/follow.ts";
+import { FluxBuild } from "../../../cli/render/generate.ts";
+import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { type Change, fleetFolder, found, spoke, withChanges } from "../support/seeds.ts";
 

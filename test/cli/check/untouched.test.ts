@@ -15,12 +15,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
-import { Files } from "../../../cli/check/files.ts";
-import { Findings } from "../../../cli/check/findings.ts";
-import { FluxBuild } from "../../../cli/check/generate.ts";
-import { type Build, kustomize } from "../../../cli/check/kustomize.ts";
-import { Trees } from "../../../cli/check/tree.ts";
-import { openWorkspace } from "../../../cli/check/workspace.ts";
+import { Files } from "../../../cli/render/files.ts";
+import { Findings } from "../../../cli/render/findings.ts";
+import { FluxBuild } from "../../../cli/render/generate.ts";
+import { type Build, kustomize } from "../../../cli/render/kustomize.ts";
+import { Trees } from "../../../cli/render/tree.ts";
+import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { repos } from "../../repos/support/spoke.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expression } from "../../../cli/check/cel/expressions.ts";
 import { hasRules, validate } from "../../../cli/check/cel/validations.ts";
 import { escaped, unescaped } from "../../../cli/check/cel/values.ts";
-import type { Manifest } from "../../../cli/check/files.ts";
+import type { Manifest } from "../../../cli/render/files.ts";
 import type { Schema } from "../../../lib/openapi.ts";
 import { definition } from "../../functions/spoke/support/definition.ts";
 import { ruleCases } from "../../functions/spoke/support/rule-cases.ts";

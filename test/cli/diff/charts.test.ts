@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Manifest } from "../../../cli/check/files.ts";
 import { chartItems } from "../../../cli/diff/charts.ts";
 import { type Item, itemId } from "../../../cli/diff/state.ts";
+import type { Manifest } from "../../../cli/render/files.ts";
 
 const folder = { path: "" };
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { run } from "../../../cli/diff.ts";
 import { GitFleet } from "../support/git-fleet.ts";
 
 // Without kustomize and helm: test/e2e/diff.test.ts runs the command with the real ones.
-vi.mock(import("../../../cli/check/kustomize.ts"), async (original) => {
+vi.mock(import("../../../cli/render/kustomize.ts"), async (original) => {
   const { buildText } = await import("../../repos/support/kustomize.ts");
   return { ...(await original()), kustomize: () => buildText };
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Manifest } from "../../../cli/check/files.ts";
 import { compare } from "../../../cli/diff/compare.ts";
 import { type Item, itemId } from "../../../cli/diff/state.ts";
+import type { Manifest } from "../../../cli/render/files.ts";
 
 const item = (manifest: Manifest, more: Partial<Item> = {}): Item => ({
   ...{ id: itemId("blue", manifest), manifest, on: "blue", by: "Kustomization flux-system/tools", steps: [] },

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { expect } from "vitest";
 import type { Report } from "../../../cli/check/check.ts";
-import { variable } from "../../../cli/check/envsubst.ts";
-import type { Rule } from "../../../cli/check/findings.ts";
+import { variable } from "../../../cli/render/envsubst.ts";
+import type { Rule } from "../../../cli/render/findings.ts";
 import { repos } from "../../repos/support/spoke.ts";
 
 /** Faults to put into a copy of repos/, each with the one finding that is expected of it. */

@@ -1,4 +1,4 @@
-import { variable } from "../../../cli/check/envsubst.ts";
+import { variable } from "../../../cli/render/envsubst.ts";
 import { replaced, type Seed, spoke } from "./seeds.ts";
 
 /** Faults that only the CEL rules of a definition tell: what the API server would refuse. */

@@ -1,5 +1,5 @@
 import { parse, stringify } from "yaml";
-import { substitute } from "../../../cli/check/envsubst.ts";
+import { substitute } from "../../../cli/render/envsubst.ts";
 import type { Manifest } from "./kustomize.ts";
 
 export type Variables = Readonly<Record<string, string>>;

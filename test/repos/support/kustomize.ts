@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
-import type { Manifest } from "../../../cli/check/files.ts";
-import { type Build, BuildError } from "../../../cli/check/kustomize.ts";
+import type { Manifest } from "../../../cli/render/files.ts";
+import { type Build, BuildError } from "../../../cli/render/kustomize.ts";
 
 /** `kustomize build`, as far as the repositories use it (a namespace only over namespaced kinds); everything else is refused. test/e2e holds it against kubectl's. */
 

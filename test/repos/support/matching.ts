@@ -1,4 +1,4 @@
-import { groupOf } from "../../../cli/check/files.ts";
+import { groupOf } from "../../../cli/render/files.ts";
 import type { Manifest } from "./kustomize.ts";
 
 /** Which requests an API server shows to an admission policy (Kubernetes documentation, "Matching requests: matchConstraints"). */

@@ -1,6 +1,6 @@
 import { type Broken, validate } from "../../../../cli/check/cel/validations.ts";
 import { Definitions } from "../../../../cli/check/definitions.ts";
-import type { Manifest } from "../../../../cli/check/files.ts";
+import type { Manifest } from "../../../../cli/render/files.ts";
 import type { Schema } from "../../../../lib/openapi.ts";
 import { type RuleCase, spokeWith } from "./rule-cases.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SubstitutionError, substitute, uses, variable } from "../../../cli/check/envsubst.ts";
+import { SubstitutionError, substitute, uses, variable } from "../../../cli/render/envsubst.ts";
 
 const values: Readonly<Record<string, string>> = {
   name: "blue",
