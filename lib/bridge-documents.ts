@@ -1,58 +1,55 @@
-import { bridgeKeys, identityKeys, type KeyContract } from "./bridge-keys.ts";
+import {
+  bridgeKeys,
+  type Contract,
+  clusterFacts,
+  contracts,
+  derivedKeys,
+  fleetFacts,
+  identityFacts,
+} from "./bridge-facts.ts";
 import { hubIdentities } from "./names.ts";
 import { spokeIdentities } from "./spoke.ts";
 
-/** docs/contract.md and its JSON schema, made from the contract's types. */
+/** What `npm run generate` makes of the bridge's table: docs/contract.md, its JSON schema, and the lists of keys in Git. */
 
-const row = (key: string, { meaning, form }: KeyContract): string => {
+const keys = Object.keys(bridgeKeys);
+const identityKeys = Object.values(identityFacts);
+
+/** A text with a generated part, between two comments of which the first ends in `generated: <name>`, the last in `end: <name>`. */
+function filled(current: string, name: string, lines: readonly string[]): string {
+  const place = new RegExp(`(generated: ${name}\\b.*\\n)[^]*?(.*end: ${name}\\b)`);
+  if (!place.test(current))
+    throw new RangeError(`the text needs two comments, "generated: ${name}" and "end: ${name}"`);
+  return current.replace(place, (_, start: string, end: string) => `${start}${lines.join("\n")}\n${end}`);
+}
+
+const row = ({ key, meaning, form }: Contract): string => {
   const shown = form.example === "" ? "" : `\`${form.example}\``;
-  return `| \`${key}\` | ${meaning} | ${form.is}${"numeric" in form ? " (1)" : ""} | ${shown} |`;
+  return `| \`${key}\` | ${meaning} | ${form.is}${form.numeric ? " (1)" : ""} | ${shown} |`;
 };
 
-const identityRows = (prefix: string): string[] =>
-  Object.entries(identityKeys).map(([suffix, contract]) => row(`${prefix}${suffix}`, contract));
+const table = (rows: readonly Contract[]): string[] => [
+  ...["", "| Key | Meaning | Values | Example |", "| --- | --- | --- | --- |"],
+  ...[...rows.map(row), ""],
+];
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
 /** The page for people. */
-export function contractPage(): string {
-  return `<!-- Generated from lib/bridge-keys.ts; npx vitest run test/lib/bridge-documents.test.ts --update rewrites it. -->
-# The bridge contract
-
-What infrastructure code tells Git about a cluster: the keys of its cluster secret (\`cluster-<name>\`, the hub's in
-\`flux-system\`, a spoke's in \`spokes\`), and the same on a spoke in the ConfigMap \`cluster-info\`. A manifest uses a key as
-\`\${key}\`; Flux replaces it. Every value is text; none is a secret: identity is an IAM role. The same as a JSON schema:
-[contract.schema.json](contract.schema.json).
-
-\`npx fleet check\` finds a variable that a cluster does not get.
-
-## Keys of every cluster
-
-| Key | Meaning | Values | Example |
-| --- | --- | --- | --- |
-${Object.entries(bridgeKeys)
-  .map(([key, contract]) => row(key, contract))
-  .join("\n")}
-
-(1) Looks like a number. kustomize drops quotes around a variable before Flux puts in the value, so write
-\`\${quote}\${aws_account_id}\${quote}\`.
-
-## Keys of an add-on with an IAM role
-
-| Key | Meaning | Values | Example |
-| --- | --- | --- | --- |
-${identityRows("<addon>").join("\n")}
-
-The hub has them for ${code(hubIdentities.map((name) => name.replaceAll("-", "_")))}; a spoke for ${code(Object.keys(spokeIdentities))}.
-
-## Labels
-
-\`fleet.internal/cluster\`, \`fleet.internal/role\`, \`fleet.internal/environment\`, \`fleet.internal/tenant\`, and
-\`enable_<addon>: "true"\` for each add-on: for people, selectors of Argo CD and admission policies.
-`;
+export function contractPage(current: string): string {
+  const endings = identityKeys.map((contract) => ({ ...contract, key: `<addon>${contract.key}` }));
+  const hub = hubIdentities.map((name) => name.replaceAll("-", "_"));
+  const holders = `The hub has them for ${code(hub)}; a spoke for ${code(Object.keys(spokeIdentities))}.`;
+  const parts = {
+    cluster: table(contracts(clusterFacts)),
+    fleet: table(contracts(fleetFacts)),
+    derived: table(derivedKeys),
+    identities: [...table(endings), holders, ""],
+  };
+  return Object.entries(parts).reduce((text, [name, lines]) => filled(text, name, lines), current);
 }
 
-const property = ({ meaning, form }: KeyContract) => ({
+const property = ({ meaning, form }: Contract) => ({
   type: "string",
   description: meaning,
   pattern: form.pattern,
@@ -61,19 +58,37 @@ const property = ({ meaning, form }: KeyContract) => ({
 
 /** JSON schema (draft 2020-12) of the data of a cluster secret. */
 export function contractSchema() {
-  const keys = Object.entries(bridgeKeys);
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Data of a cluster secret of the GitOps bridge",
     type: "object",
-    properties: Object.fromEntries(keys.map(([key, contract]) => [key, property(contract)])),
+    properties: Object.fromEntries(Object.values(bridgeKeys).map((contract) => [contract.key, property(contract)])),
     patternProperties: Object.fromEntries(
-      Object.entries(identityKeys).map(([suffix, contract]) => [
-        `^[a-z][a-z0-9]*(_[a-z0-9]+)*${suffix}$`,
-        property(contract),
-      ]),
+      identityKeys.map((contract) => [`^[a-z][a-z0-9]*(_[a-z0-9]+)*${contract.key}$`, property(contract)]),
     ),
-    required: keys.map(([key]) => key),
+    required: keys,
     additionalProperties: false,
   };
+}
+
+/** The admission policy of cluster secrets: the keys that it lets through. */
+export function clusterSecretPolicy(current: string): string {
+  const list = keys.toSorted().map((key) => `'${key}'`);
+  return filled(current, "keys", [
+    ...["    - name: contract", "      expression: >-"],
+    `        [${list.join(",\n        ")}]`,
+  ]);
+}
+
+/** The ConfigMap by which a spoke's own Flux knows what the cluster secret on the hub says. */
+export function clusterInfo(current: string): string {
+  const identities = Object.keys(spokeIdentities).flatMap((addon) => identityKeys.map(({ key }) => `${addon}${key}`));
+  const value = (key: string, form?: Contract["form"]): string => {
+    if (key === "quote") return `'"'`;
+    // A JSON list has quotation marks of its own; Flux ignores the line break when it substitutes.
+    return form?.json ? `|\n    $\{${key}}` : `$\{quote}$\{${key}}$\{quote}`;
+  };
+  const all: Readonly<Record<string, Contract>> = bridgeKeys;
+  const lines = [...keys, ...identities].toSorted().map((key) => `  ${key}: ${value(key, all[key]?.form)}`);
+  return filled(current, "keys", lines);
 }

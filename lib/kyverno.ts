@@ -74,3 +74,14 @@ export function kyvernoPolicy(policy: AdmissionPolicy, binding: AdmissionPolicyB
     },
   };
 }
+
+/** The Kyverno set, made of all admission policies and bindings among `objects`. @throws RangeError as {@link kyvernoPolicy} */
+export function kyvernoSet(objects: readonly { readonly kind: string }[]): object[] {
+  const ofKind = <T>(kind: string) => objects.filter((object) => object.kind === kind) as unknown as T[];
+  const bindings = ofKind<AdmissionPolicyBinding>("ValidatingAdmissionPolicyBinding");
+  return ofKind<AdmissionPolicy>("ValidatingAdmissionPolicy").map((policy) => {
+    const binding = bindings.find(({ spec }) => spec.policyName === policy.metadata.name);
+    if (!binding) throw new RangeError(`${policy.metadata.name} has no binding`);
+    return kyvernoPolicy(policy, binding);
+  });
+}

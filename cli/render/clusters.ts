@@ -2,18 +2,19 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { surroundingsOf } from "../../functions/spoke/context.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
-import { bridgeData, type ClusterMetadata } from "../../lib/bridge.ts";
+import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { fleetNames, hubIdentities, hubName, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
 
 /**
- * The bridge of each cluster, from the code that emits it, with facts as AWS would report them: account IDs and versions that
- * YAML takes for numbers, no chart mirror, no egress address. What breaks with such values breaks on a real cluster too.
+ * The bridge of each cluster, from the code that emits it, with facts as AWS would report them: the contract's examples (a version
+ * that YAML takes for a number, no mirror, no egress address) and an account ID that YAML takes for a number. What breaks with such
+ * values breaks on a real cluster too.
  */
 
 const account = "012345678901";
 /** Where the hub is, as far as nobody says. */
-export const region = "eu-west-1";
+export const { region } = exampleMetadata.aws;
 const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:${account}:${resource}`;
 
 /** URL of a repository beside which the others are; the compiler finds a folder by the last part. */
@@ -29,21 +30,19 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
   const names = fleetNames(fleet);
   const issuer = `oidc.eks.${region}.amazonaws.com/id/HUB`;
   return {
+    ...exampleMetadata,
     name: hubName,
     role: "hub",
     environment,
     tenant: "platform",
     fleet,
     aws: {
+      ...exampleMetadata.aws,
       accountId: account,
-      region,
-      partition: "aws",
-      vpcId: "vpc-0a1b2c3d4e5f60718",
       vpcCidr: "10.0.0.0/16",
       clusterName: names.hubCluster,
       clusterArn: arn("eks", `cluster/${names.hubCluster}`),
     },
-    kubernetesVersion: "1.34",
     oidc: { provider: issuer, providerArn: arn("iam", `oidc-provider/${issuer}`, "") },
     identities: Object.fromEntries(
       hubIdentities.map((name) => [
@@ -59,13 +58,6 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
       gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },
       gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },
     },
-    chartsRegistry: "",
-    fleetSize: "small",
-    gitProvider: "generic",
-    functionPackage: "ghcr.io/example/function-spoke",
-    imagesRegistry: "",
-    packagesRegistry: "",
-    pullSecrets: [],
     // So that the components that name it are looked at too.
     chartsCredential: true,
     sealingScope: environment,
@@ -73,9 +65,6 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),
     tenantBoundaryArn: arn("iam", `policy/${names.tenantBoundaryPolicy}`, ""),
     spokePrefix: names.spokePrefix,
-    spokeCidrPool: "10.64.0.0/10",
-    hubEgressCidrs: [],
-    hubAvailabilityZones: ["a", "b", "c"].map((letter) => `${region}${letter}`),
     addons: [...new Set(["crossplane", "external_secrets", "flux", ...addons])].sort(),
   };
 }

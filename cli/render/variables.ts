@@ -1,4 +1,4 @@
-import { contractOf } from "../../lib/bridge-keys.ts";
+import { contractOf } from "../../lib/bridge-facts.ts";
 import { SubstitutionError, uses, variable } from "./envsubst.ts";
 import type { Findings } from "./findings.ts";
 import { allObjects, type Fleet, nameOf, type Step, type Values } from "./fleet.ts";
@@ -43,7 +43,7 @@ export function missingVariable(name: string, step: Step): { problem: string; re
       ? `did you mean ${variable(similar)}? docs/contract.md lists all keys`
       : contractOf(name)
         ? `the contract has it, but what this Kustomization substitutes from does not pass it on: add ${name} there`
-        : `use a key of docs/contract.md, add ${name} to lib/bridge-keys.ts and what emits it, or give a default: ${variable(`${name}:=…`)}`,
+        : `use a key of docs/contract.md, add ${name} to lib/bridge-facts.ts (docs/contract.md says how), or give a default: ${variable(`${name}:=…`)}`,
   };
 }
 
@@ -88,7 +88,7 @@ export function unusedKeys(
       "unused-key",
       place,
       `the key ${key} is neither used as a variable nor documented`,
-      "remove it, or document it in lib/bridge-keys.ts",
+      "remove it, or document it in lib/bridge-facts.ts",
       cluster,
       key,
     );

@@ -4,7 +4,7 @@ import { type Registered, type Run, runProgram, stackConfig } from "../support/p
 
 /**
  * The whole program against mocks. This proves what the program asks the engine for, not that AWS or Kubernetes accept it.
- * After an intended change: npx vitest run --project unit test/infra/program.test.ts -u
+ * After an intended change: npm run generate
  */
 const runs: Record<string, Run> = {};
 
@@ -30,13 +30,14 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
   it("keeps every logical name: a changed one would replace a resource", async () => {
     const names = sorted(run(stack).resources).map((resource) => `${resource.parent} > ${id(resource)}`);
     expect(new Set(names).size).toBe(names.length);
-    await expect(`${names.join("\n")}\n`).toMatchFileSnapshot(`golden/${stack}.names.txt`);
+    await expect(`${names.join("\n")}\n`).toMatchFileSnapshot(`golden/${stack}.names.txt`, "npm run generate");
   });
 
   it("registers exactly these resources with these inputs, options and dependencies", async () => {
     const resources = sorted(run(stack).resources).map(({ type, name, ...rest }) => ({ [`${type}::${name}`]: rest }));
     await expect(stringify(resources, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
       `golden/${stack}.resources.yaml`,
+      "npm run generate",
     );
   });
 

@@ -5,13 +5,15 @@ import {
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
+  exampleMetadata,
   fromBase64,
   inBase64,
   readBridgeData,
 } from "../../lib/bridge.ts";
-import { bridgeKeys } from "../../lib/bridge-keys.ts";
+import { bridgeKeys } from "../../lib/bridge-facts.ts";
 
 const metadata: ClusterMetadata = {
+  ...exampleMetadata,
   name: "hub",
   role: "hub",
   environment: "prod",
@@ -104,6 +106,11 @@ describe("readBridgeData", () => {
     expect(readBridgeData(bridgeData(metadata))).toEqual(metadata);
     const bare = { ...metadata, hubEgressCidrs: [], addons: [] };
     expect(readBridgeData(fromBase64(inBase64(bridgeData(bare))))).toEqual(bare);
+  });
+
+  it("gives the examples of the contract back as they stand there", () => {
+    const examples = Object.entries(bridgeKeys).map(([key, { form }]) => [key, form.example]);
+    expect(bridgeData(exampleMetadata)).toEqual(Object.fromEntries(examples));
   });
 
   it("names every key that an older program did not write", () => {

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { stringify } from "yaml";
-import { bridgeKeys } from "../../lib/bridge-keys.ts";
+import { bridgeKeys } from "../../lib/bridge-facts.ts";
 import { type AdmissionPolicy, type AdmissionPolicyBinding, kyvernoPolicy } from "../../lib/kyverno.ts";
 import { admissionCases } from "../e2e/support/admission-cases.ts";
 import { build, documents, type Manifest } from "../repos/support/kustomize.ts";
@@ -13,10 +12,6 @@ const bindings = objects.filter(({ kind }) => kind === "ValidatingAdmissionPolic
   AdmissionPolicyBinding)[];
 const bindingOf = (policy: AdmissionPolicy) =>
   bindings.find(({ spec }) => spec.policyName === policy.metadata.name) as AdmissionPolicyBinding;
-
-const header = `# Generated from platform/policies by lib/kyverno.ts; npx vitest run test/lib/kyverno.test.ts --update rewrites it.
-# The same rules, judged by Kyverno.
-`;
 
 /** The texts in an expression. */
 const literals = (expression: string): string[] => [...expression.matchAll(/'([^']*)'/g)].map(([, text]) => text ?? "");
@@ -71,11 +66,6 @@ function name(object: Manifest | undefined) {
 
 describe("the Kyverno set", () => {
   const file = join(system, "platform", "kyverno", "policies", "policies.yaml");
-
-  test("is made of the admission policies", async () => {
-    const texts = policies.map((policy) => stringify(kyvernoPolicy(policy, bindingOf(policy)), { lineWidth: 120 }));
-    await expect(header + texts.join("---\n")).toMatchFileSnapshot(file);
-  });
 
   test("has the same expressions, but for where parameters come from", () => {
     const expressions = (spec: Manifest["spec"]) => ({

@@ -22,7 +22,10 @@ export const areas: Readonly<Record<string, Area>> = {
     mutate: ["policies/**/*.ts"],
     tests: ["test/policies/{examples,lib,pack,program,unknown}.test.ts"],
   }),
-  iam: codeMutants({ mutate: ["lib/iam/**/*.ts"], tests: ["test/lib/iam/**/*.test.ts"] }),
+  iam: codeMutants({
+    mutate: ["lib/iam/**/*.ts"],
+    tests: ["test/lib/iam/**/*.test.ts", "test/scripts/generate.test.ts"],
+  }),
   check: codeMutants({
     mutate: ["cli/check/**/*.ts", "cli/render/**/*.ts"],
     tests: ["test/cli/check.test.ts", "test/cli/{check,render}/**/*.test.ts"],

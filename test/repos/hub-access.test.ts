@@ -10,7 +10,7 @@ import { render, system, withAddons } from "./support/spoke.ts";
 
 const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret
 # but those that it brings.
-# Made from the chain by test/repos/hub-access.test.ts; npx vitest run test/repos/hub-access.test.ts --update rewrites it.
+# Generated from the chain by test/repos/hub-access.test.ts: npm run generate.
 `;
 const generated = "kustomize-controller.yaml";
 
@@ -29,7 +29,10 @@ const granted = rights.flatMap((role) => (role as unknown as { rules?: Record<st
 describe("Flux on the hub", () => {
   test("may apply to a spoke exactly the objects of the chain", async () => {
     const others = applied.filter((object) => !isOwn(object));
-    await expect(rightsFile(others, header)).toMatchFileSnapshot(join(system, "spoke-bootstrap/access", generated));
+    await expect(rightsFile(others, header)).toMatchFileSnapshot(
+      join(system, "spoke-bootstrap/access", generated),
+      "npm run generate",
+    );
   });
 
   test("reads Secrets of a spoke only where Helm keeps its releases, where there is nothing else, and those that it brings", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { bridgeKeys } from "../../lib/bridge-keys.ts";
+import { bridgeKeys } from "../../lib/bridge-facts.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
 import { chartVersions } from "../../local/toolchain/index.ts";
 import { example, settings } from "../functions/spoke/support/fixtures.ts";

@@ -1,4 +1,11 @@
-import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../../../lib/bridge.ts";
+import {
+  bridgeData,
+  bridgeLabels,
+  type ClusterMetadata,
+  clusterSecretName,
+  inBase64,
+  type OwnMetadata,
+} from "../../../lib/bridge.ts";
 import { labelKeys, releasesLabel, sealingLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
 import { spokeFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
@@ -73,12 +80,12 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
   const { environment, tenant, addons, sealing } = spoke.spec;
   const stage = settings.stages[environment];
   const { gitopsSystem, gitopsWorkloads } = hub.repositories;
-  return {
-    ...hub,
+  const own: OwnMetadata = {
     name: spoke.metadata.name,
     role: "spoke",
     environment,
     tenant,
+    fleet: hub.fleet,
     aws: {
       ...scope,
       vpcId: facts.vpcId,
@@ -106,6 +113,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     tenantBoundaryArn: source.tenantBoundary,
     addons: [...addons].sort(),
   };
+  return { ...hub, ...own };
 }
 
 function roleArns({ observed }: Context): Record<SpokeIdentity, string> | undefined {

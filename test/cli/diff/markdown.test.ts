@@ -91,16 +91,19 @@ describe("the comment on a pull request", () => {
         ],
       },
     );
-    await expect(markdown(whole)).toMatchFileSnapshot(golden("changes"));
+    await expect(markdown(whole)).toMatchFileSnapshot(golden("changes"), "npm run generate");
   });
 
   test("says in one line that nothing changes", async () => {
-    await expect(markdown(report([hub(), cluster("blue", [])]))).toMatchFileSnapshot(golden("nothing"));
+    await expect(markdown(report([hub(), cluster("blue", [])]))).toMatchFileSnapshot(
+      golden("nothing"),
+      "npm run generate",
+    );
   });
 
   test("says what could not be compared, and does not claim then that nothing changes", async () => {
     const gaps = ["head, repos/gitops-system/clusters/hub/api.yaml:3: the file api does not exist"];
-    await expect(markdown(report([hub()], { gaps }))).toMatchFileSnapshot(golden("gaps"));
+    await expect(markdown(report([hub()], { gaps }))).toMatchFileSnapshot(golden("gaps"), "npm run generate");
   });
 
   test("shows a preview that failed", () => {

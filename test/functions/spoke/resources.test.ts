@@ -29,7 +29,6 @@ function readable(manifest: KubeObject): KubeObject {
 }
 
 describe("golden renders", () => {
-  // After an intended change: npx vitest run --project unit test/functions/spoke/resources.test.ts -u
   it.each(variants)("%s: exactly these resources and this status, once everything is there", async (name, world) => {
     const { wanted, status } = world().ask();
     const resources = [...wanted]
@@ -38,6 +37,7 @@ describe("golden renders", () => {
     const file = `golden/${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}.yaml`;
     await expect(stringify({ status, resources }, { lineWidth: 0, aliasDuplicateObjects: false })).toMatchFileSnapshot(
       file,
+      "npm run generate",
     );
   });
 });

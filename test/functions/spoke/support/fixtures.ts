@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import type { Spoke } from "../../../../functions/spoke/api.ts";
 import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { readSettings, type Settings } from "../../../../functions/spoke/settings.ts";
+import { exampleMetadata } from "../../../../lib/bridge.ts";
 import { nodeDigest } from "../../../../lib/node-groups.ts";
 import { withDefaults } from "../../../../lib/openapi.ts";
 import { compositionInput, spokeSchema } from "./definition.ts";
@@ -17,21 +18,21 @@ const hubRole = (name: string, namespace: string) => ({
 
 /** The hub as `npm start` makes it. */
 export const hub: Hub = {
+  ...exampleMetadata,
   name: "hub",
   role: "hub",
   environment: "local",
   tenant: "platform",
   fleet: "fleet",
   aws: {
+    ...exampleMetadata.aws,
     accountId: account,
     region: "us-east-1",
-    partition: "aws",
     vpcId: "vpc-hub",
     vpcCidr: "10.0.0.0/16",
     clusterName: "fleet-hub",
     clusterArn: `arn:aws:eks:us-east-1:${account}:cluster/fleet-hub`,
   },
-  kubernetesVersion: "1.34",
   oidc: { provider: "oidc.example/id/HUB", providerArn: `arn:aws:iam::${account}:oidc-provider/oidc.example/id/HUB` },
   identities: {
     crossplane: hubRole("crossplane", "crossplane-system"),
@@ -45,18 +46,11 @@ export const hub: Hub = {
   },
   chartsRegistry: "https://charts.fleet.internal",
   fleetSize: "minimal",
-  gitProvider: "generic",
   functionPackage: "ghcr.io/eks-gitops-fleet/function-spoke",
-  imagesRegistry: "",
-  packagesRegistry: "",
-  pullSecrets: [],
-  chartsCredential: false,
   sealingScope: "local",
   secretsKeyArn: `arn:aws:kms:us-east-1:${account}:key/secrets`,
   permissionsBoundaryArn: `arn:aws:iam::${account}:policy/fleet-boundary`,
   tenantBoundaryArn: `arn:aws:iam::${account}:policy/fleet-tenant-boundary`,
-  spokePrefix: "fleet-spoke-",
-  spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32"],
   hubAvailabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
   addons: ["crossplane", "external_secrets", "flux"],

@@ -1,0 +1,191 @@
+import { arn, type Codec, type Form, is } from "./bridge-forms.ts";
+
+/**
+ * The GitOps bridge, one row for each key. Types, codec (lib/bridge.ts), documents and the lists of keys in Git
+ * (lib/bridge-documents.ts) come from these rows; docs/contract.md says how a fact is added.
+ */
+
+/** What the contract says of a key. */
+export interface Contract<Key extends string = string> {
+  readonly key: Key;
+  readonly meaning: string;
+  readonly form: Form;
+}
+
+/** A key with its place in {@link ClusterMetadata}. */
+interface Fact<Key extends string = string, Value = unknown> extends Contract<Key> {
+  readonly form: Codec<Value>;
+}
+
+const fact = <const Key extends string, Value>(
+  key: Key,
+  meaning: string,
+  form: Codec<Value>,
+  example = form.example,
+): Fact<Key, Value> => ({ key, meaning, form: { ...form, example } });
+
+/** Each cluster's own: the Pulumi program gives the hub's values, the composition function a spoke's. */
+export const clusterFacts = {
+  name: fact("cluster_name", "name of the cluster in the fleet", is.name),
+  role: fact("cluster_role", "hub or spoke", is.role),
+  environment: fact("environment", "environment of the cluster", is.name, "dev"),
+  tenant: fact("tenant", "team that owns the cluster", is.name),
+  fleet: fact("fleet", "name of the fleet, the prefix of its names in AWS", is.name, "fleet"),
+  aws: {
+    accountId: fact("aws_account_id", "account of the cluster", is.account),
+    region: fact("aws_region", "region of the cluster", is.region),
+    partition: fact("aws_partition", "`aws`, `aws-cn` or `aws-us-gov`", is.partition),
+    vpcId: fact("aws_vpc_id", "VPC of the cluster", is.vpc),
+    vpcCidr: fact("aws_vpc_cidr", "IPv4 block of the VPC", is.cidr),
+    clusterName: fact("aws_cluster_name", "name of the EKS cluster", is.name, "fleet-spoke-payments"),
+    clusterArn: fact("cluster_arn", "ARN of the EKS cluster", arn("eks", "cluster/fleet-spoke-payments")),
+  },
+  kubernetesVersion: fact("kubernetes_version", "minor version of Kubernetes", is.version),
+  oidc: {
+    provider: fact("oidc_provider", "OIDC issuer without `https://`", is.issuer),
+    providerArn: fact("oidc_provider_arn", "its IAM OIDC provider", arn("iam", `oidc-provider/${is.issuer.example}`)),
+  },
+  repositories: {
+    gitopsSystem: {
+      url: fact("gitops_system_repo_url", "URL of the platform team's repository", is.url),
+      revision: fact("gitops_system_repo_revision", "branch that the cluster follows there", is.revision),
+    },
+    gitopsWorkloads: {
+      url: fact(
+        "gitops_workloads_repo_url",
+        "URL of the governance team's repository",
+        is.url,
+        "ssh://git@git.example.com/gitops-workloads.git",
+      ),
+      revision: fact("gitops_workloads_repo_revision", "branch that the cluster follows there", is.revision),
+    },
+  },
+  sealingScope: fact("sealing_scope", "scope of the sealing keys that the cluster reads", is.name, "dev"),
+  permissionsBoundaryArn: fact(
+    "permissions_boundary_arn",
+    "boundary policy that every role made in the fleet must carry",
+    arn("iam", "policy/fleet-boundary"),
+  ),
+  tenantBoundaryArn: fact(
+    "tenant_boundary_arn",
+    "boundary policy that every role ordered by an application must carry",
+    arn("iam", "policy/fleet-tenant-boundary"),
+  ),
+  addons: fact("addons", "enabled add-ons in snake_case: labels `enable_<addon>`", is.list, '["metrics_server"]'),
+};
+
+/** The same on every cluster: the Pulumi program gives their values, spokes get what the hub has. */
+export const fleetFacts = {
+  gitProvider: fact(
+    "git_provider",
+    "`provider` of the GitRepositories: `github` where Flux is a GitHub App, `generic` with a deploy key or a token",
+    is.provider,
+  ),
+  chartsRegistry: fact(
+    "charts_registry",
+    "base URL of the chart mirror, empty without one: use it as `$" + "{charts_registry:=<upstream URL>}`",
+    is.mirror,
+  ),
+  chartsCredential: fact(
+    "charts_components",
+    "`components` of a Kustomization that applies HelmRepositories: `credential` where the chart mirror asks for one",
+    is.credential,
+  ),
+  imagesRegistry: fact("images_prefix", "what precedes the upstream name of an image: mirror or nothing", is.registry),
+  packagesRegistry: fact("packages_prefix", "the same of Crossplane packages", is.registry),
+  pullSecrets: fact("pull_secret_names", "Secrets with which images and packages are pulled", is.list),
+  fleetSize: fact("fleet_size", "size of the controllers: minimal, small, medium or large", is.name, "small"),
+  functionPackage: fact("function_package", "package of the composition function, without version", is.repository),
+  secretsKeyArn: fact(
+    "secrets_kms_key_arn",
+    "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
+    arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
+  ),
+  spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
+  spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),
+  hubEgressCidrs: fact("hub_egress_cidrs", "public addresses from which the hub reaches spokes", is.cidrs),
+  hubAvailabilityZones: fact(
+    "hub_availability_zones",
+    "zones of the hub's region in which EKS has control planes: spokes there take theirs from the first on",
+    is.zones,
+  ),
+};
+
+/** What each identity adds: the name of its add-on in snake_case, and one of these endings. */
+export const identityFacts = {
+  roleArn: fact("_iam_role_arn", "role of the service account", arn("iam", "role/fleet-spoke-payments-crossplane")),
+  namespace: fact("_namespace", "namespace of the service account", is.name, "crossplane-system"),
+  serviceAccount: fact("_service_account", "service account, the only one with the role", is.name, "provider-aws"),
+};
+
+/** The values of a table of facts. */
+type Values<Facts> = {
+  readonly [Name in keyof Facts]: Facts[Name] extends Fact<string, infer Value> ? Value : Values<Facts[Name]>;
+};
+
+/** Who may assume an add-on's role. */
+export type WorkloadIdentity = Values<typeof identityFacts>;
+
+/** What differs from cluster to cluster. */
+export interface OwnMetadata extends Values<typeof clusterFacts> {
+  /** Controllers with an IAM role, by add-on name in snake_case. */
+  readonly identities: Readonly<Record<string, WorkloadIdentity>>;
+}
+
+/** What infrastructure code tells Git about a cluster. It has no token, key or kubeconfig: identity is an IAM role. */
+export interface ClusterMetadata extends OwnMetadata, Values<typeof fleetFacts> {}
+
+/** A key that says in another way what facts say; nobody reads it back. */
+interface Derived<Key extends string = string> extends Contract<Key> {
+  readonly from: (metadata: ClusterMetadata) => string;
+}
+
+const derive = <const Key extends string>(
+  key: Key,
+  meaning: string,
+  form: Form,
+  from: Derived["from"],
+): Derived<Key> => ({ key, meaning, form, from });
+
+export const derivedKeys = [
+  derive("quote", "a double quote, for values that look like numbers (1)", is.quote, () => is.quote.example),
+  derive(
+    "charts_registry_type",
+    "`type` of a HelmRepository whose URL is `charts_registry`: `oci` for a mirror at oci://",
+    is.repositoryType,
+    ({ chartsRegistry }) => (chartsRegistry.startsWith("oci://") ? "oci" : "default"),
+  ),
+  derive(
+    "pull_secrets",
+    "`pull_secret_names` as a manifest has them in `imagePullSecrets` and `packagePullSecrets`",
+    is.list,
+    ({ pullSecrets }) => JSON.stringify(pullSecrets.map((name) => ({ name }))),
+  ),
+] as const;
+
+/** A table of facts, or a part of one. */
+export interface Table {
+  readonly [name: string]: Fact | Table;
+}
+
+export const isFact = (entry: Fact | Table): entry is Fact => "form" in entry;
+
+export const contracts = (table: Table): Contract[] =>
+  Object.values(table).flatMap((entry): Contract[] => (isFact(entry) ? [entry] : contracts(entry)));
+
+type KeysOf<Facts> = {
+  [Name in keyof Facts]: Facts[Name] extends Contract<infer Key> ? Key : KeysOf<Facts[Name]>;
+}[keyof Facts];
+
+export type BridgeKey = KeysOf<typeof clusterFacts & typeof fleetFacts> | (typeof derivedKeys)[number]["key"];
+
+/** The contract between this code and the manifests in Git: the keys that every cluster emits. */
+export const bridgeKeys = Object.fromEntries(
+  [...contracts(clusterFacts), ...contracts(fleetFacts), ...derivedKeys].map((contract) => [contract.key, contract]),
+) as Readonly<Record<BridgeKey, Contract>>;
+
+/** What the contract says of a key; undefined for a key that it does not know. */
+export function contractOf(key: string): Contract | undefined {
+  if (Object.hasOwn(bridgeKeys, key)) return bridgeKeys[key as BridgeKey];
+  return Object.values(identityFacts).find(({ key: ending }) => key.endsWith(ending) && key !== ending);
+}

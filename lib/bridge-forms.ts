@@ -1,0 +1,101 @@
+import { prefixOf } from "./registries.ts";
+
+/** What a value of the bridge looks like, as text. */
+export interface Form {
+  /** For people. */
+  readonly is: string;
+  /** Regular expression that every text matches. */
+  readonly pattern: string;
+  /** A text that is allowed. */
+  readonly example: string;
+  /** YAML would read a bare value as a number: it must be written between two `${quote}`. */
+  readonly numeric?: true;
+  /** Has quotation marks of its own, so it can't be put between two `${quote}`. */
+  readonly json?: true;
+}
+
+/** How a value is written as such a text, and read again. */
+export interface Codec<Value = unknown> extends Form {
+  encode(value: Value): string;
+  decode(text: string): Value;
+}
+
+const text = (is: string, pattern: string, example: string): Codec<string> => ({
+  ...{ is, pattern, example },
+  encode: (value) => value,
+  decode: (value) => value,
+});
+
+/** One of `values`; any other text is read as `otherwise`. */
+const oneOf = <const Value extends string>(values: readonly Value[], otherwise: NoInfer<Value>): Codec<Value> => ({
+  is: values.map((value) => `\`${value}\``).join(" or "),
+  pattern: `^(${values.join("|")})$`,
+  example: otherwise,
+  encode: (value) => value,
+  decode: (value) => values.find((known) => known === value) ?? otherwise,
+});
+
+const commaList = (is: string, pattern: string, example: string): Codec<readonly string[]> => ({
+  ...{ is, pattern, example },
+  encode: (values) => values.join(","),
+  decode: (value) => value.split(",").filter(Boolean),
+});
+
+const json = { is: "JSON list", pattern: "^\\[.*\\]$", json: true } as const;
+
+/** The component beside HelmRepositories that names their Secret. */
+const credentialComponent = "credential";
+
+export const arn = (service: string, resource: string): Codec<string> =>
+  text(
+    "ARN",
+    `^arn:aws[-a-z]*:${service}:[-a-z0-9]*:\\d{12}:.+$`,
+    `arn:aws:${service}:${service === "iam" ? "" : "eu-west-1"}:111122223333:${resource}`,
+  );
+
+const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const zone = "[a-z]{2}(-[a-z]+)+-\\d[a-z]";
+const cidr = "\\d{1,3}(\\.\\d{1,3}){3}/\\d{1,2}";
+
+/** The codecs of the bridge's values. */
+export const is = {
+  name: text("name", `^${name}$`, "payments"),
+  role: oneOf(["hub", "spoke"], "spoke"),
+  account: { ...text("12 digits", "^\\d{12}$", "111122223333"), numeric: true },
+  region: text("AWS region", "^[a-z]{2}(-[a-z]+)+-\\d$", "eu-west-1"),
+  partition: text("AWS partition", "^aws(-[a-z]+)*$", "aws"),
+  vpc: text("ID of a VPC", "^vpc-[-0-9a-z]+$", "vpc-0a1b2c3d4e5f60718"),
+  cidr: text("IPv4 block", `^${cidr}$`, "10.64.0.0/18"),
+  cidrs: commaList("IPv4 blocks with commas between them, or empty", `^(${cidr}(,${cidr})*)?$`, ""),
+  zones: commaList(
+    "names of zones with commas between them",
+    `^${zone}(,${zone})*$`,
+    "eu-west-1a,eu-west-1b,eu-west-1c",
+  ),
+  version: { ...text("minor version", "^1\\.\\d{2}$", "1.34"), numeric: true },
+  quote: text('always `"`', '^"$', '"'),
+  issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
+  url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),
+  provider: oneOf(["generic", "github"], "generic"),
+  repositoryType: oneOf(["default", "oci"], "default"),
+  mirror: text("URL, or empty", "^([a-z+]+://.+)?$", ""),
+  repository: text("OCI repository without a tag", "^[^/@\\s]+(/[^/:@\\s]+)+$", "ghcr.io/example/function-spoke"),
+  revision: text("branch", "^\\S+$", "main"),
+  prefix: text("name that ends with a hyphen", `^${name}-$`, "fleet-spoke-"),
+  /** A registry and path, in Git with the slash that stands before an upstream name. */
+  registry: {
+    ...text("host and path that end with a slash, or empty", "^([^/@\\s]+/([^/:@\\s]+/)*)?$", ""),
+    encode: prefixOf,
+    decode: (value) => value.replace(/\/$/, ""),
+  },
+  list: {
+    ...{ ...json, example: "[]" },
+    encode: (values: readonly string[]) => JSON.stringify(values),
+    decode: (value): readonly string[] => JSON.parse(value) as string[],
+  },
+  credential: {
+    ...{ ...json, example: "[]" },
+    encode: (isNeeded: boolean) => JSON.stringify(isNeeded ? [credentialComponent] : []),
+    decode: (value) => (JSON.parse(value) as string[]).includes(credentialComponent),
+  },
+} as const satisfies Record<string, Codec>;

@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
+import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
+import { doctorPolicy } from "../lib/iam/doctor.ts";
+import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
+import { kyvernoSet } from "../lib/kyverno.ts";
+
+/**
+ * `npm run generate`: writes everything in the repository that is made from code. First the files below, then what tests make of
+ * the whole project and hold against a file (`toMatchFileSnapshot`).
+ */
+
+const root = join(import.meta.dirname, "..");
+const json = (value: object) => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** The admission policies of the platform as Kyverno's. */
+function kyverno(): string {
+  const folder = join(root, "repos/gitops-system/platform/policies");
+  const read = (file: string) => readFileSync(join(folder, file), "utf8");
+  const { resources } = parse(read("kustomization.yaml")) as { resources: readonly string[] };
+  const objects = resources.flatMap((file) => parseAllDocuments(read(file)).map((document) => document.toJS()));
+  const texts = kyvernoSet(objects).map((policy) => stringify(policy, { lineWidth: 120 }));
+  return `# Generated from platform/policies by lib/kyverno.ts: npm run generate.
+# The same rules, judged by Kyverno.
+${texts.join("---\n")}`;
+}
+
+/** Generated files by path, in the order in which they are written: the new text, given the present one. */
+export const generated: Readonly<Record<string, (current: string) => string>> = {
+  "docs/contract.md": contractPage,
+  "docs/contract.schema.json": () => json(contractSchema()),
+  "docs/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
+  "docs/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
+  "docs/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
+  "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,
+  "repos/gitops-system/platform/kyverno/policies/policies.yaml": kyverno,
+  "repos/gitops-system/spoke-bootstrap/sync/cluster-info.yaml": clusterInfo,
+};
+
+function generate(): void {
+  for (const [path, make] of Object.entries(generated)) {
+    const file = join(root, path);
+    const current = existsSync(file) ? readFileSync(file, "utf8") : "";
+    const text = make(current);
+    if (text === current) continue;
+    writeFileSync(file, text);
+    console.log(`wrote ${path}`);
+  }
+  const tests = globSync("test/**/*.test.ts", { cwd: root }).filter((test) =>
+    readFileSync(join(root, test), "utf8").includes(".toMatchFileSnapshot("),
+  );
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const update = [vitest, "run", "--project", "unit", ...tests, "--update"];
+  process.exitCode = spawnSync(process.execPath, update, { cwd: root, stdio: "inherit" }).status ?? 1;
+}
+
+if (import.meta.main) generate();
