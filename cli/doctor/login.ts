@@ -26,7 +26,8 @@ function region(wanted: string | undefined, found: string | undefined): Finding[
       found === undefined
         ? `the shell has none, the stack's is ${wanted}: aws commands would not know where to go`
         : `the shell's is ${found}, the stack's is ${wanted}: aws commands would go elsewhere`,
-      `export AWS_REGION=${wanted}`,
+      // AWS CLI 1 reads the second one only (aws/aws-cli#6658).
+      `export AWS_REGION=${wanted} AWS_DEFAULT_REGION=${wanted}`,
     ),
   ];
 }

@@ -12,6 +12,14 @@ export interface Present {
   readonly withApp: readonly string[];
 }
 
+/** Commands that clone repositories, side by side, and end in the last one. Into a new folder, joined: pasted twice they must not go on elsewhere. */
+const cloned = ({ git }: Instance["paths"], ...repositories: readonly string[]) =>
+  [
+    'cd "$(mktemp -d)"',
+    ...repositories.map((name) => `git clone ${join(git, `${name}.git`)}`),
+    `cd ${repositories.at(-1)}`,
+  ].join(" && ");
+
 /** What a person can do with the hub. */
 const onTheHub = ({ paths, awsEndpoint }: Instance) => `
 The hub runs. To use it from this shell:
@@ -25,7 +33,7 @@ The hub runs. To use it from this shell:
   fleet doctor --stack local                checks the stack, its logins, quotas and Git server
 
 Push a change, Flux applies it:
-  git clone ${join(paths.git, "gitops-system.git")} /tmp/gitops-system && cd /tmp/gitops-system
+  ${cloned(paths, "gitops-system")}
   # edit, for example platform/cluster-info/cluster-info.yaml
   git commit -am "Say hello" && git push
   kubectl get configmap cluster-info -n flux-system -o yaml
@@ -56,9 +64,9 @@ ${title}; gitops-workloads puts ${demo.app} on it:
 
 const addSpoke = ({ paths }: Instance) => `
 Add a spoke, of another environment:
-  git clone ${join(paths.git, "gitops-system.git")} /tmp/fleet/gitops-system && cd /tmp/fleet/gitops-system
+  ${cloned(paths, "gitops-system")} &&
   fleet new-cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} --nodes 1 \\
-    --admin ${deployerArn} --public-access-cidr ${machineCidr}
+    --admin ${deployerArn} --public-access-cidr ${machineCidr} &&
   git add . && git commit -m "Add spoke ${second.spoke}" && git push
   kubectl get spoke ${second.spoke} -n spokes --watch --output wide
   npm start                                 adds it to the kubeconfig (in the project's folder)
@@ -66,11 +74,11 @@ Add a spoke, of another environment:
 
 const addApp = ({ paths }: Instance) => `
 Put the application on ${second.spoke}:
-  git clone ${join(paths.git, "gitops-workloads.git")} /tmp/fleet/gitops-workloads && cd /tmp/fleet/gitops-workloads
+  ${cloned(paths, "gitops-system", "gitops-workloads")} &&
   fleet onboard ${demo.app} --cluster ${second.spoke} --environment ${second.environment} --tenant ${demo.tenant} \\
-    --repository-url ${sshUrlOf(demo.appRepository)}
-  deploy-key ${demo.appRepository} '<the key that it printed>'
-  git add . && git commit -m "Onboard ${demo.app} on ${second.spoke}" && git push
+    --repository-url ${sshUrlOf(demo.appRepository)} &&
+  git add . && git commit -m "Onboard ${demo.app} on ${second.spoke}"
+  deploy-key ${demo.appRepository} '<the key that it printed>' && git push
 `;
 
 /** What runs, and what a person can do next: of that, only what is not done yet. */

@@ -39,7 +39,10 @@ describe("fleet doctor, AWS login", () => {
 
   test("with another region than the stack's is wrong", async () => {
     const { region } = await login(me, { region: "us-east-1" });
-    expect(region).toMatchObject({ status: "wrong", todo: "export AWS_REGION=eu-central-1" });
+    expect(region).toMatchObject({
+      status: "wrong",
+      todo: "export AWS_REGION=eu-central-1 AWS_DEFAULT_REGION=eu-central-1",
+    });
   });
 
   test("as the root user is wrong", async () => {

@@ -23,6 +23,15 @@ describe("the end of npm start", () => {
     expect(text).toContain("fleet onboard payment-app --cluster green");
   });
 
+  test("gives commands that change nothing in the folder in which they are pasted, the second time neither", () => {
+    const text = summary(instance, { spokes: [blue], withApp: ["blue"] });
+    const clones = text.split("\n").filter((line) => line.includes("git clone"));
+    expect(clones).toHaveLength(3);
+    for (const line of clones) expect(line).toMatch(/^ {2}cd "\$\(mktemp -d\)" && git clone .* && cd [a-z-]+( &&)?$/);
+    // What is added and pushed is so only where everything before went well.
+    expect(text).not.toMatch(/[^&]\n {2}git add/);
+  });
+
   test("asks for no spoke that is there already, and for its application only until it has it", () => {
     const green = ready("green", "prod");
     const without = summary(instance, { spokes: [blue, green], withApp: ["blue"] });
