@@ -5,7 +5,7 @@
  * `setDefaults` and `checkpointRelease` in helm_release.go; `convertYAMLManifestToJSON` in manifest_json.go.
  */
 import { parseAllDocuments } from "yaml";
-import { isMap, type JsonMap, type PropertyMap, reveal, Secret, textOf } from "../framework/index.ts";
+import { isMap, type JsonMap, type PropertyMap, Secret, textOf, type Value } from "../framework/index.ts";
 import { at } from "./readiness.ts";
 
 const INPUTS_KEY = "__inputs";
@@ -46,8 +46,6 @@ export function withReleaseDefaults(inputs: PropertyMap, namespace: string): Pro
   const given = Object.fromEntries(
     Object.entries(inputs).filter(([name, value]) => value !== null && !DROPPED.includes(name)),
   );
-  const repository = given["repositoryOpts"];
-  const plain = repository !== undefined && reveal(repository);
   return {
     ...filled(OFF, false),
     ...filled(EMPTY, ""),
@@ -55,8 +53,16 @@ export function withReleaseDefaults(inputs: PropertyMap, namespace: string): Pro
     values: {},
     ...given,
     ...(given["namespace"] === undefined || given["namespace"] === "" ? { namespace } : {}),
-    ...(plain && isMap(plain) ? { repositoryOpts: { ...filled(EMPTY_REPOSITORY, ""), ...plain } } : {}),
+    ...(given["repositoryOpts"] === undefined
+      ? {}
+      : { repositoryOpts: withRepositoryDefaults(given["repositoryOpts"]) }),
   };
+}
+
+/** Secret stays secret, as a whole or in its members. */
+function withRepositoryDefaults(repository: Value): Value {
+  if (repository instanceof Secret) return new Secret(withRepositoryDefaults(repository.value));
+  return isMap(repository) ? { ...filled(EMPTY_REPOSITORY, ""), ...repository } : repository;
 }
 
 /** Names of a release's objects by kind: `Deployment.apps/apps/v1` to `["namespace/name"]`, as its manifest has them. */

@@ -217,6 +217,17 @@ describe("a release", () => {
     expect(read.outputs["__inputs"]).toBeInstanceOf(Secret);
   });
 
+  test("keeps the password of its chart repository secret, in what is checked, changed and read", async () => {
+    const repositoryOpts = { repo: "https://charts.example", username: "u", password: new Secret("a-chart-password") };
+    const { inputs } = await plugin.check(RELEASE, "it", { ...program, repositoryOpts }, official);
+    const outputs = await plugin.update(RELEASE, "n/rel", { inputs: official, outputs: {} }, inputs);
+    const read = await plugin.read(RELEASE, "n/rel", outputs, inputs);
+    const shown = (value: unknown): string =>
+      JSON.stringify(value, (_, member) => (member instanceof Secret ? "secret" : member));
+    for (const [name, state] of Object.entries({ inputs, outputs, readInputs: read.inputs, readOutputs: read.outputs }))
+      expect(shown(state), name).not.toContain("a-chart-password");
+  });
+
   test("that the official plugin made, or an earlier stand-in, is not changed by this one", async () => {
     const { inputs } = await plugin.check(RELEASE, "it", program, official);
     expect((await plugin.diff(RELEASE, "n/rel", official, inputs)).properties).toEqual({});
