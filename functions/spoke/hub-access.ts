@@ -163,9 +163,12 @@ export function hubAccessOf(
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),
     ready,
-    attempts: ready ? undefined : chain.map(attemptOf),
+    // Also when all is ready: what was refused may have gone from Git while nobody looked.
+    attempts: chain.length > 0 ? chain.map(attemptOf) : undefined,
     refused: chain.filter(needsMore).map(refusalOf),
     before: before(spoke),
   });
-  return { ...decision, revision: ready ? appliedRevision(observed) : spoke.status?.hubAccess?.revision };
+  // While the role is too narrow the chain is looked at every time: nothing else says that the refused attempt has gone.
+  const isSettled = ready && decision.reason !== "RoleTooNarrow";
+  return { ...decision, revision: isSettled ? appliedRevision(observed) : spoke.status?.hubAccess?.revision };
 }
