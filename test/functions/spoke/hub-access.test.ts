@@ -56,6 +56,11 @@ test.for<[string, Partial<HubAccessQuestion>, HubAccess]>([
   ],
   ["what is always refused, done", { before: was("RoleTooNarrow", "a") }, was("RoleTooNarrow", "a")],
   [
+    "what is always refused, gone from Git before anybody saw the chain unready",
+    { attempts: ["c"], before: was("RoleTooNarrow", "a") },
+    was("Narrow"),
+  ],
+  [
     "what is always refused, under way again",
     { ...working, before: was("RoleTooNarrow", "a") },
     was("RoleTooNarrow", "a"),
