@@ -29,8 +29,8 @@ describe("the manifests in repos/", () => {
       .filter((file) => parse(readFileSync(file, "utf8")).kind === "Kustomization")
       .map((file) => join(file, ".."));
     expect(folders.length).toBeGreaterThan(10);
-    const sorted = (manifests: readonly Manifest[]) =>
-      [...manifests].sort((a, b) => (`${a.kind}/${a.metadata.name}` < `${b.kind}/${b.metadata.name}` ? -1 : 1));
+    const key = ({ kind, metadata: { namespace, name } }: Manifest) => `${kind}/${namespace}/${name}`;
+    const sorted = (manifests: readonly Manifest[]) => [...manifests].sort((a, b) => (key(a) < key(b) ? -1 : 1));
     for (const folder of folders) {
       const args = ["kustomize", "--load-restrictor=LoadRestrictionsNone", folder];
       const real = parseAllDocuments(execFileSync(toolchain.bin("kubectl"), args, { encoding: "utf8" }));
