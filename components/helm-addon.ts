@@ -1,5 +1,6 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
+import { inBase64 } from "../lib/bridge.ts";
 import { type PodSecurityLevel, podSecurityLabels } from "../lib/labels.ts";
 import { prefixOf, registrySecrets } from "../lib/registries.ts";
 import type { Chart } from "./versions.ts";
@@ -68,7 +69,7 @@ export class HelmAddon extends pulumi.ComponentResource {
             {
               metadata: { name: registrySecrets.pull, namespace: namespace.metadata.name },
               type: "kubernetes.io/dockerconfigjson",
-              data: { ".dockerconfigjson": pullSecret.apply((config) => Buffer.from(config).toString("base64")) },
+              data: pullSecret.apply((config) => inBase64({ ".dockerconfigjson": config })),
             },
             { parent: this },
           ),

@@ -96,9 +96,7 @@ export async function checkReferences(
   const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { encrypted, embedded }));
   const right = asked.length - findings.length;
   return [
-    embedded
-      ? ok("charts", `${right} of ${asked.length} can be pulled`)
-      : ok("charts, images, packages", `${right} of ${asked.length} can be pulled`),
+    ok(embedded ? "charts" : "charts, images, packages", `${right} of ${asked.length} can be pulled`),
     ...(embedded ? [brought] : imagesOfCharts(settings)),
     ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
     ...findings,

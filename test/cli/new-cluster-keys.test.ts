@@ -3,28 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Fleet } from "../../cli/sources.ts";
-import { newSpoke, type SpokeRequest } from "../../cli/spoke-folder.ts";
-import { UsageError } from "../../cli/usage.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { inNewCases } from "./support/cases.ts";
 import { certificate, knownHosts, privateHalf } from "./support/fleet.ts";
+import { inNewSpokeCases } from "./support/spoke-cases.ts";
 
-const { at, dev } = await inNewCases("fleet-new-cluster-keys-", "gitops-system");
-
-const request: SpokeRequest = { name: "blue", environment: "dev", tenant: "payments" };
-const made = (change: Partial<SpokeRequest> = {}) =>
-  newSpoke(at.checkout, { ...request, ...change }, async () => at.fleet);
-const make = async (change: Partial<SpokeRequest> = {}) => (await made(change)).folder;
-const unreachable = () => Promise.reject(new Error("asked the fleet"));
-const refusal = (change: Partial<SpokeRequest>) =>
-  newSpoke(at.checkout, { ...request, ...change }, unreachable).then(
-    () => expect.fail("it was not refused"),
-    (error: unknown) => {
-      expect(error).toBeInstanceOf(UsageError);
-      return (error as Error).message;
-    },
-  );
-const spokes = () => readdirSync(join(at.checkout, "spokes", "fleet")).sort();
+const { at, dev, made, make, refusal, spokes } = await inNewSpokeCases("fleet-new-cluster-keys-");
 
 describe("fleet new-cluster --sealing cluster", () => {
   const own = () => certificate();

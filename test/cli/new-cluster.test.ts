@@ -2,30 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { newSpoke, type SpokeRequest } from "../../cli/spoke-folder.ts";
-import { UsageError } from "../../cli/usage.ts";
+import { newSpoke } from "../../cli/spoke-folder.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
 import { definition } from "../functions/spoke/support/definition.ts";
-import { inNewCases } from "./support/cases.ts";
 import { privateHalf } from "./support/fleet.ts";
+import { inNewSpokeCases } from "./support/spoke-cases.ts";
 
-const { at, base } = await inNewCases("fleet-new-cluster-", "gitops-system");
-
-const request: SpokeRequest = { name: "blue", environment: "dev", tenant: "payments" };
-const made = (change: Partial<SpokeRequest> = {}) =>
-  newSpoke(at.checkout, { ...request, ...change }, async () => at.fleet);
-const make = async (change: Partial<SpokeRequest> = {}) => (await made(change)).folder;
-const unreachable = () => Promise.reject(new Error("asked the fleet"));
-const refusal = (change: Partial<SpokeRequest>) =>
-  newSpoke(at.checkout, { ...request, ...change }, unreachable).then(
-    () => expect.fail("it was not refused"),
-    (error: unknown) => {
-      expect(error).toBeInstanceOf(UsageError);
-      return (error as Error).message;
-    },
-  );
-const spokes = () => readdirSync(join(at.checkout, "spokes", "fleet")).sort();
+const { at, base, request, make, unreachable, refusal, spokes } = await inNewSpokeCases("fleet-new-cluster-");
 
 describe("fleet new-cluster", () => {
   test("makes a folder with a Spoke of the newest version in the hub's region, as the template says", async () => {
