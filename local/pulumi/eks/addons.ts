@@ -18,26 +18,39 @@ function newest(addonName: string, kubernetesVersion: pulumi.Input<string>, pare
   return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion, mostRecent: true }, { parent }).version;
 }
 
-interface AddonArgs {
-  readonly addonName: "kube-proxy" | "coredns";
+interface AddonArgs<Options> {
   readonly cluster: aws.eks.Cluster;
-  readonly options: types.input.KubeProxyAddonOptionsArgs | undefined;
+  readonly options: Options | undefined;
   readonly tags: Tags;
 }
 
-/** kube-proxy or coredns. Deleting it leaves its objects in the cluster (`preserve`), as the real component does. */
-export function createAddon(component: string, args: AddonArgs, parent: pulumi.Resource): aws.eks.Addon {
-  const { addonName, cluster, options = {}, tags } = args;
+/** What all add-ons of the component have in common. Deleting one leaves its objects in the cluster (`preserve`). */
+function common(
+  addonName: string,
+  { cluster, options, tags }: AddonArgs<types.input.KubeProxyAddonOptionsArgs | CniOptions>,
+) {
+  return {
+    clusterName: cluster.name,
+    addonName,
+    preserve: true,
+    resolveConflictsOnCreate: options?.resolveConflictsOnCreate ?? "OVERWRITE",
+    resolveConflictsOnUpdate: options?.resolveConflictsOnUpdate ?? "OVERWRITE",
+    ...(tags && { tags }),
+  };
+}
+
+/** kube-proxy or coredns. */
+export function createAddon(
+  component: string,
+  args: AddonArgs<types.input.KubeProxyAddonOptionsArgs> & { readonly addonName: "kube-proxy" | "coredns" },
+  parent: pulumi.Resource,
+): aws.eks.Addon {
+  const { addonName, cluster, options = {} } = args;
   const { configurationValues: values } = options;
   return new aws.eks.Addon(
     `${component}-${addonName}`,
     {
-      clusterName: cluster.name,
-      addonName,
-      preserve: true,
-      ...(tags && { tags }),
-      resolveConflictsOnCreate: options.resolveConflictsOnCreate ?? "OVERWRITE",
-      resolveConflictsOnUpdate: options.resolveConflictsOnUpdate ?? "OVERWRITE",
+      ...common(addonName, args),
       addonVersion: options.version ?? newest(addonName, cluster.version, parent),
       ...(values !== undefined && { configurationValues: pulumi.output(values).apply(stableJson) }),
     },
@@ -72,20 +85,16 @@ type Values = Record<string, unknown>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Environment of the containers for plain options. A later entry for the same variable wins. */
-function cniVariables(options: Values): { env: Record<string, string>; init: Record<string, string> } {
-  const env: Record<string, string> = {};
-  for (const [variable, option, fallback] of cniEnvironment) {
-    const value = options[option] ?? fallback;
-    if (value !== undefined) env[variable] = text(value);
-  }
-  return { env, init: { DISABLE_TCP_EARLY_DEMUX: text(options["disableTcpEarlyDemux"] ?? false) } };
-}
-
 /** The add-on's configuration: the user's values win over the variables. */
 export function cniConfiguration(options: Values): Values {
-  const { env, init } = cniVariables(options);
+  const env = Object.fromEntries(
+    cniEnvironment.flatMap(([variable, option, fallback]) => {
+      const value = options[option] ?? fallback;
+      return value === undefined ? [] : [[variable, text(value)]];
+    }),
+  );
   const values = (options["configurationValues"] ?? {}) as Values & { env?: object; init?: { env?: object } };
+  const init = { DISABLE_TCP_EARLY_DEMUX: text(options["disableTcpEarlyDemux"] ?? false) };
   const policy = options["enableNetworkPolicy"];
   return {
     ...(policy !== undefined && { enableNetworkPolicy: text(policy) }),
@@ -95,30 +104,20 @@ export function cniConfiguration(options: Values): Values {
   };
 }
 
-export interface VpcCniArgs {
-  readonly cluster: aws.eks.Cluster;
-  readonly options: CniOptions | undefined;
-  readonly tags: Tags;
-}
-
 /** The VPC CNI, a component of its own as in the real package. */
 export class VpcCniAddon extends pulumi.ComponentResource {
   readonly addon: aws.eks.Addon;
 
-  constructor(name: string, { cluster, options = {}, tags }: VpcCniArgs, opts: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: AddonArgs<CniOptions>, opts: pulumi.ComponentResourceOptions) {
     super("eks:index:VpcCniAddon", name, {}, opts);
+    const { cluster, options = {} } = args;
     this.addon = new aws.eks.Addon(
       name,
       {
-        clusterName: cluster.name,
+        ...common("vpc-cni", args),
         addonVersion: options.addonVersion ?? newest("vpc-cni", cluster.version, this),
-        addonName: "vpc-cni",
-        resolveConflictsOnCreate: options.resolveConflictsOnCreate ?? "OVERWRITE",
-        resolveConflictsOnUpdate: options.resolveConflictsOnUpdate ?? "OVERWRITE",
-        preserve: true,
         configurationValues: pulumi.output(options).apply((plain) => stableJson(cniConfiguration(plain as Values))),
         ...(options.serviceAccountRoleArn && { serviceAccountRoleArn: options.serviceAccountRoleArn }),
-        ...(tags && { tags }),
       },
       { parent: this },
     );

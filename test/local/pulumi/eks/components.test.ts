@@ -20,7 +20,6 @@ const outputsOf: Record<string, object> = {
     identities: [{ oidcs: [{ issuer }] }],
     version: "1.35",
   },
-  "aws:ec2/launchTemplate:LaunchTemplate": { latestVersion: 3 },
 };
 
 beforeAll(() =>
@@ -30,8 +29,7 @@ beforeAll(() =>
       const vpcConfig = inputs.vpcConfig && { vpcConfig: { ...inputs.vpcConfig, clusterSecurityGroupId: "sg-eks" } };
       return { id: `${name}-id`, state: { arn: `arn:${name}`, ...inputs, ...vpcConfig, ...outputsOf[type] } };
     },
-    call: ({ token, inputs }) =>
-      token.includes("getPartition") ? { partition: "aws" } : { version: `newest-${inputs.addonName}` },
+    call: ({ inputs }) => ({ version: `newest-${inputs.addonName}` }),
   }),
 );
 
@@ -63,13 +61,7 @@ const args = {
   deletionProtection: true,
   kubeProxyAddonOptions: { version: "v1.35.0-eksbuild.1" },
   vpcCniOptions: { enableNetworkPolicy: true },
-  accessEntries: {
-    admin: {
-      principalArn: "arn:admin",
-      username: "admin",
-      accessPolicies: { cluster: { policyArn: "arn:policy", accessScope: { type: "cluster" } } },
-    },
-  },
+  serviceRole: { arn: "arn:role" } as never,
   tags: { team: "platform" },
 };
 
@@ -83,23 +75,17 @@ describe("eks:index:Cluster", () => {
     const { outputs } = new Cluster("hub", args, {});
     await settled();
     expect(children()).toEqual([
-      "aws:eks/accessEntry:AccessEntry hub-admin",
-      "aws:eks/accessPolicyAssociation:AccessPolicyAssociation hub-admin-cluster",
       "aws:eks/addon:Addon hub-kube-proxy",
       "aws:eks/addon:Addon hub-vpc-cni",
       "aws:eks/cluster:Cluster hub-eksCluster",
-      "aws:iam/role:Role hub-eksRole-role",
-      // The hash is that of the policy's ARN, as in the real component: sha1, the first eight digits.
-      "aws:iam/rolePolicyAttachment:RolePolicyAttachment hub-eksRole-4b490823",
       "eks:index:Cluster hub",
-      "eks:index:ServiceRole hub-eksRole",
       "eks:index:VpcCniAddon hub-vpc-cni",
       "pulumi:providers:kubernetes hub-eks-k8s",
     ]);
     expect(inputsOf("hub-eksCluster")).toMatchObject({
       name: "fleet-hub",
       version: "1.35",
-      roleArn: "arn:hub-eksRole-role",
+      roleArn: "arn:role",
       accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: true },
       bootstrapSelfManagedAddons: true,
       deletionProtection: true,
@@ -108,12 +94,6 @@ describe("eks:index:Cluster", () => {
       tags: { Name: "hub-eksCluster", team: "platform" },
       vpcConfig: { subnetIds: ["subnet-a", "subnet-b"], endpointPublicAccess: false, endpointPrivateAccess: true },
     });
-    expect(inputsOf("hub-admin")).toMatchObject({
-      clusterName: "fleet-hub",
-      principalArn: "arn:admin",
-      userName: "admin",
-    });
-    expect(inputsOf("hub-admin-cluster")).toMatchObject({ policyArn: "arn:policy", accessScope: { type: "cluster" } });
     expect(inputsOf("hub-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.1", preserve: true });
     expect(inputsOf("hub-vpc-cni").addonVersion).toBe("newest-vpc-cni");
     await expect(value(outputs["oidcIssuer"])).resolves.toBe("oidc.eks.eu-central-1.amazonaws.com/id/ABC");
@@ -155,26 +135,6 @@ describe("eks:index:Cluster", () => {
     }
   });
 
-  test("makes security groups with their rules unless they are skipped", async () => {
-    registered.length = 0;
-    const { Cluster } = await import("../../../../local/pulumi/eks/cluster.ts");
-    const { outputs } = new Cluster("hub", { ...args, skipDefaultSecurityGroups: false, useDefaultVpcCni: true }, {});
-    await settled();
-    expect(children().filter((child) => child.startsWith("aws:ec2"))).toEqual([
-      "aws:ec2/securityGroup:SecurityGroup hub-eksClusterSecurityGroup",
-      "aws:ec2/securityGroup:SecurityGroup hub-nodeSecurityGroup",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksClusterIngressRule",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksClusterInternetEgressRule",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksExtApiServerClusterIngressRule",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksNodeClusterIngressRule",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksNodeIngressRule",
-      "aws:ec2/securityGroupRule:SecurityGroupRule hub-eksNodeInternetEgressRule",
-    ]);
-    expect(children()).not.toContain("eks:index:VpcCniAddon hub-vpc-cni");
-    await expect(value(outputs["clusterSecurityGroupId"])).resolves.toBe("hub-eksClusterSecurityGroup-id");
-    await expect(value(outputs["nodeSecurityGroupId"])).resolves.toBe("hub-nodeSecurityGroup-id");
-  });
-
   test("refuses all arguments that it cannot honour at once, each with what to do", async () => {
     const { Cluster } = await import("../../../../local/pulumi/eks/cluster.ts");
     const wrong = { fargate: true, kubeProxyAddonOptions: { nonsense: 1 }, subnetIds: ["a"], privateSubnetIds: ["b"] };
@@ -183,6 +143,8 @@ describe("eks:index:Cluster", () => {
       "fargate: not implemented by the stand-in",
       'authenticationMode: got nothing (CONFIG_MAP); the stand-in has no aws-auth ConfigMap, only "API"',
       "skipDefaultNodeGroup: must be true",
+      "skipDefaultSecurityGroups: must be true",
+      "serviceRole: is missing",
       "vpcId: is missing",
       "subnetIds: excludes publicSubnetIds and privateSubnetIds",
       "kubeProxyAddonOptions.nonsense: not implemented",
@@ -220,19 +182,12 @@ describe("eks:index:ManagedNodeGroup", () => {
     });
   });
 
-  test("leaves the version to a given launch template, and makes one for IMDSv2", async () => {
+  test("leaves the version to a given launch template", async () => {
     registered.length = 0;
     const { ManagedNodeGroup } = await import("../../../../local/pulumi/eks/managed-node-group.ts");
     new ManagedNodeGroup("own", { ...nodes, launchTemplate: { id: "lt-1", version: "1" } }, {});
-    new ManagedNodeGroup("made", { ...nodes, enableIMDSv2: true, diskSize: 50 }, {});
     await settled();
     expect(inputsOf("own")).not.toHaveProperty("version");
-    expect(inputsOf("made-launchTemplate")).toMatchObject({
-      metadataOptions: { httpTokens: "required" },
-      blockDeviceMappings: [{ deviceName: "/dev/xvda", ebs: { volumeSize: 50 } }],
-    });
-    expect(inputsOf("made").launchTemplate).toEqual({ id: "made-launchTemplate-id", version: "3" });
-    expect(inputsOf("made")).not.toHaveProperty("diskSize");
   });
 
   test("refuses what it cannot honour and what excludes each other", async () => {
