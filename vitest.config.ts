@@ -14,7 +14,7 @@ const onAnInstance = {
 
 /**
  * `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. `long` is what takes
- * longer than a pull request may wait: `npm test -- --project long`. `aws` costs money: `npm run test:aws` (docs/aws-proof.md).
+ * longer than a pull request may wait: `npm test -- --project long`. `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
  */
 export default defineConfig({
   test: {

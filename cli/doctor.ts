@@ -39,7 +39,7 @@ Checks what a stack needs and says what to do next; it changes nothing.
                       note (worth knowing), wrong or unchecked (something must be done)
 
 AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is said to be
-unknown: docs/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
+unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
 configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets all that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 `;

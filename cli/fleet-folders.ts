@@ -9,7 +9,7 @@ import { refuse } from "./usage.ts";
 /** The folders of fleets in a checkout of gitops-system. */
 
 const template = join("templates", "fleet");
-export const runbook = "docs/runbooks/folders-of-a-fleet.md";
+export const runbook = "docs/guides/folders-of-a-fleet.md";
 
 /** Names of the folders in a folder, sorted; none when it is not there. */
 export const foldersIn = (path: string): string[] =>

@@ -31,7 +31,7 @@ already stays as it is, and any difference from what would be written is shown.
   --vpc-id ID                VPC that exists, in place of one that the stack makes; with it:
   --private-subnet-id ID     subnet of it for the hub. Given twice or more, in different zones
   --egress-cidr CIDR         public address by which that VPC gets out. Can be given more than once
-  --function-package NAME    where the composition function is published; default: this project's (docs/function-package.md)
+  --function-package NAME    where the composition function is published; default: this project's (docs/guides/function-package.md)
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
   --github-app-id N, --github-app-installation-id N
@@ -39,7 +39,7 @@ already stays as it is, and any difference from what would be written is shown.
   --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
   --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod (three
                              zones, protected from removal, a private endpoint unless --public-access-cidr is given, which needs --vpc-id and
-                             --private-access-cidr: docs/private-endpoints.md)
+                             --private-access-cidr: docs/guides/private-endpoints.md)
 
 Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
 `;

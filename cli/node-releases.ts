@@ -22,7 +22,7 @@ replaced one node after another.
                          default: as the file says
   --check                write nothing; exit code 1 when something would be raised
 
-AWS is asked by the aws CLI with your own credentials, which need the right in docs/deployer-policy/fleet-node-releases.json.
+AWS is asked by the aws CLI with your own credentials, which need the right in docs/reference/deployer-policy/fleet-node-releases.json.
 `;
 
 const options = {

@@ -9,7 +9,7 @@ const help = `Usage: npx fleet sealing-keys <spoke> [options]
 
 Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys beside
 it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after a generation was added there.
-docs/runbooks/sealing-scope.md says in which order a spoke moves from its environment's keys to its own.
+docs/guides/sealing-scope.md says in which order a spoke moves from its environment's keys to its own.
 
 ${sourceHelp}
 `;
@@ -20,7 +20,7 @@ const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as c
 export const afterPush = (name: string, moved: boolean): string =>
   moved
     ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: npx fleet reseal ${name} --deploy-keys fleet
-(or own, for deploy keys of its own), and its applications' secrets (docs/runbooks/sealing-scope.md).`
+(or own, for deploy keys of its own), and its applications' secrets (docs/guides/sealing-scope.md).`
     : "Secrets are sealed with the stack's active generation from now on.";
 
 export async function run(argv: readonly string[]): Promise<number> {

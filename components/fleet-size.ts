@@ -1,5 +1,5 @@
 /**
- * What the controllers on the hub get, by the number of spokes. How the numbers were found: docs/fleet-size.md. What Git sets by the
+ * What the controllers on the hub get, by the number of spokes. How the numbers were found: docs/reference/fleet-size.md. What Git sets by the
  * same name (the function and the providers) is in repos/gitops-system/platform/crossplane/packages/sizes.
  */
 

@@ -20,7 +20,7 @@ function unreachable(settings: Readable): Mistake[] {
       allowed:
         "the networks, connected to the hub's VPC or parts of it, from which pulumi up, pipelines and people come",
       remedy:
-        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/private-endpoints.md)",
+        "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/private-endpoints.md)",
     },
   ];
 }

@@ -44,7 +44,7 @@ function ecrRule(settings: Readable): Mistake[] {
       got: settings[key] as string,
       allowed:
         "a registry with a lasting credential, or without any; imagesRegistry may be in ECR, which nodes log in to by their role",
-      remedy: `use another registry for ${key} (docs/mirrors.md, "Amazon ECR")`,
+      remedy: `use another registry for ${key} (docs/guides/mirrors.md, "Amazon ECR")`,
     }));
 }
 

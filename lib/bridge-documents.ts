@@ -7,21 +7,14 @@ import {
   fleetFacts,
   identityFacts,
 } from "./bridge-facts.ts";
+import { filled } from "./generated-part.ts";
 import { hubIdentities } from "./names.ts";
 import { spokeIdentities } from "./spoke.ts";
 
-/** What `npm run generate` makes of the bridge's table: docs/contract.md, its JSON schema, and the lists of keys in Git. */
+/** What `npm run generate` makes of the bridge's table: docs/reference/contract.md, its JSON schema, and the lists of keys in Git. */
 
 const keys = Object.keys(bridgeKeys);
 const identityKeys = Object.values(identityFacts);
-
-/** A text with a generated part, between two comments of which the first ends in `generated: <name>`, the last in `end: <name>`. */
-function filled(current: string, name: string, lines: readonly string[]): string {
-  const place = new RegExp(`(generated: ${name}\\b.*\\n)[^]*?(.*end: ${name}\\b)`);
-  if (!place.test(current))
-    throw new RangeError(`the text needs two comments, "generated: ${name}" and "end: ${name}"`);
-  return current.replace(place, (_, start: string, end: string) => `${start}${lines.join("\n")}\n${end}`);
-}
 
 const row = ({ key, meaning, form }: Contract): string => {
   const shown = form.example === "" ? "" : `\`${form.example}\``;

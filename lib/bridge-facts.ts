@@ -2,7 +2,7 @@ import { arn, type Codec, type Form, is } from "./bridge-forms.ts";
 
 /**
  * The GitOps bridge, one row for each key. Types, codec (lib/bridge.ts), documents and the lists of keys in Git
- * (lib/bridge-documents.ts) come from these rows; docs/contract.md says how a fact is added.
+ * (lib/bridge-documents.ts) come from these rows; docs/reference/contract.md says how a fact is added.
  */
 
 /** What the contract says of a key. */

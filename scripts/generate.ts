@@ -7,6 +7,7 @@ import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
+import { decisionIndex } from "./documents/decisions.ts";
 
 /**
  * `npm run generate`: writes everything in the repository that is made from code. First the files below, then what tests make of
@@ -30,11 +31,13 @@ ${texts.join("---\n")}`;
 
 /** Generated files by path, in the order in which they are written: the new text, given the present one. */
 export const generated: Readonly<Record<string, (current: string) => string>> = {
-  "docs/contract.md": contractPage,
-  "docs/contract.schema.json": () => json(contractSchema()),
-  "docs/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
-  "docs/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
-  "docs/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
+  "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
+  "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
+  "docs/reference/contract.md": contractPage,
+  "docs/reference/contract.schema.json": () => json(contractSchema()),
+  "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
+  "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
+  "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
   "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,
   "repos/gitops-system/platform/kyverno/policies/policies.yaml": kyverno,
   "repos/gitops-system/spoke-bootstrap/sync/cluster-info.yaml": clusterInfo,

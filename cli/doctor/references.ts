@@ -28,7 +28,7 @@ const imagesOfCharts = ({ imagesRegistry }: Readable): Finding[] =>
         note(
           "images of charts",
           `in ${imagesRegistry} are not looked for: their tags are the charts' own`,
-          "list them as docs/mirrors.md says, and see that the mirror has them",
+          "list them as docs/guides/mirrors.md says, and see that the mirror has them",
         ),
       ]
     : [];
@@ -73,7 +73,7 @@ function finding(
       const told = `is not for everybody to read, and ${admitted} is not tried here`;
       return [note(title(reference), told, "see that it is the right one")];
     }
-    const todo = `${places}: name one that is there, make it readable, or set ${credentialKey(reference)} (docs/mirrors.md)`;
+    const todo = `${places}: name one that is there, make it readable, or set ${credentialKey(reference)} (docs/guides/mirrors.md)`;
     return [(state === "wrong" ? wrong : unchecked)(title(reference), message, todo)];
   }
   if (state === "wrong")

@@ -61,7 +61,10 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
     remedy:
       "ssh-keyscan -t ed25519 <host> > known_hosts, compare it with the fingerprint that the host publishes, and give --known-hosts known_hosts",
   },
-  functionPackage: { flag: "--function-package", remedy: "name the package without a tag (docs/function-package.md)" },
+  functionPackage: {
+    flag: "--function-package",
+    remedy: "name the package without a tag (docs/guides/function-package.md)",
+  },
 };
 
 /** Secrets, which pulumi config set --secret writes once the stack has its key: a later step, and no mistake now. */
@@ -144,7 +147,7 @@ function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   if (endpointPublicAccess !== false) return [];
   const allowed =
     "the public address that you come from; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
-  const remedy = "choose one of the two ways in docs/private-endpoints.md";
+  const remedy = "choose one of the two ways in docs/guides/private-endpoints.md";
   const got = privateAccessCidrs.length > 0 ? privateAccessCidrs.join(", ") : "(nothing)";
   if (!vpcId)
     return [

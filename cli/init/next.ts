@@ -40,11 +40,11 @@ const functionVersion = (): string =>
 function publication({ functionPackage }: InitRequest): Step {
   if (functionPackage === undefined)
     return {
-      what: "See that the hub can pull the composition function's package, or publish one of your own: docs/function-package.md",
+      what: "See that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
       commands: [],
     };
   return {
-    what: "Publish the composition function, unless you have; then make the package public, or give the hub a pull secret (docs/function-package.md)",
+    what: "Publish the composition function, unless you have; then make the package public, or give the hub a pull secret (docs/guides/function-package.md)",
     commands: [
       "npx node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke",
       `crane auth login ${functionPackage.split("/")[0]} --username <user> --password-stdin < <file with the token>`,
@@ -79,7 +79,7 @@ function registration({ fleet, systemUrl, workloadsUrl }: InitRequest): string[]
 const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitRequest): string =>
   publicAccessCidrs.length > 0
     ? ""
-    : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/private-endpoints.md)`;
+    : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/guides/private-endpoints.md)`;
 
 /** The spoke of the README. */
 const spoke = { name: "green", tenant: "payments" } as const;
@@ -186,7 +186,7 @@ function steps(request: InitRequest): Step[] {
     ...(example === "prod" && publicAccessCidrs.length > 0
       ? [
           {
-            what: "When your network is connected to the hub's, close the public endpoint: docs/private-endpoints.md",
+            what: "When your network is connected to the hub's, close the public endpoint: docs/guides/private-endpoints.md",
             commands: [],
           },
         ]

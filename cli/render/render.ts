@@ -115,7 +115,7 @@ function substituted(
       "variable-type",
       place([]),
       `${raw.kind} ${raw.metadata.name} is no longer YAML after the substitution: ${message}`,
-      "look at the forms of the values in docs/contract.md; a JSON list can't stand inside quotes",
+      "look at the forms of the values in docs/reference/contract.md; a JSON list can't stand inside quotes",
       cluster,
     );
     return undefined;

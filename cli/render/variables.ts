@@ -40,10 +40,10 @@ export function missingVariable(name: string, step: Step): { problem: string; re
   return {
     problem: `${variable(name)} is not emitted: Kustomization ${nameOf(step)} has no ${name} from ${sources(step)}`,
     remedy: similar
-      ? `did you mean ${variable(similar)}? docs/contract.md lists all keys`
+      ? `did you mean ${variable(similar)}? docs/reference/contract.md lists all keys`
       : contractOf(name)
         ? `the contract has it, but what this Kustomization substitutes from does not pass it on: add ${name} there`
-        : `use a key of docs/contract.md, add ${name} to lib/bridge-facts.ts (docs/contract.md says how), or give a default: ${variable(`${name}:=…`)}`,
+        : `use a key of docs/reference/contract.md, add ${name} to lib/bridge-facts.ts (docs/reference/contract.md says how), or give a default: ${variable(`${name}:=…`)}`,
   };
 }
 

@@ -95,7 +95,7 @@ const advices: readonly Advice[] = [
   {
     pattern: /variable .* not set|substitut/i,
     reason: "UndefinedVariable",
-    todo: "a manifest in spoke-bootstrap uses a variable that the cluster secret does not have: see docs/contract.md",
+    todo: "a manifest in spoke-bootstrap uses a variable that the cluster secret does not have: see docs/reference/contract.md",
   },
   {
     pattern: /no key could decrypt|unable to unseal|sealed/i,

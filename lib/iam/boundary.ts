@@ -151,7 +151,7 @@ function volumeKeyStatement(scope: BoundaryScope): Statement {
 /**
  * What the cloud controller of a control plane does for Services of type LoadBalancer. Its load balancers and security groups carry
  * kubernetes.io/cluster/<name>: a key for every cluster, which no condition can name. All but the hub's are in reach
- * (docs/aws-account.md).
+ * (docs/guides/aws-account.md).
  */
 function loadBalancerStatements(scope: BoundaryScope): Statement[] {
   return [

@@ -83,7 +83,7 @@ const networkChanges = [
 
 /**
  * Networks, their gateway endpoints and launch templates in the region: new ones with the fleet's tag, and those that have it.
- * Where EC2 knows no tag to ask for stands in docs/aws-account.md.
+ * Where EC2 knows no tag to ask for stands in docs/guides/aws-account.md.
  */
 export function networkStatements(scope: Scope & { readonly fleet: string }): Statement[] {
   const { ec2 } = arns(scope);

@@ -5,7 +5,7 @@ import { commitTo } from "../git/index.ts";
 import type { Kubectl } from "./flux.ts";
 import type { Report } from "./steps.ts";
 
-/** The fleet's folders in the instance's gitops-system, as docs/runbooks/folders-of-a-fleet.md says for everybody. */
+/** The fleet's folders in the instance's gitops-system, as docs/guides/folders-of-a-fleet.md says for everybody. */
 
 /** Gives the fleet its folders; the spokes of an instance of before fleets had folders move there. */
 export async function giveFolders(bare: string, fleet: string, report: Report): Promise<void> {

@@ -54,7 +54,7 @@ function spokeFolders(bare: string, fleet: string): string[] {
 }
 
 /**
- * The way that docs/runbooks/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
+ * The way that docs/guides/remove-a-hub.md describes: take the protection off in a commit of its own, remove the folders in a
  * second one, wait until the Spokes are gone with everything that they had. Resumes wherever it was interrupted.
  * @param bare the repository gitops-system.
  */
@@ -84,7 +84,7 @@ export async function removeThroughGit(bare: string, fleet: string, kubectl: Kub
   }
   const left = async () => [undefined, ...(await spokesOf(kubectl)).map(spokeLine)];
   await untilReady(left, REMOVAL_SECONDS, report).catch((error: Error) => {
-    throw new Error(`${error.message}\ndocs/runbooks/remove-a-hub.md says what to do with a spoke that does not go`);
+    throw new Error(`${error.message}\ndocs/guides/remove-a-hub.md says what to do with a spoke that does not go`);
   });
 }
 

@@ -27,7 +27,7 @@ import { temporaryInstance } from "./temporary.ts";
 const STACK = "local";
 const APP_REPOSITORY = "payment-app-manifests";
 
-/** Leaves nothing in the repositories but the file that lets the proof write into them (docs/aws-proof.md). */
+/** Leaves nothing in the repositories but the file that lets the proof write into them (docs/guides/aws-proof.md). */
 async function emptyRepositories(instance: Instance): Promise<void> {
   for (const name of await contentNames(CHECKOUT))
     await commitTo(bareRepository(instance, name), "Give it to the proof", async (checkout) => {
@@ -37,7 +37,7 @@ async function emptyRepositories(instance: Instance): Promise<void> {
     });
 }
 
-/** The rights that docs/deployer-policy/aws-proof.json asks for, beside those of the deployer. */
+/** The rights that docs/reference/deployer-policy/aws-proof.json asks for, beside those of the deployer. */
 async function grantInventory(instance: Instance): Promise<void> {
   const { iam } = await rootAws(instance);
   const PolicyDocument = JSON.stringify(awsProofPolicy());

@@ -65,8 +65,8 @@ describe("the environment of the proof on AWS", () => {
     expect(read({ [key]: value }).mistakes.map((mistake) => mistake.key)).toEqual([key]);
   });
 
-  test("is described in docs/aws-proof.md, variable by variable", () => {
-    const text = readFileSync(join(root, "docs", "aws-proof.md"), "utf8");
+  test("is described in docs/guides/aws-proof.md, variable by variable", () => {
+    const text = readFileSync(join(root, "docs", "guides", "aws-proof.md"), "utf8");
     const described = [...text.matchAll(/^\| `((?:FLEET_)?AWS_\w+)` \|/gm)].map(([, name]) => name);
     expect(described.sort()).toEqual(Object.keys(variables).sort());
   });

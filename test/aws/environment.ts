@@ -1,6 +1,6 @@
 import { type Mistake, shown } from "../../lib/mistakes.ts";
 
-/** What the proof is told by environment variables; docs/aws-proof.md describes each. */
+/** What the proof is told by environment variables; docs/guides/aws-proof.md describes each. */
 export interface Environment {
   /** The account that resources may be made in. */
   readonly account: string;
@@ -87,7 +87,7 @@ export function readEnvironment(
     const got = value(key);
     if (got === undefined ? !required : form.test(got)) return [];
     const problem = got === undefined ? "is not set" : "has another form";
-    return [{ key, problem, got: shown(got ?? ""), allowed, remedy: `export ${key}=…, see docs/aws-proof.md` }];
+    return [{ key, problem, got: shown(got ?? ""), allowed, remedy: `export ${key}=…, see docs/guides/aws-proof.md` }];
   });
   if (mistakes.length > 0) return { mistakes };
   const text = (name: Name) => value(name) ?? "";

@@ -44,7 +44,7 @@ import { stackMistakes } from "./stack.ts";
 import { proofSteps } from "./steps.ts";
 import { offeredVersions, outOfOrder, upgradedKinds } from "./upgrade.ts";
 
-/** One life of a fleet in an account, from nothing to nothing: docs/aws-proof.md. */
+/** One life of a fleet in an account, from nothing to nothing: docs/guides/aws-proof.md. */
 
 const environment = inject("environment");
 const identity = inject("identity");

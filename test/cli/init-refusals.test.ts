@@ -83,7 +83,7 @@ describe("fleet init refuses", () => {
       const message = await refusal({ example: "prod", publicAccessCidrs: [], privateAccessCidrs });
       expect(message).toMatch(/1 mistake\b/);
       expect(message).toMatch(/--public-access-cidr: is missing, and pulumi up would make the VPC/);
-      for (const way of ["--vpc-id, --private-subnet-id and --private-access-cidr", "docs/private-endpoints.md"])
+      for (const way of ["--vpc-id, --private-subnet-id and --private-access-cidr", "docs/guides/private-endpoints.md"])
         expect(message).toContain(way);
     }
     expect(existsSync(stackFile())).toBe(false);

@@ -98,7 +98,9 @@ describe("fleet init", () => {
     for (const key of ["vpcCidr", "zones", "natGateways"])
       expect(config()).not.toHaveProperty(`eks-gitops-fleet:${key}`);
     const steps = nextSteps({ ...at.request, ...inVpc });
-    expect(steps).toContain(`on a machine in 10.30.0.0/16 that reaches ${inVpc.vpcId} (docs/private-endpoints.md)`);
+    expect(steps).toContain(
+      `on a machine in 10.30.0.0/16 that reaches ${inVpc.vpcId} (docs/guides/private-endpoints.md)`,
+    );
   });
 
   test("makes a hub after prod with a public endpoint first, and says how it becomes a private one", async () => {
@@ -107,8 +109,8 @@ describe("fleet init", () => {
       "eks-gitops-fleet:endpointPublicAccess": true,
       "eks-gitops-fleet:endpointPublicAccessCidrs": ["1.2.3.4/32"],
     });
-    expect(nextSteps({ ...at.request, example: "prod" })).toContain("docs/private-endpoints.md");
-    expect(nextSteps(at.request)).not.toContain("docs/private-endpoints.md");
+    expect(nextSteps({ ...at.request, example: "prod" })).toContain("docs/guides/private-endpoints.md");
+    expect(nextSteps(at.request)).not.toContain("docs/guides/private-endpoints.md");
   });
 
   test("commits every file, whatever your own ignore file says", async () => {

@@ -39,7 +39,7 @@ interface Made {
   readonly data: Readonly<Record<string, string>>;
 }
 
-test("docs/mirrors.md renews on a spoke without a hub what the hub would bring there, in the same form", () => {
+test("docs/guides/mirrors.md renews on a spoke without a hub what the hub would bring there, in the same form", () => {
   const spoke = render(withAddons("production", ["kyverno", "metrics_server"]), { hub: mirrored });
   const brought = spoke
     .by(`${spoke.spoke.metadata.name}-base`)
@@ -51,7 +51,7 @@ test("docs/mirrors.md renews on a spoke without a hub what the hub would bring t
     }));
   expect(brought.length).toBeGreaterThan(5);
 
-  const text = readFileSync(new URL("../../docs/mirrors.md", import.meta.url), "utf8");
+  const text = readFileSync(new URL("../../docs/guides/mirrors.md", import.meta.url), "utf8");
   const [commands] = /^renew\(\) \{[^`]+/m.exec(text) ?? [];
   const folder = mkdtempSync(join(tmpdir(), "renew-credentials-"));
   const applied = join(folder, "applied");

@@ -50,7 +50,7 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
       "variable-type",
       place(lookup(path)),
       `${name}: ${written} is of the wrong type here: ${problem}`,
-      `docs/contract.md says what the values look like; put what looks like a number between two ${variable("quote")}`,
+      `docs/reference/contract.md says what the values look like; put what looks like a number between two ${variable("quote")}`,
       by.on.name,
       path.join("."),
     );

@@ -202,7 +202,7 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     on("sts:AssumeRole", role("admin")),
     on("logs:DeleteLogGroup", regional("logs", "log-group:shop")),
   ],
-  // Known and documented: AWS gives these no tag to ask for (docs/aws-account.md).
+  // Known and documented: AWS gives these no tag to ask for (docs/guides/aws-account.md).
   "load balancers without a hub's tag": groups({}),
   "other ways into clusters": ["fleet-hub", "fleet-spoke-blue", "fleet-spoke-green", "other-hub", "shop"].flatMap(
     (name) =>
