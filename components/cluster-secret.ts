@@ -3,17 +3,30 @@ import * as pulumi from "@pulumi/pulumi";
 import { type ArgocdAccess, argocdClusterSecret } from "../lib/argocd.ts";
 import { bridgeData, bridgeLabels, type ClusterMetadata, clusterSecretName, inBase64 } from "../lib/bridge.ts";
 import { podSecurityLabels } from "../lib/labels.ts";
+import { namespaces } from "../lib/names.ts";
 
 export interface ClusterSecretArgs {
+  /** What Git may know of the hub: docs/contract.md lists it. */
   readonly metadata: pulumi.Input<ClusterMetadata>;
-  /** Namespace of the cluster secret: Flux reads variables from its own namespace only. */
-  readonly namespace: pulumi.Input<string>;
-  /** Also write an Argo CD cluster secret. Default: none. */
+  /**
+   * Namespace of the cluster secret: Flux reads variables from its own namespace only.
+   * @default "flux-system"
+   */
+  readonly namespace?: pulumi.Input<string>;
+  /**
+   * Namespace of an Argo CD cluster secret with the same values, and how Argo CD reaches the hub.
+   * @default no such secret
+   */
   readonly argocd?: { readonly namespace: string; readonly access: pulumi.Input<ArgocdAccess> } | undefined;
 }
 
-/** The GitOps bridge: what Git may know of the hub, as a Secret that Flux substitutes from. It holds no credential. */
+/**
+ * The GitOps bridge: what Git may know of the hub, as a Secret that Flux substitutes from. It holds no credential.
+ * @example
+ * const bridge = new ClusterSecret("cluster-secret", { metadata }, { provider: cluster.provider, dependsOn: [flux] });
+ */
 export class ClusterSecret extends pulumi.ComponentResource {
+  /** Name of the cluster secret; known when it is there. */
   readonly secretName: pulumi.Output<string>;
   /** The bridge's keys and values. */
   readonly data: pulumi.Output<Record<string, string>>;
@@ -27,7 +40,7 @@ export class ClusterSecret extends pulumi.ComponentResource {
       {
         metadata: {
           name: metadata.apply((cluster) => clusterSecretName(cluster.name)),
-          namespace: args.namespace,
+          namespace: args.namespace ?? namespaces.flux,
           labels: metadata.apply(bridgeLabels),
         },
         data: this.data.apply(inBase64),

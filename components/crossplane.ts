@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { namespaces } from "../lib/names.ts";
-import { disruptionBudget, type FleetSize, spread } from "./fleet-size.ts";
+import { disruptionBudget, type FleetSize, fleetSizes, spread } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
@@ -14,20 +14,37 @@ export const providerServiceAccount: ServiceAccountRef = {
 };
 
 export interface CrossplaneArgs {
-  readonly registries: Registries;
-  readonly logLevel: string;
-  readonly size: FleetSize;
+  /**
+   * Mirrors of charts and images.
+   * @default where upstream publishes them
+   */
+  readonly registries?: Registries;
+  /**
+   * Log level of the controllers: debug, info or error.
+   * @default "info"
+   */
+  readonly logLevel?: string;
+  /**
+   * Pods of each controller and what they get, by the number of spokes: one of `fleetSizes`.
+   * @default fleetSizes.small
+   */
+  readonly size?: FleetSize;
 }
 
-/** Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never removes them. */
+/**
+ * Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never removes them.
+ * @example
+ * new Crossplane("crossplane", {}, { provider: cluster.provider });
+ */
 export class Crossplane extends pulumi.ComponentResource {
+  /** Its namespace; known when its pods are ready. */
   readonly namespace: pulumi.Output<string>;
 
-  constructor(name: string, args: CrossplaneArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: CrossplaneArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Crossplane", name, {}, opts);
-    const debug = args.logLevel === "debug" ? ["--debug"] : [];
-    const { size } = args;
-    const { image, pullSecretNames } = imageValues(args.registries);
+    const { registries = {}, logLevel, size = fleetSizes.small } = args;
+    const debug = logLevel === "debug" ? ["--debug"] : [];
+    const { image, pullSecretNames } = imageValues(registries);
     const core = { app: "crossplane" };
     const rbacManager = { app: "crossplane-rbac-manager" };
     const pod = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
@@ -42,7 +59,7 @@ export class Crossplane extends pulumi.ComponentResource {
       name,
       {
         chart: charts.crossplane,
-        registries: args.registries,
+        registries,
         releaseName: "crossplane",
         namespace: crossplaneNamespace,
         // Pods of packages meet baseline only.

@@ -1,34 +1,53 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { Tags } from "../lib/labels.ts";
 
 export interface EncryptionKeyArgs {
   /** What the key encrypts. */
   readonly description: string;
-  /** Alias with the prefix `alias/`. */
-  readonly alias: string;
-  /** Days between deletion and the end of the key, 7 to 30. */
-  readonly deletionWindowInDays: number;
-  readonly tags: Readonly<Record<string, string>>;
-  /** Refuse to delete the key. */
-  readonly protect: boolean;
+  /**
+   * Alias, which begins with `alias/`.
+   * @default `alias/` and the component's name
+   */
+  readonly alias?: string;
+  /**
+   * Days between the key's deletion and its end, 7 to 30; until then the deletion can be cancelled.
+   * @default 30
+   */
+  readonly kmsDeletionWindowDays?: number | undefined;
+  /**
+   * Tags of the key, besides `Name`.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
+  /**
+   * Pulumi refuses to delete the key while this is true.
+   * @default the component's own option `protect`
+   */
+  readonly protect?: boolean | undefined;
 }
 
-/** A customer managed KMS key with yearly rotation and an alias. Its key policy is the default one: IAM policies of the account decide. */
+/**
+ * A customer managed KMS key with yearly rotation and an alias. Its key policy is the default one: IAM policies of the account decide.
+ * @example
+ * const key = new EncryptionKey("secrets", { description: "Secrets of the shop" });
+ */
 export class EncryptionKey extends pulumi.ComponentResource {
+  /** ARN of the key. */
   readonly arn: pulumi.Output<string>;
 
   constructor(name: string, args: EncryptionKeyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:EncryptionKey", name, {}, opts);
-    const { description, alias, deletionWindowInDays, tags, protect } = args;
+    const { description, alias = `alias/${name}`, kmsDeletionWindowDays = 30, tags, protect } = args;
     const key = new aws.kms.Key(
       `${name}-key`,
       {
         description,
-        deletionWindowInDays,
+        deletionWindowInDays: kmsDeletionWindowDays,
         enableKeyRotation: true,
         tags: { ...tags, Name: alias.replace(/^alias\//, "") },
       },
-      { parent: this, protect },
+      { parent: this, ...(protect !== undefined && { protect }) },
     );
     new aws.kms.Alias(`${name}-alias`, { name: alias, targetKeyId: key.keyId }, { parent: this });
     this.arn = key.arn;

@@ -1,22 +1,40 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type FleetSize, spread } from "./fleet-size.ts";
+import { type FleetSize, fleetSizes, spread } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
 export interface ExternalSecretsArgs {
-  readonly registries: Registries;
-  readonly logLevel: string;
-  readonly size: FleetSize;
+  /**
+   * Mirrors of charts and images.
+   * @default where upstream publishes them
+   */
+  readonly registries?: Registries;
+  /**
+   * Log level of the controllers: debug, info or error.
+   * @default "info"
+   */
+  readonly logLevel?: string;
+  /**
+   * Pods of each controller and what they get, by the number of spokes: one of `fleetSizes`.
+   * @default fleetSizes.small
+   */
+  readonly size?: FleetSize;
 }
 
-/** The External Secrets operator. It has no AWS identity of its own: each SecretStore brings a service account (see SecretStore). */
+/**
+ * The External Secrets operator. It has no AWS identity of its own: each SecretStore brings a service account (see SecretStore).
+ * @example
+ * new ExternalSecrets("external-secrets", {}, { provider: cluster.provider });
+ */
 export class ExternalSecrets extends pulumi.ComponentResource {
+  /** Its namespace; known when its pods are ready. */
   readonly namespace: pulumi.Output<string>;
 
-  constructor(name: string, args: ExternalSecretsArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: ExternalSecretsArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ExternalSecrets", name, {}, opts);
-    const { replicas, externalSecrets: resources } = args.size;
-    const { image, pullSecrets } = imageValues(args.registries);
+    const { registries = {}, logLevel = "info", size = fleetSizes.small } = args;
+    const { replicas, externalSecrets: resources } = size;
+    const { image, pullSecrets } = imageValues(registries);
     // Each of its Deployments has its own (deploy/charts/external-secrets/values.yaml of external-secrets 2.9).
     const pulled = {
       image: { repository: image("ghcr.io/external-secrets/external-secrets") },
@@ -39,7 +57,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
       name,
       {
         chart: charts.externalSecrets,
-        registries: args.registries,
+        registries,
         releaseName: "external-secrets",
         namespace: "external-secrets",
         podSecurity: "restricted",
@@ -47,7 +65,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           installCRDs: true,
           // Kept when the release goes: without them every ExternalSecret would go too, with the Secret that it made.
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
-          log: { level: args.logLevel },
+          log: { level: logLevel },
           leaderElect: true,
           ...pods("external-secrets"),
           webhook: pods("external-secrets-webhook"),

@@ -1,31 +1,36 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
+import type { Tags } from "../lib/labels.ts";
 
 export interface FleetBoundaryArgs {
-  /** Physical name of the policy, at most 128 characters. */
-  readonly policyName: string;
+  /**
+   * Name of the policy in IAM, at most 128 characters.
+   * @default the component's name
+   */
+  readonly policyName?: string;
   /** Whose roles carry it. */
   readonly description: string;
   /** The most that a role with this boundary can do. */
   readonly document: pulumi.Input<PolicyDocument>;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * Tags of the policy.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
 /** A permissions boundary of the fleet: of the roles that Crossplane makes on the hub, or that applications order on a spoke. */
 export class FleetBoundary extends pulumi.ComponentResource {
+  /** ARN of the policy. */
   readonly arn: pulumi.Output<string>;
 
   constructor(name: string, args: FleetBoundaryArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:FleetBoundary", name, {}, opts);
+    const { policyName = name, description, document, tags } = args;
     const policy = new aws.iam.Policy(
       `${name}-policy`,
-      {
-        name: args.policyName,
-        description: args.description,
-        policy: pulumi.jsonStringify(args.document),
-        tags: args.tags,
-      },
+      { name: policyName, description, policy: pulumi.jsonStringify(document), tags },
       { parent: this },
     );
     this.arn = policy.arn;

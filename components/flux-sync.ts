@@ -1,22 +1,38 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { GitProvider, GitSource } from "../lib/bridge.ts";
+import { namespaces } from "../lib/names.ts";
 
 export interface FluxSyncArgs {
-  /** Namespace of Flux. */
-  readonly namespace: string;
+  /**
+   * Namespace of Flux.
+   * @default "flux-system"
+   */
+  readonly namespace?: string;
   /** Name of the GitRepository and of the Secret with its credential. */
   readonly repository: string;
+  /**
+   * URL and branch of the repository.
+   * @example { url: "ssh://git@github.com/example/gitops-system.git", revision: "main" }
+   */
   readonly source: GitSource;
-  readonly provider: GitProvider;
-  /** How often Flux looks for commits. */
-  readonly interval: string;
+  /**
+   * `github` with the credential of a GitHub App, otherwise `generic`.
+   * @default "generic"
+   */
+  readonly provider?: GitProvider;
+  /**
+   * How often Flux looks for commits, as a Go duration.
+   * @default "1m"
+   */
+  readonly interval?: string;
   /** Folder of the repository that is applied to the hub. */
   readonly path: string;
   /** Name of the root Kustomization. */
   readonly kustomizationName: string;
-  /** SecretStore with the credential, and its name in Secrets Manager. */
+  /** SecretStore that reads the credential. */
   readonly storeName: pulumi.Input<string>;
+  /** Name of the credential in Secrets Manager. */
   readonly remoteSecret: pulumi.Input<string>;
   /** The hub's cluster secret: variables of the root Kustomization. */
   readonly clusterSecret: pulumi.Input<string>;
@@ -25,11 +41,14 @@ export interface FluxSyncArgs {
 /** Minutes that a removal may take: it waits for everything that Git put on the hub. */
 const deletionTimeout = "60m";
 
-/** The way from Git to the hub: the credential, the repository and the root Kustomization. */
+/**
+ * The way from Git to the hub: the credential, the repository and the root Kustomization. Its removal waits, for up to an hour, until
+ * everything is gone that Git put on the hub.
+ */
 export class FluxSync extends pulumi.ComponentResource {
   constructor(name: string, args: FluxSyncArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:FluxSync", name, {}, opts);
-    const { namespace, repository, source, interval } = args;
+    const { namespace = namespaces.flux, repository, source, provider = "generic", interval = "1m" } = args;
     const metadata = { name: repository, namespace };
     const credential = new kubernetes.apiextensions.CustomResource(
       `${name}-credential`,
@@ -66,7 +85,7 @@ export class FluxSync extends pulumi.ComponentResource {
         spec: {
           url: source.url,
           ref: { branch: source.revision },
-          provider: args.provider,
+          provider,
           secretRef: { name: repository },
           interval,
           timeout: "60s",

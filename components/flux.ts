@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { namespaces } from "../lib/names.ts";
-import { apart, disruptionBudget, type FleetSize } from "./fleet-size.ts";
+import { apart, disruptionBudget, type FleetSize, fleetSizes } from "./fleet-size.ts";
 import { HelmAddon, imageValues, type Registries } from "./helm-addon.ts";
 import { charts } from "./versions.ts";
 
@@ -11,27 +11,47 @@ export const fluxNamespace = namespaces.flux;
 type FluxIdentity = "kustomize-controller" | "helm-controller";
 
 export interface FluxArgs {
-  readonly registries: Registries;
-  readonly logLevel: string;
-  readonly size: FleetSize;
-  /** IAM roles of the controllers that reach spokes. */
-  readonly roleArns: Readonly<Record<FluxIdentity, pulumi.Input<string>>>;
+  /**
+   * Mirrors of charts and images.
+   * @default where upstream publishes them
+   */
+  readonly registries?: Registries;
+  /**
+   * Log level of the controllers: debug, info or error.
+   * @default "info"
+   */
+  readonly logLevel?: string;
+  /**
+   * Pods of each controller and what they get, by the number of spokes: one of `fleetSizes`.
+   * @default fleetSizes.small
+   */
+  readonly size?: FleetSize;
+  /**
+   * ARNs of the IAM roles with which kustomize-controller and helm-controller reach spokes.
+   * @default none: they reach the cluster that they run on
+   */
+  readonly roleArns?: Readonly<Record<FluxIdentity, pulumi.Input<string>>>;
 }
 
-/** Flux on the hub: source-, kustomize-, helm- and notification-controller. */
+/**
+ * Flux on the hub: source-, kustomize-, helm- and notification-controller.
+ * @example
+ * new Flux("flux", {}, { provider: cluster.provider });
+ */
 export class Flux extends pulumi.ComponentResource {
+  /** Its namespace; known when its pods are ready. */
   readonly namespace: pulumi.Output<string>;
 
-  constructor(name: string, args: FluxArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: FluxArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Flux", name, {}, opts);
-    const { registries, logLevel, roleArns, size } = args;
+    const { registries = {}, logLevel = "info", roleArns, size = fleetSizes.small } = args;
     const redundant = size.replicas > 1;
     const { image, pullSecrets } = imageValues(registries);
     // As charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3) has them: names without a tag.
     const imageOf = (name: string) => ({ image: image(`ghcr.io/fluxcd/${name}`) });
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       ...imageOf(identity),
-      serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } },
+      ...(roleArns && { serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } } }),
       resources: size.reconcilers,
       // The chart takes `replicas`, though its values.yaml doesn't name it (flux2 2.18.3, templates/kustomize-controller.yaml).
       ...(redundant && { replicas: size.replicas, affinity: apart({ app: identity }) }),

@@ -1,17 +1,22 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as tls from "@pulumi/tls";
-import type { Repository } from "../lib/names.ts";
+import type { Tags } from "../lib/labels.ts";
+import { repositories as allRepositories, type Repository } from "../lib/names.ts";
 import { ManagedSecret } from "./managed-secret.ts";
 
 /** How Flux authenticates to the Git hosts. */
 export type GitAuthentication =
-  | { readonly method: "deploy-key"; readonly knownHosts: string }
+  | {
+      readonly method: "deploy-key";
+      /** known_hosts lines of the Git hosts, as ssh-keyscan prints them. */
+      readonly knownHosts: string;
+    }
   | {
       readonly method: "token";
       readonly username: string;
       readonly token: pulumi.Output<string>;
-      /** PEM of the authorities behind the host's certificate; empty for publicly trusted ones. */
-      readonly caCertificate: string;
+      /** PEM of the authorities behind the host's certificate; empty or missing for publicly trusted ones. */
+      readonly caCertificate?: string;
     }
   | {
       readonly method: "github-app";
@@ -19,28 +24,51 @@ export type GitAuthentication =
       readonly installationId: string;
       /** PEM. */
       readonly privateKey: pulumi.Output<string>;
-      /** API of a GitHub Enterprise Server; empty for github.com. */
-      readonly baseUrl: string;
+      /** API of a GitHub Enterprise Server; empty or missing for github.com. */
+      readonly baseUrl?: string;
       /** PEM, as with a token; for the API too. */
-      readonly caCertificate: string;
+      readonly caCertificate?: string;
     };
 
 export interface GitCredentialsArgs {
-  readonly repositories: readonly Repository[];
+  /**
+   * Repositories that Flux reads.
+   * @default gitops-system and gitops-workloads
+   */
+  readonly repositories?: readonly Repository[];
+  /** How Flux proves who it is. */
   readonly authentication: GitAuthentication;
-  /** Name of a repository's secret in Secrets Manager. */
-  readonly secretName: (repository: Repository) => string;
+  /**
+   * Name of a repository's secret in Secrets Manager.
+   * @default `<component's name>/<repository>`
+   */
+  readonly secretName?: (repository: Repository) => string;
+  /** ARN of the customer managed key that encrypts the secrets, such as an `EncryptionKey`'s. */
   readonly keyArn: pulumi.Input<string>;
-  readonly recoveryWindowInDays: number;
-  readonly tags: Readonly<Record<string, string>>;
-  /** Refuse to delete the credentials. */
-  readonly protect: boolean;
+  /**
+   * Days for which a deleted credential can be restored: 7 to 30, or 0 to delete it at once.
+   * @default 30
+   */
+  readonly secretRecoveryWindowDays?: number;
+  /**
+   * Tags of the secrets.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
+  /**
+   * Pulumi refuses to delete the credentials while this is true.
+   * @default the component's own option `protect`
+   */
+  readonly protect?: boolean | undefined;
 }
 
 /**
  * The credential of each repository in Secrets Manager, with the member names that Flux's GitRepository reads
  * (source-controller 1.9, docs/spec/v1/gitrepositories.md, "Secret reference" and "GitHub").
  * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke them apart.
+ * @example
+ * const git = new GitCredentials("git", { authentication: { method: "deploy-key", knownHosts }, keyArn: key.arn });
+ * export const deployKeys = git.publicKeys;
  */
 export class GitCredentials extends pulumi.ComponentResource {
   /** OpenSSH public keys to register as read-only deploy keys, by repository; empty with another method. */
@@ -49,25 +77,28 @@ export class GitCredentials extends pulumi.ComponentResource {
 
   constructor(name: string, args: GitCredentialsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:GitCredentials", name, {}, opts);
-    const child = { parent: this, protect: args.protect };
+    const { repositories = allRepositories, authentication, protect, ...common } = args;
+    const { secretName = (repository) => `${name}/${repository}` } = args;
+    const child = { parent: this, ...(protect !== undefined && { protect }) };
     const secret = (repository: Repository) =>
       new ManagedSecret(
         `${name}-${repository}`,
         {
-          secretName: args.secretName(repository),
+          ...common,
+          secretName: secretName(repository),
           description: `Read access of Flux to ${repository}`,
-          value: this.value(`${name}-${repository}`, repository, args.authentication, child),
-          keyArn: args.keyArn,
-          recoveryWindowInDays: args.recoveryWindowInDays,
-          tags: args.tags,
+          value: this.value(`${name}-${repository}`, repository, authentication, child),
         },
         child,
       );
-    this.secrets = new Map(args.repositories.map((repository) => [repository, secret(repository)]));
+    this.secrets = new Map(repositories.map((repository) => [repository, secret(repository)]));
     this.registerOutputs({ publicKeys: this.publicKeys });
   }
 
-  /** The secret of a repository. */
+  /**
+   * The secret of a repository.
+   * @throws RangeError for a repository that the component has no credential for
+   */
   secret(repository: Repository): ManagedSecret {
     const secret = this.secrets.get(repository);
     if (!secret)
@@ -108,6 +139,6 @@ export class GitCredentials extends pulumi.ComponentResource {
  * What Flux trusts besides public authorities (source-controller 1.9.5, gitrepository_controller.go, WithTLSSystemCertPool):
  * an empty `ca.crt` would be a certificate that can't be read.
  */
-function authority({ caCertificate }: { readonly caCertificate: string }): Record<string, string> {
-  return caCertificate === "" ? {} : { "ca.crt": caCertificate };
+function authority({ caCertificate }: { readonly caCertificate?: string }): Record<string, string> {
+  return caCertificate ? { "ca.crt": caCertificate } : {};
 }

@@ -7,21 +7,18 @@ import type { Chart } from "./versions.ts";
 
 /** Where charts and their images come from. */
 export interface Registries {
-  /** Mirror that replaces the charts' upstream repositories: https://… or oci://… Empty for upstream. */
-  readonly charts: string;
+  /** Mirror that replaces the charts' upstream repositories: https://… or oci://… Empty or missing for upstream. */
+  readonly charts?: string;
   /** Credential of the mirror, at https:// and oci:// alike (the latter since pulumi-kubernetes 4.27.0, its CHANGELOG.md, #3661). */
-  readonly chartsCredential: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
-  /** Mirror of images, host or host/path. Empty for upstream. */
-  readonly images: string;
-  /** Docker configuration with which the images are pulled. */
-  readonly pullSecret: pulumi.Output<string> | undefined;
+  readonly chartsCredential?: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
+  /** Mirror of images, host or host/path. Empty or missing for upstream. */
+  readonly images?: string;
+  /** Docker configuration with which the images are pulled. Missing where everybody may pull them. */
+  readonly pullSecret?: pulumi.Output<string> | undefined;
 }
 
-/** Everything from where upstream publishes it. */
-export const upstream: Registries = { charts: "", chartsCredential: undefined, images: "", pullSecret: undefined };
-
 /** What charts are told of their images. */
-export function imageValues({ images, pullSecret }: Registries) {
+export function imageValues({ images = "", pullSecret }: Registries) {
   const names = pullSecret === undefined ? [] : [registrySecrets.pull];
   return {
     /** An image where it is pulled from, by its upstream name without a tag: the tag is the chart's to know. */
@@ -34,31 +31,59 @@ export function imageValues({ images, pullSecret }: Registries) {
 }
 
 export interface HelmAddonArgs {
+  /**
+   * The chart, in an exact version.
+   * @example { name: "podinfo", version: "6.9.2", repository: "https://stefanprodan.github.io/podinfo" }
+   */
   readonly chart: Chart;
-  readonly registries: Registries;
-  /** Name of the Helm release. */
-  readonly releaseName: string;
-  /** Namespace that is made for the release, with the pull secret if there is one. */
-  readonly namespace: string;
-  /** Pod Security Standard that the namespace enforces. */
-  readonly podSecurity: PodSecurityLevel;
-  readonly values: pulumi.Input<Record<string, unknown>>;
+  /**
+   * Mirrors of charts and images.
+   * @default where upstream publishes them
+   */
+  readonly registries?: Registries;
+  /**
+   * Name of the Helm release, at most 53 characters.
+   * @default the component's name
+   */
+  readonly releaseName?: string;
+  /**
+   * Namespace that is made for the release, with the pull secret if there is one.
+   * @default the release's name
+   */
+  readonly namespace?: string;
+  /**
+   * Pod Security Standard that the namespace enforces.
+   * @default "restricted"
+   */
+  readonly podSecurity?: PodSecurityLevel;
+  /**
+   * The chart's values.
+   * @default the chart's own
+   */
+  readonly values?: pulumi.Input<Record<string, unknown>>;
 }
 
 /** Seconds that a chart's pods may take to become ready, on nodes that still pull every image. */
 const timeout = 600;
 
-/** A chart in a namespace of its own. Pulumi is the only owner of the release: Git never touches it. */
+/**
+ * A chart in a namespace of its own. Pulumi is the only owner of the release: Git never touches it. It is atomic: a release whose pods
+ * are not ready within ten minutes fails and is taken back.
+ * @example
+ * new HelmAddon("podinfo", { chart }, { provider: cluster.provider });
+ */
 export class HelmAddon extends pulumi.ComponentResource {
   /** The namespace; known when the release is ready in it. */
   readonly namespace: pulumi.Output<string>;
 
   constructor(name: string, args: HelmAddonArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HelmAddon", name, {}, opts);
-    const { pullSecret } = args.registries;
+    const { chart, registries = {}, releaseName = name, values = {} } = args;
+    const { namespace: namespaceName = releaseName, podSecurity = "restricted" } = args;
+    const { pullSecret } = registries;
     const namespace = new kubernetes.core.v1.Namespace(
       `${name}-namespace`,
-      { metadata: { name: args.namespace, labels: podSecurityLabels(args.podSecurity) } },
+      { metadata: { name: namespaceName, labels: podSecurityLabels(podSecurity) } },
       { parent: this },
     );
     // Before the release: the images of External Secrets, too, are pulled with it.
@@ -78,12 +103,12 @@ export class HelmAddon extends pulumi.ComponentResource {
     const release = new kubernetes.helm.v3.Release(
       `${name}-release`,
       {
-        ...chartSource(args.chart, args.registries),
-        name: args.releaseName,
-        version: args.chart.version,
+        ...chartSource(chart, registries),
+        name: releaseName,
+        version: chart.version,
         namespace: namespace.metadata.name,
         createNamespace: false,
-        values: args.values,
+        values,
         atomic: true,
         cleanupOnFail: true,
         maxHistory: 5,
@@ -96,7 +121,7 @@ export class HelmAddon extends pulumi.ComponentResource {
   }
 }
 
-function chartSource({ name, repository }: Chart, { charts: mirror, chartsCredential }: Registries) {
+function chartSource({ name, repository }: Chart, { charts: mirror = "", chartsCredential }: Registries) {
   if (mirror.startsWith("oci://"))
     return { chart: `${mirror}/${name}`, ...(chartsCredential && { repositoryOpts: chartsCredential }) };
   return { chart: name, repositoryOpts: { repo: mirror || repository, ...chartsCredential } };

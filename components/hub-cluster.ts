@@ -2,64 +2,123 @@ import * as aws from "@pulumi/aws";
 import * as eks from "@pulumi/eks";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import type { ControlPlaneLogType } from "../lib/control-plane-logs.ts";
+import { auditLogTypes, type ControlPlaneLogType } from "../lib/control-plane-logs.ts";
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import { serviceTrust } from "../lib/iam/trust.ts";
 import { kubeconfig, withProfile } from "../lib/kubeconfig.ts";
-import { lengthSafe } from "../lib/names.ts";
+import type { Tags } from "../lib/labels.ts";
+import { clusterNames } from "../lib/names.ts";
+import { admitNetwork, makeAdministrator, requireReachable } from "./cluster-access.ts";
 import { EncryptionKey } from "./encryption-key.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { ServiceRole } from "./service-role.ts";
 
-/** How the Kubernetes API can be reached. */
-interface EndpointAccess {
-  readonly public: boolean;
-  /** Networks that the public endpoint admits; at least one when it is public. */
-  readonly publicCidrs: readonly string[];
-  readonly private: boolean;
-  /** Connected networks that may use the private endpoint; the VPC's own nodes always may. */
-  readonly privateCidrs: readonly string[];
-}
-
 export interface HubClusterArgs {
-  /** Name of the EKS cluster. */
-  readonly clusterName: string;
-  /** Kubernetes minor version. */
-  readonly kubernetesVersion: string;
+  /** Where the cluster runs: a `Network`, or the IDs of one that exists. */
   readonly network: ClusterNetwork;
-  readonly endpoint: EndpointAccess;
-  /** ARNs of IAM principals that become cluster administrators. */
-  readonly admins: readonly string[];
-  /** Name of the role of the control plane. */
-  readonly roleName: string;
-  readonly permissionsBoundary: string | undefined;
-  /** Log group of the control plane; EKS fixes its name: `/aws/eks/<cluster>/cluster`. */
-  readonly logGroupName: string;
-  /** Logs that the control plane writes there; none is allowed. */
-  readonly logTypes: readonly ControlPlaneLogType[];
-  readonly logRetentionInDays: number;
-  /** Alias of the key that encrypts Kubernetes secrets. */
-  readonly keyAlias: string;
-  readonly keyDeletionWindowInDays: number;
-  readonly deletionProtection: boolean;
-  /** Pulumi refuses to delete the cluster, its add-ons and its key. Access of administrators is never protected. */
-  readonly protect: boolean;
-  /** Profile that the stack's AWS provider uses (`aws:profile`), for tokens of the Kubernetes API. Default: the ambient identity. */
-  readonly awsProfile: string | undefined;
-  readonly region: pulumi.Input<string>;
-  readonly partition: pulumi.Input<string>;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * Kubernetes minor version: `kubernetesVersion` of Pulumi.yaml. components/versions.ts lists the supported ones.
+   * @example "1.35"
+   */
+  readonly version: string;
+  /**
+   * ARNs of IAM roles and users that become cluster administrators: `clusterAdmins` of Pulumi.yaml.
+   * @default none: whoever makes the cluster is one already
+   */
+  readonly admins?: readonly string[];
+  /**
+   * Name of the EKS cluster. Role, log group and key are called after it; the role's name limits it to 56 characters.
+   * @default the component's name
+   */
+  readonly clusterName?: string;
+  /**
+   * Whether the Kubernetes API has a public endpoint. Without it, Pulumi must run where it reaches the VPC.
+   * @default false
+   */
+  readonly endpointPublicAccess?: boolean;
+  /**
+   * Networks (CIDR) that the public endpoint admits. Required with `endpointPublicAccess`: EKS's own default is the whole internet.
+   * @default none
+   */
+  readonly endpointPublicAccessCidrs?: readonly string[];
+  /**
+   * Whether the Kubernetes API has an endpoint inside the VPC.
+   * @default true
+   */
+  readonly endpointPrivateAccess?: boolean;
+  /**
+   * Networks (CIDR) connected to the VPC that may use the private endpoint. The VPC's own nodes always may.
+   * @default none
+   */
+  readonly endpointPrivateAccessCidrs?: readonly string[];
+  /**
+   * ARN of a policy that is the permissions boundary of the control plane's role.
+   * @default none
+   */
+  readonly permissionsBoundary?: string | undefined;
+  /**
+   * Logs that the control plane writes to CloudWatch: any of api, audit, authenticator, controllerManager and scheduler.
+   * @default ["audit", "authenticator"]
+   */
+  readonly logTypes?: readonly ControlPlaneLogType[];
+  /**
+   * Days for which these logs are kept, one of CloudWatch's values.
+   * @default 90
+   */
+  readonly logRetentionDays?: number;
+  /**
+   * Days between the deletion of the key that encrypts Kubernetes secrets and its end, 7 to 30.
+   * @default 30
+   */
+  readonly kmsDeletionWindowDays?: number | undefined;
+  /**
+   * EKS refuses to delete the cluster while this is true.
+   * @default false
+   */
+  readonly deletionProtection?: boolean;
+  /**
+   * Pulumi refuses to delete the cluster, its add-ons and its key while this is true. Access of administrators is never protected.
+   * @default the component's own option `protect`
+   */
+  readonly protect?: boolean | undefined;
+  /**
+   * Profile of the AWS configuration with which tokens of the Kubernetes API are asked for.
+   * @default `aws:profile` of the stack; without it the ambient identity
+   */
+  readonly awsProfile?: string | undefined;
+  /**
+   * Tags of every AWS resource of the cluster.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** The hub's control plane: EKS with access entries only, encrypted secrets, logs and an OIDC provider. */
+/**
+ * The hub's control plane: EKS with access entries only, encrypted secrets, logs and an OIDC provider.
+ * @throws RunError when nobody could reach the Kubernetes API, or everybody could
+ * @example
+ * const network = new Network("hub");
+ * const cluster = new HubCluster("hub", { network, version: "1.35", admins });
+ * new HubNodes("hub-nodes", { cluster }, { dependsOn: [network] });
+ */
 export class HubCluster extends pulumi.ComponentResource {
   /** The underlying cluster, for node groups. */
   readonly cluster: eks.Cluster;
+  /** Where it runs. */
+  readonly network: ClusterNetwork;
+  /** Kubernetes minor version that was asked for. */
+  readonly version: string;
+  /** Name of the EKS cluster that was asked for: known before there is one. */
+  readonly clusterName: string;
+  /** Name of the EKS cluster; known when it is there. */
   readonly name: pulumi.Output<string>;
+  /** ARN of the EKS cluster. */
   readonly arn: pulumi.Output<string>;
+  /** URL of the Kubernetes API. */
   readonly endpoint: pulumi.Output<string>;
   /** CA bundle, PEM in base64. */
   readonly certificateAuthority: pulumi.Output<string>;
+  /** IAM's OIDC provider for the cluster, and the issuer without `https://`: what an `IrsaRole` takes. */
   readonly oidc: { readonly providerArn: pulumi.Output<string>; readonly issuer: pulumi.Output<string> };
   /** Kubernetes provider with the deployer's identity. */
   readonly provider: kubernetes.Provider;
@@ -68,26 +127,34 @@ export class HubCluster extends pulumi.ComponentResource {
 
   constructor(name: string, args: HubClusterArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HubCluster", name, {}, opts);
-    const { network, endpoint, tags, protect, clusterName, kubernetesVersion } = args;
+    const { network, version, admins = [], clusterName = name, tags } = args;
+    const { endpointPublicAccess = false, endpointPublicAccessCidrs = [], endpointPrivateAccess = true } = args;
+    requireReachable(endpointPublicAccess, endpointPublicAccessCidrs, endpointPrivateAccess);
+    const names = clusterNames(clusterName);
+    const protect = args.protect === undefined ? {} : { protect: args.protect };
+    const { partition } = aws.getPartitionOutput({}, { parent: this });
+    const { region } = aws.getRegionOutput({}, { parent: this });
+    this.network = network;
+    this.version = version;
+    this.clusterName = clusterName;
     const key = new EncryptionKey(
       `${name}-secrets`,
       {
         description: `Kubernetes secrets of ${clusterName}`,
-        alias: args.keyAlias,
-        deletionWindowInDays: args.keyDeletionWindowInDays,
+        alias: names.clusterKeyAlias,
+        kmsDeletionWindowDays: args.kmsDeletionWindowDays,
         tags,
-        protect,
+        protect: args.protect,
       },
       { parent: this },
     );
     const role = new ServiceRole(
       `${name}-control-plane`,
       {
-        roleName: args.roleName,
+        roleName: names.clusterRole,
         description: `Control plane of ${clusterName}`,
         trust: serviceTrust("eks.amazonaws.com", ["sts:AssumeRole", "sts:TagSession"]),
         managedPolicies: managedPolicies.cluster,
-        partition: args.partition,
         permissionsBoundary: args.permissionsBoundary,
         tags,
       },
@@ -96,64 +163,67 @@ export class HubCluster extends pulumi.ComponentResource {
     // Made here, because EKS would make one that never expires and stays behind.
     const logGroup = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
-      { name: args.logGroupName, retentionInDays: args.logRetentionInDays, tags },
+      { name: names.clusterLogGroup, retentionInDays: args.logRetentionDays ?? 90, tags },
       { parent: this },
     );
     this.cluster = new eks.Cluster(
       name,
       {
         name: clusterName,
-        version: kubernetesVersion,
+        version,
         authenticationMode: eks.AuthenticationMode.Api,
         serviceRole: role.role,
         vpcId: network.vpcId,
         publicSubnetIds: network.publicSubnetIds,
         privateSubnetIds: network.privateSubnetIds,
-        endpointPublicAccess: endpoint.public,
-        endpointPrivateAccess: endpoint.private,
-        ...(endpoint.public ? { publicAccessCidrs: [...endpoint.publicCidrs] } : {}),
+        endpointPublicAccess,
+        endpointPrivateAccess,
+        ...(endpointPublicAccess ? { publicAccessCidrs: [...endpointPublicAccessCidrs] } : {}),
         encryptionConfigKeyArn: key.arn,
-        enabledClusterLogTypes: [...args.logTypes],
+        enabledClusterLogTypes: [...(args.logTypes ?? auditLogTypes)],
         // Given, so that AWS_PROFILE of whoever runs Pulumi is not taken into the state of the component's own Kubernetes provider.
         providerCredentialOpts: {},
         // Nodes come from a managed node group, which uses the cluster's own security group.
         skipDefaultNodeGroup: true,
         skipDefaultSecurityGroups: true,
-        deletionProtection: args.deletionProtection,
+        deletionProtection: args.deletionProtection ?? false,
         // Extended support costs six times as much and starts by itself; a fleet follows the versions.
         upgradePolicy: { supportType: "STANDARD" },
-        kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy", kubernetesVersion) },
-        vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni", kubernetesVersion), enableNetworkPolicy: true },
+        kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy") },
+        vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni"), enableNetworkPolicy: true },
         // CoreDNS needs nodes: it comes with them (HubNodes).
         corednsAddonOptions: { enabled: false },
-        tags: { ...tags },
+        ...(tags && { tags: { ...tags } }),
       },
-      { parent: this, protect, dependsOn: [role, logGroup] },
+      { parent: this, ...protect, dependsOn: [role, logGroup] },
     );
     const { eksCluster } = this.cluster;
     this.name = eksCluster.apply((cluster) => cluster.name);
     this.arn = eksCluster.apply((cluster) => cluster.arn);
     this.endpoint = eksCluster.apply((cluster) => cluster.endpoint);
     this.certificateAuthority = eksCluster.apply((cluster) => cluster.certificateAuthority.data);
-    for (const cidr of endpoint.privateCidrs) this.admit(name, cidr, tags);
+    const accessible = { component: this, id: name, name: this.name, tags };
+    const securityGroupId = eksCluster.apply((cluster) => cluster.vpcConfig.clusterSecurityGroupId);
+    for (const cidr of args.endpointPrivateAccessCidrs ?? []) admitNetwork(accessible, securityGroupId, cidr);
     const oidcProvider = new aws.iam.OpenIdConnectProvider(
       `${name}-oidcProvider`,
       // Without thumbprints, which IAM looks up itself; @pulumi/eks would ask the issuer for one, in previews too, and set no tags.
       { clientIdLists: ["sts.amazonaws.com"], url: this.cluster.oidcProviderUrl, tags },
       // Fleets made before this have it below the cluster.
-      { parent: this, protect, aliases: [{ parent: this.cluster }] },
+      { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
-    const access = args.admins.flatMap((principalArn) => this.admin(name, principalArn, args));
+    const access = admins.flatMap((principalArn) => makeAdministrator(accessible, principalArn, partition));
+    const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,
       // The cluster secret changes in place: a replaced one would be missing for a moment, and Flux would fail on every variable.
-      { kubeconfig: this.deployersKubeconfig(args.awsProfile), enableSecretMutable: true },
+      { kubeconfig: this.deployersKubeconfig(awsProfile), enableSecretMutable: true },
       // The deployer may be one of the administrators: its access is there before what needs it, and after.
       { parent: this, dependsOn: access },
     );
     this.kubeconfig = pulumi
-      .all([this.name, args.region, this.endpoint, this.certificateAuthority])
+      .all([this.name, region, this.endpoint, this.certificateAuthority])
       .apply(([cluster, region, server, certificateAuthority]) =>
         kubeconfig({ name: cluster, region, endpoint: server, certificateAuthority }),
       );
@@ -166,53 +236,8 @@ export class HubCluster extends pulumi.ComponentResource {
     return profile === undefined ? kubeconfigJson : kubeconfigJson.apply((json) => withProfile(json, profile));
   }
 
-  /** EKS's default version of an add-on for the Kubernetes version: it follows an upgrade, and changes only when AWS says so. */
-  addonVersion(addonName: string, kubernetesVersion: string): pulumi.Output<string> {
-    return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion }, { parent: this }).version;
-  }
-
-  /**
-   * Lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the endpoint's
-   * interfaces, admits its own members only (EKS User Guide, "Cluster API server endpoint").
-   */
-  private admit(name: string, cidr: string, tags: HubClusterArgs["tags"]): aws.vpc.SecurityGroupIngressRule {
-    return new aws.vpc.SecurityGroupIngressRule(
-      `${name}-api-from-${cidr.replaceAll(/[./]/g, "-")}`,
-      {
-        securityGroupId: this.cluster.eksCluster.apply((cluster) => cluster.vpcConfig.clusterSecurityGroupId),
-        description: "Kubernetes API from a connected network",
-        ipProtocol: "tcp",
-        fromPort: 443,
-        toPort: 443,
-        cidrIpv4: cidr,
-        tags: { ...tags },
-      },
-      { parent: this, protect: false },
-    );
-  }
-
-  /**
-   * Makes a principal an administrator. Not by the cluster's `accessEntries`: what is below the cluster inherits its protection,
-   * and an administrator who leaves must be removable. Logical names come from the ARN alone.
-   */
-  private admin(
-    name: string,
-    principalArn: string,
-    { partition, tags }: Pick<HubClusterArgs, "partition" | "tags">,
-  ): pulumi.Resource[] {
-    const key = lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60);
-    const opts = { parent: this, protect: false };
-    const entry = new aws.eks.AccessEntry(`${name}-${key}`, { clusterName: this.name, principalArn, tags }, opts);
-    const association = new aws.eks.AccessPolicyAssociation(
-      `${name}-${key}-admin`,
-      {
-        clusterName: this.name,
-        principalArn: entry.principalArn,
-        policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`,
-        accessScope: { type: "cluster" },
-      },
-      { ...opts, dependsOn: [entry] },
-    );
-    return [entry, association];
+  /** EKS's default version of an add-on for the cluster's Kubernetes version: it follows an upgrade, and changes only when AWS says so. */
+  addonVersion(addonName: string): pulumi.Output<string> {
+    return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion: this.version }, { parent: this }).version;
   }
 }

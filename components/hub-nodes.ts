@@ -3,46 +3,97 @@ import * as eks from "@pulumi/eks";
 import * as pulumi from "@pulumi/pulumi";
 import { managedPolicies } from "../lib/iam/deployer.ts";
 import { serviceTrust } from "../lib/iam/trust.ts";
-import { nodeGroupName as digestedName, sameFixedFields } from "../lib/node-groups.ts";
+import type { Tags } from "../lib/labels.ts";
+import { clusterNames } from "../lib/names.ts";
+import { nodeGroupName as digestedName, type FixedNodeFields, sameFixedFields } from "../lib/node-groups.ts";
 import type { HubCluster } from "./hub-cluster.ts";
 import { ServiceRole } from "./service-role.ts";
 
 export interface HubNodesArgs {
+  /** The cluster that the nodes join. Their Kubernetes version is its own. */
   readonly cluster: HubCluster;
-  /** Name of the launch template, and the beginning of the node group's. */
-  readonly nodeGroupName: string;
-  readonly kubernetesVersion: string;
-  /** Subnets with a way out. */
-  readonly subnetIds: pulumi.Input<string>[];
-  readonly instanceTypes: readonly string[];
-  readonly capacityType: "ON_DEMAND" | "SPOT";
-  /** An Amazon Linux 2023 AMI type that fits the instance types. */
-  readonly amiType: string;
-  /** Release of the AMI, of the Kubernetes version. Default (empty): the newest when the group is made, and no other by itself. */
-  readonly releaseVersion: string;
-  /** Root volume in GiB. */
-  readonly diskSize: number;
-  /** `desired` is the number of nodes that a new group begins with. */
-  readonly scaling: { readonly min: number; readonly desired: number; readonly max: number };
-  readonly roleName: string;
-  readonly permissionsBoundary: string | undefined;
-  readonly partition: pulumi.Input<string>;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * Name of the launch template, and the beginning of the node group's.
+   * @default `<name of the EKS cluster>-nodes`
+   */
+  readonly nodeGroupName?: string;
+  /**
+   * Subnets with a way out to AWS, Git and the chart repositories.
+   * @default the `nodeSubnetIds` of the cluster's network
+   */
+  readonly subnetIds?: pulumi.Input<string>[];
+  /**
+   * EC2 instance types, in order of preference.
+   * @default ["m6i.large"]
+   */
+  readonly instanceTypes?: readonly string[];
+  /**
+   * ON_DEMAND or SPOT.
+   * @default "ON_DEMAND"
+   */
+  readonly capacityType?: "ON_DEMAND" | "SPOT";
+  /**
+   * An Amazon Linux 2023 AMI type that fits the instance types: AL2023_x86_64_STANDARD or AL2023_ARM_64_STANDARD.
+   * @default "AL2023_x86_64_STANDARD"
+   */
+  readonly amiType?: string;
+  /**
+   * Release of the nodes' AMI, of the cluster's Kubernetes version. Another one rolls the nodes, one after another.
+   * @default the newest when the group is made, and no other by itself
+   * @example "1.35.2-20261101"
+   */
+  readonly releaseVersion?: string;
+  /**
+   * Root volume in GiB, encrypted gp3.
+   * @default 50
+   */
+  readonly diskSize?: number;
+  /**
+   * Least number of nodes.
+   * @default 2
+   */
+  readonly min?: number;
+  /**
+   * Number of nodes that a new group begins with, between `min` and `max`. Afterwards it is an autoscaler's: a change here does nothing.
+   * @default `min`
+   */
+  readonly desired?: number;
+  /**
+   * Greatest number of nodes.
+   * @default 4
+   */
+  readonly max?: number;
+  /**
+   * ARN of a policy that is the permissions boundary of the nodes' role.
+   * @default none
+   */
+  readonly permissionsBoundary?: string | undefined;
+  /**
+   * Tags of role, launch template, instances, volumes and node group. Instances and volumes get no default tags of the AWS provider.
+   * @default none of its own; what the AWS provider tags has its `aws:defaultTags`
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** The hub's managed node group, and CoreDNS, which is the first thing that needs nodes. */
+/**
+ * The hub's managed node group, and CoreDNS, which is the first thing that needs nodes.
+ * @example
+ * new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
+ */
 export class HubNodes extends pulumi.ComponentResource {
   constructor(name: string, args: HubNodesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HubNodes", name, {}, opts);
-    const { cluster, nodeGroupName, tags } = args;
+    const { cluster, tags, diskSize = 50, min = 2, desired = min, max = 4 } = args;
+    const names = clusterNames(cluster.clusterName);
+    const { nodeGroupName = names.nodeGroup, subnetIds = cluster.network.nodeSubnetIds } = args;
+    const { instanceTypes = ["m6i.large"], capacityType = "ON_DEMAND", amiType = "AL2023_x86_64_STANDARD" } = args;
     const role = new ServiceRole(
       `${name}-node`,
       {
-        roleName: args.roleName,
+        roleName: names.nodeRole,
         description: `Nodes of ${nodeGroupName}`,
         trust: serviceTrust("ec2.amazonaws.com"),
         managedPolicies: managedPolicies.node,
-        partition: args.partition,
         permissionsBoundary: args.permissionsBoundary,
         tags,
       },
@@ -57,7 +108,7 @@ export class HubNodes extends pulumi.ComponentResource {
           // The root device of Amazon Linux 2023.
           {
             deviceName: "/dev/xvda",
-            ebs: { volumeSize: args.diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+            ebs: { volumeSize: diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
           },
         ],
         // One hop: pods that don't use the host's network can't take the node's role from the metadata service.
@@ -74,19 +125,19 @@ export class HubNodes extends pulumi.ComponentResource {
       `${name}-group`,
       {
         cluster: cluster.cluster,
-        nodeGroupName: this.groupName(args),
+        nodeGroupName: this.groupName(cluster, nodeGroupName, { instanceTypes, capacityType, amiType }, subnetIds),
         nodeRoleArn: role.arn,
-        subnetIds: args.subnetIds,
-        instanceTypes: [...args.instanceTypes],
-        capacityType: args.capacityType,
-        amiType: args.amiType,
-        version: args.kubernetesVersion,
+        subnetIds,
+        instanceTypes: [...instanceTypes],
+        capacityType,
+        amiType,
+        version: cluster.version,
         ...(args.releaseVersion ? { releaseVersion: args.releaseVersion } : {}),
         // `desired` counts when the group is made; from then on it is an autoscaler's.
         ignoreScalingChanges: true,
-        scalingConfig: { minSize: args.scaling.min, desiredSize: args.scaling.desired, maxSize: args.scaling.max },
+        scalingConfig: { minSize: min, desiredSize: desired, maxSize: max },
         launchTemplate: { id: template.id, version: template.latestVersion.apply(String) },
-        tags: { ...tags },
+        ...(tags && { tags: { ...tags } }),
       },
       { parent: this },
     );
@@ -95,7 +146,7 @@ export class HubNodes extends pulumi.ComponentResource {
       {
         clusterName: cluster.name,
         addonName: "coredns",
-        addonVersion: cluster.addonVersion("coredns", args.kubernetesVersion),
+        addonVersion: cluster.addonVersion("coredns"),
         resolveConflictsOnCreate: "OVERWRITE",
         resolveConflictsOnUpdate: "OVERWRITE",
         tags,
@@ -109,8 +160,12 @@ export class HubNodes extends pulumi.ComponentResource {
    * The name follows from the fields that EKS can't change, so another kind of nodes is another group: Pulumi makes it first, and EKS
    * drains the former. A group from before there were digests keeps its name as long as it has the wanted fields.
    */
-  private groupName({ cluster, nodeGroupName, ...args }: HubNodesArgs): pulumi.Output<string> {
-    const clusterName = cluster.name;
+  private groupName(
+    { name: clusterName }: HubCluster,
+    nodeGroupName: string,
+    kind: FixedNodeFields,
+    subnets: pulumi.Input<string>[],
+  ): pulumi.Output<string> {
     const { names } = aws.eks.getNodeGroupsOutput({ clusterName }, { parent: this });
     const first = pulumi
       .all([names, clusterName])
@@ -119,8 +174,8 @@ export class HubNodes extends pulumi.ComponentResource {
           ? aws.eks.getNodeGroup({ clusterName: cluster, nodeGroupName }, { parent: this })
           : undefined,
       );
-    return pulumi.all([first, pulumi.all(args.subnetIds)]).apply(([existing, subnetIds]) => {
-      const fields = { ...args, subnetIds };
+    return pulumi.all([first, pulumi.all(subnets)]).apply(([existing, subnetIds]) => {
+      const fields = { ...kind, subnetIds };
       const stays = existing !== undefined && existing.status !== "DELETING" && sameFixedFields(existing, fields);
       return stays ? nodeGroupName : digestedName(nodeGroupName, fields);
     });

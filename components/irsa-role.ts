@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { WorkloadIdentity } from "../lib/bridge.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import { type ServiceAccountRef, serviceAccountTrust } from "../lib/iam/trust.ts";
+import type { Tags } from "../lib/labels.ts";
 
 /** The IAM OIDC provider of a cluster and its issuer, both as the cluster reports them. */
 interface OidcIssuerArgs {
@@ -11,28 +12,47 @@ interface OidcIssuerArgs {
 }
 
 export interface IrsaRoleArgs {
-  /** Physical name of the role, at most 64 characters. */
-  readonly roleName: string;
+  /**
+   * Name of the role in IAM, at most 64 characters.
+   * @default the component's name
+   */
+  readonly roleName?: string;
+  /** What the role is for, as IAM shows it. */
   readonly description: string;
+  /** The cluster's OIDC provider and issuer: `oidc` of a `HubCluster`. */
   readonly oidc: OidcIssuerArgs;
   /** The only service account that may assume the role. */
   readonly subject: ServiceAccountRef;
   /** What the role may do. */
   readonly policy: pulumi.Input<PolicyDocument>;
-  /** Permissions boundary. Default: none. */
-  readonly permissionsBoundary: string | undefined;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * ARN of a policy that is the role's permissions boundary.
+   * @default none
+   */
+  readonly permissionsBoundary?: string | undefined;
+  /**
+   * Tags of the role.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** An IAM role for one Kubernetes service account (IRSA). */
+/**
+ * An IAM role for one Kubernetes service account (IRSA).
+ * @throws RangeError when the subject is no Kubernetes name, or the provider is another issuer's
+ * @example
+ * const subject = { namespace: "shop", serviceAccount: "orders" };
+ * const role = new IrsaRole("shop-orders", { description: "Orders of the shop", oidc: cluster.oidc, subject, policy });
+ */
 export class IrsaRole extends pulumi.ComponentResource {
   /** ARN of the role; known when its policy is attached, so whoever gets it can use it at once. */
   readonly arn: pulumi.Output<string>;
+  /** The role and the service account that it belongs to. */
   readonly identity: pulumi.Output<WorkloadIdentity>;
 
   constructor(name: string, args: IrsaRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:IrsaRole", name, {}, opts);
-    const { roleName, description, subject, permissionsBoundary, tags } = args;
+    const { roleName = name, description, subject, permissionsBoundary, tags } = args;
     const trust = pulumi.output(args.oidc).apply((issuer) => serviceAccountTrust(issuer, subject));
     const role = new aws.iam.Role(
       `${name}-role`,
@@ -40,7 +60,7 @@ export class IrsaRole extends pulumi.ComponentResource {
         name: roleName,
         description,
         assumeRolePolicy: pulumi.jsonStringify(trust),
-        ...(permissionsBoundary ? { permissionsBoundary } : {}),
+        permissionsBoundary,
         tags,
       },
       { parent: this },

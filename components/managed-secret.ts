@@ -1,31 +1,48 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import type { Tags } from "../lib/labels.ts";
 
 export interface ManagedSecretArgs {
-  /** Name in Secrets Manager. */
-  readonly secretName: string;
+  /**
+   * Name in Secrets Manager, at most 512 characters.
+   * @default the component's name
+   */
+  readonly secretName?: string;
+  /** What the secret opens, and for whom. */
   readonly description: string;
-  /** Members of the JSON object that is stored. */
+  /** Members of the JSON object that is stored; always secret in Pulumi's state. */
   readonly value: Readonly<Record<string, pulumi.Input<string>>>;
-  /** ARN of the customer managed key that encrypts it. */
+  /** ARN of the customer managed key that encrypts it, such as an `EncryptionKey`'s. */
   readonly keyArn: pulumi.Input<string>;
-  /** Days for which it can be restored after deletion: 0, or 7 to 30. */
-  readonly recoveryWindowInDays: number;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * Days for which the secret can be restored after its deletion: 7 to 30, or 0 to delete it at once.
+   * @default 30
+   */
+  readonly secretRecoveryWindowDays?: number;
+  /**
+   * Tags of the secret.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** A JSON secret in Secrets Manager with its value. */
+/**
+ * A JSON secret in Secrets Manager with its value.
+ * @example
+ * const login = new ManagedSecret("shop-database", { description: "Login of the shop", value: { password }, keyArn: key.arn });
+ */
 export class ManagedSecret extends pulumi.ComponentResource {
   /** Name of the secret; known when it has its value. */
   readonly secretName: pulumi.Output<string>;
+  /** ARN of the secret, with the six random characters that Secrets Manager puts at its end. */
   readonly arn: pulumi.Output<string>;
 
   constructor(name: string, args: ManagedSecretArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ManagedSecret", name, {}, opts);
-    const { secretName, description, keyArn, recoveryWindowInDays, tags } = args;
+    const { secretName = name, description, keyArn, secretRecoveryWindowDays = 30, tags } = args;
     const secret = new aws.secretsmanager.Secret(
       `${name}-secret`,
-      { name: secretName, description, kmsKeyId: keyArn, recoveryWindowInDays, tags },
+      { name: secretName, description, kmsKeyId: keyArn, recoveryWindowInDays: secretRecoveryWindowDays, tags },
       { parent: this },
     );
     const version = new aws.secretsmanager.SecretVersion(

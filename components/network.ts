@@ -1,6 +1,7 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import { parseCidr, zoneSubnets } from "../lib/cidr.ts";
+import type { Tags } from "../lib/labels.ts";
 import { userError } from "./user-error.ts";
 
 /** Zones in which EKS has no control planes (EKS User Guide, "Subnet requirements"), by zone ID. */
@@ -9,30 +10,54 @@ const zonesWithoutEks = ["cac1-az3", "use1-az3", "usw1-az2"];
 export type NatGateways = "single" | "per-zone" | "none";
 
 export interface NetworkArgs {
-  /** IPv4 block of the VPC, /16 to /24. */
-  readonly cidr: string;
-  /** Number of availability zones. */
-  readonly zoneCount: number;
-  /** Names of the zones. Default: the first ones of the region that EKS supports. */
-  readonly zoneNames: readonly string[];
-  /** Block of each zone's private subnet. Default (empty): a quarter of the VPC each. */
-  readonly privateCidrs: readonly string[];
-  /** Block of each zone's public subnet. Default (empty): a sixteenth of the VPC each. */
-  readonly publicCidrs: readonly string[];
-  readonly natGateways: NatGateways;
-  readonly region: pulumi.Input<string>;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * IPv4 block of the VPC, /16 to /24.
+   * @default "10.0.0.0/16"
+   */
+  readonly cidr?: string;
+  /**
+   * Number of availability zones, 2 or 3: EKS wants subnets in two at least.
+   * @default 2
+   */
+  readonly zones?: number;
+  /**
+   * Names of the zones, as many as `zones`.
+   * @default the first ones of the region that EKS supports
+   * @example ["eu-central-1a", "eu-central-1b"]
+   */
+  readonly availabilityZones?: readonly string[];
+  /**
+   * Block of each zone's private subnet.
+   * @default a quarter of the VPC for each zone
+   */
+  readonly privateSubnetCidrs?: readonly string[];
+  /**
+   * Block of each zone's public subnet.
+   * @default a sixteenth of the VPC for each zone
+   */
+  readonly publicSubnetCidrs?: readonly string[];
+  /**
+   * `single` (one for all zones), `per-zone` (survives the loss of a zone) or `none` (nodes run in the public subnets).
+   * @default "single"
+   */
+  readonly natGateways?: NatGateways;
+  /**
+   * Tags of everything in the network, besides `Name`.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** What a cluster needs to know of its network. */
+/** What a cluster needs to know of its network: a `Network`, or the IDs of one that exists. */
 export interface ClusterNetwork {
+  /** ID of the VPC. */
   readonly vpcId: pulumi.Input<string>;
+  /** Subnets of control plane and nodes, in two zones at least. */
   readonly privateSubnetIds: pulumi.Input<string>[];
+  /** Subnets of public load balancers; may be none. */
   readonly publicSubnetIds: pulumi.Input<string>[];
-  /** Subnets for nodes: with a way out. */
+  /** Subnets for nodes: with a way out to AWS, Git and the chart repositories. */
   readonly nodeSubnetIds: pulumi.Input<string>[];
-  /** Fixed public addresses of the way out, as CIDRs. */
-  readonly egressCidrs: pulumi.Input<string>[];
 }
 
 /** Names of the zones of the region in which EKS has control planes, also for spokes. */
@@ -47,26 +72,39 @@ export function eksZones(opts?: pulumi.InvokeOutputOptions): pulumi.Output<strin
   ).names;
 }
 
-/** A VPC with a public and a private subnet in each zone, and a way out for the nodes. */
+/**
+ * A VPC with a public and a private subnet in each zone, and a way out for the nodes.
+ * @throws RunError when the region has fewer zones for EKS than `zones`
+ * @throws RangeError when `cidr` is no IPv4 network that can be divided
+ * @example
+ * const network = new Network("shop", { cidr: "10.20.0.0/16", natGateways: "per-zone" });
+ */
 export class Network extends pulumi.ComponentResource implements ClusterNetwork {
+  /** ID of the VPC. */
   readonly vpcId: pulumi.Output<string>;
+  /** Private subnets, one in each zone. */
   readonly privateSubnetIds: pulumi.Output<string>[];
+  /** Public subnets, one in each zone. */
   readonly publicSubnetIds: pulumi.Output<string>[];
+  /** The private subnets, or the public ones where there is no NAT gateway. */
   readonly nodeSubnetIds: pulumi.Output<string>[];
+  /** Public addresses of the NAT gateways, as CIDRs: by these everything in private subnets is seen outside. */
   readonly egressCidrs: pulumi.Output<string>[];
   /** {@link eksZones}: all that there are, not only those of the subnets. */
   readonly availabilityZones: pulumi.Output<string[]>;
 
-  constructor(name: string, args: NetworkArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: NetworkArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:Network", name, {}, opts);
     const child = { parent: this };
     const tagged = (suffix: string) => ({ ...args.tags, Name: `${name}-${suffix}` });
-    const zones = Array.from({ length: args.zoneCount }, (_, index) => index);
+    const { cidr = "10.0.0.0/16", zones: zoneCount = 2, availabilityZones = [], natGateways: nat = "single" } = args;
+    const zones = Array.from({ length: zoneCount }, (_, index) => index);
     this.availabilityZones = eksZones({ parent: this });
-    const zoneNames = args.zoneNames.length > 0 ? args.zoneNames : this.availabilityZones;
+    const zoneNames = availabilityZones.length > 0 ? availabilityZones : this.availabilityZones;
+    const { region } = aws.getRegionOutput({}, { parent: this });
     const vpc = new aws.ec2.Vpc(
       `${name}-vpc`,
-      { cidrBlock: args.cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tagged("vpc") },
+      { cidrBlock: cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tagged("vpc") },
       child,
     );
     // Adopted to take its rules away: nothing should run in a group that it did not choose.
@@ -78,8 +116,8 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
         `${name}-${kind}-${zone}`,
         {
           vpcId: vpc.id,
-          cidrBlock: subnetCidr(args, kind, zone),
-          availabilityZone: pulumi.output(zoneNames).apply((names) => zoneName(names, zone, args.zoneCount)),
+          cidrBlock: subnetCidr(cidr, args, kind, zone),
+          availabilityZone: pulumi.output(zoneNames).apply((names) => zoneName(names, zone, zoneCount)),
           mapPublicIpOnLaunch: kind === "public",
           // Read by the AWS Load Balancer Controller to place load balancers.
           tags: {
@@ -117,18 +155,18 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
         { ...child, dependsOn: [internetRoute] },
       );
     };
-    const natZones = { single: zones.slice(0, 1), "per-zone": zones, none: [] }[args.natGateways];
+    const natZones = { single: zones.slice(0, 1), "per-zone": zones, none: [] }[nat];
     const natGateways = natZones.flatMap((zone) => {
       const home = publicSubnets[zone];
       return home ? [natGateway(zone, home)] : [];
     });
     const privateTables = privateSubnets.map((privateSubnet, zone) => routeTable(`private-${zone}`, [privateSubnet]));
     for (const [zone, table] of privateTables.entries()) {
-      const nat = natGateways[zone] ?? natGateways[0];
-      if (!nat) continue;
+      const way = natGateways[zone] ?? natGateways[0];
+      if (!way) continue;
       new aws.ec2.Route(
         `${name}-private-${zone}-nat`,
-        { routeTableId: table.id, destinationCidrBlock: "0.0.0.0/0", natGatewayId: nat.id },
+        { routeTableId: table.id, destinationCidrBlock: "0.0.0.0/0", natGatewayId: way.id },
         child,
       );
     }
@@ -138,7 +176,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       {
         vpcId: vpc.id,
         vpcEndpointType: "Gateway",
-        serviceName: pulumi.interpolate`com.amazonaws.${args.region}.s3`,
+        serviceName: pulumi.interpolate`com.amazonaws.${region}.s3`,
         routeTableIds: [publicTable, ...privateTables].map(({ id }) => id),
         tags: tagged("s3"),
       },
@@ -148,7 +186,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
     this.vpcId = vpc.id;
     this.privateSubnetIds = privateSubnets.map(({ id }) => id);
     this.publicSubnetIds = publicSubnets.map(({ id }) => id);
-    this.nodeSubnetIds = args.natGateways === "none" ? this.publicSubnetIds : this.privateSubnetIds;
+    this.nodeSubnetIds = nat === "none" ? this.publicSubnetIds : this.privateSubnetIds;
     this.egressCidrs = addresses.map(({ publicIp }) => pulumi.interpolate`${publicIp}/32`);
     this.registerOutputs({
       vpcId: this.vpcId,
@@ -166,11 +204,11 @@ function zoneName(names: readonly string[], zone: number, count: number): string
   );
 }
 
-function subnetCidr(args: NetworkArgs, kind: "private" | "public", zone: number): string {
-  const given = (kind === "private" ? args.privateCidrs : args.publicCidrs)[zone];
+function subnetCidr(cidr: string, args: NetworkArgs, kind: "private" | "public", zone: number): string {
+  const given = (kind === "private" ? args.privateSubnetCidrs : args.publicSubnetCidrs)?.[zone];
   if (given !== undefined) return given;
-  const vpc = parseCidr(args.cidr);
-  if (!vpc) throw new RangeError(`cidr must be an IPv4 network, got ${args.cidr}`);
+  const vpc = parseCidr(cidr);
+  if (!vpc) throw new RangeError(`cidr must be an IPv4 network such as 10.0.0.0/16, got ${cidr}`);
   const { privateCidr, publicCidr } = zoneSubnets(vpc, zone);
   return kind === "private" ? privateCidr : publicCidr;
 }

@@ -2,11 +2,16 @@ import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { inBase64 } from "../lib/bridge.ts";
 import { watchLabel } from "../lib/labels.ts";
+import { namespaces } from "../lib/names.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../lib/registries.ts";
 
 export interface RegistryCredentialsArgs {
-  /** Namespace of Flux. */
-  readonly namespace: pulumi.Input<string>;
+  /**
+   * Namespace of Flux.
+   * @default "flux-system"
+   */
+  readonly namespace?: pulumi.Input<string>;
+  /** What mirrors are read with; empty members where everybody may. */
   readonly credentials: pulumi.Output<RegistryCredentials>;
 }
 
@@ -17,7 +22,7 @@ export interface RegistryCredentialsArgs {
 export class RegistryCredentialsSecret extends pulumi.ComponentResource {
   constructor(name: string, args: RegistryCredentialsArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:RegistryCredentialsSecret", name, {}, opts);
-    const { namespace, credentials } = args;
+    const { namespace = namespaces.flux, credentials } = args;
     new kubernetes.core.v1.Secret(
       `${name}-secret`,
       {

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as tls from "@pulumi/tls";
+import type { Tags } from "../lib/labels.ts";
 import { ManagedSecret } from "./managed-secret.ts";
 
 /** Ten years: a sealed secret stays readable as long as its key; keys are replaced by new generations, not by expiry. */
@@ -8,23 +9,48 @@ const validityPeriodHours = 10 * 365 * 24;
 interface SealingKeyGeneration {
   /** Environment whose clusters read the key, or cluster-<spoke> for a key that only this spoke reads. */
   readonly scope: string;
+  /** Name of the generation within its scope, usually a number. */
   readonly generation: string;
   /** Whether new secrets are sealed with it; exactly one generation of a scope is active. */
   readonly active: boolean;
 }
 
 export interface SealingKeysArgs {
+  /**
+   * Generations of all scopes; an older one stays readable for as long as it is listed.
+   * @example [{ scope: "dev", generation: "1", active: true }]
+   */
   readonly keys: readonly SealingKeyGeneration[];
-  /** Name of a generation's secret in Secrets Manager. */
-  readonly secretName: (scope: string, generation: string) => string;
+  /**
+   * Name of a generation's secret in Secrets Manager.
+   * @default `<component's name>/<scope>/<generation>`
+   */
+  readonly secretName?: (scope: string, generation: string) => string;
+  /** ARN of the customer managed key that encrypts the secrets, such as an `EncryptionKey`'s. */
   readonly keyArn: pulumi.Input<string>;
-  readonly recoveryWindowInDays: number;
-  readonly tags: Readonly<Record<string, string>>;
-  /** Refuse to delete a key: what it sealed could never be read again. */
-  readonly protect: boolean;
+  /**
+   * Days for which a deleted key can be restored: 7 to 30, or 0 to delete it at once.
+   * @default 30
+   */
+  readonly secretRecoveryWindowDays?: number;
+  /**
+   * Tags of the secrets.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
+  /**
+   * Pulumi refuses to delete a key while this is true: what it sealed could never be read again.
+   * @default the component's own option `protect`
+   */
+  readonly protect?: boolean | undefined;
 }
 
-/** Key pairs for Sealed Secrets: RSA 4096 and a self-signed certificate, one per scope and generation, in Secrets Manager. */
+/**
+ * Key pairs for Sealed Secrets: RSA 4096 and a self-signed certificate, one per scope and generation, in Secrets Manager.
+ * @example
+ * const sealing = new SealingKeys("sealing-keys", { keys: [{ scope: "dev", generation: "1", active: true }], keyArn: key.arn });
+ * export const certificates = sealing.certificates;
+ */
 export class SealingKeys extends pulumi.ComponentResource {
   /** Public certificates in PEM, by scope and generation: what `kubeseal --cert` takes. */
   readonly certificates: Record<string, Record<string, pulumi.Output<string>>> = {};
@@ -33,15 +59,17 @@ export class SealingKeys extends pulumi.ComponentResource {
 
   constructor(name: string, args: SealingKeysArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SealingKeys", name, {}, opts);
-    const child = { parent: this, protect: args.protect };
-    for (const { scope, generation, active } of args.keys) {
+    const { keys, protect, ...secret } = args;
+    const { secretName = (scope, generation) => `${name}/${scope}/${generation}` } = args;
+    const child = { parent: this, ...(protect !== undefined && { protect }) };
+    for (const { scope, generation, active } of keys) {
       const id = `${name}-${scope}/${generation}`;
       const { privateKeyPem } = new tls.PrivateKey(`${id}-key`, { algorithm: "RSA", rsaBits: 4096 }, child);
       const { certPem } = new tls.SelfSignedCert(
         `${id}-certificate`,
         {
           privateKeyPem,
-          subject: { commonName: args.secretName(scope, generation) },
+          subject: { commonName: secretName(scope, generation) },
           validityPeriodHours,
           allowedUses: ["key_encipherment"],
         },
@@ -50,12 +78,10 @@ export class SealingKeys extends pulumi.ComponentResource {
       new ManagedSecret(
         id,
         {
-          secretName: args.secretName(scope, generation),
+          ...secret,
+          secretName: secretName(scope, generation),
           description: `Sealing key of scope ${scope}, generation ${generation}`,
           value: { "tls.crt": certPem, "tls.key": privateKeyPem },
-          keyArn: args.keyArn,
-          recoveryWindowInDays: args.recoveryWindowInDays,
-          tags: args.tags,
         },
         child,
       );

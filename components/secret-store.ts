@@ -1,3 +1,4 @@
+import * as aws from "@pulumi/aws";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
@@ -7,19 +8,28 @@ export interface SecretStoreArgs {
   readonly subject: ServiceAccountRef;
   /** IAM role that the service account may assume. */
   readonly roleArn: pulumi.Input<string>;
-  readonly region: pulumi.Input<string>;
+  /**
+   * AWS region whose secrets it reads.
+   * @default the region of the AWS provider
+   */
+  readonly region?: pulumi.Input<string>;
 }
 
 /**
  * A SecretStore for AWS Secrets Manager with an identity of its own: External Secrets asks Kubernetes for a token of this
  * service account, so a SecretStore in another namespace can't use the role.
+ * @example
+ * const subject = { namespace: "shop", serviceAccount: "aws-secrets-manager" };
+ * new SecretStore("shop-secrets", { subject, roleArn: role.arn }, { provider: cluster.provider, dependsOn: [operator] });
  */
 export class SecretStore extends pulumi.ComponentResource {
+  /** Name of the SecretStore; known when it is ready. */
   readonly storeName: pulumi.Output<string>;
 
   constructor(name: string, args: SecretStoreArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SecretStore", name, {}, opts);
     const { namespace, serviceAccount } = args.subject;
+    const { region = aws.getRegionOutput({}, { parent: this }).region } = args;
     const account = new kubernetes.core.v1.ServiceAccount(
       `${name}-service-account`,
       {
@@ -42,7 +52,7 @@ export class SecretStore extends pulumi.ComponentResource {
           provider: {
             aws: {
               service: "SecretsManager",
-              region: args.region,
+              region,
               auth: { jwt: { serviceAccountRef: { name: account.metadata.name } } },
             },
           },

@@ -1,45 +1,67 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
+import type { Tags } from "../lib/labels.ts";
 
 export interface ServiceRoleArgs {
-  /** Physical name of the role, at most 64 characters. */
-  readonly roleName: string;
+  /**
+   * Name of the role in IAM, at most 64 characters.
+   * @default the component's name
+   */
+  readonly roleName?: string;
+  /** What the role is for, as IAM shows it. */
   readonly description: string;
+  /** Who may assume the role: `serviceTrust` of lib/iam/trust.ts writes it. */
   readonly trust: PolicyDocument;
-  /** Names of AWS managed policies to attach. */
-  readonly managedPolicies: readonly string[];
-  readonly partition: pulumi.Input<string>;
-  /** Permissions boundary. Default: none. */
-  readonly permissionsBoundary: string | undefined;
-  readonly tags: Readonly<Record<string, string>>;
+  /**
+   * Names of AWS managed policies to attach.
+   * @default none
+   * @example ["AmazonEKSWorkerNodePolicy"]
+   */
+  readonly managedPolicies?: readonly string[];
+  /**
+   * ARN of a policy that is the role's permissions boundary.
+   * @default none
+   */
+  readonly permissionsBoundary?: string | undefined;
+  /**
+   * Tags of the role.
+   * @default those of the AWS provider (`aws:defaultTags`)
+   */
+  readonly tags?: Tags | undefined;
 }
 
-/** An IAM role for an AWS service, with AWS managed policies. */
+/**
+ * An IAM role for an AWS service, with AWS managed policies.
+ * @example
+ * new ServiceRole("nodes", { description: "Nodes", trust: serviceTrust("ec2.amazonaws.com") });
+ */
 export class ServiceRole extends pulumi.ComponentResource {
+  /** The role itself. */
   readonly role: aws.iam.Role;
   /** ARN of the role; known when all policies are attached. */
   readonly arn: pulumi.Output<string>;
 
   constructor(name: string, args: ServiceRoleArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:ServiceRole", name, {}, opts);
-    const { roleName, description, trust, permissionsBoundary, tags } = args;
+    const { roleName = name, description, trust, managedPolicies = [], permissionsBoundary, tags } = args;
+    const { partition } = aws.getPartitionOutput({}, { parent: this });
     this.role = new aws.iam.Role(
       `${name}-role`,
       {
         name: roleName,
         description,
         assumeRolePolicy: JSON.stringify(trust),
-        ...(permissionsBoundary ? { permissionsBoundary } : {}),
+        permissionsBoundary,
         tags,
       },
       { parent: this },
     );
-    const attachments = args.managedPolicies.map(
+    const attachments = managedPolicies.map(
       (policy) =>
         new aws.iam.RolePolicyAttachment(
           `${name}-${policy}`,
-          { role: this.role.name, policyArn: pulumi.interpolate`arn:${args.partition}:iam::aws:policy/${policy}` },
+          { role: this.role.name, policyArn: pulumi.interpolate`arn:${partition}:iam::aws:policy/${policy}` },
           { parent: this },
         ),
     );

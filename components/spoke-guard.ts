@@ -69,8 +69,9 @@ function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.R
 }
 
 export interface SpokeGuardArgs {
-  /** The Kustomization that must stay while a spoke exists. */
+  /** Namespace of the Kustomization that must stay while a spoke exists. */
   readonly namespace: string;
+  /** Name of that Kustomization. */
   readonly kustomizationName: string;
 }
 

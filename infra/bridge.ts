@@ -13,8 +13,8 @@ import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
-import type { HubNetwork } from "./arguments.ts";
 import type { HubIdentities } from "./identities.ts";
+import type { HubNetwork } from "./network.ts";
 import type { Settings } from "./settings.ts";
 
 /** What Git is told about the hub, and where Git is. */

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { providerServiceAccount } from "../components/crossplane.ts";
 import type { EncryptionKey } from "../components/encryption-key.ts";
 import type { FleetBoundary } from "../components/fleet-boundary.ts";
-import { fluxNamespace } from "../components/flux.ts";
+import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
 import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
@@ -10,6 +10,7 @@ import { crossplanePolicy } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
+import type { Tags } from "../lib/labels.ts";
 import { fleetNames, type HubIdentity } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
 import type { Settings } from "./settings.ts";
@@ -29,7 +30,7 @@ export interface IdentityArgs {
   readonly boundary: FleetBoundary;
   readonly git: GitCredentials;
   readonly secretsKey: EncryptionKey;
-  readonly tags: Readonly<Record<string, string>>;
+  readonly tags: Tags;
 }
 
 export type HubIdentities = Readonly<Record<HubIdentity, IrsaRole>>;
@@ -60,6 +61,12 @@ export function hubIdentities(args: IdentityArgs): HubIdentities {
     "helm-controller": role("helm-controller", "Flux installs charts on spokes", viewer),
   };
 }
+
+/** The roles with which Flux reaches spokes. */
+export const fluxRoles = (identities: HubIdentities): NonNullable<FluxArgs["roleArns"]> => ({
+  "kustomize-controller": identities["kustomize-controller"].arn,
+  "helm-controller": identities["helm-controller"].arn,
+});
 
 /** Only what Flux on the hub needs: the credential of gitops-system. */
 function readerPolicy({ account, git, secretsKey }: IdentityArgs): pulumi.Output<PolicyDocument> {

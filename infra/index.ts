@@ -13,34 +13,37 @@ import { RegistryCredentialsSecret } from "../components/registry-credentials.ts
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { SpokeGuard, SpokeRoll } from "../components/spoke-guard.ts";
-import { fleetNames, hubName, repositories } from "../lib/names.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
-import * as args from "./arguments.ts";
+import { fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { loadSettings } from "./config.ts";
-import { hubIdentities, subjects } from "./identities.ts";
+import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
+import * as hub from "./hub.ts";
+import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
+import { hubNetwork } from "./network.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
 const account = awsAccount();
-const tags = args.tags(settings);
+const tags = hub.tags(settings);
 
 // The hub: network, control plane, nodes.
-const network = args.network(settings, account, tags);
-const cluster = new HubCluster(hubName, args.cluster(settings, account, network, tags));
+const network = hubNetwork(settings, tags);
+const cluster = new HubCluster(hubName, hub.clusterArgs(settings, network, tags));
 // Nodes leave the VPC through the network's routes, so these are there before them and after them.
-const nodes = new HubNodes("hub-nodes", args.nodes(settings, account, cluster, network, tags), {
-  dependsOn: network.dependencies,
-});
+const nodes = new HubNodes("hub-nodes", hub.nodeArgs(settings, cluster, tags), { dependsOn: network.dependencies });
 
 // Keys and credentials, in Secrets Manager under a key of the fleet.
-const secretsKey = new EncryptionKey("secrets", args.secretsKey(settings, tags));
-const secret = {
-  keyArn: secretsKey.arn,
-  recoveryWindowInDays: settings.secretRecoveryWindowDays,
+const { kmsDeletionWindowDays, secretRecoveryWindowDays, protect } = settings;
+const secretsKey = new EncryptionKey("secrets", {
+  description: `Sealing keys and Git credentials of fleet ${settings.fleet}`,
+  alias: names.secretsKeyAlias,
+  kmsDeletionWindowDays,
   tags,
-  protect: settings.protect,
-};
+  protect,
+});
+const secret = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags, protect };
 const sealingKeys = new SealingKeys("sealing-keys", {
   ...secret,
   keys: settings.sealingKeys,
@@ -48,24 +51,23 @@ const sealingKeys = new SealingKeys("sealing-keys", {
 });
 const git = new GitCredentials("git", {
   ...secret,
-  repositories,
-  authentication: args.gitAuthentication(settings),
+  authentication: gitAuthentication(settings),
   secretName: names.gitSecret,
 });
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes, here and on spokes.
-const tenants = new FleetBoundary("tenant-boundary", args.tenantBoundary(settings, account, tags));
-const boundary = new FleetBoundary("fleet-boundary", args.boundary(settings, account, tenants, tags));
+const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
+const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
 const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
 
 // Controllers, by Helm. They need nodes, and are gone before these.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
 const chart = {
-  registries: args.registries(settings),
+  registries: registries(settings),
   logLevel: settings.controllerLogLevel,
   size: fleetSizes[settings.fleetSize],
 };
-const flux = new Flux("flux", { ...chart, roleArns: args.fluxRoles(identities) }, onHub);
+const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onHub);
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 
@@ -78,7 +80,7 @@ const bridge = new ClusterSecret(
 );
 const credentials = new RegistryCredentialsSecret(
   "registry-credentials",
-  { namespace: fluxNamespace, credentials: args.registryCredentials(settings) },
+  { namespace: fluxNamespace, credentials: registryCredentials(settings) },
   { provider: cluster.provider, dependsOn: [flux] },
 );
 const store = new SecretStore(

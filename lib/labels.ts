@@ -27,6 +27,9 @@ export const stageLabel = { [`${group}/source`]: "stage" } as const;
 /** On the Kustomization of the bootstrap chain that brings the sealing keys: a spoke with keys of its own takes them from its folder. */
 export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 
+/** Tags of an AWS resource, by key. */
+export type Tags = Readonly<Record<string, string>>;
+
 /** AWS tag that says to which fleet a resource belongs. */
 export const fleetTag = labelKeys.fleet;
 

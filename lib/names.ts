@@ -37,22 +37,28 @@ export type Repository = (typeof repositories)[number];
 export const hubIdentities = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"] as const;
 export type HubIdentity = (typeof hubIdentities)[number];
 
+/** Every physical name that is derived from the name of a hub's EKS cluster. */
+export const clusterNames = (cluster: string) => ({
+  clusterRole: `${cluster}-cluster`,
+  nodeRole: `${cluster}-node`,
+  nodeGroup: `${cluster}-nodes`,
+  clusterKeyAlias: `alias/${cluster}-cluster`,
+  /** EKS fixes it (EKS User Guide, "Send control plane logs to CloudWatch Logs"). */
+  clusterLogGroup: `/aws/eks/${cluster}/cluster`,
+});
+
 /** Every physical name that is derived from the fleet's name. Two fleets in one account share none of them. */
 export function fleetNames(fleet: string) {
   const hub = `${fleet}-${hubName}`;
   return {
     hubCluster: hub,
-    clusterRole: `${hub}-cluster`,
-    nodeRole: `${hub}-node`,
-    nodeGroup: `${hub}-nodes`,
+    ...clusterNames(hub),
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
     boundaryPolicy: `${fleet}-boundary`,
     tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
     /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
     spokePrefix: `${fleet}-spoke-`,
-    clusterKeyAlias: `alias/${hub}-cluster`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
-    clusterLogGroup: `/aws/eks/${hub}/cluster`,
     gitSecret: (repository: Repository) => `${fleet}/git/${repository}`,
     /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
     spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,

@@ -7,7 +7,7 @@ import { fromBase64 } from "../../lib/bridge.ts";
 import { noCredentials, type RegistryCredentials } from "../../lib/registries.ts";
 import { recorded } from "../support/program.ts";
 
-const common = { keyArn: "arn:key", recoveryWindowInDays: 7, tags: {}, protect: false };
+const common = { keyArn: "arn:key", secretRecoveryWindowDays: 7, tags: {}, protect: false };
 
 async function credentials(authentication: GitAuthentication) {
   const args = {

@@ -2,9 +2,8 @@ import { generateKeyPairSync } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { Crossplane } from "../../components/crossplane.ts";
-import { fleetSizes } from "../../components/fleet-size.ts";
 import { FluxSync } from "../../components/flux-sync.ts";
-import { HelmAddon, type Registries, upstream } from "../../components/helm-addon.ts";
+import { HelmAddon, type Registries } from "../../components/helm-addon.ts";
 import type { HubCluster } from "../../components/hub-cluster.ts";
 import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
@@ -13,15 +12,8 @@ import { project, recorded, runProgram, stackConfig, withNodeGroup } from "../su
 
 const own = (key: string) => `${project}:${key}`;
 
-async function made(registries: Partial<Registries>) {
-  const args = {
-    chart: charts.crossplane,
-    registries: { ...upstream, ...registries },
-    releaseName: "crossplane",
-    namespace: "x",
-    podSecurity: "baseline" as const,
-    values: {},
-  };
+async function made(registries: Registries) {
+  const args = { chart: charts.crossplane, registries, releaseName: "crossplane", namespace: "x" };
   return (await recorded("test", async () => new HelmAddon("x", args))).resources;
 }
 
@@ -84,12 +76,9 @@ describe("charts", () => {
 
   it("a log level reaches Crossplane as its debug flag", async () => {
     const values = async (logLevel: string) =>
-      (
-        await recorded(
-          "test",
-          async () => new Crossplane("x", { registries: upstream, logLevel, size: fleetSizes.small }),
-        )
-      ).resources.find(({ type }) => type.endsWith(":Release"))?.inputs["values"];
+      (await recorded("test", async () => new Crossplane("x", { logLevel }))).resources.find(({ type }) =>
+        type.endsWith(":Release"),
+      )?.inputs["values"];
     expect(await values("debug")).toMatchObject({
       args: expect.arrayContaining(["--debug"]),
       rbacManager: { args: ["--debug"] },
@@ -146,17 +135,13 @@ describe("the hub's node group", () => {
   };
   const cluster = {
     cluster: { name: "fleet-hub" },
+    clusterName: "fleet-hub",
+    version: "1.35",
     name: pulumi.output("fleet-hub"),
     addonVersion: () => pulumi.output("v1"),
   } as unknown as HubCluster;
   const nameWith = async (change: Partial<HubNodesArgs> = {}) => {
-    const args = {
-      ...{ cluster, nodeGroupName: "fleet-hub-nodes", kubernetesVersion: "1.35", releaseVersion: "" },
-      ...{ ...fields, diskSize: 50 },
-      ...{ scaling: { min: 1, desired: 1, max: 2 }, roleName: "node", permissionsBoundary: undefined },
-      ...{ partition: "aws", tags: {}, ...change },
-    };
-    const { resources } = await recorded("test", async () => new HubNodes("nodes", args));
+    const { resources } = await recorded("test", async () => new HubNodes("nodes", { cluster, ...fields, ...change }));
     return resources.find(({ type }) => type === "eks:index:ManagedNodeGroup")?.inputs["nodeGroupName"];
   };
   const digested = (change: Partial<FixedNodeFields> = {}) => `fleet-hub-nodes-${nodeDigest({ ...fields, ...change })}`;
@@ -171,7 +156,8 @@ describe("the hub's node group", () => {
       expect(await nameWith(change)).toBe(digested(change));
       expect(digested(change)).not.toBe(digested());
     }
-    for (const change of [{ diskSize: 100 }, { kubernetesVersion: "1.34" }, { subnetIds: ["subnet-a", "subnet-b"] }])
+    const upgraded = { cluster: { ...cluster, version: "1.34" } as HubCluster };
+    for (const change of [{ diskSize: 100 }, upgraded, { subnetIds: ["subnet-a", "subnet-b"] }])
       expect(await nameWith(change)).toBe(digested());
   });
 

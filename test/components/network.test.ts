@@ -7,12 +7,8 @@ const tags = { owner: "test" };
 async function network(natGateways: NatGateways, changes: Partial<ConstructorParameters<typeof Network>[1]> = {}) {
   const args = {
     cidr: "10.0.0.0/16",
-    zoneCount: 3,
-    zoneNames: [],
-    privateCidrs: [],
-    publicCidrs: [],
+    zones: 3,
     natGateways,
-    region: "eu-central-1",
     tags,
     ...changes,
   };
@@ -35,7 +31,7 @@ describe("Network", () => {
   });
 
   it("puts each zone's subnets into its zone, and only public ones give public addresses", async () => {
-    const { of } = await network("single", { zoneCount: 2 });
+    const { of } = await network("single", { zones: 2 });
     expect(
       of("subnet:Subnet").map(({ name, inputs }) => [
         name,
@@ -53,10 +49,10 @@ describe("Network", () => {
 
   it("takes zones and blocks that the caller names", async () => {
     const { named } = await network("none", {
-      zoneCount: 2,
-      zoneNames: ["eu-central-1c", "eu-central-1a"],
-      privateCidrs: ["10.0.0.0/20", "10.0.16.0/20"],
-      publicCidrs: ["10.0.32.0/24", "10.0.33.0/24"],
+      zones: 2,
+      availabilityZones: ["eu-central-1c", "eu-central-1a"],
+      privateSubnetCidrs: ["10.0.0.0/20", "10.0.16.0/20"],
+      publicSubnetCidrs: ["10.0.32.0/24", "10.0.33.0/24"],
     });
     expect(named("subnet:Subnet", "net-private-0")?.inputs).toMatchObject({
       availabilityZone: "eu-central-1c",
@@ -79,20 +75,8 @@ describe("Network", () => {
 
   it("nodes get public subnets when there is no NAT gateway, private ones otherwise", async () => {
     const made: Network[] = [];
-    const args = {
-      cidr: "10.0.0.0/16",
-      zoneCount: 2,
-      zoneNames: [],
-      privateCidrs: [],
-      publicCidrs: [],
-      region: "eu-central-1",
-      tags,
-    };
     await recorded("test", async () => {
-      made.push(
-        new Network("a", { ...args, natGateways: "none" }),
-        new Network("b", { ...args, natGateways: "single" }),
-      );
+      made.push(new Network("a", { natGateways: "none" }), new Network("b", { natGateways: "single" }));
     });
     expect(made[0]?.nodeSubnetIds).toBe(made[0]?.publicSubnetIds);
     expect(made[1]?.nodeSubnetIds).toBe(made[1]?.privateSubnetIds);

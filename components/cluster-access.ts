@@ -1,0 +1,75 @@
+import * as aws from "@pulumi/aws";
+import * as pulumi from "@pulumi/pulumi";
+import type { Tags } from "../lib/labels.ts";
+import { lengthSafe } from "../lib/names.ts";
+import { userError } from "./user-error.ts";
+
+/** The cluster that access is given to; access belongs to it, and is never protected with it. */
+interface AccessibleCluster {
+  readonly component: pulumi.ComponentResource;
+  /** Logical name of the component. */
+  readonly id: string;
+  readonly name: pulumi.Output<string>;
+  readonly tags: Tags | undefined;
+}
+
+/** @throws a user error for endpoints that shut everybody out, or nobody. */
+export function requireReachable(isPublic: boolean, publicCidrs: readonly string[], isPrivate: boolean): void {
+  if (isPublic && publicCidrs.length === 0)
+    throw userError(
+      "endpointPublicAccessCidrs: got none, so that EKS would admit the whole internet; with endpointPublicAccess name the networks that may come in, such as a.b.c.d/32",
+    );
+  if (!isPublic && !isPrivate)
+    throw userError(
+      "endpointPrivateAccess: got false without endpointPublicAccess, so that nobody would reach the Kubernetes API; set one of them to true",
+    );
+}
+
+/**
+ * Lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the endpoint's
+ * interfaces, admits its own members only (EKS User Guide, "Cluster API server endpoint").
+ */
+export function admitNetwork(
+  { component, id, tags }: AccessibleCluster,
+  securityGroupId: pulumi.Output<string>,
+  cidr: string,
+): aws.vpc.SecurityGroupIngressRule {
+  return new aws.vpc.SecurityGroupIngressRule(
+    `${id}-api-from-${cidr.replaceAll(/[./]/g, "-")}`,
+    {
+      securityGroupId,
+      description: "Kubernetes API from a connected network",
+      ipProtocol: "tcp",
+      fromPort: 443,
+      toPort: 443,
+      cidrIpv4: cidr,
+      tags,
+    },
+    { parent: component, protect: false },
+  );
+}
+
+/**
+ * Makes a principal an administrator. Not by the cluster's `accessEntries`: what is below the cluster inherits its protection,
+ * and an administrator who leaves must be removable. Logical names come from the ARN alone.
+ */
+export function makeAdministrator(
+  { component, id, name: clusterName, tags }: AccessibleCluster,
+  principalArn: string,
+  partition: pulumi.Output<string>,
+): pulumi.Resource[] {
+  const key = lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60);
+  const opts = { parent: component, protect: false };
+  const entry = new aws.eks.AccessEntry(`${id}-${key}`, { clusterName, principalArn, tags }, opts);
+  const association = new aws.eks.AccessPolicyAssociation(
+    `${id}-${key}-admin`,
+    {
+      clusterName,
+      principalArn: entry.principalArn,
+      policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`,
+      accessScope: { type: "cluster" },
+    },
+    { ...opts, dependsOn: [entry] },
+  );
+  return [entry, association];
+}

@@ -1,0 +1,35 @@
+import * as pulumi from "@pulumi/pulumi";
+import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
+import { spokeBoundary } from "../lib/iam/boundary.ts";
+import { tenantBoundary } from "../lib/iam/tenants.ts";
+import type { Tags } from "../lib/labels.ts";
+import { fleetNames } from "../lib/names.ts";
+import type { AwsAccount } from "./account.ts";
+import type { Settings } from "./settings.ts";
+
+/** The boundary of the roles that Crossplane makes on the hub; it names that of the roles on spokes. */
+export function fleetBoundaryArgs(
+  { fleet }: Settings,
+  account: AwsAccount,
+  tenants: FleetBoundary,
+  tags: Tags,
+): FleetBoundaryArgs {
+  return {
+    policyName: fleetNames(fleet).boundaryPolicy,
+    description: "Permissions boundary of every role that the fleet's Crossplane makes",
+    document: pulumi
+      .all([pulumi.output(account), tenants.arn])
+      .apply(([scope, tenantBoundaryArn]) => spokeBoundary({ ...scope, fleet, tenantBoundaryArn })),
+    tags,
+  };
+}
+
+/** The boundary of the roles that applications order on spokes. */
+export function tenantBoundaryArgs({ fleet }: Settings, account: AwsAccount, tags: Tags): FleetBoundaryArgs {
+  return {
+    policyName: fleetNames(fleet).tenantBoundaryPolicy,
+    description: "Permissions boundary of every role that an application orders on a spoke",
+    document: pulumi.output(account).apply(tenantBoundary),
+    tags,
+  };
+}

@@ -1,0 +1,49 @@
+import type { HubCluster, HubClusterArgs } from "../components/hub-cluster.ts";
+import type { HubNodesArgs } from "../components/hub-nodes.ts";
+import type { ClusterNetwork } from "../components/network.ts";
+import { clusterTag, fleetTag, type Tags } from "../lib/labels.ts";
+import { fleetNames, hubName } from "../lib/names.ts";
+import type { Settings } from "./settings.ts";
+
+/** Tags of every AWS resource: IAM policies and people tell fleets and clusters apart by them. */
+export function tags({ fleet, environment }: Settings): Tags {
+  return { [fleetTag]: fleet, [clusterTag]: hubName, environment };
+}
+
+/** The hub's control plane as the settings want it. */
+export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: Tags): HubClusterArgs {
+  return {
+    network,
+    version: settings.kubernetesVersion,
+    admins: [...new Set([...settings.clusterAdmins, settings.argocdRoleArn].filter(Boolean))],
+    clusterName: fleetNames(settings.fleet).hubCluster,
+    endpointPublicAccess: settings.endpointPublicAccess,
+    endpointPublicAccessCidrs: settings.endpointPublicAccessCidrs,
+    endpointPrivateAccess: settings.endpointPrivateAccess,
+    endpointPrivateAccessCidrs: settings.endpointPrivateAccessCidrs,
+    permissionsBoundary: settings.permissionsBoundary || undefined,
+    logTypes: settings.logTypes,
+    logRetentionDays: settings.logRetentionDays,
+    kmsDeletionWindowDays: settings.kmsDeletionWindowDays,
+    deletionProtection: settings.deletionProtection,
+    protect: settings.protect,
+    tags,
+  };
+}
+
+/** The hub's nodes as the settings want them. */
+export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): HubNodesArgs {
+  return {
+    cluster,
+    instanceTypes: settings.nodeInstanceTypes,
+    capacityType: settings.nodeCapacityType,
+    amiType: settings.nodeAmiType,
+    releaseVersion: settings.nodeReleaseVersion,
+    diskSize: settings.nodeDiskSize,
+    min: settings.nodeMin,
+    desired: settings.nodeDesired,
+    max: settings.nodeMax,
+    permissionsBoundary: settings.permissionsBoundary || undefined,
+    tags,
+  };
+}

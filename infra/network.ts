@@ -1,0 +1,46 @@
+import * as aws from "@pulumi/aws";
+import type * as pulumi from "@pulumi/pulumi";
+import { type ClusterNetwork, eksZones, Network } from "../components/network.ts";
+import type { Tags } from "../lib/labels.ts";
+import { hubName } from "../lib/names.ts";
+import type { Settings } from "./settings.ts";
+
+export interface HubNetwork extends ClusterNetwork {
+  /** IPv4 block of the VPC. */
+  readonly cidr: pulumi.Input<string>;
+  /** Fixed public addresses of the way out, as CIDRs. */
+  readonly egressCidrs: pulumi.Input<string>[];
+  /** Zones of the region in which EKS has control planes. */
+  readonly availabilityZones: pulumi.Output<string[]>;
+  /** What must exist as long as nodes do. */
+  readonly dependencies: pulumi.Resource[];
+}
+
+/** A new VPC, or the existing one that the settings name. */
+export function hubNetwork(settings: Settings, tags: Tags): HubNetwork {
+  const { vpcId, privateSubnetIds, publicSubnetIds, egressCidrs, vpcCidr } = settings;
+  if (vpcId)
+    return {
+      vpcId,
+      cidr: aws.ec2.getVpcOutput({ id: vpcId }).cidrBlock,
+      privateSubnetIds: [...privateSubnetIds],
+      publicSubnetIds: [...publicSubnetIds],
+      nodeSubnetIds: [...privateSubnetIds],
+      egressCidrs: [...egressCidrs],
+      availabilityZones: eksZones(),
+      dependencies: [],
+    };
+  const { zones, availabilityZones, privateSubnetCidrs, publicSubnetCidrs, natGateways } = settings;
+  const subnets = { zones, availabilityZones, privateSubnetCidrs, publicSubnetCidrs, natGateways };
+  const made = new Network(hubName, { cidr: vpcCidr, ...subnets, tags });
+  return {
+    vpcId: made.vpcId,
+    cidr: vpcCidr,
+    privateSubnetIds: made.privateSubnetIds,
+    publicSubnetIds: made.publicSubnetIds,
+    nodeSubnetIds: made.nodeSubnetIds,
+    egressCidrs: made.egressCidrs,
+    availabilityZones: made.availabilityZones,
+    dependencies: [made],
+  };
+}

@@ -1,0 +1,168 @@
+import { readFileSync } from "node:fs";
+import type * as pulumi from "@pulumi/pulumi";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { Crossplane } from "../../components/crossplane.ts";
+import { EncryptionKey } from "../../components/encryption-key.ts";
+import { ExternalSecrets } from "../../components/external-secrets.ts";
+import { fleetSizes } from "../../components/fleet-size.ts";
+import { Flux } from "../../components/flux.ts";
+import { GitCredentials } from "../../components/git-credentials.ts";
+import { HelmAddon } from "../../components/helm-addon.ts";
+import { HubCluster, type HubClusterArgs } from "../../components/hub-cluster.ts";
+import { HubNodes } from "../../components/hub-nodes.ts";
+import { IrsaRole } from "../../components/irsa-role.ts";
+import { Network } from "../../components/network.ts";
+import { SealingKeys } from "../../components/sealing-keys.ts";
+import { policy } from "../../lib/iam/policy.ts";
+import { serviceAccountTrust } from "../../lib/iam/trust.ts";
+import { type Registered, recorded } from "../support/program.ts";
+
+/** What Pulumi.yaml gives a stack that says nothing. */
+const { config } = parse(readFileSync(new URL("../../Pulumi.yaml", import.meta.url), "utf8")) as {
+  config: Record<string, { default: unknown }>;
+};
+const given = (key: string) => config[key]?.default;
+
+const made = async (load: () => unknown) => (await recorded("test", async () => load())).resources;
+const one = (resources: readonly Registered[], type: string): Registered => {
+  const found = resources.filter((resource) => resource.type.endsWith(`:${type}`));
+  expect(found, type).toHaveLength(1);
+  return found[0] as Registered;
+};
+
+const admins = ["arn:aws:iam::222222222222:role/platform"];
+const existing = {
+  ...{ vpcId: "vpc-1", publicSubnetIds: [], privateSubnetIds: ["subnet-1", "subnet-2"] },
+  nodeSubnetIds: ["subnet-1", "subnet-2"],
+};
+const cluster = (change: Partial<HubClusterArgs> = {}, opts: pulumi.ComponentResourceOptions = {}) =>
+  made(() => new HubCluster("shop", { network: existing, version: "1.35", admins, ...change }, opts));
+
+describe("a network alone", () => {
+  test("is what a stack gets that says nothing of its network", async () => {
+    const resources = await made(() => new Network("shop"));
+    const count = (type: string) => resources.filter((resource) => resource.type.endsWith(`:${type}`)).length;
+    expect(one(resources, "Vpc").inputs["cidrBlock"]).toBe(given("vpcCidr"));
+    expect(count("Subnet")).toBe(2 * Number(given("zones")));
+    expect([given("natGateways"), count("NatGateway")]).toEqual(["single", 1]);
+  });
+});
+
+describe("a cluster alone", () => {
+  test("is called after its component, and everything that belongs to it after the cluster", async () => {
+    const resources = await cluster();
+    expect(one(resources, "index:Cluster").inputs).toMatchObject({ name: "shop", version: "1.35", vpcId: "vpc-1" });
+    expect(one(resources, "LogGroup").inputs["name"]).toBe("/aws/eks/shop/cluster");
+    expect(one(resources, "Alias").inputs["name"]).toBe("alias/shop-cluster");
+    expect(one(resources, "Role").inputs["name"]).toBe("shop-cluster");
+    expect(one(resources, "AccessEntry").inputs["principalArn"]).toBe(admins[0]);
+  });
+
+  test("has the defaults of Pulumi.yaml, but no public endpoint as long as nobody says for whom", async () => {
+    const resources = await cluster();
+    const { inputs, protect } = one(resources, "index:Cluster");
+    expect(inputs).toMatchObject({
+      endpointPublicAccess: false,
+      endpointPrivateAccess: given("endpointPrivateAccess"),
+      enabledClusterLogTypes: given("logTypes"),
+      deletionProtection: given("deletionProtection"),
+    });
+    expect(inputs).not.toHaveProperty("publicAccessCidrs");
+    expect(protect).toBe(given("protect"));
+    expect(one(resources, "LogGroup").inputs["retentionInDays"]).toBe(given("logRetentionDays"));
+    expect(one(resources, "Key").inputs["deletionWindowInDays"]).toBe(given("kmsDeletionWindowDays"));
+  });
+
+  test("has no tags of its own but names: those of the AWS provider are its owner's to choose", async () => {
+    for (const { inputs } of [...(await cluster()), ...(await made(() => new Network("shop")))])
+      expect(Object.keys(inputs["tags"] ?? {}).filter((key) => key !== "Name" && !key.includes("/role/"))).toEqual([]);
+  });
+
+  test("is protected with all that it consists of by the component's own option", async () => {
+    const resources = await cluster({}, { protect: true });
+    const open = resources.filter(({ protect }) => !protect).map(({ type }) => type.split(":").at(-1));
+    expect(open.sort()).toEqual(["AccessEntry", "AccessPolicyAssociation"]);
+  });
+
+  test.each([
+    [{ endpointPublicAccess: true }, /^endpointPublicAccessCidrs: got none/],
+    [{ endpointPrivateAccess: false }, /^endpointPrivateAccess: got false without endpointPublicAccess/],
+  ])("is refused with %j, before anything is made for it", async (change, message) => {
+    await expect(cluster(change)).rejects.toThrow(message);
+  });
+
+  test("brings its nodes name, version and subnets", async () => {
+    const resources = await made(() => {
+      const cluster = new HubCluster("shop", { network: existing, version: "1.35", admins });
+      new HubNodes("nodes", { cluster });
+    });
+    expect(one(resources, "ManagedNodeGroup").inputs).toMatchObject({
+      nodeGroupName: expect.stringMatching(/^shop-nodes-[0-9a-f]{8}$/),
+      version: "1.35",
+      subnetIds: existing.nodeSubnetIds,
+      instanceTypes: given("nodeInstanceTypes"),
+      capacityType: given("nodeCapacityType"),
+      amiType: given("nodeAmiType"),
+      scalingConfig: { minSize: given("nodeMin"), desiredSize: given("nodeDesired"), maxSize: given("nodeMax") },
+    });
+    const template = one(resources, "LaunchTemplate").inputs;
+    expect(template["name"]).toBe("shop-nodes");
+    expect(template["blockDeviceMappings"][0].ebs.volumeSize).toBe(given("nodeDiskSize"));
+    expect(resources.find(({ name }) => name === "nodes-node-role")?.inputs["name"]).toBe("shop-node");
+  });
+});
+
+describe("keys and secrets alone", () => {
+  test("are called after their component and can be restored as long as Pulumi.yaml says", async () => {
+    const resources = await made(() => {
+      const { arn: keyArn } = new EncryptionKey("shop", { description: "Secrets of the shop" });
+      new SealingKeys("sealing", { keys: [{ scope: "dev", generation: "1", active: true }], keyArn });
+      new GitCredentials("git", { authentication: { method: "deploy-key", knownHosts: "host key" }, keyArn });
+    });
+    expect(one(resources, "Alias").inputs["name"]).toBe("alias/shop");
+    expect(one(resources, "Key").inputs["deletionWindowInDays"]).toBe(given("kmsDeletionWindowDays"));
+    const secrets = resources.filter(({ type }) => type.endsWith("/secret:Secret")).map(({ inputs }) => inputs);
+    expect(secrets.map(({ name }) => name).sort()).toEqual([
+      "git/gitops-system",
+      "git/gitops-workloads",
+      "sealing/dev/1",
+    ]);
+    for (const { recoveryWindowInDays } of secrets)
+      expect(recoveryWindowInDays).toBe(given("secretRecoveryWindowDays"));
+  });
+});
+
+describe("a role alone", () => {
+  test("is called after its component, and trusts the one service account", async () => {
+    const oidc = {
+      issuer: "oidc.example/id/1",
+      providerArn: "arn:aws:iam::222222222222:oidc-provider/oidc.example/id/1",
+    };
+    const subject = { namespace: "shop", serviceAccount: "orders" };
+    const document = policy({ Effect: "Allow", Action: ["sqs:SendMessage"], Resource: ["*"] });
+    const args = { description: "Orders of the shop", oidc, subject, policy: document };
+    const role = one(await made(() => new IrsaRole("shop-orders", args)), "Role");
+    expect(role.inputs["name"]).toBe("shop-orders");
+    expect(JSON.parse(role.inputs["assumeRolePolicy"])).toEqual(serviceAccountTrust(oidc, subject));
+  });
+});
+
+describe("add-ons alone", () => {
+  test("are a release and a namespace of the component's name, restricted, with the chart's own values", async () => {
+    const chart = { name: "podinfo", version: "6.9.2", repository: "https://charts.example" };
+    const resources = await made(() => new HelmAddon("shop", { chart }));
+    expect(one(resources, "Release").inputs).toMatchObject({ name: "shop", namespace: "shop", values: {} });
+    expect(one(resources, "Namespace").inputs["metadata"]).toMatchObject({
+      name: "shop",
+      labels: { "pod-security.kubernetes.io/enforce": "restricted" },
+    });
+  });
+
+  test("are of the size and log level of Pulumi.yaml, from upstream", async () => {
+    const sized = { registries: {}, logLevel: String(given("controllerLogLevel")), size: fleetSizes.small };
+    expect(given("fleetSize")).toBe("small");
+    for (const Addon of [Flux, Crossplane, ExternalSecrets])
+      expect(await made(() => new Addon("addon"))).toEqual(await made(() => new Addon("addon", sized)));
+  });
+});
