@@ -6,7 +6,7 @@ import { podSecurityLabels } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 
 export interface ClusterSecretArgs {
-  /** What Git may know of the hub: docs/contract.md lists it. */
+  /** What Git may know of the hub: docs/reference/contract.md lists it. */
   readonly metadata: pulumi.Input<ClusterMetadata>;
   /**
    * Namespace of the cluster secret: Flux reads variables from its own namespace only.

@@ -63,7 +63,7 @@ export interface GitCredentialsArgs {
 }
 
 /**
- * The credential of each repository in Secrets Manager, with the member names that Flux's GitRepository reads
+ * The credential of each repository in Secrets Manager. Its members have the names that Flux's GitRepository reads
  * (source-controller 1.9, docs/spec/v1/gitrepositories.md, "Secret reference" and "GitHub").
  * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke them apart.
  * @example

@@ -5,7 +5,7 @@ import { watchLabel } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../lib/registries.ts";
 
-export interface RegistryCredentialsArgs {
+export interface RegistryCredentialsSecretArgs {
   /**
    * Namespace of Flux.
    * @default "flux-system"
@@ -20,7 +20,7 @@ export interface RegistryCredentialsArgs {
  * of HelmRepositories of them, on the hub and, through the chain, on every spoke, before the first image is pulled there.
  */
 export class RegistryCredentialsSecret extends pulumi.ComponentResource {
-  constructor(name: string, args: RegistryCredentialsArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RegistryCredentialsSecretArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:RegistryCredentialsSecret", name, {}, opts);
     const { namespace = namespaces.flux, credentials } = args;
     new kubernetes.core.v1.Secret(

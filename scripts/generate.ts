@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
+import { componentPages } from "./documents/components.ts";
 import { decisionIndex } from "./documents/decisions.ts";
 
 /**
@@ -33,6 +34,7 @@ ${texts.join("---\n")}`;
 export const generated: Readonly<Record<string, (current: string) => string>> = {
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
+  ...componentPages(root),
   "docs/reference/contract.md": contractPage,
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
@@ -49,6 +51,7 @@ function generate(): void {
     const current = existsSync(file) ? readFileSync(file, "utf8") : "";
     const text = make(current);
     if (text === current) continue;
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     console.log(`wrote ${path}`);
   }

@@ -1,0 +1,177 @@
+import { globSync } from "node:fs";
+import { dirname, join } from "node:path";
+import ts from "typescript";
+import { type Comment, commentOf, importsOf, type Member, membersOf, outputsOf, parsed, shown } from "./typescript.ts";
+
+/** The pages of docs/reference/components, made of the components' own comments. */
+
+/** A type that an argument names, as its members or as it is written. */
+interface NamedType {
+  readonly name: string;
+  readonly comment: Comment;
+  readonly members: readonly Member[];
+  readonly text: string;
+}
+
+/** A component resource. */
+export interface Component {
+  readonly name: string;
+  /** Path of its module in the repository. */
+  readonly file: string;
+  readonly comment: Comment;
+  readonly args: readonly Member[];
+  readonly outputs: readonly Member[];
+  readonly types: readonly NamedType[];
+}
+
+type Declaration = ts.InterfaceDeclaration | ts.TypeAliasDeclaration;
+
+const isDeclaration = (node: ts.Node): node is Declaration =>
+  ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node);
+
+/** The type of a name that a module declares or takes from another one of the repository; undefined for any other. */
+function declared(source: ts.SourceFile, name: string): Declaration | undefined {
+  const here = source.statements.filter(isDeclaration).find((node) => node.name.text === name);
+  const from = importsOf(source).get(name);
+  return here ?? (from === undefined ? undefined : declared(parsed(join(dirname(source.fileName), from)), name));
+}
+
+/** What short names stand for, such as a choice of words: read in place of the name. */
+function inPlace(source: ts.SourceFile, members: readonly Member[]): Member[] {
+  const full = (name: string) => {
+    const found = declared(source, name);
+    const type = found !== undefined && ts.isTypeAliasDeclaration(found) ? shown(found.type) : "";
+    return /^(("[\w-]+"( \| )?)+|Record<\w+, \w+>)$/.test(type) ? type : name;
+  };
+  return members.map((member) => ({ ...member, type: member.type.replaceAll(/\b[A-Z]\w+/g, full) }));
+}
+
+/** The types with members, or of several forms, that members name, in the order in which they do. */
+function namedTypes(source: ts.SourceFile, members: readonly Member[]): NamedType[] {
+  const names = new Set(members.flatMap(({ type }) => type.match(/\b[A-Z]\w+/g) ?? []));
+  return [...names].flatMap((name) => {
+    const found = declared(source, name);
+    if (found === undefined || !found.getText().includes("\n")) return [];
+    const own = ts.isInterfaceDeclaration(found) ? inPlace(found.getSourceFile(), membersOf(found)) : [];
+    const text = found.getText().replaceAll(/\b(readonly|export) /g, "");
+    return [{ name, comment: commentOf(found), members: own, text }];
+  });
+}
+
+/** Every component of a folder: a class whose arguments are the interface of its name with `Args` at the end. */
+export function componentsOf(root: string): Component[] {
+  return globSync("components/*.ts", { cwd: root })
+    .flatMap((file) => {
+      const source = parsed(join(root, file));
+      return source.statements.filter(ts.isClassDeclaration).map((declaration): Component => {
+        const name = declaration.name?.text ?? "";
+        const own = declared(source, `${name}Args`);
+        if (own === undefined || !ts.isInterfaceDeclaration(own))
+          throw new RangeError(`${file}: the class ${name} needs an interface ${name}Args for its arguments`);
+        const args = inPlace(source, membersOf(own));
+        const rest = { outputs: outputsOf(declaration), types: namedTypes(source, args) };
+        return { name, file, comment: commentOf(declaration), args, ...rest };
+      });
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const code = (text: string) => (text === "" ? "" : `\`${text}\``);
+/** Text for a page: what would be taken for HTML is not, outside of code. */
+const prose = (text: string) => text.replaceAll(/`[^`]*`|</g, (found) => (found === "<" ? "\\<" : found));
+const cell = (text: string) =>
+  prose(text)
+    .replaceAll(/\s*\n\s*/g, " ")
+    .replaceAll("|", "\\|");
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
+  `| ${head.join(" | ")} |`,
+  `|${" --- |".repeat(head.length)}`,
+  ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`),
+];
+
+/** A default in words stays as it is; a literal or a constant of the code is set as code. */
+const byDefault = (text: string) => (/^(["[\d]|true$|false$|\w+\.\w+$)/.test(text) ? code(text) : text);
+const meaning = ({ comment: { text, tags } }: Member) =>
+  [text, ...(tags["example"] ?? []).map((example) => `Example: ${code(example)}`)].join(" ");
+
+const argumentRow = (member: Member) => [
+  code(member.name),
+  code(member.type),
+  member.optional ? byDefault(member.comment.tags["default"]?.[0] ?? "none") : "**required**",
+  meaning(member),
+];
+
+function typeLines({ name, comment, members, text }: NamedType): string[] {
+  const documented = members.some((member) => member.comment.text !== "");
+  const body = documented
+    ? table(["Member", "Type", "Default", "Meaning"], members.map(argumentRow))
+    : ["```ts", text, "```"];
+  return [`## ${name}`, "", ...(comment.text === "" ? [] : [comment.text, ""]), ...body, ""];
+}
+
+function page({ name, file, comment, args, outputs, types }: Component): string {
+  const examples = (comment.tags["example"] ?? []).flatMap((example) => ["```ts", example, "```", ""]);
+  const errors = comment.tags["throws"] ?? [];
+  return [
+    `# ${name}`,
+    "",
+    `<!-- Generated from ${file}: npm run generate. -->`,
+    "",
+    prose(comment.text),
+    "",
+    ...examples,
+    `Source: [${file}](../../../${file}).`,
+    "",
+    "## Arguments",
+    "",
+    ...table(["Argument", "Type", "Default", "Meaning"], args.map(argumentRow)),
+    "",
+    ...(outputs.length > 0
+      ? [
+          "## Outputs",
+          "",
+          ...table(
+            ["Output", "Type", "Meaning"],
+            outputs.map((output) => [code(output.name), code(output.type), meaning(output)]),
+          ),
+          "",
+        ]
+      : []),
+    ...(errors.length > 0 ? ["## Errors", "", ...errors.map((error) => `- ${prose(error)}`), ""] : []),
+    ...types.flatMap(typeLines),
+  ].join("\n");
+}
+
+/** File name of a component's page: HelmAddon, helm-addon.md. */
+const pageName = (name: string) => `${name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()}.md`;
+
+const firstSentence = (text: string) => /^.*?\.(?=\s|$)/s.exec(text)?.[0] ?? text;
+
+function index(components: readonly Component[]): string {
+  const rows = components.map(({ name, comment }) => [`[${name}](${pageName(name)})`, firstSentence(comment.text)]);
+  return `# Components
+
+<!-- Generated from components/: npm run generate. -->
+
+Component resources of Pulumi. The hub's program, [infra/index.ts](../../../infra/index.ts), is made of them, and each works by itself:
+what it can choose has a default.
+
+- An argument is called as its key in [Pulumi.yaml](../../../Pulumi.yaml), without a prefix that the component's name says: \`diskSize\` of
+  HubNodes is \`nodeDiskSize\` there.
+- Every component takes \`tags\` where AWS has them. Without, resources have the default tags of the AWS provider
+  (\`pulumi config set --path aws:defaultTags.tags.team shop\`).
+- Components on a cluster take its provider as an option: \`{ provider: cluster.provider }\`.
+
+${table(["Component", "What it is"], rows).join("\n")}
+`;
+}
+
+/** The pages by their path in the repository. */
+export function componentPages(root: string): Record<string, () => string> {
+  const folder = "docs/reference/components";
+  const components = componentsOf(root);
+  const pages = components.map(
+    (component) => [`${folder}/${pageName(component.name)}`, () => page(component)] as const,
+  );
+  return { [`${folder}/README.md`]: () => index(components), ...Object.fromEntries(pages) };
+}

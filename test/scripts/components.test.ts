@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { componentsOf } from "../../scripts/documents/components.ts";
+
+const components = componentsOf(join(import.meta.dirname, "..", ".."));
+const byName = new Map(components.map((component) => [component.name, component]));
+
+/** What an example hands to components: the class, and the names of its arguments. */
+function calls(example: string): { name: string; given: string[] }[] {
+  const found: { name: string; given: string[] }[] = [];
+  const visit = (node: ts.Node): void => {
+    const [, args] = ts.isNewExpression(node) ? (node.arguments ?? []) : [];
+    if (ts.isNewExpression(node))
+      found.push({
+        name: node.expression.getText(),
+        given:
+          args && ts.isObjectLiteralExpression(args) ? args.properties.map((one) => one.name?.getText() ?? "") : [],
+      });
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile("example.ts", example, ts.ScriptTarget.ES2023, true));
+  return found;
+}
+
+describe.each(components.map((component) => [component.name, component] as const))("%s", (_, component) => {
+  test("says what it is, what each argument and output means, and what a missing argument does", () => {
+    const silent = [...component.args, ...component.outputs].filter(({ comment }) => comment.text === "");
+    const withoutDefault = component.args.filter(({ optional, comment }) => optional && !comment.tags["default"]);
+    const withNeedlessDefault = component.args.filter(({ optional, comment }) => !optional && comment.tags["default"]);
+    expect(component.comment.text).not.toBe("");
+    expect([silent, withoutDefault, withNeedlessDefault].map((members) => members.map(({ name }) => name))).toEqual([
+      [],
+      [],
+      [],
+    ]);
+  });
+
+  test("shows in its examples all arguments that are needed, and none that there isn't", () => {
+    for (const { name, given } of (component.comment.tags["example"] ?? []).flatMap(calls)) {
+      const args = byName.get(name)?.args ?? [];
+      expect(byName.has(name), name).toBe(true);
+      expect(given.filter((one) => !args.some((arg) => arg.name === one))).toEqual([]);
+      expect(args.filter((arg) => !arg.optional && !given.includes(arg.name)).map((arg) => arg.name)).toEqual([]);
+    }
+  });
+});
