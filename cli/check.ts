@@ -7,7 +7,7 @@ import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check the repositories as the clusters would get them, before anything is merged";
 
-const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
+export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
 each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions' rules (CEL).
@@ -29,7 +29,7 @@ Linux, where this user may make namespaces (root always), it sees only the one r
 Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
 `;
 
-const options = {
+export const options = {
   repos: { type: "string", default: "repos" },
   crds: { type: "string", multiple: true, default: [] as string[] },
   format: { type: "string", default: "text" },

@@ -10,7 +10,7 @@ import { noPositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
 export const summary = "the IAM policies of whoever runs pulumi up for a fleet";
 
-const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
+export const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
 
 Prints the policies as one JSON object, by name; nothing in AWS is asked or changed.
 
@@ -22,7 +22,7 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
 `;
 
-const options = {
+export const options = {
   fleet: { type: "string" },
   account: { type: "string" },
   region: { type: "string" },

@@ -9,7 +9,7 @@ import { parsed, UsageError } from "./usage.ts";
 
 export const summary = "what a change does to every cluster and stack, after rendering";
 
-const help = `Usage: npx fleet diff <base> <head> [options]
+export const help = `Usage: npx fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then tells what
@@ -38,7 +38,7 @@ Exit code 0: compared, whether or not something changes; 1: only with --fail-on-
 
 const formats = ["markdown", "json"];
 
-const options = {
+export const options = {
   fleet: { type: "string" },
   repos: { type: "string" },
   preview: { type: "string", multiple: true, default: [] as string[] },

@@ -17,7 +17,7 @@ import { noPositional, parsed, UsageError } from "./usage.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
-const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+export const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
 
 Checks what a stack needs and says what to do next; it changes nothing.
 
@@ -44,7 +44,7 @@ configuration, or with the program that FLEET_SSH names. For the local stack, . 
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 `;
 
-const options = {
+export const options = {
   stack: { type: "string" },
   "config-file": { type: "string" },
   spokes: { type: "string", default: "1" },

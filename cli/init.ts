@@ -7,7 +7,7 @@ import { flagFile, onePositional, parsed } from "./usage.ts";
 
 export const summary = "the Git repositories and the stack file that a new fleet begins with";
 
-const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
+export const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
                       --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
@@ -44,7 +44,7 @@ already stays as it is, and any difference from what would be written is shown.
 Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
 `;
 
-const options = {
+export const options = {
   stack: { type: "string", default: "" },
   fleet: { type: "string", default: "" },
   environment: { type: "string", default: "" },

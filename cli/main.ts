@@ -1,40 +1,7 @@
 // `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed, or a comparison or check has something to say;
 // 2: it was called wrongly or could not run, and nothing was changed.
-import * as check from "./check.ts";
-import * as deployerPolicy from "./deployer-policy.ts";
-import * as diff from "./diff.ts";
-import * as doctor from "./doctor.ts";
-import * as init from "./init.ts";
-import * as moveSpokes from "./move-spokes.ts";
-import * as newCluster from "./new-cluster.ts";
-import * as newFleet from "./new-fleet.ts";
-import * as nodeReleases from "./node-releases.ts";
-import * as onboard from "./onboard.ts";
-import * as reseal from "./reseal.ts";
-import * as sealingKeys from "./sealing-keys.ts";
+import { commands } from "./commands.ts";
 import { UsageError } from "./usage.ts";
-
-interface Command {
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** @returns the exit code. */
-  readonly run: (argv: readonly string[]) => Promise<number>;
-}
-
-const commands: Readonly<Record<string, Command>> = {
-  check,
-  "deployer-policy": deployerPolicy,
-  diff,
-  doctor,
-  init,
-  "move-spokes": moveSpokes,
-  "new-cluster": newCluster,
-  "new-fleet": newFleet,
-  "node-releases": nodeReleases,
-  onboard,
-  reseal,
-  "sealing-keys": sealingKeys,
-};
 
 const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)} ${summary}`);
 const help = `Usage: npx fleet <command> [options]

@@ -6,7 +6,7 @@ import { onePositional, parsed } from "./usage.ts";
 export const summary =
   "moves spokes from spokes/<name> to spokes/<fleet>/<name>, for a fleet of before fleets had folders";
 
-const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
+export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
 
 Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name> and makes the folders of the fleet. No spoke is made,
 changed or removed by it: Flux compares objects, not paths. ${runbook} says in which order the parts of a fleet take it over.
@@ -16,7 +16,7 @@ Run it where Git has the spokes of this one hub, before the branch of another hu
   --repository DIR       the checkout to write into; default: the current folder
 `;
 
-const options = {
+export const options = {
   repository: { type: "string" },
   finish: { type: "boolean", default: false },
   help: { type: "boolean", short: "h" },

@@ -7,7 +7,7 @@ import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
 
 export const summary = "a folder for a new spoke in gitops-system, with its sealed deploy keys";
 
-const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
 Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
 
@@ -30,7 +30,7 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
 ${sourceHelp}
 `;
 
-const options = {
+export const options = {
   ...sourceOptions,
   environment: { type: "string" },
   tenant: { type: "string" },

@@ -4,7 +4,7 @@ import { onePositional, parsed } from "./usage.ts";
 
 export const summary = "the folders of a fleet in gitops-system: what its hub applies, and its spokes";
 
-const help = `Usage: npx fleet new-fleet <fleet> [--repository DIR]
+export const help = `Usage: npx fleet new-fleet <fleet> [--repository DIR]
 
 Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system: once, before Flux on the hub is to find them. <fleet> is what
 the config of the hub's stack says. What is there stays as it is.
@@ -12,7 +12,7 @@ the config of the hub's stack says. What is there stays as it is.
   --repository DIR       the checkout to write into; default: the current folder
 `;
 
-const options = { repository: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+export const options = { repository: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parsed("new-fleet", argv, options);

@@ -9,7 +9,7 @@ import { noPositional, parsed, refuse, UsageError } from "./usage.ts";
 
 export const summary = "raise the nodes' AMI releases in Git to the newest ones that EKS recommends";
 
-const help = `Usage: npx fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
+export const help = `Usage: npx fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
 
 EKS never renews the AMI of nodes by itself. This asks AWS for the newest releases and writes them where Git says what runs; a release
 that is newer there stays, and comments do too. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
@@ -25,7 +25,7 @@ replaced one node after another.
 AWS is asked by the aws CLI with your own credentials, which need the right in docs/reference/deployer-policy/fleet-node-releases.json.
 `;
 
-const options = {
+export const options = {
   repository: { type: "string" },
   stack: { type: "string" },
   region: { type: "string" },

@@ -7,7 +7,7 @@ import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "./us
 
 export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed Git credential";
 
-const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
+export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL, commit and push.
 
@@ -31,7 +31,7 @@ Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the d
 ${sourceHelp}
 `;
 
-const options = {
+export const options = {
   ...sourceOptions,
   cluster: { type: "string" },
   environment: { type: "string" },

@@ -7,7 +7,7 @@ import { flagFile, onePositional, parsed, refuse, requiredFlags } from "./usage.
 
 export const summary = "seals the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
-const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
+export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
 
 Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
 
@@ -16,7 +16,7 @@ Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed f
 ${sourceHelp}
 `;
 
-const options = {
+export const options = {
   ...sourceOptions,
   "deploy-keys": { type: "string" },
   "known-hosts": { type: "string" },

@@ -5,7 +5,7 @@ import { onePositional, parsed } from "./usage.ts";
 
 export const summary = "lets a spoke read sealing keys of its own, in every generation that the hub's stack has";
 
-const help = `Usage: npx fleet sealing-keys <spoke> [options]
+export const help = `Usage: npx fleet sealing-keys <spoke> [options]
 
 Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys beside
 it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after a generation was added there.
@@ -14,7 +14,7 @@ docs/guides/sealing-scope.md says in which order a spoke moves from its environm
 ${sourceHelp}
 `;
 
-const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;
+export const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;
 
 /** What comes after the push of a spoke's sealing keys; `moved`: it had those of its environment before. */
 export const afterPush = (name: string, moved: boolean): string =>

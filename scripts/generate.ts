@@ -7,7 +7,9 @@ import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
+import { cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
+import { configurationReference } from "./documents/configuration.ts";
 import { decisionIndex } from "./documents/decisions.ts";
 
 /**
@@ -35,6 +37,8 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),
+  "docs/reference/cli.md": cliReference,
+  "docs/reference/configuration.md": (current) => configurationReference(join(root, "Pulumi.yaml"), current),
   "docs/reference/contract.md": contractPage,
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),

@@ -5,7 +5,7 @@ import { fleetNames, repositories } from "../../lib/names.ts";
 import { sampleApp } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 
-/** The commands that lead from what fleet init has written to a hub, a spoke and an application; the README says what one sees. */
+/** The commands that lead from what fleet init has written to a hub, a spoke and an application; docs/tutorials/first-spoke-on-aws.md says what one sees. */
 
 interface Step {
   readonly what: string;
@@ -81,7 +81,7 @@ const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitReq
     ? ""
     : `, on a machine in ${privateAccessCidrs.join(" or ")} that reaches ${vpcId} (docs/guides/private-endpoints.md)`;
 
-/** The spoke of the README. */
+/** The spoke of the tutorial. */
 const spoke = { name: "green", tenant: "payments" } as const;
 const app = "payment-app";
 
@@ -152,7 +152,7 @@ function steps(request: InitRequest): Step[] {
       commands: [`npx fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
     },
     {
-      what: "Make the stack, where Pulumi is logged in; awskms:// names a KMS key that you have (README, step 3)",
+      what: "Make the stack, where Pulumi is logged in; awskms:// names a KMS key that you have (docs/tutorials/first-spoke-on-aws.md, step 3)",
       commands: [
         `pulumi stack init ${stack} --secrets-provider "awskms://alias/pulumi?region=${region}"`,
         ...secrets(request),

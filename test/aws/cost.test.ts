@@ -5,7 +5,7 @@ import { report } from "./report.ts";
 const nothing: Billed = { clusters: 0, natGateways: 0, addresses: 0, nodes: [], gib: 0, keys: 0, secrets: 0 };
 
 describe("the estimate of what the proof costs", () => {
-  test("is what the README says of a month: a spoke of default size", () => {
+  test("is what docs/reference/costs.md says of a month: a spoke of default size", () => {
     const spoke = {
       ...nothing,
       clusters: 1,
@@ -18,7 +18,7 @@ describe("the estimate of what the proof costs", () => {
     expect(Math.round(estimate([{ what: "spoke", hours: 730, billed: spoke }]).total)).toBe(259);
   });
 
-  test("is what the README says of a month: the stack dev", () => {
+  test("is what docs/reference/costs.md says of a month: the stack dev", () => {
     const billed = {
       ...nothing,
       clusters: 1,

@@ -23,7 +23,7 @@ export interface Use {
 /** Hours of a month in AWS's price lists. */
 const MONTH = 730;
 
-/** US dollars an hour, list prices of us-east-1; the pages that they come from stand in the README, "What it costs". */
+/** US dollars an hour, list prices of us-east-1; the pages that they come from stand in docs/reference/costs.md. */
 const prices = {
   cluster: 0.1,
   natGateway: 0.045,

@@ -1,44 +1,51 @@
-import { execFileSync } from "node:child_process";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { blocks, lines, root, text } from "./support/pages.ts";
+import { blocks, lines, text } from "./support/pages.ts";
 
-const commands = (markdown: string): string[] => blocks(markdown).flatMap(({ code }) => lines(code));
+const commands = (page: string): string[] => blocks(text(page)).flatMap(({ code }) => lines(code));
+const tutorial = "docs/tutorials/first-spoke-on-aws.md";
+
+/** Positions of the first lines that match, each after the one before. */
+function inOrder(page: string, patterns: readonly RegExp[]): void {
+  const found = patterns.map((pattern) => commands(page).findIndex((line) => pattern.test(line)));
+  expect(found, patterns.join(" ")).not.toContain(-1);
+  expect(found).toEqual([...found].sort((a, b) => a - b));
+}
 
 describe("the README", () => {
-  const calls = commands(text("README.md")).flatMap((line) => {
-    const [, name, rest = ""] = /(?:^|npx )fleet ([a-z-]+)(.*)$/.exec(line) ?? [];
-    return name === undefined
-      ? []
-      : [{ name, flags: [...rest.matchAll(/ (--[a-z-]+)/g)].map(([, flag = ""]) => flag) }];
+  test("fits on a few screens, and says what has not been proved before anything else", () => {
+    const readme = text("README.md").split("\n");
+    expect(readme.length).toBeLessThanOrEqual(120);
+    expect(readme.findIndex((line) => line.includes("has not run on AWS"))).toBeLessThan(15);
   });
 
-  test.each([...new Set(calls.map(({ name }) => name))])("names only flags that fleet %s has", (name) => {
-    const help = execFileSync(process.execPath, [join(root, "cli", "main.ts"), name, "--help"], { encoding: "utf8" });
-    const words = help.split(/[\s,[\]()]+/);
-    for (const flag of calls.filter((call) => call.name === name).flatMap(({ flags }) => flags))
-      expect(words).toContain(flag);
+  test("names the command that CI runs", () => {
+    expect(commands("README.md")).toContain(/^exec (.*)$/m.exec(text(".ci/run"))?.[1]);
   });
 
+  test("shows output of npm start whose steps npm start has", () => {
+    const shown = blocks(text("README.md")).find(({ info }) => info === "text")?.code ?? "";
+    const steps = ["local/cli/cloud-steps.ts", "local/cli/stack-steps.ts", "local/cli/demo-steps.ts"]
+      .map(text)
+      .join("");
+    const names = [...shown.matchAll(/^\[ *\d+\/\d+\] (.*?)(?:: done in .*)?$/gm)].map(([, name = ""]) => name);
+    expect(names.length).toBeGreaterThan(0);
+    // The beginnings: the code puts names of spokes and commands into some of them.
+    for (const name of names) expect(steps).toContain(name.split(" ").slice(0, 2).join(" "));
+  });
+});
+
+describe("the tutorial of the first spoke on AWS", () => {
   test("watches one kind at a time, as kubectl does", () => {
-    const watches = commands(text("README.md")).filter((line) => /kubectl .* (--watch|-w)\b/.test(line));
+    const watches = commands(tutorial).filter((line) => /kubectl .* (--watch|-w)\b/.test(line));
     expect(watches.length).toBeGreaterThan(0);
     for (const line of watches) expect(line).not.toMatch(/ get [^ ]*,/);
   });
 
   test("commits the stack's file before pulumi up, after Pulumi has written its key into it", () => {
-    const lines = commands(text("README.md"));
-    const order = [/^pulumi stack init /, /^git add stacks\//, /^pulumi up$/].map((start) =>
-      lines.findIndex((line) => start.test(line)),
-    );
-    expect(order).not.toContain(-1);
-    expect(order).toEqual([...order].sort((a, b) => a - b));
+    inOrder(tutorial, [/^pulumi stack init /, /^git add stacks\//, /^pulumi up$/]);
   });
 
   test("leads from fleet init to an application in the order in which one does it", () => {
-    const names = calls.map(({ name }) => name);
-    const order = ["init", "doctor", "new-cluster", "onboard"].map((name) => names.indexOf(name));
-    expect(order).not.toContain(-1);
-    expect(order).toEqual([...order].sort((a, b) => a - b));
+    inOrder(tutorial, [/fleet init /, /fleet doctor/, /fleet new-cluster /, /fleet onboard /]);
   });
 });

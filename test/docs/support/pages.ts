@@ -36,7 +36,7 @@ export const lines = (code: string): string[] =>
     .split("\n")
     .filter((line) => line.trim() !== "");
 
-export const prose = (markdown: string): string => markdown.replaceAll(fenced, "");
+const prose = (markdown: string): string => markdown.replaceAll(fenced, "");
 
 /** Targets of a page's links and pictures. */
 export const links = (markdown: string): string[] =>

@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { readOffer } from "../../cli/spoke-rules.ts";
+import { blocks, root, text } from "./support/pages.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-recipes-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+const identity = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@b" };
+const run = (folder: string, script: string) =>
+  execFileSync("sh", ["-ec", script], { cwd: folder, env: { ...process.env, ...identity }, encoding: "utf8" });
+const commit = (folder: string) => run(folder, "git add . && git commit --quiet --message change");
+
+/** The block of a page with a command. */
+const block = (page: string, command: string): string => {
+  const found = blocks(text(page)).find(({ code }) => code.includes(command));
+  if (found === undefined) throw new Error(`${page} has no block with ${command}`);
+  return found.code;
+};
+
+test("a release of repos/ merges into a repository that has changed since, as the guide says", () => {
+  const project = join(base, "project");
+  const system = join(base, "fleet", "gitops-system");
+  const content = join(project, "repos", "gitops-system");
+  for (const folder of [content, system]) mkdirSync(folder, { recursive: true });
+  const write = (folder: string, first: string, last: string) =>
+    writeFileSync(
+      join(folder, "file.yaml"),
+      [`first: ${first}`, "a: 1", "b: 2", "c: 3", `last: ${last}`, ""].join("\n"),
+    );
+  write(content, "1", "1");
+  write(system, "1", "1");
+  for (const folder of [project, system]) run(folder, "git init --quiet --initial-branch main");
+  commit(project);
+  commit(system);
+  run(project, "git tag v1");
+  write(content, "1", "2");
+  writeFileSync(join(content, "new.yaml"), "new: true\n");
+  commit(project);
+  run(project, "git tag v2");
+  write(system, "ours", "1");
+  commit(system);
+
+  const recipe = block("docs/guides/new-version-of-repos.md", "--relative=repos/gitops-system");
+  run(project, recipe.replaceAll("<from>", "v1").replaceAll("<to>", "v2"));
+  expect(readFileSync(join(system, "file.yaml"), "utf8")).toBe("first: ours\na: 1\nb: 2\nc: 3\nlast: 2\n");
+  expect(readFileSync(join(system, "new.yaml"), "utf8")).toBe("new: true\n");
+});
+
+test("an environment that is added as the guide says can have spokes", async () => {
+  const system = join(base, "gitops-system");
+  cpSync(join(root, "repos", "gitops-system"), system, { recursive: true });
+  expect((await readOffer(system)).environments).not.toContain("staging");
+  run(system, block("docs/guides/add-an-environment.md", "tools/staging"));
+  const file = join(system, "platform", "api", "composition.yaml");
+  const composition = parse(readFileSync(file, "utf8"));
+  composition.metadata.labels["channel.fleet.internal/staging"] = "true";
+  writeFileSync(file, stringify(composition));
+  const { environments, heldBack } = await readOffer(system);
+  expect(environments).toContain("staging");
+  expect(heldBack).not.toContain("staging");
+});
