@@ -1,5 +1,6 @@
-import { EksError, invalidParameter } from "./errors.ts";
-import { type Operation, page } from "./operation.ts";
+import * as z from "zod";
+import { invalidParameter, notFound } from "./errors.ts";
+import { list, type Operation, onAnything, operation, text } from "./operation.ts";
 import { KUBERNETES_VERSIONS, minorOf } from "./versions.ts";
 
 /** One add-on that the gateway serves. */
@@ -10,40 +11,28 @@ export interface CatalogEntry {
   /** Versions for a Kubernetes minor; the first is the default. */
   versions(kubernetesVersion: string): readonly string[];
   /** JSON schema of configurationValues. */
-  readonly schema: { readonly properties: Readonly<Record<string, object>>; readonly additionalProperties: boolean };
+  readonly schema: z.core.JSONSchema.ObjectSchema;
   /** Whether the gateway installs it. The others are part of the node, or recorded only. */
   readonly installed: boolean;
 }
 
-/** Versions that EKS has for a Kubernetes minor, beside the embedded cloud's own. */
-const BY_MINOR: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "1.34": {
-    coredns: "v1.12.4-eksbuild.29",
-    "kube-proxy": "v1.34.6-eksbuild.21",
-    "vpc-cni": "v1.22.4-eksbuild.3",
-  },
-  "1.35": {
-    coredns: "v1.13.2-eksbuild.21",
-    "kube-proxy": "v1.35.3-eksbuild.21",
-    "vpc-cni": "v1.22.4-eksbuild.3",
-  },
-  "1.36": {
-    coredns: "v1.14.3-eksbuild.16",
-    "kube-proxy": "v1.36.0-eksbuild.21",
-    "vpc-cni": "v1.22.4-eksbuild.3",
-  },
-};
-
-/** The embedded cloud's own version, then EKS's for the minor. */
-const versionsOf = (name: string, own: (minor: string) => string) => (minor: string) => [
-  own(minor),
-  ...(BY_MINOR[minor]?.[name] ? [BY_MINOR[minor][name]] : []),
-];
-
-const recorded = { properties: {}, additionalProperties: true } as const;
-
 /** The setting of vpc-cni that turns the enforcement of NetworkPolicies on; without it EKS enforces none. */
 export const NETWORK_POLICY = "enableNetworkPolicy";
+
+/** An add-on that is recorded only. */
+const recorded = (name: string, type: string, versions: CatalogEntry["versions"]): CatalogEntry => ({
+  name,
+  type,
+  versions,
+  namespace: "kube-system",
+  schema: { type: "object", properties: {}, additionalProperties: true },
+  installed: false,
+});
+
+/** The embedded cloud's own version, then EKS's for the minor. */
+const own =
+  (version: (minor: string) => string, eks: Readonly<Record<string, string>>) =>
+  (minor: string): string[] => [version(minor), ...(eks[minor] ? [eks[minor]] : [])];
 
 /**
  * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
@@ -51,11 +40,17 @@ export const NETWORK_POLICY = "enableNetworkPolicy";
  */
 const CATALOG: readonly CatalogEntry[] = [
   {
-    name: "coredns",
-    namespace: "kube-system",
-    type: "networking",
-    versions: versionsOf("coredns", () => "v1.14.6-eksbuild.1"),
+    ...recorded(
+      "coredns",
+      "networking",
+      own(() => "v1.14.6-eksbuild.1", {
+        "1.34": "v1.12.4-eksbuild.29",
+        "1.35": "v1.13.2-eksbuild.21",
+        "1.36": "v1.14.3-eksbuild.16",
+      }),
+    ),
     schema: {
+      type: "object",
       properties: {
         replicaCount: { type: "integer" },
         resources: { type: "object" },
@@ -69,39 +64,34 @@ const CATALOG: readonly CatalogEntry[] = [
     },
     installed: true,
   },
+  recorded(
+    "kube-proxy",
+    "networking",
+    own((minor) => `v${minor}.4-eksbuild.1`, {
+      "1.34": "v1.34.6-eksbuild.21",
+      "1.35": "v1.35.3-eksbuild.21",
+      "1.36": "v1.36.0-eksbuild.21",
+    }),
+  ),
   {
-    name: "kube-proxy",
-    namespace: "kube-system",
-    type: "networking",
-    versions: versionsOf("kube-proxy", (minor) => `v${minor}.4-eksbuild.1`),
-    schema: recorded,
-    installed: false,
-  },
-  {
-    name: "vpc-cni",
-    namespace: "kube-system",
-    type: "networking",
-    versions: versionsOf("vpc-cni", () => "v1.20.4-eksbuild.1"),
+    ...recorded(
+      "vpc-cni",
+      "networking",
+      own(() => "v1.20.4-eksbuild.1", {
+        "1.34": "v1.22.4-eksbuild.3",
+        "1.35": "v1.22.4-eksbuild.3",
+        "1.36": "v1.22.4-eksbuild.3",
+      }),
+    ),
     // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
-    schema: { properties: { [NETWORK_POLICY]: { type: "string", format: "boolean" } }, additionalProperties: true },
-    installed: false,
+    schema: {
+      type: "object",
+      properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
+      additionalProperties: true,
+    },
   },
-  {
-    name: "aws-ebs-csi-driver",
-    namespace: "kube-system",
-    type: "storage",
-    versions: () => ["v1.51.0-eksbuild.1"],
-    schema: recorded,
-    installed: false,
-  },
-  {
-    name: "eks-pod-identity-agent",
-    namespace: "kube-system",
-    type: "security",
-    versions: () => ["v1.3.9-eksbuild.1"],
-    schema: recorded,
-    installed: false,
-  },
+  recorded("aws-ebs-csi-driver", "storage", () => ["v1.51.0-eksbuild.1"]),
+  recorded("eks-pod-identity-agent", "security", () => ["v1.3.9-eksbuild.1"]),
 ];
 
 /** Throws InvalidParameterException that names the add-ons there are. */
@@ -125,41 +115,39 @@ export function addonVersion(entry: CatalogEntry, kubernetesVersion: string, ask
 }
 
 export const addonCatalogOperations: readonly Operation[] = [
-  {
-    name: "DescribeAddonVersions",
-    method: "GET",
-    path: "/addons/supported-versions",
-    authorize: () => ({ resource: "*" }),
-    run: (_context, call) => {
-      const name = call.query.get("addonName");
-      const asked = call.query.get("kubernetesVersion");
-      const minors = KUBERNETES_VERSIONS.filter((version) => asked === null || version === asked);
-      const entries = CATALOG.filter((entry) => name === null || entry.name === name);
-      if (name !== null && entries.length === 0)
-        throw new EksError("ResourceNotFoundException", `No addon found for name: ${name}`);
-      const { items, ...rest } = page(entries, call.query, (entry) => entry.name);
-      return { addons: items.map((entry) => description(entry, minors)), ...rest };
+  list("DescribeAddonVersions", {
+    member: "addons",
+    shape: { addonName: z.string().optional(), kubernetesVersion: z.string().optional() },
+    authorize: onAnything,
+    items: (_context, { addonName }) => {
+      const entries = CATALOG.filter(({ name }) => addonName === undefined || name === addonName);
+      if (addonName !== undefined && entries.length === 0) throw notFound(`No addon found for name: ${addonName}`);
+      return entries;
     },
-  },
-  {
-    name: "DescribeAddonConfiguration",
-    method: "GET",
-    path: "/addons/configuration-schemas",
-    authorize: () => ({ resource: "*" }),
-    run: (_context, call) => {
-      const entry = catalogEntry(call.query.get("addonName") ?? "");
-      const version = call.query.get("addonVersion") ?? "";
-      if (!KUBERNETES_VERSIONS.some((minor) => entry.versions(minor).includes(version)))
-        throw new EksError("ResourceNotFoundException", `No version ${version} found for addon ${entry.name}`);
-      const schema = { $schema: "http://json-schema.org/draft-06/schema#", type: "object", ...entry.schema };
+    keyOf: ({ name }) => name,
+    row: (entry, { kubernetesVersion }) =>
+      description(
+        entry,
+        KUBERNETES_VERSIONS.filter((version) => kubernetesVersion === undefined || version === kubernetesVersion),
+      ),
+  }),
+  operation(
+    "DescribeAddonConfiguration",
+    { addonName: text, addonVersion: text },
+    onAnything,
+    (_context, { addonName, addonVersion }) => {
+      const { schema, versions } = catalogEntry(addonName);
+      if (!KUBERNETES_VERSIONS.some((minor) => versions(minor).includes(addonVersion)))
+        throw notFound(`No version ${addonVersion} found for addon ${addonName}`);
+      const configuration = { $schema: "http://json-schema.org/draft-06/schema#", ...schema };
       return {
-        addonName: entry.name,
-        addonVersion: version,
-        configurationSchema: JSON.stringify(schema),
+        addonName,
+        addonVersion,
+        configurationSchema: JSON.stringify(configuration),
         podIdentityConfiguration: [],
       };
     },
-  },
+  ),
 ];
 
 function description(entry: CatalogEntry, minors: readonly string[]): object {

@@ -1,197 +1,116 @@
+import * as z from "zod";
 import { type Cidr, networkOf, reservedFor } from "../../../lib/cidr.ts";
-import { invalidParameter, notServed } from "./errors.ts";
+import { invalidParameter } from "./errors.ts";
 import type { Cluster } from "./model.ts";
-import {
-  type EksContext,
-  optionalBoolean,
-  optionalString,
-  requiredString,
-  stringList,
-  structure,
-} from "./operation.ts";
-import { DEFAULT_VERSION, expectVersion } from "./versions.ts";
+import { type EksContext, structure, text, texts } from "./operation.ts";
 
 const LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"] as const;
 
-type Body = Readonly<Record<string, unknown>>;
+/** A setting of which only one value is served. */
+const only = <const Value extends string | boolean>(value: Value, instead: string) =>
+  z.literal(value, {
+    error: ({ input }) => `${JSON.stringify(input ?? null)} is not served by the embedded cloud: ${instead}`,
+  });
+
+export const apiMode = only(
+  "API",
+  'set accessConfig.authenticationMode to "API": the aws-auth ConfigMap is not read here',
+);
+
+export const kubernetesNetworkConfig = structure({
+  ipFamily: only("ipv4", "use ipv4").optional(),
+  elasticLoadBalancing: structure({ enabled: only(false, "Auto Mode is off").optional() }).optional(),
+});
+
+export const upgradePolicy = structure({ supportType: z.enum(["STANDARD", "EXTENDED"]).default("EXTENDED") });
+
+export const logging = structure({
+  clusterLogging: z
+    .array(structure({ types: z.array(z.enum(LOG_TYPES)).default([]), enabled: z.boolean().default(false) }))
+    .default([]),
+});
+
+export const encryptionConfig = z
+  .array(
+    structure({ resources: z.array(only("secrets", "use secrets")).length(1), provider: structure({ keyArn: text }) }),
+  )
+  .length(1);
+
+/** Reserved blocks are refused in the words of EKS. */
+const publicAccessCidrs = texts.superRefine((cidrs, context) => {
+  const refuse = (message: string) => context.addIssue({ code: "custom", message });
+  const wrong = cidrs.filter((cidr) => networkOf(cidr) === undefined);
+  if (wrong.length > 0) return refuse(`publicAccessCidrs: got ${wrong.join(", ")}, allowed are IPv4 CIDR blocks`);
+  const reserved = cidrs.filter((cidr) => reservedFor(networkOf(cidr) as Cidr) !== undefined);
+  if (reserved.length > 0) refuse(`The following CIDRs are not allowed in publicAccessCidrs: [${reserved.join(", ")}]`);
+});
+
+export const resourcesVpcConfig = structure({
+  subnetIds: texts.optional(),
+  securityGroupIds: texts.optional(),
+  endpointPublicAccess: z.boolean().optional(),
+  endpointPrivateAccess: z.boolean().optional(),
+  publicAccessCidrs: publicAccessCidrs.optional(),
+});
+
+type AskedVpc = z.output<typeof resourcesVpcConfig>;
 type VpcConfig = Cluster["resourcesVpcConfig"];
 
-/** The checked members of a CreateCluster call, the VPC aside. */
-export interface ClusterSpec {
-  readonly version: string;
-  readonly roleArn: string;
-  readonly logging: Cluster["logging"];
-  readonly encryptionConfig: Cluster["encryptionConfig"];
-  readonly creatorIsAdmin: boolean;
-  readonly selfManagedAddons: boolean;
-  readonly supportType: "STANDARD" | "EXTENDED";
-  readonly deletionProtection: boolean;
+/** The logging with these types on, in the form that DescribeCluster gives. Recorded: no log is delivered here. */
+export function loggingWith(enabled: ReadonlySet<string>): Cluster["logging"] {
+  const setups = [true, false].map((on) => ({
+    types: LOG_TYPES.filter((type) => enabled.has(type) === on),
+    enabled: on,
+  }));
+  return { clusterLogging: setups.filter(({ types }) => types.length > 0) };
 }
 
-export async function clusterSpec(context: EksContext, body: Body): Promise<ClusterSpec> {
-  const version = optionalString(body, "version") ?? DEFAULT_VERSION;
-  expectVersion(version);
-  const roleArn = await assumableRole(context, requiredString(body, "roleArn"), "eks.amazonaws.com");
-  const network = structure(body, "kubernetesNetworkConfig", ["ipFamily", "elasticLoadBalancing"]);
-  if (network !== undefined && (optionalString(network, "ipFamily") ?? "ipv4") !== "ipv4")
-    throw notServed("ipFamily ipv6", "use ipv4");
-  if (optionalBoolean(structure(network ?? {}, "elasticLoadBalancing", ["enabled"]) ?? {}, "enabled") === true)
-    throw notServed("elasticLoadBalancing (Auto Mode)", "leave it off");
-  return {
-    version,
-    roleArn,
-    logging: loggingOf(body),
-    encryptionConfig: await encryptionOf(context, body),
-    creatorIsAdmin: creatorIsAdmin(body),
-    selfManagedAddons: optionalBoolean(body, "bootstrapSelfManagedAddons") ?? true,
-    supportType: supportType(body),
-    deletionProtection: optionalBoolean(body, "deletionProtection") ?? false,
-  };
-}
-
-/** Checks that a role exists and trusts a service; gives its ARN. */
-export async function assumableRole(context: EksContext, arn: string, service: string): Promise<string> {
-  const role = await roleWithArn(context, arn);
-  if (!role.trustPolicy.includes(service))
-    throw invalidParameter(
-      `Role with arn: ${arn}, could not be assumed because the trusted entity is not correct: its trust policy doesn't name ${service}`,
-    );
-  return arn;
-}
-
-/** The role with exactly this ARN. Throws InvalidParameterException where there is none. */
-export async function roleWithArn(
-  context: EksContext,
-  arn: string,
-): Promise<{ arn: string; name: string; trustPolicy: string }> {
-  const role = await context.aws.role(/:role\/(?:.*\/)?([^/]+)$/.exec(arn)?.[1] ?? arn);
-  if (role?.arn !== arn)
-    throw invalidParameter(`Role with arn: ${arn}, could not be assumed because it does not exist`);
-  return role;
-}
-
-function creatorIsAdmin(body: Body): boolean {
-  const access =
-    structure(body, "accessConfig", ["bootstrapClusterCreatorAdminPermissions", "authenticationMode"]) ?? {};
-  const mode = optionalString(access, "authenticationMode") ?? "CONFIG_MAP";
-  if (mode !== "API")
-    throw notServed(
-      `authenticationMode ${mode}`,
-      'set accessConfig.authenticationMode to "API": the aws-auth ConfigMap is not read here',
-    );
-  return optionalBoolean(access, "bootstrapClusterCreatorAdminPermissions") ?? true;
-}
-
-export function supportType(body: Body): "STANDARD" | "EXTENDED" {
-  const asked = optionalString(structure(body, "upgradePolicy", ["supportType"]) ?? {}, "supportType") ?? "EXTENDED";
-  if (asked !== "STANDARD" && asked !== "EXTENDED")
-    throw invalidParameter(`upgradePolicy.supportType: got ${asked}, allowed are STANDARD and EXTENDED`);
-  return asked;
-}
-
-/** The logging of a body, in the form that DescribeCluster gives. Recorded: no log is delivered here. */
-export function loggingOf(body: Body): Cluster["logging"] {
-  const setups = structure(body, "logging", ["clusterLogging"])?.["clusterLogging"] ?? [];
-  if (!Array.isArray(setups)) throw invalidParameter("logging.clusterLogging: a list is allowed");
+/** The types that are on after a change; those that it doesn't name keep their state. */
+export function enabledTypes(now: Cluster["logging"] | undefined, asked: z.output<typeof logging>): Set<string> {
+  const setups = [...(now?.clusterLogging ?? []), ...asked.clusterLogging];
   const enabled = new Set<string>();
-  for (const setup of setups as Body[]) {
-    const types = stringList(setup, "types") ?? [];
-    const unknown = types.filter((type) => !(LOG_TYPES as readonly string[]).includes(type));
-    if (unknown.length > 0)
-      throw invalidParameter(`logging types: got ${unknown.join(", ")}, allowed are ${LOG_TYPES.join(", ")}`);
-    for (const type of types) if (optionalBoolean(setup, "enabled") === true) enabled.add(type);
-  }
-  const on = LOG_TYPES.filter((type) => enabled.has(type));
-  const off = LOG_TYPES.filter((type) => !enabled.has(type));
-  return {
-    clusterLogging: [
-      ...(on.length > 0 ? [{ types: on, enabled: true }] : []),
-      ...(off.length > 0 ? [{ types: off, enabled: false }] : []),
-    ],
-  };
+  for (const { types = [], enabled: on } of setups)
+    for (const type of types) on === true ? enabled.add(type) : enabled.delete(type);
+  return enabled;
 }
 
-/** The encryption of Secrets. Checked against KMS and recorded: etcd is not encrypted here. */
-export async function encryptionOf(context: EksContext, body: Body): Promise<Cluster["encryptionConfig"]> {
-  const configs = body["encryptionConfig"];
-  if (configs === undefined || configs === null) return undefined;
-  if (!Array.isArray(configs) || configs.length !== 1)
-    throw invalidParameter("encryptionConfig: exactly one item is allowed");
-  const config = configs[0] as Body;
-  const resources = stringList(config, "resources") ?? [];
-  if (resources.length !== 1 || resources[0] !== "secrets")
-    throw invalidParameter(`encryptionConfig.resources: got ${JSON.stringify(resources)}, allowed is ["secrets"]`);
-  const keyArn = requiredString(structure(config, "provider", ["keyArn"]) ?? {}, "keyArn");
+/** Throws where the key of an encryption of Secrets is not in KMS. */
+export async function expectKey(context: EksContext, [config]: z.output<typeof encryptionConfig>): Promise<void> {
+  const keyArn = config?.provider.keyArn ?? "";
   if (!(await context.aws.keyEnabled(keyArn)))
     throw invalidParameter(`encryptionConfig.provider.keyArn: there is no enabled KMS key ${keyArn}`);
-  return [{ resources, provider: { keyArn } }];
 }
 
-/** The VPC of a cluster: subnets of one VPC in two zones or more; who may reach the endpoint is enforced (endpoint-access.ts). */
-export async function vpcConfig(context: EksContext, body: Body): Promise<VpcConfig> {
-  const asked =
-    structure(body, "resourcesVpcConfig", [
-      "subnetIds",
-      "securityGroupIds",
-      "endpointPublicAccess",
-      "endpointPrivateAccess",
-      "publicAccessCidrs",
-    ]) ?? {};
-  const { subnetIds, vpcId } = await checkedSubnets(context, stringList(asked, "subnetIds") ?? []);
-  return {
-    subnetIds,
-    securityGroupIds: await checkedGroups(context, stringList(asked, "securityGroupIds") ?? []),
-    vpcId,
-    ...endpointAccess(asked, {
-      endpointPublicAccess: true,
-      endpointPrivateAccess: false,
-      publicAccessCidrs: ["0.0.0.0/0"],
-    }),
-  };
-}
-
-export async function checkedSubnets(
-  context: EksContext,
-  subnetIds: string[],
-): Promise<{ subnetIds: string[]; vpcId: string }> {
-  const found = await context.aws.subnets(subnetIds);
-  const missing = subnetIds.filter((id) => !found.some((subnet) => subnet.id === id));
+/** Those of these subnets; throws where one does not exist. */
+export async function existingSubnets(context: EksContext, ids: readonly string[]) {
+  const found = await context.aws.subnets(ids);
+  const missing = ids.filter((id) => !found.some((subnet) => subnet.id === id));
   if (missing.length > 0) throw invalidParameter(`The subnet ID '${missing.join("', '")}' does not exist`);
-  if (new Set(found.map((subnet) => subnet.zone)).size < 2)
+  return found;
+}
+
+/** Subnets and security groups that are asked for: of one VPC, in two zones or more. */
+export async function networkConfig(
+  context: EksContext,
+  { subnetIds = [], securityGroupIds = [] }: AskedVpc,
+): Promise<Pick<VpcConfig, "subnetIds" | "securityGroupIds" | "vpcId">> {
+  const subnets = await existingSubnets(context, subnetIds);
+  if (new Set(subnets.map(({ zone }) => zone)).size < 2)
     throw invalidParameter("Subnets specified must be in at least two different AZs");
-  const vpcs = [...new Set(found.map((subnet) => subnet.vpcId))];
-  if (vpcs.length !== 1)
-    throw invalidParameter(`Subnets specified must belong to the same VPC, got ${vpcs.join(", ")}`);
-  return { subnetIds, vpcId: vpcs[0] ?? "" };
-}
-
-export async function checkedGroups(context: EksContext, ids: string[]): Promise<string[]> {
-  const found = ids.length === 0 ? [] : await context.aws.securityGroups(ids);
-  const missing = ids.filter((id) => !found.includes(id));
+  const [vpcId, ...others] = new Set(subnets.map((subnet) => subnet.vpcId));
+  if (others.length > 0)
+    throw invalidParameter(`Subnets specified must belong to the same VPC, got ${[vpcId, ...others].join(", ")}`);
+  const groups = securityGroupIds.length === 0 ? [] : await context.aws.securityGroups(securityGroupIds);
+  const missing = securityGroupIds.filter((id) => !groups.includes(id));
   if (missing.length > 0) throw invalidParameter(`The security group '${missing.join("', '")}' does not exist`);
-  return ids;
+  return { subnetIds, securityGroupIds, vpcId };
 }
 
-type EndpointAccess = Pick<VpcConfig, "endpointPublicAccess" | "endpointPrivateAccess" | "publicAccessCidrs">;
-
-/** The endpoint access that a body asks for, over what holds now. */
-export function endpointAccess(asked: Body, now: EndpointAccess): EndpointAccess {
-  const access = {
-    endpointPublicAccess: optionalBoolean(asked, "endpointPublicAccess") ?? now.endpointPublicAccess ?? true,
-    endpointPrivateAccess: optionalBoolean(asked, "endpointPrivateAccess") ?? now.endpointPrivateAccess ?? false,
-    publicAccessCidrs: stringList(asked, "publicAccessCidrs") ?? now.publicAccessCidrs ?? [],
-  };
-  if (!access.endpointPublicAccess && !access.endpointPrivateAccess)
+/** The endpoint access that is asked for, over what holds now; endpoint-access.ts enforces it. */
+export function endpointAccess(asked: AskedVpc, now: VpcConfig | undefined) {
+  const { endpointPublicAccess = true, endpointPrivateAccess = false, publicAccessCidrs = [] } = { ...now, ...asked };
+  if (!endpointPublicAccess && !endpointPrivateAccess)
     throw invalidParameter("Private and public endpoint access cannot be false: turn one of them on");
-  const wrong = access.publicAccessCidrs.filter((cidr) => networkOf(cidr) === undefined);
-  if (wrong.length > 0)
-    throw invalidParameter(`publicAccessCidrs: got ${wrong.join(", ")}, allowed are IPv4 CIDR blocks`);
-  const reserved = access.publicAccessCidrs.filter((cidr) => reservedFor(networkOf(cidr) as Cidr) !== undefined);
-  if (reserved.length > 0)
-    throw invalidParameter(`The following CIDRs are not allowed in publicAccessCidrs: [${reserved.join(", ")}]`);
-  if (!access.endpointPublicAccess) return { ...access, publicAccessCidrs: [] };
-  return {
-    ...access,
-    publicAccessCidrs: access.publicAccessCidrs.length > 0 ? access.publicAccessCidrs : ["0.0.0.0/0"],
-  };
+  const named = publicAccessCidrs.length > 0 ? publicAccessCidrs : ["0.0.0.0/0"];
+  return { endpointPublicAccess, endpointPrivateAccess, publicAccessCidrs: endpointPublicAccess ? named : [] };
 }

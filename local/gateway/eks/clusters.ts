@@ -1,124 +1,142 @@
 import { randomBytes } from "node:crypto";
+import * as z from "zod";
 import { quotas } from "../../../lib/quotas.ts";
 import { bootstrapEntry } from "./access-entries.ts";
-import { clusterSpec, vpcConfig } from "./cluster-config.ts";
+import {
+  apiMode,
+  enabledTypes,
+  encryptionConfig,
+  endpointAccess,
+  expectKey,
+  kubernetesNetworkConfig,
+  logging,
+  loggingWith,
+  networkConfig,
+  resourcesVpcConfig,
+  upgradePolicy,
+} from "./cluster-config.ts";
 import { EksError, inUse, invalidRequest } from "./errors.ts";
 import type { Cluster, ClusterRecord } from "./model.ts";
 import {
-  type Call,
+  changed,
+  clientRequestToken,
   type EksContext,
   eksArn,
-  keyValue,
+  list,
   type Operation,
+  onAnything,
   onCluster,
-  optionalString,
-  page,
+  operation,
   passedRole,
-  pathPart,
-  requiredString,
-  tagsOf,
+  structure,
+  tags,
+  text,
 } from "./operation.ts";
-import { PLATFORM_VERSION } from "./versions.ts";
+import { assumableRole } from "./principals.ts";
+import { DEFAULT_VERSION, kubernetesVersion, PLATFORM_VERSION } from "./versions.ts";
 
-/** 1 to 100 letters, digits, "-" and "_", the first a letter or digit (CreateCluster, API reference). */
-const NAME = /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/;
+const shape = {
+  // CreateCluster, API reference.
+  name: z
+    .string()
+    .regex(
+      /^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/,
+      'allowed are 1 to 100 letters, digits, "-" and "_", the first a letter or digit',
+    ),
+  version: kubernetesVersion.default(DEFAULT_VERSION),
+  roleArn: text,
+  resourcesVpcConfig,
+  kubernetesNetworkConfig: kubernetesNetworkConfig.optional(),
+  logging: logging.default({ clusterLogging: [] }),
+  clientRequestToken,
+  tags: tags.default({}),
+  encryptionConfig: encryptionConfig.optional(),
+  accessConfig: structure({
+    authenticationMode: apiMode,
+    bootstrapClusterCreatorAdminPermissions: z.boolean().default(true),
+  }).prefault({} as never),
+  bootstrapSelfManagedAddons: z.boolean().default(true),
+  upgradePolicy: upgradePolicy.default({ supportType: "EXTENDED" }),
+  deletionProtection: z.boolean().default(false),
+};
 
 export const clusterOperations: readonly Operation[] = [
-  {
-    name: "CreateCluster",
-    method: "POST",
-    path: "/clusters",
-    accepts: [
-      "name",
-      "version",
-      "roleArn",
-      "resourcesVpcConfig",
-      "kubernetesNetworkConfig",
-      "logging",
-      "clientRequestToken",
-      "tags",
-      "encryptionConfig",
-      "accessConfig",
-      "bootstrapSelfManagedAddons",
-      "upgradePolicy",
-      "deletionProtection",
-    ],
-    authorize: (context, call) => ({
-      resource: eksArn(context, `cluster/${keyValue(call.body["name"])}`),
-      passRoles: passedRole(call.body["roleArn"], "eks.amazonaws.com"),
+  operation(
+    "CreateCluster",
+    shape,
+    (context, request) => ({
+      ...onCluster(context, request),
+      passRoles: passedRole(request["roleArn"], "eks.amazonaws.com"),
     }),
-    run: createCluster,
-  },
-  {
-    name: "ListClusters",
-    method: "GET",
-    path: "/clusters",
-    authorize: () => ({ resource: "*" }),
-    run: (context, call) => {
-      const { items, ...rest } = page(context.store.list(), call.query, (record) => record.cluster.name);
-      return { clusters: items.map((record) => record.cluster.name), ...rest };
-    },
-  },
-  {
-    name: "DescribeCluster",
-    method: "GET",
-    path: "/clusters/{name}",
-    authorize: onCluster,
-    run: (context, call) => ({ cluster: context.store.get(pathPart(call, "name")).cluster }),
-  },
-  { name: "DeleteCluster", method: "DELETE", path: "/clusters/{name}", authorize: onCluster, run: deleteCluster },
+    createCluster,
+  ),
+  list("ListClusters", {
+    member: "clusters",
+    shape: {},
+    authorize: onAnything,
+    items: ({ store }) => store.list(),
+    keyOf: ({ cluster }) => cluster.name,
+  }),
+  operation("DescribeCluster", { name: text }, onCluster, ({ store }, { name }) => ({
+    cluster: store.get(name).cluster,
+  })),
+  operation("DeleteCluster", { name: text }, onCluster, (context, { name }) =>
+    changed(context, name, (record) => ({ cluster: deleting(record) })),
+  ),
 ];
 
-async function createCluster(context: EksContext, call: Call): Promise<{ cluster: Cluster }> {
-  const name = requiredString(call.body, "name");
-  if (!NAME.test(name))
-    throw new EksError(
-      "InvalidParameterException",
-      `name: got ${JSON.stringify(name)}, allowed are 1 to 100 letters, digits, "-" and "_", the first a letter or digit`,
-    );
-  const token = optionalString(call.body, "clientRequestToken");
+async function createCluster(
+  context: EksContext,
+  request: z.output<z.ZodObject<typeof shape>>,
+  caller: string,
+): Promise<{ cluster: Cluster }> {
+  const { name, roleArn, encryptionConfig, clientRequestToken, accessConfig } = request;
   const existing = context.store.find(name);
   if (existing !== undefined) {
     // A repeated request (the SDK's retry carries the same token) gets the same answer.
-    if (token !== undefined && existing.clientRequestToken === token) return { cluster: existing.cluster };
-    throw new EksError("ResourceInUseException", `Cluster already exists with name: ${name}`, { clusterName: name });
+    if (clientRequestToken !== undefined && existing.clientRequestToken === clientRequestToken)
+      return { cluster: existing.cluster };
+    throw inUse(`Cluster already exists with name: ${name}`, { clusterName: name });
   }
   // The message as EKS has it: pulumi/pulumi-eks#1311.
   if (context.store.list().length >= (await context.aws.quota(quotas.clusters)))
     throw new EksError("ResourceLimitExceededException", "Cluster limit exceeded for account.", { clusterName: name });
-  const spec = await clusterSpec(context, call.body);
-  const vpc = await vpcConfig(context, call.body);
-  const entry = spec.creatorIsAdmin ? await bootstrapEntry(context, name, call.caller) : undefined;
+  await assumableRole(context, roleArn, "eks.amazonaws.com");
+  if (encryptionConfig !== undefined) await expectKey(context, encryptionConfig);
+  const vpc = await networkConfig(context, request.resourcesVpcConfig);
+  const access = endpointAccess(request.resourcesVpcConfig, undefined);
+  const isAdmin = accessConfig.bootstrapClusterCreatorAdminPermissions;
+  const entry = isAdmin ? await bootstrapEntry(context, name, caller) : undefined;
   const number = context.store.freeNumber(context.runtime.numbers(name));
   const oidcId = randomBytes(16).toString("hex").toUpperCase();
   const record: ClusterRecord = {
     number,
     oidcId,
-    clientRequestToken: token,
-    selfManagedAddons: spec.selfManagedAddons,
+    clientRequestToken,
+    selfManagedAddons: request.bootstrapSelfManagedAddons,
     cluster: {
       name,
       arn: eksArn(context, `cluster/${name}`),
       createdAt: context.now(),
-      version: spec.version,
-      roleArn: spec.roleArn,
-      resourcesVpcConfig: vpc,
+      version: request.version,
+      roleArn,
+      resourcesVpcConfig: { ...vpc, ...access },
       kubernetesNetworkConfig: {
         serviceIpv4Cidr: context.runtime.addresses({ name, number }).serviceCidr,
         ipFamily: "ipv4",
         elasticLoadBalancing: { enabled: false },
       },
-      logging: spec.logging,
+      logging: loggingWith(enabledTypes(undefined, request.logging)),
       identity: { oidc: { issuer: `https://oidc.eks.${context.region}.amazonaws.com/id/${oidcId}` } },
       status: "CREATING",
       certificateAuthority: {},
       platformVersion: PLATFORM_VERSION,
-      tags: tagsOf(call.body),
-      ...(spec.encryptionConfig === undefined ? {} : { encryptionConfig: spec.encryptionConfig }),
+      tags: request.tags,
+      ...(encryptionConfig && { encryptionConfig }),
       health: { issues: [] },
-      accessConfig: { bootstrapClusterCreatorAdminPermissions: spec.creatorIsAdmin, authenticationMode: "API" },
-      upgradePolicy: { supportType: spec.supportType },
-      deletionProtection: spec.deletionProtection,
+      accessConfig,
+      upgradePolicy: request.upgradePolicy,
+      deletionProtection: request.deletionProtection,
     },
     nodegroups: {},
     accessEntries: entry === undefined ? {} : { [entry.entry.principalArn]: entry },
@@ -131,30 +149,22 @@ async function createCluster(context: EksContext, call: Call): Promise<{ cluster
   return { cluster: record.cluster };
 }
 
-async function deleteCluster(context: EksContext, call: Call): Promise<{ cluster: Cluster }> {
-  const name = pathPart(call, "name");
-  const cluster = await context.store.change(name, (record) => {
-    if (record.cluster.deletionProtection === true)
-      throw invalidRequest(
-        `Cannot delete cluster ${name} because deletion protection is enabled: turn it off with UpdateClusterConfig first`,
-      );
-    if (Object.keys(record.nodegroups).length > 0)
-      throw new EksError(
-        "ResourceInUseException",
-        `Cluster has nodegroups attached: ${Object.keys(record.nodegroups).join(", ")}`,
-        { clusterName: name },
-      );
-    if (record.cluster.status === "CREATING" || record.cluster.status === "UPDATING")
-      throw inUse(`Cluster ${name} can't be deleted while its status is ${record.cluster.status}`);
-    record.cluster.status = "DELETING";
-    return record.cluster;
-  });
-  context.wake(name);
-  return { cluster };
+/** The cluster as it goes. Throws where it can't go now. */
+function deleting({ cluster, nodegroups }: ClusterRecord): Cluster {
+  const { name, status } = cluster;
+  if (cluster.deletionProtection === true)
+    throw invalidRequest(
+      `Cannot delete cluster ${name} because deletion protection is enabled: turn it off with UpdateClusterConfig first`,
+    );
+  const groups = Object.keys(nodegroups);
+  if (groups.length > 0) throw inUse(`Cluster has nodegroups attached: ${groups.join(", ")}`, { clusterName: name });
+  if (status === "CREATING" || status === "UPDATING")
+    throw inUse(`Cluster ${name} can't be deleted while its status is ${status}`);
+  return Object.assign(cluster, { status: "DELETING" });
 }
 
 /** Throws unless a cluster takes changes now. */
-export function expectActive(record: ClusterRecord): void {
-  if (record.cluster.status !== "ACTIVE")
-    throw invalidRequest(`Cluster '${record.cluster.name}' is not in ACTIVE status, got ${record.cluster.status}`);
+export function expectActive({ cluster }: ClusterRecord): void {
+  if (cluster.status !== "ACTIVE")
+    throw invalidRequest(`Cluster '${cluster.name}' is not in ACTIVE status, got ${cluster.status}`);
 }

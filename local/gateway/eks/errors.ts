@@ -30,7 +30,8 @@ export class EksError extends Error {
 export const invalidParameter = (message: string): EksError => new EksError("InvalidParameterException", message);
 export const invalidRequest = (message: string): EksError => new EksError("InvalidRequestException", message);
 export const notFound = (message: string): EksError => new EksError("ResourceNotFoundException", message);
-export const inUse = (message: string): EksError => new EksError("ResourceInUseException", message);
+export const inUse = (message: string, members: Readonly<Record<string, unknown>> = {}): EksError =>
+  new EksError("ResourceInUseException", message, members);
 /** For what AWS has and the gateway does not. */
 export const notServed = (what: string, instead: string): EksError =>
   invalidParameter(`${what} is not served by the embedded cloud: ${instead}`);

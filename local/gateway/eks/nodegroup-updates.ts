@@ -1,141 +1,115 @@
+import * as z from "zod";
 import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
-import type { NodegroupRecord, Update } from "./model.ts";
+import type { ClusterRecord, Nodegroup, NodegroupRecord, Update } from "./model.ts";
 import { expectNoRollBack, releaseOf } from "./node-releases.ts";
-import { labelsOf, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
-import { expectRoom, NODEGROUP_PATH, nodegroupOf, onNodegroup } from "./nodegroups.ts";
-import {
-  type Call,
-  type EksContext,
-  type Operation,
-  optionalBoolean,
-  optionalString,
-  pathPart,
-  stringList,
-  structure,
-} from "./operation.ts";
+import { labels, launchTemplate, scalingConfig, scalingOf, taints, updateConfig } from "./nodegroup-config.ts";
+import { expectRoom, nodegroups } from "./nodegroups.ts";
+import { clientRequestToken, type EksContext, type Operation, structure, texts } from "./operation.ts";
 import { beginUpdate } from "./updates.ts";
 import { minorOf } from "./versions.ts";
 
+const configShape = {
+  labels: structure({ addOrUpdateLabels: labels.optional(), removeLabels: texts.optional() }).optional(),
+  taints: structure({ addOrUpdateTaints: taints.optional(), removeTaints: taints.optional() }).optional(),
+  scalingConfig: scalingConfig.optional(),
+  updateConfig: updateConfig.optional(),
+  clientRequestToken,
+};
+
+const versionShape = {
+  version: z.string().optional(),
+  releaseVersion: z.string().optional(),
+  launchTemplate: launchTemplate.optional(),
+  force: z.boolean().default(false),
+  clientRequestToken,
+};
+
+type Params = Record<string, unknown>;
+
 export const nodegroupUpdateOperations: readonly Operation[] = [
-  {
-    name: "UpdateNodegroupConfig",
-    method: "POST",
-    path: `${NODEGROUP_PATH}/update-config`,
-    accepts: ["labels", "taints", "scalingConfig", "updateConfig", "clientRequestToken"],
-    authorize: onNodegroup,
-    run: (context, call) => updateNodegroup(context, call, "ConfigUpdate", (group) => configParams(group, call)),
-  },
-  {
-    name: "UpdateNodegroupVersion",
-    method: "POST",
-    path: `${NODEGROUP_PATH}/update-version`,
-    accepts: ["version", "releaseVersion", "launchTemplate", "force", "clientRequestToken"],
-    authorize: onNodegroup,
-    run: (context, call) => {
-      const clusterVersion = context.store.get(pathPart(call, "name")).cluster.version;
-      return updateNodegroup(context, call, "VersionUpdate", (group) => {
-        const { version, releaseVersion, launchTemplate } = group.nodegroup;
-        const params = versionParams(group, call, clusterVersion);
-        const force = optionalBoolean(call.body, "force") ?? false;
-        group.versionUpdate = { force, before: { version, releaseVersion, launchTemplate } };
-        return params;
-      });
-    },
-  },
+  nodegroups.edit("UpdateNodegroupConfig", configShape, (context, request) =>
+    updating(context, "ConfigUpdate", ({ nodegroup }) => configParams(nodegroup, request)),
+  ),
+  nodegroups.edit("UpdateNodegroupVersion", versionShape, (context, request) =>
+    updating(context, "VersionUpdate", (group, { cluster }) => {
+      const { version, releaseVersion, launchTemplate } = group.nodegroup;
+      const params = versionParams(group.nodegroup, request, cluster.version);
+      group.versionUpdate = { force: request.force, before: { version, releaseVersion, launchTemplate } };
+      return params;
+    }),
+  ),
 ];
 
-async function updateNodegroup(
-  context: EksContext,
-  call: Call,
-  type: NonNullable<Update["type"]>,
-  edit: (group: NodegroupRecord) => Record<string, unknown>,
-): Promise<{ update: Update }> {
-  const name = pathPart(call, "name");
-  const nodegroupName = pathPart(call, "nodegroupName");
-  const update = await context.store.change(name, (record) => {
-    const group = nodegroupOf(record, nodegroupName);
-    if (group.nodegroup.status === "UPDATING") throw inUse(`Nodegroup ${nodegroupName} has an update in progress`);
-    if (group.nodegroup.status !== "ACTIVE" && group.nodegroup.status !== "DEGRADED")
-      throw invalidRequest(`Nodegroup ${nodegroupName} can't be updated while its status is ${group.nodegroup.status}`);
-    const params = edit(group);
-    expectRoom(record, group.nodegroup);
-    group.nodegroup.status = "UPDATING";
-    group.nodegroup.modifiedAt = context.now();
-    return beginUpdate(context, record, type, params, { nodegroupName });
-  });
-  context.wake(name);
-  return { update };
-}
+/** The edit that begins an update; `edit` changes the group and gives the update's parameters. */
+const updating =
+  (
+    context: EksContext,
+    type: NonNullable<Update["type"]>,
+    edit: (group: NodegroupRecord, record: ClusterRecord) => Params,
+  ) =>
+  (group: NodegroupRecord, record: ClusterRecord): { update: Update } => {
+    const { nodegroup } = group;
+    const { nodegroupName, status } = nodegroup;
+    if (status === "UPDATING") throw inUse(`Nodegroup ${nodegroupName} has an update in progress`);
+    if (status !== "ACTIVE" && status !== "DEGRADED")
+      throw invalidRequest(`Nodegroup ${nodegroupName} can't be updated while its status is ${status}`);
+    const params = edit(group, record);
+    expectRoom(record, nodegroup);
+    Object.assign(nodegroup, { status: "UPDATING", modifiedAt: context.now() });
+    return { update: beginUpdate(context, record, type, params, { nodegroupName }) };
+  };
 
-function configParams({ nodegroup }: NodegroupRecord, call: Call): Record<string, unknown> {
-  const labels = structure(call.body, "labels", ["addOrUpdateLabels", "removeLabels"]);
-  const taints = structure(call.body, "taints", ["addOrUpdateTaints", "removeTaints"]);
-  const params: Record<string, unknown> = {};
-  if (labels !== undefined) {
-    const next = { ...nodegroup.labels, ...labelsOf(labels["addOrUpdateLabels"]) };
-    for (const name of stringList(labels, "removeLabels") ?? []) delete next[name];
-    nodegroup.labels = next;
-    Object.assign(params, { LabelsToAdd: labels["addOrUpdateLabels"], LabelsToRemove: labels["removeLabels"] });
-  }
-  if (taints !== undefined) {
-    const added = taintsOf(taints["addOrUpdateTaints"]);
-    const gone = [...taintsOf(taints["removeTaints"]), ...added];
-    const kept = (nodegroup.taints ?? []).filter(
-      (taint) => !gone.some((other) => other.key === taint.key && other.effect === taint.effect),
-    );
-    nodegroup.taints = [...kept, ...added];
-    Object.assign(params, { TaintsToAdd: taints["addOrUpdateTaints"], TaintsToRemove: taints["removeTaints"] });
-  }
-  if (call.body["scalingConfig"] !== undefined) {
-    const { minSize: min = 0, maxSize: max = 1, desiredSize: desired = 0 } = nodegroup.scalingConfig;
-    nodegroup.scalingConfig = scalingOf(call.body, { minSize: min, maxSize: max, desiredSize: desired });
-    const { minSize, maxSize, desiredSize } = nodegroup.scalingConfig;
-    Object.assign(params, { MinSize: minSize, MaxSize: maxSize, DesiredSize: desiredSize });
-  }
-  const updateConfig = updateConfigOf(call.body);
-  if (updateConfig !== undefined) {
-    nodegroup.updateConfig = updateConfig;
-    Object.assign(
-      params,
-      updateConfig.maxUnavailable === undefined
-        ? { MaxUnavailablePercentage: updateConfig.maxUnavailablePercentage }
-        : { MaxUnavailable: updateConfig.maxUnavailable },
-    );
-  }
-  if (Object.keys(params).length === 0)
+function configParams(nodegroup: Nodegroup, request: z.output<z.ZodObject<typeof configShape>>): Params {
+  const { labels, taints, scalingConfig, updateConfig } = request;
+  if ([labels, taints, scalingConfig, updateConfig].every((asked) => asked === undefined))
     throw invalidParameter("an update of a node group needs labels, taints, scalingConfig or updateConfig");
-  return params;
+  const { addOrUpdateLabels = {}, removeLabels = [] } = labels ?? {};
+  nodegroup.labels = { ...nodegroup.labels, ...addOrUpdateLabels };
+  for (const name of removeLabels) delete nodegroup.labels[name];
+  const { addOrUpdateTaints = [], removeTaints = [] } = taints ?? {};
+  const gone = [...removeTaints, ...addOrUpdateTaints];
+  const kept = (nodegroup.taints ?? []).filter(
+    ({ key, effect }) => !gone.some((other) => other.key === key && other.effect === effect),
+  );
+  nodegroup.taints = [...kept, ...addOrUpdateTaints];
+  if (scalingConfig !== undefined) nodegroup.scalingConfig = scalingOf(nodegroup.scalingConfig, scalingConfig);
+  if (updateConfig !== undefined) nodegroup.updateConfig = updateConfig;
+  const scaling = scalingConfig && nodegroup.scalingConfig;
+  return {
+    LabelsToAdd: labels?.addOrUpdateLabels,
+    LabelsToRemove: labels?.removeLabels,
+    TaintsToAdd: taints?.addOrUpdateTaints,
+    TaintsToRemove: taints?.removeTaints,
+    MinSize: scaling?.minSize,
+    MaxSize: scaling?.maxSize,
+    DesiredSize: scaling?.desiredSize,
+    MaxUnavailable: updateConfig?.maxUnavailable,
+    MaxUnavailablePercentage: updateConfig?.maxUnavailablePercentage,
+  };
 }
 
 /** The nodes are replaced one by one when the version, the release or the launch template changes. Without a version it stays. */
-function versionParams({ nodegroup }: NodegroupRecord, call: Call, clusterVersion: string): Record<string, unknown> {
-  const version = optionalString(call.body, "version") ?? nodegroup.version;
+function versionParams(
+  nodegroup: Nodegroup,
+  request: z.output<z.ZodObject<typeof versionShape>>,
+  clusterVersion: string,
+): Params {
+  const { version = nodegroup.version, launchTemplate: template } = request;
   if (minorOf(version) > minorOf(clusterVersion) || minorOf(version) < minorOf(nodegroup.version))
     throw invalidParameter(
       `version: got ${version}, allowed are versions from the node group's ${nodegroup.version} to the cluster's ${clusterVersion}`,
     );
-  const template = structure(call.body, "launchTemplate", ["name", "version", "id"]);
-  if (template !== undefined) {
-    if (nodegroup.launchTemplate === undefined)
-      throw invalidParameter("launchTemplate: the node group was made without one");
-    for (const key of ["id", "name"] as const)
-      if (
-        template[key] !== undefined &&
-        nodegroup.launchTemplate[key] !== undefined &&
-        template[key] !== nodegroup.launchTemplate[key]
-      )
-        throw invalidParameter(
-          `launchTemplate.${key}: got ${JSON.stringify(template[key])}, allowed is the one that the node group was made with, ${nodegroup.launchTemplate[key]}`,
-        );
-  }
-  const release = releaseOf(optionalString(call.body, "releaseVersion"), version, nodegroup.amiType ?? "");
+  const { launchTemplate: own } = nodegroup;
+  if (template !== undefined && own === undefined)
+    throw invalidParameter("launchTemplate: the node group was made without one");
+  for (const key of ["id", "name"] as const)
+    if (template?.[key] !== undefined && own?.[key] !== undefined && template[key] !== own[key])
+      throw invalidParameter(
+        `launchTemplate.${key}: got ${JSON.stringify(template[key])}, allowed is the one that the node group was made with, ${own[key]}`,
+      );
+  const release = releaseOf(request.releaseVersion, version, nodegroup.amiType ?? "");
   expectNoRollBack(nodegroup.releaseVersion ?? release, release, version);
-  if (template !== undefined) nodegroup.launchTemplate = { ...nodegroup.launchTemplate, ...template };
-  nodegroup.version = version;
-  nodegroup.releaseVersion = release;
-  return {
-    Version: version,
-    ReleaseVersion: nodegroup.releaseVersion,
-    ...(template === undefined ? {} : { LaunchTemplateVersion: template["version"] }),
-  };
+  Object.assign(nodegroup, { version, releaseVersion: release });
+  if (template !== undefined) nodegroup.launchTemplate = { ...own, ...template };
+  return { Version: version, ReleaseVersion: release, LaunchTemplateVersion: template?.version };
 }

@@ -1,31 +1,25 @@
 import { randomUUID } from "node:crypto";
+import * as z from "zod";
+import { MAX_NODES } from "../../instance/index.ts";
 import { accessEntry } from "./access-entries.ts";
-import { assumableRole } from "./cluster-config.ts";
+import { existingSubnets } from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
-import { EksError, inUse, invalidParameter, invalidRequest } from "./errors.ts";
+import { collection } from "./collection.ts";
+import { EksError, invalidParameter, invalidRequest } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord } from "./model.ts";
 import { releaseOf } from "./node-releases.ts";
-import { expectInstanceTypes, labelsOf, MAX_NODES, scalingOf, taintsOf, updateConfigOf } from "./nodegroup-config.ts";
 import {
-  type Call,
-  type EksContext,
-  eksArn,
-  listOfCluster,
-  type Operation,
-  onCluster,
-  optionalString,
-  passedRole,
-  pathPart,
-  requiredString,
-  stringList,
-  structure,
-  tagsOf,
-} from "./operation.ts";
-import { parsePrincipal } from "./principals.ts";
+  expectInstanceTypes,
+  labels,
+  launchTemplate,
+  scalingConfig,
+  scalingOf,
+  taints,
+  updateConfig,
+} from "./nodegroup-config.ts";
+import { type EksContext, eksArn, type Operation, text, texts } from "./operation.ts";
+import { assumableRole, parsePrincipal } from "./principals.ts";
 import { minorOf } from "./versions.ts";
-
-/** 1 to 63 letters, digits, "-" and "_", the first a letter or digit (CreateNodegroup, API reference). */
-const NAME = /^[0-9A-Za-z][0-9A-Za-z_-]{0,62}$/;
 
 /** AMI families whose nodes the one kind of node here can stand for. */
 const AMI_TYPES = [
@@ -36,206 +30,139 @@ const AMI_TYPES = [
   "CUSTOM",
 ] as const;
 
-export const NODEGROUP_PATH = "/clusters/{name}/node-groups/{nodegroupName}";
+export const nodegroups = collection<NodegroupRecord, Nodegroup>({
+  noun: "Nodegroup",
+  id: "nodegroupName",
+  member: "nodegroup",
+  items: (record) => record.nodegroups,
+  view: ({ nodegroup }) => nodegroup,
+  arn: ({ nodegroupArn }) => nodegroupArn,
+  resource: (cluster, name) => `nodegroup/${cluster}/${name}/*`,
+  notFound: (name) => `No node group found for name: ${name}.`,
+  passes: { member: "nodeRole", service: "eks.amazonaws.com" },
+});
 
-/** Authorization on the node group that the path names. */
-export const onNodegroup = (context: EksContext, call: Omit<Call, "caller">) => {
-  const { name = "", nodegroupName = "" } = call.path;
-  const found = context.store.find(name)?.nodegroups[nodegroupName];
-  return { resource: found?.nodegroup.nodegroupArn ?? eksArn(context, `nodegroup/${name}/${nodegroupName}/*`) };
+const shape = {
+  // CreateNodegroup, API reference.
+  nodegroupName: z
+    .string()
+    .regex(
+      /^[0-9A-Za-z][0-9A-Za-z_-]{0,62}$/,
+      'allowed are 1 to 63 letters, digits, "-" and "_", the first a letter or digit',
+    ),
+  nodeRole: text,
+  subnets: texts.min(1),
+  scalingConfig: scalingConfig.default({}),
+  diskSize: z.number().int().optional(),
+  instanceTypes: texts.optional(),
+  amiType: z.enum(AMI_TYPES).default("AL2023_x86_64_STANDARD"),
+  labels: labels.default({}),
+  taints: taints.default([]),
+  launchTemplate: launchTemplate.optional(),
+  updateConfig: updateConfig.default({ maxUnavailable: 1 }),
+  capacityType: z.enum(["ON_DEMAND", "SPOT"]).default("ON_DEMAND"),
+  version: z.string().optional(),
+  releaseVersion: z.string().optional(),
 };
 
 export const nodegroupOperations: readonly Operation[] = [
-  {
-    name: "CreateNodegroup",
-    method: "POST",
-    path: "/clusters/{name}/node-groups",
-    accepts: [
-      "nodegroupName",
-      "scalingConfig",
-      "diskSize",
-      "subnets",
-      "instanceTypes",
-      "amiType",
-      "nodeRole",
-      "labels",
-      "taints",
-      "tags",
-      "clientRequestToken",
-      "launchTemplate",
-      "updateConfig",
-      "capacityType",
-      "version",
-      "releaseVersion",
-    ],
-    authorize: (context, call) => ({
-      ...onCluster(context, call),
-      passRoles: passedRole(call.body["nodeRole"], "eks.amazonaws.com"),
+  nodegroups.create(shape, {
+    repeated: (record, { nodegroupName, clientRequestToken: token }) => {
+      const found = record.nodegroups[nodegroupName];
+      return token !== undefined && found?.clientRequestToken === token ? found : undefined;
+    },
+    make: async (context, request, record) => ({
+      nodegroup: await newNodegroup(context, record, request),
+      nodes: [],
+      ownsAccessEntry: record.accessEntries[request.nodeRole] === undefined,
+      clientRequestToken: request.clientRequestToken,
     }),
-    run: createNodegroup,
-  },
-  listOfCluster("ListNodegroups", "/clusters/{name}/node-groups", "nodegroups", ({ nodegroups }) => nodegroups),
-  {
-    name: "DescribeNodegroup",
-    method: "GET",
-    path: NODEGROUP_PATH,
-    authorize: onNodegroup,
-    run: (context, call) => ({
-      nodegroup: nodegroupOf(context.store.get(pathPart(call, "name")), pathPart(call, "nodegroupName")).nodegroup,
-    }),
-  },
-  { name: "DeleteNodegroup", method: "DELETE", path: NODEGROUP_PATH, authorize: onNodegroup, run: deleteNodegroup },
-];
-
-async function createNodegroup(context: EksContext, call: Call): Promise<{ nodegroup: Nodegroup }> {
-  const { body } = call;
-  const clusterName = pathPart(call, "name");
-  const nodegroupName = requiredString(body, "nodegroupName");
-  if (!NAME.test(nodegroupName))
-    throw invalidParameter(
-      `nodegroupName: got ${JSON.stringify(nodegroupName)}, allowed are 1 to 63 letters, digits, "-" and "_", the first a letter or digit`,
-    );
-  const cluster = context.store.get(clusterName);
-  const token = optionalString(body, "clientRequestToken");
-  const existing = cluster.nodegroups[nodegroupName];
-  if (existing !== undefined) {
-    if (token !== undefined && existing.clientRequestToken === token) return { nodegroup: existing.nodegroup };
-    throw new EksError(
-      "ResourceInUseException",
+    taken: (record, { nodegroup: { nodegroupName, clusterName } }) =>
+      record.nodegroups[nodegroupName] &&
       `NodeGroup already exists with name ${nodegroupName} and cluster name ${clusterName}`,
-      { clusterName, nodegroupName },
-    );
-  }
-  const nodeRole = await assumableRole(context, requiredString(body, "nodeRole"), "ec2.amazonaws.com");
-  const nodegroup = await newNodegroup(context, cluster, call, nodeRole);
-  const role = parsePrincipal(nodeRole);
-  await context.store.change(clusterName, (record) => {
-    expectActive(record);
-    if (record.nodegroups[nodegroupName] !== undefined)
-      throw inUse(`NodeGroup already exists with name ${nodegroupName}`);
-    expectRoom(record, nodegroup);
-    const ownsAccessEntry = record.accessEntries[nodeRole] === undefined && role !== undefined;
-    // In mode API, EKS admits the nodes of a managed group by itself.
-    if (ownsAccessEntry)
-      record.accessEntries[nodeRole] = {
-        entry: accessEntry(context, clusterName, { ...role, arn: nodeRole }, "EC2_LINUX", {}),
-        policies: [],
-      };
-    record.nodegroups[nodegroupName] = { nodegroup, nodes: [], ownsAccessEntry, clientRequestToken: token };
-  });
-  context.wake(clusterName);
-  return { nodegroup };
-}
+    added: (context, record, group) => {
+      const { nodegroup } = group;
+      expectActive(record);
+      expectRoom(record, nodegroup);
+      const { nodeRole: arn } = nodegroup;
+      const role = parsePrincipal(arn);
+      group.ownsAccessEntry = record.accessEntries[arn] === undefined && role !== undefined;
+      // In mode API, EKS admits the nodes of a managed group by itself.
+      if (group.ownsAccessEntry && role !== undefined)
+        record.accessEntries[arn] = {
+          entry: accessEntry(context, nodegroup.clusterName, { ...role, arn }, "EC2_LINUX"),
+          policies: [],
+        };
+    },
+  }),
+  nodegroups.list("ListNodegroups", { member: "nodegroups", shape: {} }),
+  nodegroups.describe(),
+  nodegroups.edit("DeleteNodegroup", {}, (context) => ({ nodegroup }) => {
+    const { nodegroupName, status } = nodegroup;
+    if (status === "CREATING" || status === "UPDATING")
+      throw invalidRequest(`Nodegroup ${nodegroupName} can't be deleted while its status is ${status}`);
+    return { nodegroup: Object.assign(nodegroup, { status: "DELETING", modifiedAt: context.now() }) };
+  }),
+];
 
 async function newNodegroup(
   context: EksContext,
-  cluster: ClusterRecord,
-  call: Call,
-  nodeRole: string,
+  { cluster }: ClusterRecord,
+  request: z.output<z.ZodObject<typeof shape>>,
 ): Promise<Nodegroup> {
-  const { body } = call;
-  const clusterName = cluster.cluster.name;
-  const nodegroupName = requiredString(body, "nodegroupName");
-  const amiType = optionalString(body, "amiType") ?? "AL2023_x86_64_STANDARD";
-  if (!(AMI_TYPES as readonly string[]).includes(amiType))
-    throw invalidParameter(`amiType: got ${amiType}, allowed are ${AMI_TYPES.join(", ")}`);
-  const capacityType = optionalString(body, "capacityType") ?? "ON_DEMAND";
-  if (capacityType !== "ON_DEMAND" && capacityType !== "SPOT")
-    throw invalidParameter(`capacityType: got ${capacityType}, allowed are ON_DEMAND and SPOT`);
-  const version = optionalString(body, "version") ?? cluster.cluster.version;
-  if (minorOf(version) > minorOf(cluster.cluster.version) || minorOf(version) < minorOf(cluster.cluster.version) - 3)
+  const { nodegroupName, amiType, launchTemplate, diskSize = 20, version = cluster.version } = request;
+  const minors = minorOf(cluster.version) - minorOf(version);
+  if (!(minors >= 0 && minors <= 3))
     throw invalidParameter(
-      `version: got ${version}, allowed are the cluster's ${cluster.cluster.version} and three minors below`,
+      `version: got ${version}, allowed are the cluster's ${cluster.version} and three minors below`,
     );
-  const launchTemplate = structure(body, "launchTemplate", ["name", "version", "id"]);
-  if (launchTemplate !== undefined && body["diskSize"] !== undefined)
+  if (launchTemplate !== undefined && request.diskSize !== undefined)
     throw invalidParameter("Disk size must be specified within the launch template.");
-  const instanceTypes =
-    stringList(body, "instanceTypes") ?? (launchTemplate === undefined ? [defaultType(amiType)] : []);
+  // What EKS takes where neither the node group nor a launch template names a type.
+  const standard = launchTemplate === undefined ? [amiType.includes("ARM") ? "t4g.medium" : "t3.medium"] : [];
+  const instanceTypes = request.instanceTypes ?? standard;
   expectInstanceTypes(instanceTypes, amiType);
   const id = randomUUID();
   return {
     nodegroupName,
-    nodegroupArn: eksArn(context, `nodegroup/${clusterName}/${nodegroupName}/${id}`),
-    clusterName,
+    nodegroupArn: eksArn(context, `nodegroup/${cluster.name}/${nodegroupName}/${id}`),
+    clusterName: cluster.name,
     version,
-    releaseVersion: releaseOf(optionalString(body, "releaseVersion"), version, amiType),
+    releaseVersion: releaseOf(request.releaseVersion, version, amiType),
     createdAt: context.now(),
     modifiedAt: context.now(),
     status: "CREATING",
-    capacityType,
-    scalingConfig: scalingOf(body, { minSize: 1, maxSize: 2, desiredSize: 2 }),
+    capacityType: request.capacityType,
+    scalingConfig: scalingOf({ minSize: 1, maxSize: 2, desiredSize: 2 }, request.scalingConfig),
     instanceTypes,
-    subnets: await subnetsOf(context, cluster, stringList(body, "subnets") ?? []),
-    amiType: amiType as (typeof AMI_TYPES)[number],
-    nodeRole,
-    labels: labelsOf(body["labels"]),
-    taints: taintsOf(body["taints"]),
+    subnets: await subnetsOf(context, cluster.resourcesVpcConfig.vpcId, request.subnets),
+    amiType,
+    nodeRole: await assumableRole(context, request.nodeRole, "ec2.amazonaws.com"),
+    labels: request.labels,
+    taints: request.taints,
     resources: { autoScalingGroups: [{ name: `eks-${nodegroupName}-${id}` }] },
-    ...(launchTemplate === undefined
-      ? { diskSize: Number(body["diskSize"] ?? 20) }
-      : { launchTemplate: launchTemplate as { name?: string; version?: string; id?: string } }),
+    ...(launchTemplate === undefined ? { diskSize } : { launchTemplate }),
     health: { issues: [] },
-    updateConfig: updateConfigOf(body) ?? { maxUnavailable: 1 },
-    tags: tagsOf(body),
+    updateConfig: request.updateConfig,
+    tags: {},
   };
 }
 
-/** What EKS takes where neither the node group nor a launch template names a type. */
-const defaultType = (amiType: string): string => (amiType.includes("ARM") ? "t4g.medium" : "t3.medium");
-
-async function subnetsOf(context: EksContext, cluster: ClusterRecord, ids: string[]): Promise<string[]> {
-  if (ids.length === 0) throw invalidParameter("subnets: at least one is required");
-  const found = await context.aws.subnets(ids);
-  const missing = ids.filter((id) => !found.some((subnet) => subnet.id === id));
-  if (missing.length > 0) throw invalidParameter(`The subnet ID '${missing.join("', '")}' does not exist`);
-  const outside = found.filter((subnet) => subnet.vpcId !== cluster.cluster.resourcesVpcConfig.vpcId);
+async function subnetsOf(context: EksContext, vpcId: string | undefined, ids: string[]): Promise<string[]> {
+  const outside = (await existingSubnets(context, ids)).filter((subnet) => subnet.vpcId !== vpcId);
   if (outside.length > 0)
-    throw invalidParameter(
-      `Subnets must belong to the cluster's VPC, got ${outside.map((subnet) => subnet.id).join(", ")}`,
-    );
+    throw invalidParameter(`Subnets must belong to the cluster's VPC, got ${outside.map(({ id }) => id).join(", ")}`);
   return ids;
 }
 
 /** Throws where the node groups of a cluster would want more nodes than a cluster can have here. */
-export function expectRoom(record: ClusterRecord, wanted: Pick<Nodegroup, "nodegroupName" | "scalingConfig">): void {
-  const others = Object.values(record.nodegroups).filter(
-    ({ nodegroup }) => nodegroup.nodegroupName !== wanted.nodegroupName,
-  );
-  const total = [...others.map(({ nodegroup }) => nodegroup), wanted].reduce(
-    (sum, { scalingConfig }) => sum + (scalingConfig.desiredSize ?? 0),
-    0,
-  );
+export function expectRoom(record: ClusterRecord, wanted: Nodegroup): void {
+  const groups = Object.values(record.nodegroups).map(({ nodegroup }) => nodegroup);
+  const others = groups.filter(({ nodegroupName }) => nodegroupName !== wanted.nodegroupName);
+  const total = [...others, wanted].reduce((sum, { scalingConfig }) => sum + (scalingConfig.desiredSize ?? 0), 0);
   if (total > MAX_NODES)
     throw new EksError(
       "ResourceLimitExceededException",
       `the node groups of cluster ${record.cluster.name} would have ${total} nodes, a cluster of the embedded cloud has at most ${MAX_NODES}: lower desiredSize`,
     );
-}
-
-async function deleteNodegroup(context: EksContext, call: Call): Promise<{ nodegroup: Nodegroup }> {
-  const clusterName = pathPart(call, "name");
-  const nodegroup = await context.store.change(clusterName, (record) => {
-    const { nodegroup } = nodegroupOf(record, pathPart(call, "nodegroupName"));
-    if (nodegroup.status === "CREATING" || nodegroup.status === "UPDATING")
-      throw invalidRequest(
-        `Nodegroup ${nodegroup.nodegroupName} can't be deleted while its status is ${nodegroup.status}`,
-      );
-    nodegroup.status = "DELETING";
-    nodegroup.modifiedAt = context.now();
-    return nodegroup;
-  });
-  context.wake(clusterName);
-  return { nodegroup };
-}
-
-/** Throws ResourceNotFoundException. */
-export function nodegroupOf(record: ClusterRecord, nodegroupName: string): NodegroupRecord {
-  const found = record.nodegroups[nodegroupName];
-  if (found === undefined)
-    throw new EksError("ResourceNotFoundException", `No node group found for name: ${nodegroupName}.`, {
-      clusterName: record.cluster.name,
-      nodegroupName,
-    });
-  return found;
 }

@@ -50,3 +50,21 @@ async function principalNamed(
   const arn = kind === "user" ? await context.aws.userArn(name) : (await context.aws.role(name))?.arn;
   return arn === undefined ? undefined : { kind, name, arn };
 }
+
+/** Checks that a role exists and trusts a service; gives its ARN. */
+export async function assumableRole(context: EksContext, arn: string, service: string): Promise<string> {
+  const role = await roleWithArn(context, arn);
+  if (!role.trustPolicy.includes(service))
+    throw invalidParameter(
+      `Role with arn: ${arn}, could not be assumed because the trusted entity is not correct: its trust policy doesn't name ${service}`,
+    );
+  return arn;
+}
+
+/** The role with exactly this ARN. Throws InvalidParameterException where there is none. */
+export async function roleWithArn(context: EksContext, arn: string) {
+  const role = await context.aws.role(parsePrincipal(arn)?.name ?? arn);
+  if (role?.arn !== arn)
+    throw invalidParameter(`Role with arn: ${arn}, could not be assumed because it does not exist`);
+  return role;
+}

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
+import * as z from "zod";
 import { notFound } from "./errors.ts";
 import type { ClusterRecord, Update, UpdateRecord } from "./model.ts";
-import { type EksContext, type Operation, onCluster, page, pathPart } from "./operation.ts";
+import { type EksContext, list, type Operation, onCluster, operation, text } from "./operation.ts";
+
+/** What an update is of: a node group, an add-on, or without either the cluster itself. */
+interface Subject {
+  readonly nodegroupName?: string | undefined;
+  readonly addonName?: string | undefined;
+}
 
 /** Adds an update in progress to a record and gives it. Parameters that are not strings are written as JSON, as EKS does. */
 export function beginUpdate(
@@ -9,7 +16,7 @@ export function beginUpdate(
   record: ClusterRecord,
   type: NonNullable<Update["type"]>,
   params: Readonly<Record<string, unknown>>,
-  of: Pick<UpdateRecord, "nodegroupName" | "addonName"> = {},
+  of: Subject = {},
 ): Update {
   const update = {
     id: randomUUID(),
@@ -21,15 +28,12 @@ export function beginUpdate(
     createdAt: context.now(),
     errors: [],
   } as Update;
-  record.updates[update.id] = { update, ...of };
+  record.updates[update.id] = { update, ...of } as UpdateRecord;
   return update;
 }
 
 /** The updates of a cluster itself, a node group or an add-on that still run, oldest first. */
-export function runningUpdates(
-  record: ClusterRecord,
-  of: Pick<UpdateRecord, "nodegroupName" | "addonName"> = {},
-): Update[] {
+export function runningUpdates(record: ClusterRecord, of: Subject = {}): Update[] {
   return Object.values(record.updates)
     .filter((entry) => isOf(entry, of) && entry.update.status === "InProgress")
     .map((entry) => entry.update)
@@ -42,11 +46,7 @@ export const unknownError = (errorMessage: string): UpdateError => ({ errorCode:
 type UpdateError = Update["errors"][number];
 
 /** Ends every running update of one subject. */
-export function endUpdates(
-  record: ClusterRecord,
-  of: Pick<UpdateRecord, "nodegroupName" | "addonName">,
-  error?: UpdateError,
-): void {
+export function endUpdates(record: ClusterRecord, of: Subject, error?: UpdateError): void {
   for (const update of runningUpdates(record, of)) {
     update.status = error === undefined ? "Successful" : "Failed";
     if (error !== undefined) update.errors = [error];
@@ -63,40 +63,23 @@ export function failUpdates(record: ClusterRecord, nodegroupName: string, error:
   endUpdates(record, { nodegroupName }, error);
 }
 
-function isOf(entry: UpdateRecord, of: Pick<UpdateRecord, "nodegroupName" | "addonName">): boolean {
-  return entry.nodegroupName === of.nodegroupName && entry.addonName === of.addonName;
-}
+const isOf = ({ nodegroupName, addonName }: UpdateRecord, of: Subject): boolean =>
+  nodegroupName === of.nodegroupName && addonName === of.addonName;
 
-function subject(query: URLSearchParams): Pick<UpdateRecord, "nodegroupName" | "addonName"> {
-  const nodegroupName = query.get("nodegroupName");
-  const addonName = query.get("addonName");
-  return { ...(nodegroupName === null ? {} : { nodegroupName }), ...(addonName === null ? {} : { addonName }) };
-}
+const shape = { name: text, nodegroupName: z.string().optional(), addonName: z.string().optional() };
 
 export const updateOperations: readonly Operation[] = [
-  {
-    name: "DescribeUpdate",
-    method: "GET",
-    path: "/clusters/{name}/updates/{updateId}",
+  operation("DescribeUpdate", { ...shape, updateId: text }, onCluster, (context, { name, updateId, ...of }) => {
+    const found = context.store.get(name).updates[updateId];
+    if (found === undefined || !isOf(found, of)) throw notFound(`No update found for ID: ${updateId}`);
+    return { update: found.update };
+  }),
+  list("ListUpdates", {
+    member: "updateIds",
+    shape,
     authorize: onCluster,
-    run: (context, call) => {
-      const id = pathPart(call, "updateId");
-      const found = context.store.get(pathPart(call, "name")).updates[id];
-      if (found === undefined || !isOf(found, subject(call.query))) throw notFound(`No update found for ID: ${id}`);
-      return { update: found.update };
-    },
-  },
-  {
-    name: "ListUpdates",
-    method: "GET",
-    path: "/clusters/{name}/updates",
-    authorize: onCluster,
-    run: (context, call) => {
-      const updates = Object.values(context.store.get(pathPart(call, "name")).updates).filter((entry) =>
-        isOf(entry, subject(call.query)),
-      );
-      const { items, ...rest } = page(updates, call.query, (entry) => entry.update.id);
-      return { updateIds: items.map((entry) => entry.update.id), ...rest };
-    },
-  },
+    items: (context, { name, ...of }) =>
+      Object.values(context.store.get(name).updates).filter((entry) => isOf(entry, of)),
+    keyOf: ({ update }) => update.id,
+  }),
 ];

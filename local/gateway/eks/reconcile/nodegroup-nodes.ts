@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
+import { MAX_NODES } from "../../../instance/index.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
-import { MAX_NODES, TAINT_EFFECTS } from "../nodegroup-config.ts";
+import { TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi, NodeSpec } from "../runtime.ts";
 import { runningUpdates } from "../updates.ts";

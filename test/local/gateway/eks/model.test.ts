@@ -1,24 +1,65 @@
-import * as sdk from "@aws-sdk/client-eks";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { type StructureSchema, schemaOf } from "../../../../local/gateway/eks/request.ts";
 import { OPERATIONS } from "../../../../local/gateway/eks/router.ts";
 
-/** The SDK's own schemas: of an operation `[…, name, { http: [method, path, status] }, …]`, of a request its member names at 4. */
-const schemas = sdk as unknown as Record<
-  string,
-  [unknown, unknown, unknown, { http: [string, string, number] }, string[]]
->;
-const anonymous = (path: string) => path.replaceAll(/\{[^}]+\}/g, "{}");
+/** Smithy's numbers of simple types, with the kinds of JSON schema; a type with traits is a list that begins with it. */
+const simple: Readonly<Record<number, object>> = {
+  0: { type: "string" },
+  1: { type: "integer" },
+  2: { type: "boolean" },
+  64: { type: "array", items: { type: "string" } },
+  128: { type: "object", additionalProperties: { type: "string" } },
+};
 
-describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const))("%s", (name, operation) => {
-  test("has the method and path of the EKS API, and honours members that it has", () => {
-    const [method, path] = schemas[`${name}$`]?.[3].http ?? [];
-    expect([operation.method, anonymous(operation.path)]).toEqual([method, anonymous(path ?? "")]);
-    const members = schemas[`${name}Request$`]?.[4] ?? [];
-    expect((operation.accepts ?? []).filter((member) => !members.includes(member))).toEqual([]);
+interface Shape {
+  readonly type?: string;
+  readonly properties?: Record<string, Shape>;
+  readonly items?: Shape;
+  readonly additionalProperties?: Shape | boolean;
+  readonly required?: string[];
+}
+
+/** Whether a member that the gateway takes is of the type that the SDK's model has for it; its path where it isn't. */
+function differences(shape: Shape, schema: unknown, path: string): string[] {
+  const resolved = typeof schema === "function" ? schema() : schema;
+  if (typeof resolved === "number") {
+    const { type, items, additionalProperties } = simple[resolved] as Shape;
+    const same =
+      shape.type === type &&
+      (items === undefined || shape.items?.type === "string") &&
+      (additionalProperties === undefined || (shape.additionalProperties as Shape | undefined)?.type === "string");
+    return same ? [] : [`${path}: ${JSON.stringify(shape)} is not ${JSON.stringify(simple[resolved])}`];
+  }
+  const [kind] = resolved as [number];
+  if (kind === 1 && typeof resolved[1] === "string")
+    return shape.type === "array" ? differences(shape.items ?? {}, resolved[4], `${path}[]`) : [`${path}: is a list`];
+  return kind === 3 ? ofStructure(shape, resolved, path) : differences(shape, kind, path);
+}
+
+function ofStructure(shape: Shape, [, , , , members, types, required = 0]: StructureSchema, path: string): string[] {
+  const optional = members.slice(0, required).filter((member) => !shape.required?.includes(member));
+  const own = Object.entries(shape.properties ?? {}).flatMap(([member, inner]) => {
+    const at = members.indexOf(member);
+    return at < 0 ? [`${path}.${member}: AWS has none`] : differences(inner, types[at], `${path}.${member}`);
   });
-});
+  return [...own, ...optional.map((member) => `${path}.${member}: is required by AWS`)];
+}
 
-test("no two operations answer the same request", () => {
-  const routes = OPERATIONS.map(({ method, path }) => `${method} ${anonymous(path)}`);
-  expect(new Set(routes).size).toBe(routes.length);
+test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
+  "%s takes members that the EKS API has, of its types, and requires those that it requires",
+  (name, { request }) => {
+    const shape = z.toJSONSchema(request, { io: "input", unrepresentable: "any" }) as Shape;
+    expect(differences(shape, schemaOf(name)[4], name)).toEqual([]);
+  },
+);
+
+describe("every operation", () => {
+  test("is served once", () => {
+    const routes = OPERATIONS.map(({ name }) => {
+      const [method, path] = schemaOf(name)[3].http;
+      return `${method} ${path.replaceAll(/\{[^}]+\}/g, "{}")}`;
+    });
+    expect(new Set(routes).size).toBe(routes.length);
+  });
 });

@@ -1,0 +1,72 @@
+/** Requests of the EKS API by the model in the SDK: which operation one is for, where its members are, what is wrong with them. */
+import * as sdk from "@aws-sdk/client-eks";
+import type * as z from "zod";
+import { decoded } from "../aws/http.ts";
+import { invalidParameter } from "./errors.ts";
+import type { Operation, OperationName, Unchecked } from "./operation.ts";
+
+/** As the SDK has it: [kind, namespace, name, traits, names of the members, their types, how many of them are required]. */
+export type StructureSchema = readonly [3, string, string, unknown, readonly string[], readonly unknown[], number?];
+type OperationSchema = readonly [9, string, string, { http: [method: string, path: string] }, () => StructureSchema];
+
+/** Types of members that a query can have (Smithy's numbers). */
+const NUMBER = 1;
+const BOOLEAN = 2;
+const STRINGS = 64;
+
+export const schemaOf = (name: OperationName): OperationSchema =>
+  (sdk as unknown as Record<string, OperationSchema>)[`${name}$`] as OperationSchema;
+
+interface Parts {
+  readonly method: string;
+  /** Undecoded, as signed. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Unchecked;
+}
+
+/** What reads the members of an operation's request from its parts; undefined for a request of another operation. */
+export function routeOf(name: OperationName): (parts: Parts) => Unchecked | undefined {
+  const [, , , { http }, input] = schemaOf(name);
+  const [method, path] = http;
+  const [, , , , members, types] = input();
+  const labels = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, "([^/]+)")}$`);
+  const inQuery = members.flatMap((member, at) => {
+    const [type, traits] = [types[at]].flat() as [number, { httpQuery?: string } | undefined];
+    return traits?.httpQuery === undefined ? [] : [{ member, type, parameter: traits.httpQuery }];
+  });
+  return (parts) => {
+    const match = parts.method === method ? pattern.exec(parts.path) : null;
+    if (match === null) return undefined;
+    const read: Record<string, unknown> = { ...parts.body };
+    for (const { member, type, parameter } of inQuery)
+      if (parts.query.has(parameter)) read[member] = inQueryAs(type, parts.query.getAll(parameter));
+    for (const [at, label] of labels.entries()) read[label] = decoded(match[at + 1] ?? "");
+    return labels.every((label) => read[label] !== undefined) ? read : undefined;
+  };
+}
+
+function inQueryAs(type: number, values: string[]): unknown {
+  if (type === STRINGS) return values;
+  const [value = ""] = values;
+  return type === NUMBER ? Number(value) : type === BOOLEAN ? value === "true" : value;
+}
+
+/** The request with the defaults of the operation. Throws InvalidParameterException that names everything wrong. */
+export function checked({ name, request }: Operation, members: Unchecked): Unchecked {
+  const result = request.safeParse(members, { error: describe, reportInput: true });
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ code, path, message }) =>
+    // Those of our own are whole sentences, in the words of EKS where it has some.
+    code === "custom" ? message : `${path.join(".") || name}: ${message}`,
+  );
+  throw invalidParameter(problems.join("; "));
+}
+
+function describe(issue: z.core.$ZodRawIssue): string | undefined {
+  const got = `got ${JSON.stringify(issue.input ?? null)}`;
+  if (issue.code === "invalid_type") return `${got}, allowed is a value of type ${issue.expected}`;
+  if (issue.code === "invalid_value") return `${got}, allowed are ${issue.values.join(", ")}`;
+  return undefined;
+}
