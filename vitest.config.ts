@@ -2,11 +2,12 @@ import { defineConfig } from "vitest/config";
 import InOrder from "./test/e2e/support/order.ts";
 import { patience } from "./test/support/patience.ts";
 
+const e2e = ["test/e2e/**/*.test.ts", "local/test/e2e/**/*.test.ts"];
 const long = "test/e2e/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
 const onAnInstance = {
-  globalSetup: ["test/e2e/support/cloud.ts"],
+  globalSetup: ["local/test/support/cloud.ts"],
   fileParallelism: false,
   testTimeout: 300_000,
   hookTimeout: 1_800_000,
@@ -23,7 +24,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
-          include: ["test/**/*.test.ts"],
+          include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
           exclude: ["test/e2e/**", onAws],
           ...patience,
           // vitest leaves half of the processors idle by default.
@@ -36,7 +37,7 @@ export default defineConfig({
         test: {
           ...onAnInstance,
           name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
+          include: e2e,
           exclude: [long],
           // After the unit tests: both at once would make each other slow on a small machine.
           sequence: { groupOrder: 2 },

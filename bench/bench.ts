@@ -1,5 +1,4 @@
-import type { Fleet } from "../local/cli/fleet.ts";
-import type { Timings } from "../local/cli/steps.ts";
+import type { Fleet, Timings } from "@eks-gitops-fleet/local/cli";
 
 /** An instance of the local stack with the hub on it, where nothing else is done. */
 interface Subject {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fleet } from "../local/cli/fleet.ts";
-import type { Kubectl } from "../local/cli/flux.ts";
-import { adminKubeconfig } from "../local/clusters/index.ts";
-import { run } from "../local/instance/index.ts";
+import type { Fleet, Kubectl } from "@eks-gitops-fleet/local/cli";
+import { adminKubeconfig } from "@eks-gitops-fleet/local/clusters";
+import { run } from "@eks-gitops-fleet/local/instance";
 
 /** EKS name of the hub of the local stack. */
 export const hub = "fleet-hub";

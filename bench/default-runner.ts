@@ -1,8 +1,8 @@
 import { cp, mkdtemp, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CHECKOUT } from "@eks-gitops-fleet/local/pulumi";
 import { parse, stringify } from "yaml";
-import { CHECKOUT } from "../local/pulumi/cli/paths.ts";
 
 const FOLDERS = ["infra", "components", "lib"];
 

@@ -3,11 +3,9 @@
 import { mkdtemp } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { main } from "../local/cli/command.ts";
-import { tearDown } from "../local/cli/teardown.ts";
-import { bringUp } from "../local/cli/up.ts";
-import { RECORDED_CLUSTERS } from "../local/gateway/eks/recorded-runtime.ts";
-import { ensureToolchain } from "../local/toolchain/index.ts";
+import { bringUp, main, tearDown } from "@eks-gitops-fleet/local/cli";
+import { RECORDED_CLUSTERS } from "@eks-gitops-fleet/local/gateway";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Bench } from "./bench.ts";
 import { fleet, RECORDED } from "./fleet.ts";
 import { program } from "./program.ts";

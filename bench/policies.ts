@@ -1,12 +1,9 @@
 // `npm run bench:policies`: how much longer a preview takes with the policy pack, in an instance without a cluster.
 // A ratio of one run: machines differ. Ends with exit code 1 above the limit.
-import { main } from "../local/cli/command.ts";
-import { cloudEnvironment } from "../local/cli/pulumi.ts";
-import { tearDown } from "../local/cli/teardown.ts";
-import { temporaryInstance } from "../local/cli/temporary.ts";
-import { bringUpForPreview } from "../local/cli/up.ts";
-import type { Instance } from "../local/instance/index.ts";
-import { runPulumi } from "../local/pulumi/cli/index.ts";
+
+import { bringUpForPreview, cloudEnvironment, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
+import type { Instance } from "@eks-gitops-fleet/local/instance";
+import { runPulumi } from "@eks-gitops-fleet/local/pulumi";
 import { interleaved, median } from "./statistics.ts";
 
 const ROUNDS = 7;

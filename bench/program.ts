@@ -1,10 +1,9 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { cloudEnvironment } from "@eks-gitops-fleet/local/cli";
+import type { Instance } from "@eks-gitops-fleet/local/instance";
+import { CHECKOUT, prepareStack, runPulumi } from "@eks-gitops-fleet/local/pulumi";
 import { parse, stringify } from "yaml";
-import { cloudEnvironment } from "../local/cli/pulumi.ts";
-import type { Instance } from "../local/instance/index.ts";
-import { prepareStack, runPulumi } from "../local/pulumi/cli/index.ts";
-import { CHECKOUT } from "../local/pulumi/cli/paths.ts";
 import type { Bench } from "./bench.ts";
 import { defaultRunnerCopy } from "./default-runner.ts";
 import { seconds } from "./report.ts";

@@ -1,11 +1,8 @@
+import { appGit, appQuestion, demo, type Fleet, factsOf } from "@eks-gitops-fleet/local/cli";
+import { bareRepository, commitTo } from "@eks-gitops-fleet/local/git";
 import { onboardApp } from "../cli/app-folder.ts";
 import { ask } from "../cli/ask.ts";
 import { newSpoke } from "../cli/spoke-folder.ts";
-import { appQuestion, demo } from "../local/cli/demo.ts";
-import { factsOf } from "../local/cli/facts.ts";
-import type { Fleet } from "../local/cli/fleet.ts";
-import { appGit } from "../local/cli/git-method.ts";
-import { bareRepository, commitTo } from "../local/git/index.ts";
 import type { Bench } from "./bench.ts";
 import { adminOf, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";

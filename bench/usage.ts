@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Kubectl } from "../local/cli/flux.ts";
-import { cgroupProcesses } from "../local/instance/cgroups.ts";
-import { hierarchies, type Instance } from "../local/instance/index.ts";
-import { supervisorOf } from "../local/supervisor/client.ts";
+import type { Kubectl } from "@eks-gitops-fleet/local/cli";
+import { cgroupProcesses, hierarchies, type Instance } from "@eks-gitops-fleet/local/instance";
+import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { hub } from "./cluster.ts";
 
 /** What the hub has used so far, and its memory now. */

@@ -1,4 +1,6 @@
 /** The AWS handlers: one per resource type, over the AWS SDK, for the Pulumi plugin and for the Crossplane controller. */
+export { createAws } from "./clients.ts";
+
 import { logGroup } from "./cloudwatch/log-group.ts";
 import { table } from "./dynamodb/table.ts";
 import { defaultSecurityGroup } from "./ec2/default-security-group.ts";

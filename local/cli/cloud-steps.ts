@@ -1,14 +1,11 @@
 import { join } from "node:path";
-import { contentFolder, contentNames } from "../../cli/init/repositories.ts";
-import { deployerPolicies } from "../../lib/iam/deployer.ts";
-import { doctorPolicy } from "../../lib/iam/doctor.ts";
-import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 import { ensureInstanceCa } from "../gateway/ca.ts";
 import { ensureDeployer } from "../gateway/deployer.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
 import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
+import { contentFolder, contentNames, deployerPolicies, doctorPolicy, nodeReleasesPolicy } from "../product.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { Fleet } from "./fleet.ts";

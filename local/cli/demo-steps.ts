@@ -1,9 +1,6 @@
 import { join } from "node:path";
-import { onboardApp } from "../../cli/app-folder.ts";
-import { ask } from "../../cli/ask.ts";
-import { newSpoke } from "../../cli/spoke-folder.ts";
-import { spokeFolder } from "../../lib/layout.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark } from "../git/index.ts";
+import { ask, newSpoke, onboardApp, spokeFolder } from "../product.ts";
 import { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";

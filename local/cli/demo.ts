@@ -1,7 +1,7 @@
-import type { Question } from "../../cli/ask.ts";
 import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, PARTITION } from "../gateway/ministack.ts";
 import { GIT_HOST, GIT_SSH_PORT } from "../git/index.ts";
+import type { Question } from "../product.ts";
 
 /** The spoke that `npm start` adds, and the application on it. */
 export const demo = {

@@ -1,5 +1,5 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../../cli/sources.ts";
+import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../product.ts";
 import { deployerCredentials } from "./aws.ts";
 import type { Fleet } from "./fleet.ts";
 import { outputsOf } from "./pulumi.ts";

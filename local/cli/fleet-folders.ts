@@ -1,7 +1,5 @@
-import { finishMove, moveSpokes } from "../../cli/spoke-move.ts";
-import { hubFolder, spokesFolder } from "../../lib/layout.ts";
-import { namespaces } from "../../lib/names.ts";
 import { commitTo } from "../git/index.ts";
+import { finishMove, hubFolder, moveSpokes, namespaces, spokesFolder } from "../product.ts";
 import type { Kubectl } from "./flux.ts";
 import type { Report } from "./steps.ts";
 

@@ -1,9 +1,8 @@
-import type { AppAccess } from "../../cli/app-credential.ts";
-import { repositories } from "../../lib/names.ts";
 import { githubApp, gitToken } from "../git/credentials.ts";
 import { API_PATH } from "../git/github-app.ts";
 import { GIT_HOST, GIT_HTTPS_PORT, gitAuthority, gitKnownHosts, registerDeployKeys } from "../git/index.ts";
 import type { Instance } from "../instance/index.ts";
+import { type AppAccess, repositories } from "../product.ts";
 import { choicesOf, type GitMethod } from "./choices.ts";
 import { sshUrlOf } from "./demo.ts";
 

@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { type ClusterAccess, tokenUser } from "../../lib/kubeconfig.ts";
+import { type ClusterAccess, tokenUser } from "../product.ts";
 
 /**
  * A kubeconfig with one context per cluster, named like it. It stores no token: every user entry runs

@@ -1,11 +1,10 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
-import { keys } from "../../infra/settings.ts";
-import { parseCidr, reservedFor } from "../../lib/cidr.ts";
 import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
+import { keys, parseCidr, reservedFor } from "../product.ts";
 import { encryptConfig, pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import type { PolicyConfig } from "../pulumi/cli/policies.ts";

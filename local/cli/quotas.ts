@@ -3,10 +3,10 @@ import {
   RequestServiceQuotaIncreaseCommand,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
-import { type QuotaName, quotas } from "../../lib/quotas.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import type { Instance } from "../instance/index.ts";
+import { type QuotaName, quotas } from "../product.ts";
 
 /** Asks the embedded cloud for quotas of at least `value`, for what makes more than a new AWS account may. */
 export async function raiseQuotas(instance: Instance, names: readonly QuotaName[], value: number): Promise<void> {

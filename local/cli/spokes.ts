@@ -1,5 +1,4 @@
-import { labelKeys } from "../../lib/labels.ts";
-import { spokeApi } from "../../lib/spoke.ts";
+import { labelKeys, spokeApi } from "../product.ts";
 import type { Kubectl, KubernetesObject } from "./flux.ts";
 
 type Conditions = NonNullable<KubernetesObject["status"]>["conditions"];

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Cluster, DescribeClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
-import type { Surroundings } from "../../cli/doctor/surroundings.ts";
-import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
+import type { ClusterAccess, Surroundings } from "../product.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";

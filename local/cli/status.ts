@@ -3,8 +3,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fleetNames } from "../../lib/names.ts";
 import { defaultDir, findInstance, type Instance, readText } from "../instance/index.ts";
+import { fleetNames } from "../product.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { differences } from "../toolchain/differences.ts";
 import { main, underWay } from "./command.ts";

@@ -7,7 +7,10 @@ import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
 export type { AccessList, DeployKey } from "./access.ts";
 export { commitTo, hasPath, isMarked, listFolder, mark } from "./commit.ts";
-export { BRANCH, publish } from "./repositories.ts";
+export { createHttpServer } from "./http.ts";
+export { BRANCH, ensureRepository, git, publish, writeTree } from "./repositories.ts";
+export { createSshServer, knownHostsLine, newPrivateKey } from "./ssh.ts";
+export { stageSource } from "./stage.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";

@@ -1,7 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseAllDocuments, parseDocument, stringify } from "yaml";
-import { charts } from "../../components/versions.ts";
+import { charts } from "../product.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-chart.ts";
 import { externalSecretsGroup, goGroups, mainGroup, moduleDir } from "./go.ts";

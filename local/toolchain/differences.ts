@@ -1,5 +1,5 @@
-import { charts, kubernetesVersions } from "../../components/versions.ts";
 import { PROVIDER_API, PROVIDER_VERSIONS } from "../crossplane/packages/provider.ts";
+import { charts, kubernetesVersions } from "../product.ts";
 import { externalSecretsGroup, mainGroup } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
 

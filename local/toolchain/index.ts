@@ -12,6 +12,7 @@ import { ensurePython } from "./python.ts";
 import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
 
 export { chartVersions } from "./charts.ts";
+export { type DefiningModule, definitionFolder } from "./definitions.ts";
 export { type Image, imageReferences } from "./images.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */

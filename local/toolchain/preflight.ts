@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { compare } from "../../lib/version.ts";
 import { CommandError, run } from "../instance/command.ts";
 import { OVERLAY_PROBE_PREFIX } from "../instance/folder.ts";
+import { compare } from "../product.ts";
 import { hasApt } from "./debian.ts";
 import { goGroups } from "./go.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { basename, delimiter, dirname, join } from "node:path";
-import { compare } from "../../lib/version.ts";
 import { CommandError, run as runCommand } from "../instance/command.ts";
+import { compare } from "../product.ts";
 import { contentKey, ensureEntry, readTexts } from "./cache.ts";
 import { distribution, hasApt, unpackPackages } from "./debian.ts";
 import { expectLibraries, libraryFolders, place, unpackedProgram } from "./unpacked.ts";

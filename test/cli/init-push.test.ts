@@ -2,6 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  type AccessList,
+  createSshServer,
+  ensureRepository,
+  knownHostsLine,
+  newPrivateKey,
+} from "@eks-gitops-fleet/local/git";
 import type { Server } from "ssh2";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checkGit } from "../../cli/doctor/git.ts";
@@ -11,9 +18,6 @@ import { connectIn } from "../../cli/doctor/surroundings.ts";
 import { nextSteps } from "../../cli/init/next.ts";
 import { sampleApp } from "../../cli/init/repositories.ts";
 import { init } from "../../cli/init/write.ts";
-import type { AccessList } from "../../local/git/access.ts";
-import { ensureRepository } from "../../local/git/repositories.ts";
-import { createSshServer, knownHostsLine, newPrivateKey } from "../../local/git/ssh.ts";
 import { fakeAws } from "./doctor/support/aws.ts";
 import { noPrograms } from "./doctor/support/programs.ts";
 import { newProject } from "./support/init.ts";

@@ -1,8 +1,8 @@
+import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { admissionCases } from "./support/admission-cases.ts";
 import { type Admin, admissionObjects, asked, parameters, prepared, sentOfFleet } from "./support/admission-cluster.ts";
-import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
 
 /** The admission policies of the hub and the spokes, by requests to a real API server without nodes. */
 

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../cli/diff/report.ts";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { root } from "../cli/support/fleet.ts";
 import { GitFleet } from "../cli/support/git-fleet.ts";
 

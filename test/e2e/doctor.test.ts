@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { sshOf } from "@eks-gitops-fleet/local/cli";
+import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../cli/doctor/finding.ts";
 import { quotas } from "../../lib/quotas.ts";
-import { sshOf } from "../../local/cli/pulumi.ts";
-import { pulumiPaths } from "../../local/pulumi/cli/index.ts";
 import { execute, instance, outputs } from "./support/fleet.ts";
 
 const configFile = join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.local.yaml");

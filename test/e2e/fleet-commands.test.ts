@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bareRepository } from "@eks-gitops-fleet/local/git";
 import { afterAll, describe, expect, test } from "vitest";
 import { fromBase64 } from "../../lib/bridge.ts";
-import { bareRepository } from "../../local/git/index.ts";
 import { aws, execute, git, instance, outputs } from "./support/fleet.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-commands-"));

@@ -30,13 +30,7 @@ import {
   PutRolePolicyCommand,
 } from "@aws-sdk/client-iam";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { spokeBoundary } from "../../lib/iam/boundary.ts";
-import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
-import { tenantBoundary } from "../../lib/iam/tenants.ts";
-import { clusterTag, fleetTag, identityTag, principalTags } from "../../lib/labels.ts";
-import { hubName } from "../../lib/names.ts";
-import { ACCOUNT, REGION } from "../../local/gateway/ministack.ts";
+import { ACCOUNT, REGION } from "@eks-gitops-fleet/local/gateway";
 import {
   allow,
   arnOf,
@@ -46,7 +40,13 @@ import {
   outcome,
   startGatewayCloud,
   trustOf,
-} from "./support/gateway.ts";
+} from "@eks-gitops-fleet/local/test";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { spokeBoundary } from "../../lib/iam/boundary.ts";
+import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
+import { tenantBoundary } from "../../lib/iam/tenants.ts";
+import { clusterTag, fleetTag, identityTag, principalTags } from "../../lib/labels.ts";
+import { hubName } from "../../lib/names.ts";
 
 let cloud: GatewayCloud;
 let crossplane: Clients;

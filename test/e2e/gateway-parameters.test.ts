@@ -1,14 +1,14 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { REGION } from "@eks-gitops-fleet/local/gateway";
+import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "@eks-gitops-fleet/local/test";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Run, runner } from "../../cli/doctor/process.ts";
 import { run } from "../../cli/node-releases.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
-import { REGION } from "../../local/gateway/ministack.ts";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
-import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "./support/gateway.ts";
 
 let cloud: GatewayCloud;
 let aws: string;

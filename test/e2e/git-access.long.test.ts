@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Choices } from "@eks-gitops-fleet/local/cli";
+import { gitPaths } from "@eks-gitops-fleet/local/git";
+import { findInstance, type Instance, run } from "@eks-gitops-fleet/local/instance";
+import { command } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Choices } from "../../local/cli/choices.ts";
-import { gitPaths } from "../../local/git/index.ts";
-import { findInstance, type Instance, run } from "../../local/instance/index.ts";
-import { command } from "./support/cloud.ts";
 
 /** The GitRepositories of an instance with the demo, by the kubectl context of their cluster. */
 const sources = [

@@ -21,8 +21,8 @@ import {
 } from "@aws-sdk/client-iam";
 import { CreateSecretCommand, DeleteSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { adminKubeconfig } from "@eks-gitops-fleet/local/clusters";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { adminKubeconfig } from "../../local/clusters/index.ts";
 import { account, instance, kubectl, outputs, tryKubectl } from "./support/fleet.ts";
 import {
   actingAs,

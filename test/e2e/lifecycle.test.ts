@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { bareRepository } from "@eks-gitops-fleet/local/git";
+import { leftovers, listInstances } from "@eks-gitops-fleet/local/instance";
+import { machineState } from "@eks-gitops-fleet/local/test";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { bareRepository } from "../../local/git/index.ts";
-import { leftovers, listInstances } from "../../local/instance/index.ts";
 import { hubKinds, missingKinds } from "../support/inventory-lines.ts";
 import { cli, eventually, git, instance, killedAt, outputs, pulumi } from "./support/fleet.ts";
 import { inventory } from "./support/inventory.ts";
-import { machineState } from "./support/machine.ts";
 
 /** Addresses of everything in the state: type and name. */
 const deployed = async () =>

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gitPaths } from "@eks-gitops-fleet/local/git";
+import { findInstance, type Instance, readJson, run } from "@eks-gitops-fleet/local/instance";
+import { REGISTRY, type RegistryCredential } from "@eks-gitops-fleet/local/registry";
+import { command } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { registrySecrets } from "../../lib/registries.ts";
-import { gitPaths } from "../../local/git/index.ts";
-import { findInstance, type Instance, readJson, run } from "../../local/instance/index.ts";
-import { REGISTRY, type RegistryCredential } from "../../local/registry/index.ts";
 import { traces } from "../support/base64-traces.ts";
-import { command } from "./support/cloud.ts";
 
 /**
  * A fleet whose charts, images and Crossplane packages are in a registry that asks for a credential. Nodes have no image by its name

@@ -2,11 +2,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { cloudEnvironment } from "@eks-gitops-fleet/local/cli";
+import { makeProject, type Project } from "@eks-gitops-fleet/local/test";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { cloudEnvironment } from "../../local/cli/pulumi.ts";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { cli, instance, root, tryPulumi } from "./support/fleet.ts";
-import { makeProject, type Project } from "./support/project.ts";
 
 const pack = path.join(root, "policies");
 const passed = "✅ eks-gitops-fleet@v0.1.0";

@@ -1,5 +1,5 @@
+import { listInstances } from "@eks-gitops-fleet/local/instance";
 import { describe, expect, test } from "vitest";
-import { listInstances } from "../../local/instance/index.ts";
 import { cli, killedAt } from "./support/fleet.ts";
 
 /** Folders of the instances that previews made and did not remove yet. */

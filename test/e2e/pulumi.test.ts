@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DeleteLogGroupCommand, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
+import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { pulumiPaths } from "../../local/pulumi/cli/index.ts";
 import { expectUnchanged } from "../support/cluster.ts";
 import { account, instance, kubectl, outputs, pulumi, tryPulumi } from "./support/fleet.ts";
 

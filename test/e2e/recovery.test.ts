@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
+import { processesOf } from "@eks-gitops-fleet/local/instance";
+import { SUPERVISOR_ID, supervisorOf } from "@eks-gitops-fleet/local/supervisor";
+import { killHard } from "@eks-gitops-fleet/local/test";
 import { describe, expect, test } from "vitest";
-import { processesOf } from "../../local/instance/processes.ts";
-import { supervisorOf } from "../../local/supervisor/client.ts";
-import { SUPERVISOR_ID } from "../../local/supervisor/supervisor.ts";
 import { cli, eventually, get, instance, kubectl, tryPulumi } from "./support/fleet.ts";
-import { killHard } from "./support/processes.ts";
 
 const supervisor = supervisorOf(instance);
 const processes = await supervisor.list();

@@ -10,8 +10,8 @@ import { readBridgeData } from "../../lib/bridge.ts";
 import { serviceAccountTrust } from "../../lib/iam/trust.ts";
 import { spoke } from "../functions/spoke/support/fixtures.ts";
 import { World } from "../functions/spoke/support/world.ts";
+import { outcome } from "../support/process.ts";
 import { account, outputs } from "./support/fleet.ts";
-import { outcome } from "./support/gateway.ts";
 import { actingAs } from "./support/identity.ts";
 
 const { bridgeData: bridge } = await outputs();

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { profileOf } from "@eks-gitops-fleet/local/cli";
+import { ensureGatewayKey } from "@eks-gitops-fleet/local/gateway";
 import { describe, expect, test } from "vitest";
-import { profileOf } from "../../local/cli/aws.ts";
-import { ensureGatewayKey } from "../../local/gateway/key.ts";
 import { instance, root } from "./support/fleet.ts";
 import { filesBelow, histories, leaks, tracesOfStack } from "./support/secrets.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { ACCOUNT } from "@eks-gitops-fleet/local/gateway";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ACCOUNT } from "../../local/gateway/ministack.ts";
 import { type RuleCase, ruleCases, spokeWith, validSpoke } from "../functions/spoke/support/rule-cases.ts";
 import * as fleet from "./support/fleet.ts";
 

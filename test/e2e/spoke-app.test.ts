@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { podNetwork } from "@eks-gitops-fleet/local/test";
 import type { V1Pod } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -17,7 +18,6 @@ import {
   untilServed,
 } from "./support/apps.ts";
 import { account, eventually, instance } from "./support/fleet.ts";
-import { podNetwork } from "./support/pod-network.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
   clusterOf,

@@ -28,9 +28,9 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { policy } from "../../lib/iam/policy.ts";
 import { serviceAccountTrust } from "../../lib/iam/trust.ts";
+import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
 import { account, outputs } from "./support/fleet.ts";
-import { outcome } from "./support/gateway.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import { getOnSpoke, on, sharedSpoke } from "./support/spokes.ts";
 

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { deployed, nodeGroupsOf, removed, watchAvailability } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { chainKinds, managedKinds, otherKinds } from "../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { minorOf } from "../support/cluster.ts";
 import { missingKinds, spokeKinds } from "../support/inventory-lines.ts";
-import { deployed, nodeGroupsOf, removed, watchAvailability } from "./support/drained-app.ts";
 import { eventually, get, git, instance, kubectl, outputs, root, tryKubectl } from "./support/fleet.ts";
 import { type Change, firstOf, record, removals } from "./support/history.ts";
 import { spokeInventory } from "./support/inventory.ts";

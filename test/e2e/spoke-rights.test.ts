@@ -1,9 +1,9 @@
+import { type ControlPlane, startControlPlane } from "@eks-gitops-fleet/local/test";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hubGroups } from "../../lib/spoke.ts";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
 import type { Manifest } from "../repos/support/kustomize.ts";
 import { render, withAddons } from "../repos/support/spoke.ts";
-import { type ControlPlane, startControlPlane } from "./support/control-plane.ts";
 import { definitionsOf, kubectlOf, type Said } from "./support/kubectl.ts";
 
 /** What Flux on the hub may do on a spoke once the chain has narrowed its rights, judged by a real API server without nodes. */

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seal } from "../../cli/seal.ts";
 import { certificateFor, fromOutputs } from "../../cli/sources.ts";
 import { repositories } from "../../lib/names.ts";
+import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
 import { eventually, execute, instance, outputs } from "./support/fleet.ts";
-import { outcome } from "./support/gateway.ts";
 import { actingAs } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
 import {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { stageSource } from "@eks-gitops-fleet/local/git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { stageSource } from "../../local/git/stage.ts";
 import { eventually, get, git, kubectl } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { getOnSpoke, sharedSpoke, system, untilReady } from "./support/spokes.ts";

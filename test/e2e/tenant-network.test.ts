@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { run } from "@eks-gitops-fleet/local/instance";
+import type { Place } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { run } from "../../local/instance/command.ts";
-import type { Place } from "./support/policy-cluster.ts";
 import { nodeNetworkPath, type PolicyNode, startPolicyNode } from "./support/policy-node.ts";
 
 const poll = { timeout: 60_000, interval: 500 };

@@ -1,5 +1,5 @@
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { ensureToolchain } from "../../local/toolchain/index.ts";
 import { asked } from "./support/admission-cluster.ts";
 import { kept, type Requested } from "./support/admission-request.ts";
 import { isPolicy, spoke, startSpoke } from "./support/spoke-plane.ts";

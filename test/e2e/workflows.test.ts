@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { GO_ENVIRONMENT } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { GO_ENVIRONMENT } from "../../local/cli/test-tools.ts";
 
 /** The workflows under actionlint, which Go builds from the module that actionlint/go.mod pins. */
 

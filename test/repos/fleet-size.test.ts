@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { parseOptions } from "@eks-gitops-fleet/local/crossplane";
 import { describe, expect, test } from "vitest";
 import { type FleetSizeName, fleetSizes } from "../../components/fleet-size.ts";
-import { parseOptions } from "../../local/crossplane/provider-aws/options.ts";
 import { build, type Manifest } from "./support/kustomize.ts";
 import { system } from "./support/spoke.ts";
 

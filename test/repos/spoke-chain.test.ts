@@ -1,7 +1,7 @@
+import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
 import { bridgeKeys } from "../../lib/bridge-facts.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
-import { chartVersions } from "../../local/toolchain/index.ts";
 import { example, settings } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { kustomizations, render, withAddons } from "./support/spoke.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { imageReferences } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
 import { fillTemplate } from "../../lib/template.ts";
-import { imageReferences } from "../../local/toolchain/index.ts";
 import { example, stored } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
 import { generated } from "./support/kustomize.ts";

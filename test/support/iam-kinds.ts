@@ -1,10 +1,9 @@
 /** The kinds of AWS resources that the project makes, as the program, the composition and the template of applications say. */
 import { readFileSync } from "node:fs";
+import { Cluster, ManagedNodeGroup } from "@eks-gitops-fleet/local/pulumi";
 import type { ClusterArgs, ManagedNodeGroupArgs } from "@pulumi/eks";
 import { parse, parseAllDocuments } from "yaml";
 import { managedKinds } from "../../functions/spoke/kinds.ts";
-import { Cluster } from "../../local/pulumi/eks/cluster.ts";
-import { ManagedNodeGroup } from "../../local/pulumi/eks/managed-node-group.ts";
 import { type Registered, recorded, runProgram, stackConfig } from "./program.ts";
 
 /** Pulumi's name of a kind that Crossplane calls differently. */

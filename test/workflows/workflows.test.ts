@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { FUNCTION_REPOSITORY, packages } from "@eks-gitops-fleet/local/crossplane";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
-import { FUNCTION_REPOSITORY, packages } from "../../local/crossplane/packages/index.ts";
 import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";

@@ -13,7 +13,7 @@ import {
 import { GetOpenIDConnectProviderCommand, GetRoleCommand, GetUserCommand, IAMClient } from "@aws-sdk/client-iam";
 import { DescribeKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { GetServiceQuotaCommand, ServiceQuotasClient } from "@aws-sdk/client-service-quotas";
-import type { Quota } from "../../../lib/quotas.ts";
+import type { Quota } from "../../product.ts";
 import type { OidcProvider } from "../sts/token.ts";
 import { type VpcNetwork, vpcNetwork } from "./peering.ts";
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Cidr, networkOf, reservedFor } from "../../../lib/cidr.ts";
+import { type Cidr, networkOf, reservedFor } from "../../product.ts";
 import { invalidParameter } from "./errors.ts";
 import type { Cluster } from "./model.ts";
 import { type EksContext, structure, text, texts } from "./operation.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
-import { quotas } from "../../../lib/quotas.ts";
+import { quotas } from "../../product.ts";
 import { bootstrapEntry } from "./access-entries.ts";
 import {
   apiMode,

@@ -1,5 +1,5 @@
-import { contains, networkOf } from "../../../lib/cidr.ts";
 import type { EndpointAccess } from "../../instance/index.ts";
+import { contains, networkOf } from "../../product.ts";
 import type { HttpRequest } from "../aws/http.ts";
 import type { PeeredRoute } from "../aws/peering.ts";
 import type { Cluster } from "./model.ts";

@@ -1,6 +1,6 @@
 import { _InstanceType } from "@aws-sdk/client-ec2";
 import * as z from "zod";
-import { isArm } from "../../../lib/instance-types.ts";
+import { isArm } from "../../product.ts";
 import { invalidParameter } from "./errors.ts";
 import type { Nodegroup } from "./model.ts";
 import { structure, text } from "./operation.ts";

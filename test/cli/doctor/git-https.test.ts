@@ -1,11 +1,11 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ensureAuthority } from "@eks-gitops-fleet/local/clusters";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkGit } from "../../../cli/doctor/git.ts";
 import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import type { Fetch } from "../../../cli/upstream/http.ts";
-import { ensureAuthority } from "../../../local/clusters/pki.ts";
 import { type Answers, fakeAws, Refusal } from "./support/aws.ts";
 import { gitServer } from "./support/git-server.ts";
 import { devStack } from "./support/programs.ts";

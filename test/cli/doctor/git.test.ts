@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
+import { knownHostsLine, newPrivateKey } from "@eks-gitops-fleet/local/git";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkGit } from "../../../cli/doctor/git.ts";
 import { connectIn } from "../../../cli/doctor/surroundings.ts";
-import { knownHostsLine, newPrivateKey } from "../../../local/git/ssh.ts";
 import { type Answers, type Asked, fakeAws, Refusal } from "./support/aws.ts";
 import { gitServer } from "./support/git-server.ts";
 import { devStack, programs } from "./support/programs.ts";

@@ -3,11 +3,11 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ensureAuthority } from "@eks-gitops-fleet/local/clusters";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { readStack } from "../../../cli/doctor/stack.ts";
 import { connectIn, readSurroundings, type Surroundings } from "../../../cli/doctor/surroundings.ts";
-import { ensureAuthority } from "../../../local/clusters/pki.ts";
 import { root } from "../support/fleet.ts";
 import { devFile, noPrograms } from "./support/programs.ts";
 

@@ -1,14 +1,14 @@
 import { join } from "node:path";
+import { familyCrds } from "@eks-gitops-fleet/local/crossplane";
+import type { ControlPlane } from "@eks-gitops-fleet/local/test";
+import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { bridgeData } from "../../../lib/bridge.ts";
-import { familyCrds } from "../../../local/crossplane/provider-aws/crds.ts";
-import type { Toolchain } from "../../../local/toolchain/index.ts";
 import { customResourceDefinition } from "../../functions/spoke/support/definition.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { substituted } from "../../repos/support/flux.ts";
 import { build } from "../../repos/support/kustomize.ts";
 import { render, system, withAddons } from "../../repos/support/spoke.ts";
 import { type AdmissionCase, type Requested, tenantNamespace } from "./admission-request.ts";
-import type { ControlPlane } from "./control-plane.ts";
 import { definitionsOf, kubectlOf, type Said } from "./kubectl.ts";
 
 /** What the tests of admission have in common: a control plane with the kinds and namespaces of the cases, and what to send to it. */

@@ -2,21 +2,14 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, inject } from "vitest";
+import { instance } from "@eks-gitops-fleet/local/test/instance";
+import { afterAll } from "vitest";
 import { parse, stringify } from "yaml";
-import { rootAws } from "../../../local/cli/aws.ts";
-import { findInstance } from "../../../local/instance/index.ts";
 import { clusterBy } from "../../support/cluster.ts";
 import { execute, type Options, root, succeed } from "../../support/process.ts";
 
+export { account, instance } from "@eks-gitops-fleet/local/test/instance";
 export { eventually, execute, git, type Options, type Result, root } from "../../support/process.ts";
-
-/** The tests' instance; it runs. */
-export const instance = await (async () => {
-  const found = await findInstance(inject("dir"));
-  if (found === undefined) throw new Error(`no instance runs in ${inject("dir")}`);
-  return found;
-})();
 
 /** For what a test file writes; goes with its last test. */
 export const scratch = mkdtempSync(join(tmpdir(), "fleet-test-files-"));
@@ -91,9 +84,6 @@ export function killedAt(
     );
   });
 }
-
-/** AWS clients as the account's root: for what a test needs and no identity of the fleet may do. */
-export const account = await rootAws(instance);
 
 /** The stack's outputs. */
 export const outputs = async () => JSON.parse(await pulumi(["stack", "output", "--json", "--show-secrets"]));

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { cgroupProcesses, removeCgroup } from "@eks-gitops-fleet/local/instance";
+import { loadRecord, type ProcessSpec, supervisorOf } from "@eks-gitops-fleet/local/supervisor";
+import { killHard } from "@eks-gitops-fleet/local/test";
 import { expect } from "vitest";
-import { cgroupProcesses, removeCgroup } from "../../../local/instance/cgroups.ts";
-import { type ProcessSpec, supervisorOf } from "../../../local/supervisor/client.ts";
-import { loadRecord } from "../../../local/supervisor/record.ts";
 import { eventually, instance, kubectl } from "./fleet.ts";
-import { killHard } from "./processes.ts";
 
 const HUB = "fleet-hub";
 /** Processes of a cluster in the order in which they start; the same for the node's. */

@@ -2,8 +2,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:cryp
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssumeRoleWithWebIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { createAws } from "@eks-gitops-fleet/local/aws";
 import { decodeJwt, decodeProtectedHeader, SignJWT } from "jose";
-import { createAws } from "../../../local/aws/clients.ts";
 import { instance, kubectl, tryKubectl } from "./fleet.ts";
 
 /** The audience that IAM's trust policies ask for. */

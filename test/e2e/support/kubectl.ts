@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ControlPlane } from "@eks-gitops-fleet/local/test";
+import { type DefiningModule, definitionFolder, type Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { parse } from "yaml";
-import { type DefiningModule, definitionFolder } from "../../../local/toolchain/definitions.ts";
-import type { Toolchain } from "../../../local/toolchain/index.ts";
-import type { ControlPlane } from "./control-plane.ts";
 import type { Editable } from "./repository.ts";
 
 /** What kubectl said. */

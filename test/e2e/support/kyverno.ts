@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { GO_ENVIRONMENT } from "@eks-gitops-fleet/local/cli";
+import type { ControlPlane } from "@eks-gitops-fleet/local/test";
+import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { parse, parseAllDocuments, stringify } from "yaml";
-import { GO_ENVIRONMENT } from "../../../local/cli/test-tools.ts";
-import type { Toolchain } from "../../../local/toolchain/index.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
 import type { Admin } from "./admission-cluster.ts";
-import type { ControlPlane } from "./control-plane.ts";
 
 /** Kyverno's admission controller, from the module that test/e2e/kyverno requires, as a process beside a control plane. */
 

@@ -4,14 +4,16 @@ import { readFile, writeFile } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { run } from "../../../local/instance/command.ts";
-import { readFolder } from "../../../local/instance/files.ts";
-import { tryProbe } from "../../../local/supervisor/ready.ts";
-import { ensureToolchain } from "../../../local/toolchain/index.ts";
-import { startControlPlane } from "./control-plane.ts";
-import { type Network, networkAt } from "./pod-network.ts";
-import { claimPolicyAddresses } from "./policy-addresses.ts";
-import type { Place } from "./policy-cluster.ts";
+import { readFolder, run } from "@eks-gitops-fleet/local/instance";
+import { tryProbe } from "@eks-gitops-fleet/local/supervisor";
+import {
+  claimPolicyAddresses,
+  type Network,
+  networkAt,
+  type Place,
+  startControlPlane,
+} from "@eks-gitops-fleet/local/test";
+import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 
 const API_PORT = 6443;
 

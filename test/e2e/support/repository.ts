@@ -1,6 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { bareRepository } from "../../../local/git/index.ts";
+import { bareRepository } from "@eks-gitops-fleet/local/git";
 import { type Checkout, checkoutOf } from "../../support/checkout.ts";
 import { instance, scratch } from "./fleet.ts";
 

@@ -1,9 +1,8 @@
-import { familyCrds, managedCrd } from "../../../local/crossplane/provider-aws/crds.ts";
-import { families } from "../../../local/crossplane/provider-aws/kinds/index.ts";
-import type { Toolchain } from "../../../local/toolchain/index.ts";
+import { families, familyCrds, managedCrd } from "@eks-gitops-fleet/local/crossplane";
+import { startControlPlane } from "@eks-gitops-fleet/local/test";
+import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
-import { startControlPlane } from "./control-plane.ts";
 import { definitionsOf, kubectlOf } from "./kubectl.ts";
 
 /** A real API server without nodes that has what a spoke has of its kinds, policies, namespaces and rights. */

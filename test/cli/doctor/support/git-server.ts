@@ -3,11 +3,14 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  type AccessList,
+  createHttpServer,
+  createSshServer,
+  newPrivateKey,
+  publish,
+} from "@eks-gitops-fleet/local/git";
 import { runner } from "../../../../cli/doctor/process.ts";
-import type { AccessList } from "../../../../local/git/access.ts";
-import { createHttpServer } from "../../../../local/git/http.ts";
-import { publish } from "../../../../local/git/repositories.ts";
-import { createSshServer, newPrivateKey } from "../../../../local/git/ssh.ts";
 
 /** The local stack's Git server with both repositories, reached by the real git, ssh and ssh-agent; what a test lets in is in `access`. */
 export async function gitServer() {

@@ -1,0 +1,16 @@
+/** The commands of the local stack, for what drives it from outside: end-to-end tests and benchmarks. */
+export { profileOf } from "./aws.ts";
+export type { Choices } from "./choices.ts";
+export { main } from "./command.ts";
+export { appQuestion, demo } from "./demo.ts";
+export { factsOf } from "./facts.ts";
+export type { Fleet } from "./fleet.ts";
+export type { Kubectl } from "./flux.ts";
+export { appGit } from "./git-method.ts";
+export { cloudEnvironment, sshOf } from "./pulumi.ts";
+export { raiseQuotas } from "./quotas.ts";
+export type { Timings } from "./steps.ts";
+export { tearDown } from "./teardown.ts";
+export { temporaryInstance } from "./temporary.ts";
+export { GO_ENVIRONMENT } from "./test-tools.ts";
+export { bringUp, bringUpForPreview } from "./up.ts";

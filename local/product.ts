@@ -1,0 +1,25 @@
+/** All that the embedded cloud knows of the product: no other file of local/ imports from outside it. */
+export { type AppAccess, appCredential } from "../cli/app-credential.ts";
+export { onboardApp } from "../cli/app-folder.ts";
+export { ask, type Question } from "../cli/ask.ts";
+export type { Surroundings } from "../cli/doctor/surroundings.ts";
+export { contentFolder, contentNames } from "../cli/init/repositories.ts";
+export { credentialReader, type Fleet, fromOutputs } from "../cli/sources.ts";
+export { newSpoke } from "../cli/spoke-folder.ts";
+export { finishMove, moveSpokes } from "../cli/spoke-move.ts";
+export { charts, kubernetesVersions } from "../components/versions.ts";
+export { managedKinds } from "../functions/spoke/kinds.ts";
+export { keys } from "../infra/settings.ts";
+export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
+export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
+export { deployerPolicies } from "../lib/iam/deployer.ts";
+export { doctorPolicy } from "../lib/iam/doctor.ts";
+export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
+export { isArm } from "../lib/instance-types.ts";
+export { type ClusterAccess, tokenUser } from "../lib/kubeconfig.ts";
+export { labelKeys } from "../lib/labels.ts";
+export { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
+export { fleetNames, namespaces, repositories } from "../lib/names.ts";
+export { type Quota, type QuotaName, quotas } from "../lib/quotas.ts";
+export { spokeApi } from "../lib/spoke.ts";
+export { compare } from "../lib/version.ts";

@@ -1,0 +1,308 @@
+/** One case per handler: what it is made from, a change that needs no new resource, and what the change must show. */
+import type { Aws, Properties } from "../../aws/index.ts";
+
+/** Makes a resource that a case depends on and returns its id; it is deleted after the case, in reverse order. */
+type Make = (token: string, inputs: Properties) => Promise<string>;
+
+export interface HandlerCase {
+  readonly token: string;
+  inputs(make: Make, aws: Aws): Promise<Properties>;
+  /** Missing: every change replaces. */
+  readonly change?: Properties | ((inputs: Properties) => Properties);
+}
+
+const tags = { Name: "case", team: "platform" };
+const otherTags = { Name: "case", stage: "two" };
+
+const trust = (service: string) =>
+  JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Principal: { Service: [service] }, Action: ["sts:AssumeRole"] }],
+  });
+
+const allow = (action: string) =>
+  JSON.stringify({ Version: "2012-10-17", Statement: [{ Effect: "Allow", Action: action, Resource: "*" }] });
+
+const vpc = (make: Make) =>
+  make("aws:ec2/vpc:Vpc", { cidrBlock: "10.9.0.0/16", instanceTenancy: "default", enableDnsSupport: true });
+const subnet = async (make: Make, vpcId: string) => make("aws:ec2/subnet:Subnet", { vpcId, cidrBlock: "10.9.1.0/24" });
+const group = async (make: Make, vpcId: string) =>
+  make("aws:ec2/securityGroup:SecurityGroup", {
+    vpcId,
+    name: "case-group",
+    description: "case",
+    revokeRulesOnDelete: true,
+  });
+const role = (make: Make) =>
+  make("aws:iam/role:Role", {
+    name: "case-role",
+    path: "/",
+    assumeRolePolicy: trust("ec2.amazonaws.com"),
+    maxSessionDuration: 3600,
+  });
+
+export const cases: HandlerCase[] = [
+  {
+    token: "aws:ec2/vpc:Vpc",
+    inputs: async () => ({ cidrBlock: "10.8.0.0/16", enableDnsHostnames: true, tags }),
+    change: { enableDnsHostnames: false, tags: otherTags },
+  },
+  {
+    token: "aws:ec2/subnet:Subnet",
+    inputs: async (make) => ({
+      vpcId: await vpc(make),
+      cidrBlock: "10.9.4.0/24",
+      availabilityZone: "us-east-1b",
+      tags,
+    }),
+    change: { mapPublicIpOnLaunch: true, tags: otherTags },
+  },
+  {
+    token: "aws:ec2/internetGateway:InternetGateway",
+    inputs: async (make) => ({ vpcId: await vpc(make), tags }),
+    change: { tags: otherTags },
+  },
+  { token: "aws:ec2/eip:Eip", inputs: async () => ({ domain: "vpc", tags }), change: { tags: otherTags } },
+  {
+    token: "aws:ec2/natGateway:NatGateway",
+    inputs: async (make) => ({
+      subnetId: await subnet(make, await vpc(make)),
+      allocationId: await make("aws:ec2/eip:Eip", { domain: "vpc" }),
+      tags,
+    }),
+    change: { tags: otherTags },
+  },
+  {
+    token: "aws:ec2/routeTable:RouteTable",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const gatewayId = await make("aws:ec2/internetGateway:InternetGateway", { vpcId });
+      return { vpcId, routes: [{ cidrBlock: "0.0.0.0/0", gatewayId }], tags };
+    },
+    change: { routes: [], tags: otherTags },
+  },
+  {
+    token: "aws:ec2/route:Route",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const gatewayId = await make("aws:ec2/internetGateway:InternetGateway", { vpcId });
+      const routeTableId = await make("aws:ec2/routeTable:RouteTable", { vpcId });
+      return { routeTableId, destinationCidrBlock: "0.0.0.0/0", gatewayId };
+    },
+  },
+  {
+    token: "aws:ec2/routeTableAssociation:RouteTableAssociation",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      return {
+        subnetId: await subnet(make, vpcId),
+        routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }),
+      };
+    },
+  },
+  {
+    token: "aws:ec2/securityGroup:SecurityGroup",
+    inputs: async (make) => ({
+      vpcId: await vpc(make),
+      name: "case",
+      ingress: [
+        {
+          protocol: "tcp",
+          fromPort: 443,
+          toPort: 443,
+          cidrBlocks: ["10.0.0.0/8", "192.168.0.0/16"],
+          description: "https",
+        },
+      ],
+      egress: [{ protocol: "-1", fromPort: 0, toPort: 0, cidrBlocks: ["0.0.0.0/0"] }],
+      tags,
+    }),
+    change: { ingress: [{ protocol: "tcp", fromPort: 8443, toPort: 8443, self: true }], egress: [], tags: otherTags },
+  },
+  {
+    token: "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+    inputs: async (make) => ({ vpcId: await vpc(make), tags }),
+    change: { ingress: [{ protocol: "tcp", fromPort: 22, toPort: 22, cidrBlocks: ["10.0.0.0/8"] }], tags: otherTags },
+  },
+  {
+    token: "aws:ec2/securityGroupRule:SecurityGroupRule",
+    inputs: async (make) => ({
+      securityGroupId: await group(make, await vpc(make)),
+      type: "ingress",
+      protocol: "tcp",
+      fromPort: 443,
+      toPort: 443,
+      cidrBlocks: ["10.0.0.0/8"],
+      description: "one",
+    }),
+    change: { description: "two" },
+  },
+  {
+    token: "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule",
+    inputs: async (make) => ({
+      securityGroupId: await group(make, await vpc(make)),
+      ipProtocol: "tcp",
+      fromPort: 443,
+      toPort: 443,
+      cidrIpv4: "10.0.0.0/8",
+      description: "one",
+      tags,
+    }),
+    change: { description: "two", toPort: 444, tags: otherTags },
+  },
+  {
+    token: "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+    inputs: async (make) => {
+      const securityGroupId = await group(make, await vpc(make));
+      return { securityGroupId, ipProtocol: "-1", referencedSecurityGroupId: securityGroupId };
+    },
+    change: { description: "all to ourselves" },
+  },
+  {
+    token: "aws:ec2/launchTemplate:LaunchTemplate",
+    inputs: async () => ({
+      name: "case",
+      updateDefaultVersion: true,
+      blockDeviceMappings: [
+        {
+          deviceName: "/dev/xvda",
+          ebs: { volumeSize: 40, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+        },
+      ],
+      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+      tagSpecifications: [{ resourceType: "instance", tags }],
+      tags,
+    }),
+    change: {
+      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 2 },
+      tags: otherTags,
+    },
+  },
+  {
+    token: "aws:ec2/tag:Tag",
+    inputs: async (make) => ({ resourceId: await vpc(make), key: "kubernetes.io/role/elb", value: "1" }),
+    change: { value: "2" },
+  },
+  {
+    token: "aws:ec2/vpcEndpoint:VpcEndpoint",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const routeTableIds = [await make("aws:ec2/routeTable:RouteTable", { vpcId })];
+      return { vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds, tags };
+    },
+    change: { routeTableIds: [], tags: otherTags },
+  },
+  {
+    token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
+    inputs: async (make) => {
+      const vpcId = await vpc(make);
+      const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
+        ...{ vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds: [], tags },
+      });
+      return { vpcEndpointId, routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }) };
+    },
+  },
+  {
+    token: "aws:iam/role:Role",
+    inputs: async (make) => ({
+      name: "case",
+      assumeRolePolicy: trust("eks.amazonaws.com"),
+      description: "one",
+      permissionsBoundary: await make("aws:iam/policy:Policy", {
+        name: "case-boundary",
+        path: "/",
+        policy: allow("*"),
+      }),
+      tags,
+    }),
+    change: (inputs) => ({
+      ...inputs,
+      assumeRolePolicy: trust("ec2.amazonaws.com"),
+      description: "two",
+      permissionsBoundary: undefined,
+      tags: otherTags,
+    }),
+  },
+  {
+    token: "aws:iam/rolePolicy:RolePolicy",
+    inputs: async (make) => ({ role: await role(make), name: "case", policy: allow("s3:GetObject") }),
+    change: { policy: allow("s3:PutObject") },
+  },
+  {
+    token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    inputs: async (make) => ({
+      role: await role(make),
+      policyArn: "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy",
+    }),
+  },
+  {
+    token: "aws:iam/policy:Policy",
+    inputs: async () => ({ name: "case", description: "one", policy: allow("s3:GetObject"), tags }),
+    change: { policy: allow("s3:PutObject"), tags: otherTags },
+  },
+  {
+    token: "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+    inputs: async () => ({
+      url: "https://oidc.eks.us-east-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF",
+      clientIdLists: ["sts.amazonaws.com"],
+      tags,
+    }),
+    // No change: ministack has neither AddClientIDToOpenIDConnectProvider nor UntagOpenIDConnectProvider.
+  },
+  {
+    token: "aws:iam/instanceProfile:InstanceProfile",
+    inputs: async (make) => ({ name: "case", role: await role(make), tags }),
+    change: { tags: otherTags },
+  },
+  {
+    token: "aws:kms/key:Key",
+    inputs: async () => ({ description: "one", enableKeyRotation: true, deletionWindowInDays: 7, tags }),
+    change: { description: "two", enableKeyRotation: false, tags: otherTags },
+  },
+  {
+    token: "aws:kms/alias:Alias",
+    inputs: async (make) => ({
+      name: "alias/case",
+      targetKeyId: await make("aws:kms/key:Key", {
+        isEnabled: true,
+        enableKeyRotation: false,
+        deletionWindowInDays: 7,
+      }),
+    }),
+  },
+  {
+    token: "aws:secretsmanager/secret:Secret",
+    inputs: async () => ({ name: "case/one", description: "one", recoveryWindowInDays: 0, tags }),
+    change: { description: "two", tags: otherTags },
+  },
+  {
+    token: "aws:secretsmanager/secretVersion:SecretVersion",
+    inputs: async (make) => ({
+      secretId: await make("aws:secretsmanager/secret:Secret", { name: "case/two", recoveryWindowInDays: 0 }),
+      secretString: JSON.stringify({ identity: "not a real key" }),
+    }),
+  },
+  {
+    token: "aws:cloudwatch/logGroup:LogGroup",
+    inputs: async () => ({ name: "/aws/eks/case/cluster", retentionInDays: 30, tags }),
+    change: { retentionInDays: 90, tags: otherTags },
+  },
+  {
+    token: "aws:sqs/queue:Queue",
+    inputs: async () => ({ name: "case", visibilityTimeoutSeconds: 45, tags }),
+    change: { visibilityTimeoutSeconds: 60, messageRetentionSeconds: 600, tags: otherTags },
+  },
+  {
+    token: "aws:dynamodb/table:Table",
+    inputs: async () => ({
+      name: "case",
+      billingMode: "PAY_PER_REQUEST",
+      hashKey: "id",
+      attributes: [{ name: "id", type: "S" }],
+      pointInTimeRecovery: { enabled: true },
+      ttl: { enabled: true, attributeName: "expires" },
+      tags,
+    }),
+    change: { deletionProtectionEnabled: false, ttl: { enabled: false, attributeName: "expires" }, tags: otherTags },
+  },
+];

@@ -1,0 +1,208 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateSubnetCommand, CreateVpcCommand, EC2Client } from "@aws-sdk/client-ec2";
+import { CreateClusterCommand, EKSClient, waitUntilClusterActive } from "@aws-sdk/client-eks";
+import { CreateRoleCommand, IAMClient, PutRolePolicyCommand } from "@aws-sdk/client-iam";
+import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
+import { CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { profileOf } from "../../cli/aws.ts";
+import { adminKubeconfig, removeAll } from "../../clusters/index.ts";
+import { ensureInstanceCa } from "../../gateway/ca.ts";
+import { ensureDeployer } from "../../gateway/deployer.ts";
+import { ensureGatewayKey } from "../../gateway/key.ts";
+import { ACCOUNT, MINISTACK_PORT, ministackProcess, REGION } from "../../gateway/ministack.ts";
+import { gatewayProcess } from "../../gateway/process.ts";
+import { type Instance, openInstance, releaseInstance } from "../../instance/index.ts";
+import { type ProcessSpec, supervisorOf } from "../../supervisor/client.ts";
+import { ensureToolchain } from "../../toolchain/index.ts";
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
+
+/** AWS clients of one principal. */
+export interface Clients {
+  readonly credentials: Credentials | undefined;
+  readonly iam: IAMClient;
+  readonly eks: EKSClient;
+  readonly ec2: EC2Client;
+  readonly sts: STSClient;
+}
+
+/** An AWS API of its own, without the program: gateway and ministack as `npm start` runs them. */
+export interface GatewayCloud {
+  readonly instance: Instance;
+  readonly python: string;
+  /** An administrator. */
+  readonly deployer: Clients;
+  as(credentials: Credentials | undefined): Clients;
+  /** Makes a role that the deployer may assume, with this policy, and assumes it. */
+  roleWith(name: string, policy: object): Promise<Clients>;
+  /** Subnets of one VPC in two zones. */
+  subnets(): Promise<string[]>;
+  /** Creates a cluster without nodes and waits until it is active; gives its issuer. */
+  cluster(name: string, version?: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** `allowed`, or the name of the error that a call to AWS ended with. */
+export const outcome = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => "allowed",
+    (error: Error) => error.name,
+  );
+
+export const arnOf = (resource: string): string => `arn:aws:iam::${ACCOUNT}:${resource}`;
+
+export const allow = (...statements: object[]): object => ({
+  Version: "2012-10-17",
+  Statement: statements.map((statement) => ({ Effect: "Allow", Resource: "*", ...statement })),
+});
+
+export const trustOf = (principal: object): string =>
+  JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Allow", Principal: principal, Action: "sts:AssumeRole" }],
+  });
+
+export async function startGatewayCloud(): Promise<GatewayCloud> {
+  const toolchain = await ensureToolchain();
+  const dir = await mkdtemp(join(tmpdir(), "fleet-gateway-"));
+  const instance = await openInstance(dir);
+  await ensureGatewayKey(instance);
+  await ensureInstanceCa(instance);
+  const supervisor = supervisorOf(instance);
+  const ministack = ministackProcess(instance, join(toolchain.python, "bin", "python"));
+  await supervisor.start({
+    ...ministack,
+    ready: { tcp: { host: instance.loopbackAddress, port: MINISTACK_PORT } },
+  } as ProcessSpec);
+  const { healthUrl, ...gateway } = gatewayProcess(instance);
+  await supervisor.start({ ...gateway, ready: { http: { url: healthUrl } } } as ProcessSpec);
+  await ensureDeployer(instance);
+  const deployerKey = profileOf(await readFile(instance.paths.awsCredentials, "utf8"), "default");
+  const as = (credentials: Credentials | undefined): Clients => {
+    const config = {
+      endpoint: instance.awsEndpoint,
+      region: REGION,
+      ...(credentials === undefined ? {} : { credentials }),
+    };
+    return {
+      credentials,
+      iam: new IAMClient(config),
+      eks: new EKSClient(config),
+      ec2: new EC2Client(config),
+      sts: new STSClient(config),
+    };
+  };
+  const deployer = as(deployerKey);
+  let vpc: Promise<string[]> | undefined;
+  const cloud: GatewayCloud = {
+    instance,
+    python: toolchain.python,
+    deployer,
+    as,
+    roleWith: async (name, policy) => {
+      await deployer.iam.send(
+        new CreateRoleCommand({ RoleName: name, AssumeRolePolicyDocument: trustOf({ AWS: arnOf("user/deployer") }) }),
+      );
+      await deployer.iam.send(
+        new PutRolePolicyCommand({ RoleName: name, PolicyName: "policy", PolicyDocument: JSON.stringify(policy) }),
+      );
+      return as(await assume(deployer, name));
+    },
+    subnets: () => {
+      vpc ??= makeSubnets(deployer.ec2);
+      return vpc;
+    },
+    cluster: (name, version = "1.34") => makeCluster(cloud, name, version),
+    remove: async () => {
+      await supervisor.stop("gateway");
+      await removeAll(instance);
+      await supervisor.shutdown();
+      await releaseInstance(instance);
+      await rm(dir, { recursive: true });
+    },
+  };
+  return cloud;
+}
+
+export async function assume(
+  by: Clients,
+  role: string,
+  tags: Readonly<Record<string, string>> = {},
+): Promise<Credentials> {
+  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
+  const { Credentials: found } = await by.sts.send(
+    new AssumeRoleCommand({ RoleArn: arnOf(`role/${role}`), RoleSessionName: "test", Tags }),
+  );
+  return {
+    accessKeyId: found?.AccessKeyId ?? "",
+    secretAccessKey: found?.SecretAccessKey ?? "",
+    sessionToken: found?.SessionToken ?? "",
+  };
+}
+
+async function makeSubnets(ec2: EC2Client): Promise<string[]> {
+  const { Vpc } = await ec2.send(new CreateVpcCommand({ CidrBlock: "10.0.0.0/16" }));
+  const made = ["a", "b"].map((zone, at) =>
+    ec2.send(
+      new CreateSubnetCommand({
+        VpcId: Vpc?.VpcId,
+        CidrBlock: `10.0.${at}.0/24`,
+        AvailabilityZone: `${REGION}${zone}`,
+      }),
+    ),
+  );
+  return (await Promise.all(made)).map(({ Subnet }) => Subnet?.SubnetId ?? "");
+}
+
+async function makeCluster(cloud: GatewayCloud, name: string, version: string): Promise<string> {
+  const { iam, eks } = cloud.deployer;
+  await iam.send(
+    new CreateRoleCommand({
+      RoleName: `${name}-cluster`,
+      AssumeRolePolicyDocument: trustOf({ Service: "eks.amazonaws.com" }),
+    }),
+  );
+  await eks.send(
+    new CreateClusterCommand({
+      name,
+      version,
+      roleArn: arnOf(`role/${name}-cluster`),
+      resourcesVpcConfig: { subnetIds: await cloud.subnets() },
+      accessConfig: { authenticationMode: "API" },
+      bootstrapSelfManagedAddons: false,
+    }),
+  );
+  const { reason } = await waitUntilClusterActive(
+    { client: eks, maxWaitTime: 240, minDelay: 1, maxDelay: 1 },
+    { name },
+  );
+  return (reason as { cluster: { identity: { oidc: { issuer: string } } } }).cluster.identity.oidc.issuer;
+}
+
+/** The API of a cluster as its administrator, past every access entry. */
+export function adminApi(instance: Instance, cluster: string): CoreV1Api {
+  const config = new KubeConfig();
+  config.loadFromFile(adminKubeconfig(instance, cluster));
+  return config.makeApiClient(CoreV1Api);
+}
+
+/** A real service account token of a cluster, as the kubelet projects it. */
+export async function serviceAccountToken(
+  instance: Instance,
+  cluster: string,
+  name: string,
+  audience: string,
+): Promise<string> {
+  const { status } = await adminApi(instance, cluster).createNamespacedServiceAccountToken({
+    name,
+    namespace: "default",
+    body: { spec: { audiences: [audience], expirationSeconds: 3600 } },
+  });
+  return status?.token ?? "";
+}

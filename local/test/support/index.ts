@@ -1,0 +1,20 @@
+/** Support for tests on parts of the embedded cloud. */
+export { command } from "./cloud.ts";
+export { type ControlPlane, startControlPlane } from "./control-plane.ts";
+export { deployed, nodeGroupsOf, removed, watchAvailability } from "./drained-app.ts";
+export {
+  allow,
+  arnOf,
+  assume,
+  type Clients,
+  type GatewayCloud,
+  outcome,
+  startGatewayCloud,
+  trustOf,
+} from "./gateway.ts";
+export { machineState } from "./machine.ts";
+export { type Network, networkAt, podNetwork } from "./pod-network.ts";
+export { claimPolicyAddresses } from "./policy-addresses.ts";
+export type { Place } from "./policy-cluster.ts";
+export { killHard } from "./processes.ts";
+export { makeProject, type Project } from "./project.ts";

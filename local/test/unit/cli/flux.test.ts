@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { hindrance, type KubernetesObject, unready, untilReady } from "../../../cli/flux.ts";
+
+const kustomization = (status: KubernetesObject["status"], spec = {}): KubernetesObject => ({
+  kind: "Kustomization",
+  metadata: { name: "hub", namespace: "flux-system", generation: 2 },
+  spec,
+  ...(status === undefined ? {} : { status }),
+});
+const ready = {
+  observedGeneration: 2,
+  lastAppliedRevision: "main@sha1:b",
+  conditions: [{ type: "Ready", status: "True" }],
+};
+
+describe("an object is Ready", () => {
+  test("when its condition says so for its newest generation and revision", () => {
+    expect(unready(kustomization(ready), "main@sha1:b")).toBeUndefined();
+    expect(unready({ kind: "Pod", metadata: { name: "job" }, status: { phase: "Succeeded" } })).toBeUndefined();
+  });
+
+  test.each([
+    ["it has no status", kustomization(undefined), "Kustomization flux-system/hub: no status yet"],
+    [
+      "its condition is false",
+      kustomization({ conditions: [{ type: "Ready", status: "False", message: "no such path" }] }),
+      "Kustomization flux-system/hub: no such path",
+    ],
+    ["it is suspended", kustomization(ready, { suspend: true }), "Kustomization flux-system/hub is suspended"],
+    [
+      "an older generation was observed",
+      kustomization({ ...ready, observedGeneration: 1 }),
+      /newest specification is not observed/,
+    ],
+    [
+      "another revision is applied",
+      kustomization({ ...ready, lastAppliedRevision: "main@sha1:a" }),
+      /has main@sha1:a, not yet main@sha1:b/,
+    ],
+  ])("but not when %s", (_, object, message) => {
+    expect(unready(object, "main@sha1:b")).toMatch(message);
+  });
+});
+
+test("waiting ends when all is ready, says once what it waits for, and gives up with it", async () => {
+  const states = [[], ["a: starting"], ["a: starting"], [undefined, undefined]];
+  const said: string[] = [];
+  await untilReady(
+    async () => states.shift() ?? [],
+    60,
+    (detail) => said.push(detail),
+  );
+  expect(said).toEqual(["waiting for nothing is there yet", "waiting for a: starting"]);
+  await expect(
+    untilReady(
+      async () => ["a: broken"],
+      -1,
+      () => {},
+    ),
+  ).rejects.toThrow("not ready after -1 s: a: broken");
+});
+
+test("what hinders a Crossplane resource is told in its own words, and nothing while it is only being made", () => {
+  const queue = (status: string, message?: string): KubernetesObject => ({
+    kind: "Queue",
+    metadata: { name: "events" },
+    status: { conditions: [{ type: "Synced", status, ...(message === undefined ? {} : { message }) }] },
+  });
+  expect(hindrance(queue("False", "AccessDenied"))).toBe("Queue events: AccessDenied");
+  expect(hindrance(queue("True"))).toBeUndefined();
+  expect(hindrance({ kind: "Queue", metadata: { name: "events" } })).toBeUndefined();
+});

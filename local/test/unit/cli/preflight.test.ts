@@ -1,0 +1,135 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  foreignRoutes,
+  type Machine,
+  missing,
+  NEEDED_COMMANDS,
+  ownKubelet,
+  routesIn,
+  wildcardPorts,
+} from "../../../cli/preflight.ts";
+import { statOf } from "../../../instance/processes.ts";
+
+const GIB = 1024 ** 3;
+const fit: Machine = {
+  platform: "linux",
+  architecture: "x64",
+  user: 0,
+  commands: new Set(NEEDED_COMMANDS),
+  systemFaults: [],
+  folderFaults: [],
+  kubelet: undefined,
+  namespaceFault: undefined,
+  cgroupFault: undefined,
+  memory: 16 * GIB,
+  disks: [{ path: "/cache", purpose: "the toolchain", free: 30 * GIB, needed: 25 * GIB }],
+  wildcardPorts: new Set([22]),
+  foreignRoutes: [],
+};
+
+test("a Linux machine with root, Go, Python, git, memory and disk is fit", () => {
+  expect(missing(fit)).toEqual([]);
+});
+
+describe("what a machine lacks is said at once, all of it", () => {
+  test.each<[string, Partial<Machine>, RegExp]>([
+    ["another system", { platform: "darwin" }, /this machine is darwin: use a Linux machine/],
+    ["another architecture", { architecture: "s390x" }, /got s390x/],
+    ["no root", { user: 1000 }, /root is needed .* got user id 1000: run it with sudo/],
+    ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
+    ["no apt and no nft", { systemFaults: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
+    ["a home for an instance", { folderFaults: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
+    ["a kubelet of its own", { kubelet: 77 }, /^a kubelet runs on this machine \(process 77\).*another machine/],
+    [
+      "no network namespaces",
+      { namespaceFault: "unshare failed: Operation not permitted" },
+      /unshare failed: Operation not permitted/,
+    ],
+    ["no cgroups", { cgroupFault: "no cgroup hierarchy" }, /no cgroup hierarchy/],
+    ["little memory", { memory: 2 * GIB }, /4\.0 GiB of memory are needed for a hub, the machine has 2\.0 GiB/],
+    [
+      "a full disk",
+      { disks: [{ path: "/cache", purpose: "the toolchain", free: GIB, needed: 25 * GIB }] },
+      /25\.0 GiB of disk are needed under \/cache for the toolchain, 1\.0 GiB are free/,
+    ],
+    [
+      "a taken port",
+      { wildcardPorts: new Set([443]) },
+      /port 443 is taken on all addresses, it is needed for AWS endpoints/,
+    ],
+    ["a VPN in our range", { foreignRoutes: ["100.64.0.0/10 on tailscale0"] }, /100\.64\.0\.0\/10 on tailscale0/],
+  ])("%s", (_, change, message) => {
+    expect(missing({ ...fit, ...change })).toEqual([expect.stringMatching(message)]);
+  });
+
+  test("several lacks are all named", () => {
+    expect(missing({ ...fit, user: 1000, memory: 0 })).toHaveLength(2);
+  });
+});
+
+test("only ports that listen on every address count as taken", () => {
+  const table = [
+    "  sl  local_address rem_address   st",
+    "   0: 00000000:01BB 00000000:0000 0A 00000000",
+    "   1: 0100007F:1F90 00000000:0000 0A 00000000",
+    "   2: 00000000:0016 00000000:0000 01 00000000",
+    "   3: 00000000000000000000000000000000:11D6 00000000000000000000000000000000:0000 0A 00000000",
+  ].join("\n");
+  expect([...wildcardPorts(table)]).toEqual([443, 4566]);
+});
+
+test("routes of other instances and of tests do not count as foreign use of the address range", () => {
+  expect(
+    foreignRoutes([
+      { dst: "default", dev: "eth0" },
+      { dst: "100.64.0.0/30", dev: "fl0c0n0" },
+      { dst: "100.127.0.0/30", dev: "flp1234" },
+      { dst: "100.100.100.100", dev: "tailscale0" },
+      { dst: "100.128.0.0/16", dev: "eth1" },
+    ]),
+  ).toEqual(["100.100.100.100 on tailscale0"]);
+});
+
+test("routes are read from the kernel's table, which any machine has", () => {
+  const table = [
+    "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask",
+    "eth0\t00000000\t010200C0\t0003\t0\t0\t0\t00000000",
+    "tailscale0\t00004064\t00000000\t0001\t0\t0\t0\t0000C0FF",
+    "",
+  ].join("\n");
+  expect(routesIn(table)).toEqual([
+    { dst: "0.0.0.0", dev: "eth0" },
+    { dst: "100.64.0.0", dev: "tailscale0" },
+  ]);
+  expect(foreignRoutes(routesIn(table))).toEqual(["100.64.0.0 on tailscale0"]);
+});
+
+describe.skipIf(process.getuid?.() !== 0)("a kubelet", () => {
+  /** Starts a process that is called kubelet, and ends it after `use`. */
+  async function withKubelet(before: readonly string[], use: (pid: number) => void): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "fleet-kubelet-"));
+    const program = join(folder, "kubelet");
+    copyFileSync("/bin/sleep", program);
+    const [command = program, ...args] = [...before, program, "1000"];
+    const started = spawn(command, args);
+    try {
+      await expect.poll(() => statOf(started.pid as number)?.command).toBe("kubelet");
+      use(started.pid as number);
+    } finally {
+      started.kill("SIGKILL");
+      await once(started, "exit");
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  test("of this machine is found, one in a container is not", async () => {
+    const others = ownKubelet();
+    await withKubelet(["unshare", "--mount"], (pid) => expect([ownKubelet(), pid]).toEqual([others, pid]));
+    await withKubelet([], (pid) => expect(ownKubelet()).toBe(others ?? pid));
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import type { Spoke } from "../../../cli/spokes.ts";
+import { summary } from "../../../cli/summary.ts";
+import { instanceAt } from "../../../instance/index.ts";
+
+const instance = instanceAt("/tmp/fleet", 0);
+const ready = (name: string, environment: string): Spoke => ({
+  metadata: { name },
+  spec: { environment },
+  status: {
+    phase: "Ready",
+    cluster: { name: `fleet-spoke-${name}` },
+    conditions: [{ type: "Ready", status: "True" }],
+  },
+});
+const blue = ready("blue", "dev");
+
+describe("the end of npm start", () => {
+  test("names the spoke with its application, and how to add a second one", () => {
+    const text = summary(instance, { spokes: [blue], withApp: ["blue"] });
+    expect(text).toContain("Spoke blue (dev) runs; gitops-workloads puts payment-app on it:");
+    expect(text).toContain("fleet new-cluster green");
+    expect(text).toContain("fleet onboard payment-app --cluster green");
+  });
+
+  test("gives commands that change nothing in the folder in which they are pasted, the second time neither", () => {
+    const text = summary(instance, { spokes: [blue], withApp: ["blue"] });
+    const clones = text.split("\n").filter((line) => line.includes("git clone"));
+    expect(clones).toHaveLength(3);
+    for (const line of clones) expect(line).toMatch(/^ {2}cd "\$\(mktemp -d\)" && git clone .* && cd [a-z-]+( &&)?$/);
+    // What is added and pushed is so only where everything before went well.
+    expect(text).not.toMatch(/[^&]\n {2}git add/);
+  });
+
+  test("asks for no spoke that is there already, and for its application only until it has it", () => {
+    const green = ready("green", "prod");
+    const without = summary(instance, { spokes: [blue, green], withApp: ["blue"] });
+    expect(without).toContain("Spoke green (prod) runs:");
+    expect(without).not.toContain("new-cluster");
+    expect(without).toContain("fleet onboard payment-app --cluster green");
+    const withBoth = summary(instance, { spokes: [blue, green], withApp: ["blue", "green"] });
+    expect(withBoth).not.toMatch(/new-cluster|onboard/);
+  });
+
+  test("says how far a spoke is that is not Ready, and claims none that is not there", () => {
+    const coming: Spoke = {
+      metadata: { name: "green" },
+      spec: {},
+      status: { phase: "Nodes", message: "the nodes: making" },
+    };
+    const text = summary(instance, { spokes: [coming], withApp: [] });
+    expect(text).toContain("Spoke green: Nodes: the nodes: making\n");
+    expect(text).not.toContain("blue");
+    expect(text).not.toContain("runs; ");
+  });
+});

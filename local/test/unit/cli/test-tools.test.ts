@@ -1,0 +1,28 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { testToolsStep } from "../../../cli/test-tools.ts";
+import { CHECKOUT } from "../../../pulumi/cli/paths.ts";
+
+test("what Go builds for the end-to-end tests is built before them, from the go.mod files as they are", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "test-tools-"));
+  const path = process.env["PATH"];
+  try {
+    const go = join(dir, "go");
+    writeFileSync(go, `#!/bin/sh\necho "$PWD $GOFLAGS $GOTOOLCHAIN $*" >> ${dir}/calls\n`);
+    chmodSync(go, 0o755);
+    process.env["PATH"] = `${dir}:${path}`;
+    const said: string[] = [];
+    await testToolsStep.run(undefined, (detail) => said.push(detail));
+    expect(said).toEqual(["actionlint", "kyverno"]);
+    const e2e = join(CHECKOUT, "test", "e2e");
+    expect(readFileSync(join(dir, "calls"), "utf8").trimEnd().split("\n")).toEqual([
+      `${e2e}/actionlint -mod=readonly local build -o /dev/null tool`,
+      `${e2e}/kyverno -mod=readonly local build -o /dev/null .`,
+    ]);
+  } finally {
+    process.env["PATH"] = path;
+    rmSync(dir, { recursive: true });
+  }
+});

@@ -1,0 +1,165 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { functionPackage } from "../../../crossplane/packages/function.ts";
+import { FUNCTION_REPOSITORY, PROVIDER_VERSIONS, packages } from "../../../crossplane/packages/index.ts";
+import { libraries } from "../../../crossplane/packages/libraries.ts";
+import { packageYaml } from "../../../crossplane/packages/package.ts";
+import { providerPackages } from "../../../crossplane/packages/provider.ts";
+import { crdName } from "../../../crossplane/provider-aws/kind.ts";
+import { allKinds } from "../../../crossplane/provider-aws/kinds/index.ts";
+import { imageConfigs } from "../../../gateway/eks/cluster-objects/packages.ts";
+import { managedKinds } from "../../../product.ts";
+import { imageArchitecture } from "../../../toolchain/image-archive.ts";
+
+const root = join(import.meta.dirname, "..", "..", "..", "..");
+const system = join(root, "repos", "gitops-system");
+const folder = join(system, "platform", "crossplane", "packages");
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly package?: string;
+    readonly activate?: readonly string[];
+    readonly runtimeConfigRef?: object;
+  };
+}
+
+const manifests = (file: string) =>
+  parseAllDocuments(readFileSync(join(folder, file), "utf8")).map((document) => document.toJS() as Manifest);
+
+interface Meta {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: object };
+  readonly spec: { readonly dependsOn?: readonly object[]; readonly capabilities: readonly string[] };
+}
+
+describe("the packages", () => {
+  test("of the family depend on the family's own, and start only the kinds that are activated", () => {
+    const family = "xpkg.crossplane.io/crossplane-contrib/provider-family-aws";
+    for (const { repository, version, objects } of providerPackages) {
+      const { metadata, spec } = objects[0] as Meta;
+      expect(spec.dependsOn).toEqual(repository === family ? [] : [{ provider: family, version: `>=${version}` }]);
+      expect(spec.capabilities).toContain("SafeStart");
+      expect(metadata.labels).toEqual({ "pkg.crossplane.io/provider-family": "provider-family-aws" });
+    }
+  });
+
+  test("of one version have every kind once", () => {
+    for (const version of PROVIDER_VERSIONS) {
+      const objects = providerPackages.filter((each) => each.version === version).flatMap((each) => each.objects);
+      const names = (objects as Manifest[])
+        .filter(({ kind }) => kind === "CustomResourceDefinition")
+        .map(({ metadata }) => metadata.name);
+      expect(new Set(names).size).toBe(names.length);
+      expect(names).toEqual(expect.arrayContaining(allKinds.map(crdName)));
+    }
+  });
+
+  test("are streams of YAML documents with the metadata first", () => {
+    const [first, ...rest] = parseAllDocuments(packageYaml(providerPackages[1]?.objects ?? []));
+    expect(first?.toJS()).toMatchObject({ kind: "Provider" });
+    expect(rest.length).toBeGreaterThan(0);
+  });
+
+  test("run on a Node with all the libraries that the dynamic linker would load, and none but these", () => {
+    const ldd = spawnSync("ldd", [process.execPath], { encoding: "utf8" }).stdout;
+    const loaded = [...ldd.matchAll(/(?:=> |^\t)(\/\S+) \(0x/gm)].map(([, path]) => realpathSync(path as string));
+    const found = libraries(process.execPath, "/", imageArchitecture());
+    expect(loaded.length).toBeGreaterThan(1);
+    expect(Object.values(found).sort()).toEqual(loaded.sort());
+  });
+
+  test("don't take a program of another processor, or one whose libraries are not there", () => {
+    const other = imageArchitecture() === "amd64" ? "arm64" : "amd64";
+    expect(() => libraries(process.execPath, "/", other)).toThrow(`is for the processor ${imageArchitecture()}, not`);
+    const empty = mkdtempSync(join(tmpdir(), "root-"));
+    expect(() => libraries(process.execPath, empty, imageArchitecture())).toThrow(
+      /needs the library ld-linux\S+, which is not in/,
+    );
+    rmdirSync(empty);
+    expect(() => libraries(join(root, "package.json"), "/", "amd64")).toThrow("is no 64-bit little-endian ELF file");
+  });
+});
+
+describe("what Git installs on the hub", () => {
+  const written = [...manifests("providers.yaml"), ...manifests("function.yaml")];
+  /** As a hub whose stack says nothing of packages substitutes it. */
+  const installed = written.map(({ spec, ...rest }) => ({
+    ...rest,
+    spec: {
+      ...spec,
+      package: spec.package
+        ?.replace("$" + "{function_package}", FUNCTION_REPOSITORY)
+        .replace("$" + "{packages_prefix}", ""),
+    },
+  }));
+
+  test("is in the local registry in exactly that version", () => {
+    const made = packages.map(({ repository, version }) => `${repository}:${version}`);
+    for (const { metadata, spec } of installed) expect(made, metadata.name).toContain(spec.package);
+  });
+
+  test("comes from upstream names that the instance rewrites to its registry", () => {
+    const rules = imageConfigs() as unknown as {
+      spec: { matchImages: { prefix: string }[]; rewriteImage: { prefix: string } };
+    }[];
+    for (const { spec } of installed) {
+      const rule = rules.find(({ spec: { matchImages } }) =>
+        matchImages.some(({ prefix }) => spec.package?.startsWith(`${prefix}/`)),
+      );
+      expect(rule?.spec.rewriteImage.prefix, spec.package).toMatch(/^registry\.fleet\.internal:5000\//);
+    }
+  });
+
+  test("serves every kind that a Spoke is composed of, and activates no other", () => {
+    const wanted = Object.entries(managedKinds).map(([kind, version]) => {
+      const found = allKinds.find(
+        (each) => each.kind === kind && version.startsWith(`${each.group}.aws.m.upbound.io/`),
+      );
+      return found ? crdName(found) : `${kind} is not served`;
+    });
+    const [policy] = manifests("activation.yaml");
+    expect([...(policy?.spec.activate ?? [])].sort()).toEqual(wanted.sort());
+  });
+
+  test("gives the family one service account, and is all of it, so that Crossplane installs nothing by itself", () => {
+    const providers = installed.filter(({ kind }) => kind === "Provider");
+    for (const { metadata, spec } of providers)
+      expect(spec, metadata.name).toMatchObject({
+        runtimeConfigRef: { name: "provider-aws" },
+        skipDependencyResolution: true,
+      });
+    expect(providers.map(({ metadata }) => metadata.name)).toContain("provider-family-aws");
+  });
+
+  test("has the function in the version of its package", () => {
+    expect(manifests("function.yaml")[0]?.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
+  });
+
+  test("is pulled with the hub's pull secrets, every package", () => {
+    for (const { metadata, spec } of written)
+      expect(spec, metadata.name).toMatchObject({ packagePullSecrets: "$" + "{pull_secrets}" });
+  });
+
+  test("is on the local stack what a stack gets that names no function package", () => {
+    const local = readFileSync(join(root, "stacks", "Pulumi.local.yaml"), "utf8");
+    expect(local).not.toContain("functionPackage");
+  });
+});
+
+test("every version of the providers that a spoke's environment asks for can be had", () => {
+  const names = readdirSync(join(system, "tools"), { recursive: true, encoding: "utf8" });
+  const texts = names
+    .filter((name) => name.endsWith("versions.yaml"))
+    .map((name) => readFileSync(join(system, "tools", name), "utf8"));
+  const asked = texts.flatMap((text) =>
+    [...text.matchAll(/provider_aws_version: (\S+)/g)].map(([, version]) => version),
+  );
+  expect(asked.length).toBeGreaterThan(0);
+  for (const version of asked) expect(PROVIDER_VERSIONS).toContain(version);
+});

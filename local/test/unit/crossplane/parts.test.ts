@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { connections, parseCredentialsFile } from "../../../crossplane/provider-aws/credentials.ts";
+import { type Config, configAction, configOf } from "../../../crossplane/provider-aws/family.ts";
+import type { Objects } from "../../../crossplane/provider-aws/kube.ts";
+import {
+  creationIsIncomplete,
+  desiredState,
+  type Managed,
+  withConditions,
+} from "../../../crossplane/provider-aws/managed.ts";
+import { duration, parseOptions } from "../../../crossplane/provider-aws/options.ts";
+
+describe("flags", () => {
+  test("are upstream's", () => {
+    expect(parseOptions(["--poll=1m30s", "--max-reconcile-rate=5", "-d"])).toEqual({
+      pollMs: 90_000,
+      concurrency: 5,
+      skipDefaultTags: false,
+      debug: true,
+    });
+    expect(parseOptions([]).pollMs).toBe(600_000);
+  });
+
+  test.each([["--poll=soon"], ["--poll=0s"], ["--max-reconcile-rate=0"], ["--leader-election"]])(
+    "%s is refused",
+    (flag) => {
+      expect(() => parseOptions([flag])).toThrow();
+    },
+  );
+
+  test("durations are Go's", () => {
+    expect(duration("1h30m")).toBe(5_400_000);
+    expect(duration("250ms")).toBe(250);
+    expect(duration("90")).toBeUndefined();
+  });
+});
+
+describe("annotations and conditions", () => {
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const managed = (annotations: Record<string, string>) => ({ metadata: { annotations } }) as unknown as Managed;
+
+  test.each([
+    [{}, false],
+    [{ pending: 5 }, true],
+    [{ pending: 5, succeeded: 6 }, false],
+    [{ pending: 5, failed: 5 }, false],
+    [{ pending: 7, succeeded: 6, failed: 5 }, true],
+  ])("a creation with %j is incomplete: %s", (times, incomplete) => {
+    const annotations = Object.entries(times).map(([name, time]) => [
+      `crossplane.io/external-create-${name}`,
+      at(time),
+    ]);
+    expect(creationIsIncomplete(managed(Object.fromEntries(annotations)))).toBe(incomplete);
+  });
+
+  test("a condition keeps its time until it changes", () => {
+    const before = { metadata: { generation: 1 }, status: { conditions: [] } } as unknown as Managed;
+    const ready = { type: "Ready", status: "True", reason: "Available" } as const;
+    const first = withConditions(before, [ready], () => new Date(0));
+    const again = withConditions({ ...before, status: { conditions: first } }, [ready], () => new Date(9000));
+    expect(again).toEqual(first);
+    const changed = withConditions(
+      { ...before, status: { conditions: first } },
+      [{ ...ready, status: "False" }],
+      () => new Date(9000),
+    );
+    expect(changed[0]?.lastTransitionTime).toBe("1970-01-01T00:00:09Z");
+  });
+
+  test("a change of status or of the creation's annotations is not a reason for a pass", () => {
+    const base = { metadata: { generation: 1, annotations: {} }, spec: {}, status: {} } as unknown as Managed;
+    const own = {
+      ...base,
+      metadata: { ...base.metadata, annotations: { "crossplane.io/external-create-pending": "x" } },
+    };
+    expect(desiredState({ ...own, status: { atProvider: { a: 1 } } })).toBe(desiredState(base));
+    const person = { ...base, metadata: { ...base.metadata, annotations: { "crossplane.io/paused": "true" } } };
+    expect(desiredState(person)).not.toBe(desiredState(base));
+  });
+});
+
+describe("a ProviderConfig", () => {
+  const config = (metadata: object, status?: object): Config =>
+    ({
+      metadata: { name: "default", uid: "u", resourceVersion: "1", generation: 1, ...metadata },
+      ...(status && { status }),
+    }) as Config;
+
+  test("stays as long as resources use it", () => {
+    expect(configAction(config({}), 0)).toEqual({ finalizers: ["in-use.crossplane.io"] });
+    const held = { finalizers: ["in-use.crossplane.io"] };
+    expect(configAction(config(held), 3)).toEqual({ status: { users: 3 } });
+    expect(configAction(config(held, { users: 3 }), 3)).toBe("none");
+    const deleted = { ...held, deletionTimestamp: "2026-01-01T00:00:00Z" };
+    expect(configAction(config(deleted, { users: 3 }), 3)).toMatchObject({
+      status: { conditions: [{ type: "Terminating", status: "False", reason: "InUse" }] },
+    });
+    expect(configAction(config(deleted), 0)).toEqual({ finalizers: [] });
+  });
+
+  test("is counted by kind and namespace", () => {
+    const usage = (kind: string) => ({
+      metadata: { name: "u", namespace: "team", resourceVersion: "1" },
+      providerConfigRef: { kind, name: "default" },
+    });
+    expect(configOf(usage("ClusterProviderConfig"))).toBe("ClusterProviderConfig//default");
+    expect(configOf(usage("ProviderConfig"))).toBe("ProviderConfig/team/default");
+  });
+});
+
+describe("credentials", () => {
+  const managed = {
+    metadata: { namespace: "team" },
+    spec: { forProvider: { region: "eu-west-1" }, providerConfigRef: { kind: "ProviderConfig", name: "mine" } },
+  } as unknown as Managed;
+  const objects = (spec: object | undefined, secrets: Record<string, string> = {}) =>
+    ({
+      providerConfig: async () => spec && { spec },
+      secret: async (namespace: string, name: string) => (`${namespace}/${name}` === "ns/keys" ? secrets : undefined),
+    }) as unknown as Objects;
+  const sts = class {} as never;
+  const irsa = { AWS_ROLE_ARN: "arn:role", AWS_WEB_IDENTITY_TOKEN_FILE: "/token" };
+
+  test("by IRSA are the pod's own, one session for each region", async () => {
+    const connected = connections({ sts }, objects({ credentials: { source: "IRSA" } }), irsa);
+    const aws = await connected.connect(managed);
+    expect(aws.region).toBe("eu-west-1");
+    expect(await connected.connect(managed)).toBe(aws);
+  });
+
+  test.each([
+    [undefined, irsa, "cannot get the ProviderConfig mine: it does not exist"],
+    [
+      { credentials: { source: "IRSA" } },
+      {},
+      "its service account must carry the annotation eks.amazonaws.com/role-arn",
+    ],
+    [
+      { credentials: { source: "Upbound" } },
+      irsa,
+      "the credentials source Upbound is not known here: use IRSA or Secret",
+    ],
+    [{ credentials: { source: "IRSA" }, assumeRoleChain: [{}] }, irsa, "has no roleARN"],
+    [
+      { credentials: { source: "Secret", secretRef: { namespace: "ns", name: "gone", key: "k" } } },
+      irsa,
+      "the ProviderConfig's Secret ns/gone with the key k does not exist",
+    ],
+    [
+      { credentials: { source: "Secret", secretRef: { namespace: "ns", name: "keys", key: "bad" } } },
+      irsa,
+      "has no [default] profile",
+    ],
+  ])("that can't be had say why: %j", async (spec, environment, message) => {
+    const connected = connections({ sts }, objects(spec, { bad: "nothing" }), environment as Record<string, string>);
+    await expect(connected.connect(managed)).rejects.toThrow(message);
+  });
+
+  test("in a Secret are the profile default of a credentials file", () => {
+    const file = "[other]\naws_access_key_id = no\n[default]\naws_access_key_id = AKIA\naws_secret_access_key=s/x+=\n";
+    expect(parseCredentialsFile(file)).toEqual({ accessKeyId: "AKIA", secretAccessKey: "s/x+=" });
+  });
+});

@@ -1,0 +1,138 @@
+import type { KubernetesObject } from "@kubernetes/client-node";
+import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../gateway/eks/runtime.ts";
+import type { EndpointAccess } from "../../../../instance/index.ts";
+
+interface Pod extends KubernetesObject {
+  readonly spec: { readonly nodeName: string };
+}
+
+/** Clusters that exist in memory only; what a test wants to know or to break is public. */
+export interface FakeClusters extends ClusterRuntime {
+  readonly started: ControlPlaneSpec[];
+  readonly planes: Map<string, ControlPlaneSpec>;
+  readonly nodes: Map<string, NodeSpec>;
+  /** Who reaches the endpoints, as it was said last. */
+  endpoints: readonly EndpointAccess[];
+  /** Nodes that enforce NetworkPolicies, as `cluster/number`. */
+  readonly enforcing: Set<string>;
+  readonly objects: Map<string, KubernetesObject>;
+  /** The next starts of a control plane fail with these messages. */
+  readonly failures: string[];
+  /** Keeps control planes and nodes from starting until the given function is called. */
+  hold(): () => void;
+  /** Pods whose eviction was asked for, as often as it was. */
+  readonly evicted: string[];
+  /** Pods that a PodDisruptionBudget keeps where they are. */
+  readonly budgeted: Set<string>;
+  /** Names of nodes that are not Ready. */
+  readonly notReady: Set<string>;
+  /** Whether CoreDNS becomes Ready. */
+  coreDnsReady: boolean;
+}
+
+export function fakeClusters(): FakeClusters {
+  const objects = new Map<string, KubernetesObject>();
+  const nodes = new Map<string, NodeSpec>();
+  const keyOf = (cluster: string, kind = "", name = "", namespace = ""): string =>
+    [cluster, kind, namespace, name].join("/");
+  let gate: Promise<void> = Promise.resolve();
+  const clusters: FakeClusters = {
+    hold: () => {
+      let release = () => {};
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+    numbers: () => ({ first: 0, end: 31 }),
+    started: [],
+    planes: new Map(),
+    nodes,
+    enforcing: new Set(),
+    endpoints: [],
+    objects,
+    failures: [],
+    evicted: [],
+    budgeted: new Set(),
+    notReady: new Set(),
+    coreDnsReady: true,
+    startControlPlane: async (spec) => {
+      await gate;
+      const failure = clusters.failures.shift();
+      if (failure !== undefined) throw new Error(failure);
+      clusters.started.push(spec);
+      clusters.planes.set(spec.name, spec);
+      objects.set(keyOf(spec.name, "Namespace", "default"), { metadata: { name: "default" } });
+      return { endpoint: `https://100.64.254.${spec.number + 1}`, certificateAuthority: "PEM" };
+    },
+    stopControlPlane: async (name) => {
+      clusters.planes.delete(name);
+      for (const key of objects.keys()) if (key.startsWith(`${name}/`)) objects.delete(key);
+    },
+    startNode: async (cluster, node) => {
+      await gate;
+      nodes.set(`${cluster}/${node.number}`, node);
+    },
+    stopNode: async (cluster, number) => {
+      const name = nodes.get(`${cluster}/${number}`)?.nodeName;
+      // Its pods go with it.
+      for (const [key, object] of objects)
+        if (key.startsWith(`${cluster}/Pod/`) && (object as Pod).spec.nodeName === name) objects.delete(key);
+      objects.delete(keyOf(cluster, "Node", name));
+      nodes.delete(`${cluster}/${number}`);
+      clusters.enforcing.delete(`${cluster}/${number}`);
+    },
+    enforceNetworkPolicies: async (cluster, number, enforced) => {
+      await gate;
+      const key = `${cluster}/${number}`;
+      if (!nodes.has(key)) throw new Error(`node ${key} was never started`);
+      if (enforced && !objects.has(keyOf(cluster, "ClusterRoleBinding", "eks:network-policy")))
+        throw new Error("eks:network-policy may not list NetworkPolicies");
+      if (enforced) clusters.enforcing.add(key);
+      else clusters.enforcing.delete(key);
+    },
+    nodeName: ({ number }, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
+    addresses: ({ number }) => ({
+      serviceCidr: `100.64.${8 * number + 1}.0/24`,
+      dnsAddress: `100.64.${8 * number + 1}.10`,
+      endpoint: { address: `100.64.254.${number + 1}`, nodesCidr: `100.64.${8 * number}.0/21` },
+    }),
+    filterEndpoints: async (endpoints) => {
+      clusters.endpoints = endpoints;
+    },
+    kube: async (cluster) => fakeKube(cluster),
+  };
+  const fakeKube = (cluster: string): KubeApi => ({
+    apply: async (all) => {
+      for (const object of all)
+        objects.set(keyOf(cluster, object.kind, object.metadata?.name, object.metadata?.namespace), object);
+    },
+    remove: async (all) => {
+      for (const object of all)
+        objects.delete(keyOf(cluster, object.kind, object.metadata?.name, object.metadata?.namespace));
+    },
+    evict: async (namespace, name) => {
+      clusters.evicted.push(name);
+      if (!clusters.budgeted.has(name)) objects.delete(keyOf(cluster, "Pod", name, namespace));
+    },
+    find: async (_version, kind, name, namespace) => {
+      const found = objects.get(keyOf(cluster, kind, name, namespace));
+      const ready = clusters.coreDnsReady ? { readyReplicas: 1, updatedReplicas: 1, observedGeneration: 1 } : {};
+      return (kind === "Deployment" && found !== undefined ? { ...found, status: ready } : found) as never;
+    },
+    list: async (_version, kind) => {
+      if (kind === "Node")
+        return [...nodes]
+          .filter(([key]) => key.startsWith(`${cluster}/`))
+          .map(([, node]) => ({
+            metadata: { name: node.nodeName },
+            status: {
+              conditions: [{ type: "Ready", status: clusters.notReady.has(node.nodeName) ? "False" : "True" }],
+            },
+          })) as never;
+      return [...objects].filter(([key]) => key.startsWith(`${cluster}/${kind}/`)).map(([, object]) => object) as never;
+    },
+    keys: async () => ({ keys: [] }),
+  });
+  return clusters;
+}

@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { HttpResponse } from "../../../../gateway/aws/http.ts";
+import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
+import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
+import type { EksContext } from "../../../../gateway/eks/operation.ts";
+import { reconciler } from "../../../../gateway/eks/reconcile/cluster.ts";
+import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context.ts";
+import { endpointKeeper } from "../../../../gateway/eks/reconcile/endpoints.ts";
+import { type Worker, worker } from "../../../../gateway/eks/reconcile/worker.ts";
+import { eksApi } from "../../../../gateway/eks/router.ts";
+import { openStore, type Store } from "../../../../gateway/eks/store.ts";
+import { gatewayKey } from "../../../../gateway/key.ts";
+import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
+
+/** The folders of all stores of a test file. */
+const base = mkdtempSync(join(tmpdir(), "fleet-eks-"));
+afterAll(() => rmSync(base, { recursive: true, maxRetries: 5 }));
+
+const ACCOUNT = "000000000000";
+export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
+export const roleArn = (name: string): string => `arn:aws:iam::${ACCOUNT}:role/${name}`;
+
+export interface FakeAws extends AwsLookups {
+  readonly groups: Map<string, string>;
+  /** Public addresses of NAT gateways, by VPC. */
+  readonly nat: Map<string, string[]>;
+  /** Blocks from which security groups admit port 443, by their id. */
+  readonly admitted: Map<string, string[]>;
+  /** Ways to other VPCs, by subnet. */
+  readonly peered: Map<string, PeeredRoute[]>;
+}
+
+/** An account with the roles and the network that the tests use. */
+export function fakeAws(clusterQuota = 100): FakeAws {
+  const trusts: Record<string, string> = {
+    cluster: "eks.amazonaws.com",
+    node: "ec2.amazonaws.com",
+    pod: "pods.eks.amazonaws.com",
+    viewer: "",
+  };
+  const groups = new Map<string, string>();
+  const network: Record<string, { vpcId: string; zone: string }> = {
+    "subnet-a": { vpcId: "vpc-1", zone: "us-east-1a" },
+    "subnet-b": { vpcId: "vpc-1", zone: "us-east-1b" },
+    "subnet-a2": { vpcId: "vpc-1", zone: "us-east-1a" },
+    "subnet-other": { vpcId: "vpc-2", zone: "us-east-1b" },
+    "subnet-other-a": { vpcId: "vpc-2", zone: "us-east-1a" },
+  };
+  const nat = new Map<string, string[]>();
+  const admitted = new Map<string, string[]>();
+  const peered = new Map<string, PeeredRoute[]>();
+  const cidrs: Record<string, string[]> = { "vpc-1": ["10.0.0.0/16"], "vpc-2": ["10.1.0.0/16"] };
+  return {
+    groups,
+    nat,
+    admitted,
+    peered,
+    network: async (vpcId) => ({
+      cidrs: cidrs[vpcId] ?? [],
+      peeredRoutes: (subnetId) => peered.get(subnetId) ?? [],
+    }),
+    natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
+    admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
+    role: async (name) =>
+      trusts[name] === undefined ? undefined : { arn: roleArn(name), name, trustPolicy: trusts[name] },
+    userArn: async (name) => (name === "deployer" ? CALLER : undefined),
+    oidcProvider: async () => undefined,
+    subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),
+    securityGroups: async (ids) => ids.filter((id) => id === "sg-1"),
+    keyEnabled: async (arn) => arn.endsWith("/good"),
+    quota: async () => clusterQuota,
+    ensureClusterSecurityGroup: async (cluster) => {
+      groups.set(cluster, `sg-${cluster}`);
+      return `sg-${cluster}`;
+    },
+    deleteClusterSecurityGroup: async (cluster) => {
+      groups.delete(cluster);
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  /** The exception's name, undefined for an answer. */
+  readonly error: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
+  readonly body: any;
+}
+
+/** The EKS API over fakes. */
+export interface FakeEks {
+  readonly store: Store;
+  readonly clusters: FakeClusters;
+  readonly aws: ReturnType<typeof fakeAws>;
+  readonly folder: string;
+  /** Assertions that ministack was asked to authorize, newest last. */
+  readonly asked: { action: string; resource: string; passRoles: unknown[]; context: Record<string, unknown> }[];
+  readonly errors: string[];
+  /** Seconds since 1970; moves when a test moves it. */
+  clock: number;
+  call(method: string, path: string, body?: object, caller?: string): Promise<Answer>;
+  /** Lets background work come to rest. */
+  settle(): Promise<void>;
+  /** Has a change of the network seen, as the gateway does after calls of EC2. */
+  keepEndpoints(): Promise<void>;
+  worker: Worker;
+}
+
+export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
+  const folder = over.folder ?? mkdtempSync(join(base, "store-"));
+  const clusters = over.clusters ?? fakeClusters();
+  const aws = over.aws ?? fakeAws();
+  const store = await openStore(folder);
+  const key = gatewayKey(new Uint8Array(32));
+  const errors: string[] = [];
+  const asked: FakeEks["asked"] = [];
+  const shared: EksContext = {
+    region: "us-east-1",
+    account: ACCOUNT,
+    partition: "aws",
+    store,
+    runtime: clusters,
+    aws,
+    now: () => eks.clock,
+    wake: (name) => eks.worker.wake(name),
+  };
+  const keepEndpoints = endpointKeeper(shared);
+  const context: ReconcileContext = {
+    ...shared,
+    keepEndpoints,
+    gatewayAddress: "100.64.255.1",
+    caCertificate: "CA",
+    webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
+  };
+  const eks: FakeEks = {
+    store,
+    clusters,
+    aws,
+    folder,
+    asked,
+    errors,
+    keepEndpoints,
+    clock: 1_000_000,
+    worker: worker(reconciler(context), (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`), {
+      first: 5,
+      most: 20,
+    }),
+    settle: async () => {
+      await new Promise((done) => setImmediate(done));
+      await eks.worker.idle();
+    },
+    call: async (method, path, body, caller = CALLER) => {
+      // Stands for ministack: allows everything and says who called.
+      const forward = async (_request: unknown, headers: Record<string, string> = {}): Promise<HttpResponse> => {
+        asked.push(
+          JSON.parse(Buffer.from((headers["x-fleet-assertion"] ?? "").split(".")[1] ?? "", "base64url").toString()),
+        );
+        return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ caller })) };
+      };
+      const request = {
+        method,
+        url: path,
+        rawHeaders: [],
+        headers: {},
+        body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
+      };
+      const answer = await eksApi(request, context, { forward, key });
+      return {
+        status: answer.status,
+        error: answer.headers["x-amzn-errortype"] as string | undefined,
+        body: JSON.parse(answer.body.toString()),
+      };
+    },
+  };
+  return eks;
+}
+
+/** The body of a CreateCluster call that is right in every respect. */
+export const clusterBody = (name: string, over: object = {}): object => ({
+  name,
+  version: "1.34",
+  roleArn: roleArn("cluster"),
+  resourcesVpcConfig: { subnetIds: ["subnet-a", "subnet-b"] },
+  accessConfig: { authenticationMode: "API" },
+  ...over,
+});
+
+/** An active cluster with a node group `main` of one node. */
+export async function withNodes(eks: FakeEks, name = "hub"): Promise<void> {
+  await eks.call("POST", "/clusters", clusterBody(name));
+  await eks.settle();
+  await eks.call("POST", `/clusters/${name}/node-groups`, {
+    nodegroupName: "main",
+    nodeRole: roleArn("node"),
+    subnets: ["subnet-a", "subnet-b"],
+    scalingConfig: { minSize: 1, desiredSize: 1, maxSize: 3 },
+  });
+  await eks.settle();
+}

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { kubeApi } from "../../../../gateway/eks/kube.ts";
+import type { KubeApi } from "../../../../gateway/eks/runtime.ts";
+
+/** What the Eviction API answers next. */
+let answer: { readonly code: number; readonly message: string };
+const apiServer = createServer((request, response) => {
+  request.resume();
+  response.writeHead(answer.code, { "content-type": "application/json" });
+  response.end(JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...answer }));
+});
+const folder = mkdtempSync(join(tmpdir(), "fleet-kube-"));
+let kube: KubeApi;
+
+beforeAll(async () => {
+  apiServer.listen(0, "127.0.0.1");
+  await once(apiServer, "listening");
+  const server = `http://127.0.0.1:${(apiServer.address() as AddressInfo).port}`;
+  const file = join(folder, "kubeconfig");
+  const config = {
+    "current-context": "a",
+    contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+    clusters: [{ name: "a", cluster: { server, "insecure-skip-tls-verify": true } }],
+    users: [{ name: "a", user: {} }],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  kube = await kubeApi(file);
+});
+afterAll(() => {
+  apiServer.close();
+  rmSync(folder, { recursive: true, maxRetries: 5 });
+});
+
+test.each([
+  [429, "Cannot evict pod as it would violate the pod's disruption budget."],
+  [500, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."],
+  [404, 'pods "shop-1" not found'],
+])("a pod that budgets hold, or that is gone, is no error: %i %s", async (code, message) => {
+  answer = { code, message };
+  await expect(kube.evict("shop", "shop-1")).resolves.toBeUndefined();
+});
+
+test.each([
+  [500, "Internal error occurred: etcdserver: request timed out"],
+  [500, 'Internal error occurred: failed calling webhook "shop"'],
+  [403, "pods is forbidden"],
+])("an eviction that fails for another reason is one: %i %s", async (code, message) => {
+  answer = { code, message };
+  await expect(kube.evict("shop", "shop-1")).rejects.toThrow(message.split('"')[0]);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from "vitest";
+import { admitPod, type Pod, podPatch } from "../../../../gateway/webhooks/pod-identity.ts";
+
+const ROLE = "arn:aws:iam::000000000000:role/app";
+const account = (annotations: Record<string, string> = {}) => ({
+  metadata: { annotations: { "eks.amazonaws.com/role-arn": ROLE, ...annotations } },
+});
+const pod = (over: Partial<Pod["spec"]> = {}, annotations: Record<string, string> = {}): Pod => ({
+  metadata: { annotations },
+  spec: { containers: [{ name: "app" }], ...over },
+});
+// biome-ignore lint/suspicious/noExplicitAny: patch values are of many shapes.
+const valueAt = (patch: readonly { path: string; value: unknown }[], path: string): any =>
+  patch.find((operation) => operation.path === path)?.value;
+const token = (patch: ReturnType<typeof podPatch>) =>
+  valueAt(patch, "/spec/volumes").at(-1).projected.sources[0].serviceAccountToken;
+
+describe("a pod whose service account carries a role", () => {
+  test("gets token, mount and AWS variables in every container, init containers too", () => {
+    const patch = podPatch(pod({ initContainers: [{ name: "init" }] }), account(), "us-east-1");
+    for (const path of ["/spec/containers", "/spec/initContainers"]) {
+      const [container] = valueAt(patch, path);
+      expect(container.env).toEqual([
+        { name: "AWS_STS_REGIONAL_ENDPOINTS", value: "regional" },
+        { name: "AWS_DEFAULT_REGION", value: "us-east-1" },
+        { name: "AWS_REGION", value: "us-east-1" },
+        { name: "AWS_ROLE_ARN", value: ROLE },
+        { name: "AWS_WEB_IDENTITY_TOKEN_FILE", value: "/var/run/secrets/eks.amazonaws.com/serviceaccount/token" },
+      ]);
+      expect(container.volumeMounts).toEqual([
+        { name: "aws-iam-token", mountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount", readOnly: true },
+      ]);
+    }
+    expect(token(patch)).toEqual({ audience: "sts.amazonaws.com", expirationSeconds: 86_400, path: "token" });
+  });
+
+  test("keeps what its containers set themselves, and the volumes that it has", () => {
+    const env = [{ name: "AWS_REGION", value: "eu-west-1" }];
+    const patch = podPatch(
+      pod({ containers: [{ name: "app", env }], volumes: [{ name: "data" }] }),
+      account(),
+      "us-east-1",
+    );
+    const regions = valueAt(patch, "/spec/containers")[0].env.filter(
+      ({ name }: { name: string }) => name === "AWS_REGION",
+    );
+    expect(regions).toEqual(env);
+    expect(valueAt(patch, "/spec/volumes").map(({ name }: { name: string }) => name)).toEqual([
+      "data",
+      "aws-iam-token",
+    ]);
+  });
+
+  test("has audience, token time and skipped containers from annotations; the pod's own time wins", () => {
+    const annotated = account({ "eks.amazonaws.com/audience": "vault", "eks.amazonaws.com/token-expiration": "3600" });
+    expect(token(podPatch(pod(), annotated, "r"))).toMatchObject({ audience: "vault", expirationSeconds: 3600 });
+    expect(
+      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "7200" }), annotated, "r")).expirationSeconds,
+    ).toBe(7200);
+    expect(
+      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "1" }), annotated, "r")).expirationSeconds,
+    ).toBe(600);
+    expect(
+      token(podPatch(pod({}, { "eks.amazonaws.com/token-expiration": "soon" }), annotated, "r")).expirationSeconds,
+    ).toBe(86_400);
+    const skipping = pod(
+      { containers: [{ name: "app" }, { name: "proxy" }] },
+      { "eks.amazonaws.com/skip-containers": "proxy, other" },
+    );
+    const [, proxy] = valueAt(podPatch(skipping, account(), "r"), "/spec/containers");
+    expect(proxy).toEqual({ name: "proxy" });
+  });
+
+  test("is changed no further when the webhook sees it a second time", () => {
+    const first = podPatch(pod(), account(), "r");
+    const again = podPatch(
+      pod({ containers: valueAt(first, "/spec/containers"), volumes: valueAt(first, "/spec/volumes") }),
+      account(),
+      "r",
+    );
+    expect(valueAt(again, "/spec/containers")).toEqual(valueAt(first, "/spec/containers"));
+    expect(valueAt(again, "/spec/volumes")).toBeUndefined();
+  });
+});
+
+test("a pod of any other service account is admitted as it is", async () => {
+  expect(podPatch(pod(), { metadata: {} }, "r")).toEqual([]);
+  expect(podPatch(pod(), undefined, "r")).toEqual([]);
+  const review = { request: { uid: "u", namespace: "apps", object: pod({ serviceAccountName: "app" }) } };
+  const asked: string[] = [];
+  const answer = await admitPod(review, "r", async (namespace, name) => {
+    asked.push(`${namespace}/${name}`);
+    return undefined;
+  });
+  expect(asked).toEqual(["apps/app"]);
+  expect(answer).toEqual({
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: { uid: "u", allowed: true },
+  });
+});
+
+test("an admission review is answered with the patch of its pod", async () => {
+  const review = { request: { uid: "u", namespace: "apps", object: pod() } };
+  const answer = (await admitPod(review, "r", async () => account())) as {
+    response: { patchType: string; patch: string };
+  };
+  expect(answer.response.patchType).toBe("JSONPatch");
+  expect(JSON.parse(Buffer.from(answer.response.patch, "base64").toString())).toEqual(podPatch(pod(), account(), "r"));
+});

@@ -1,0 +1,223 @@
+import * as pulumi from "@pulumi/pulumi";
+import { beforeAll, describe, expect, test } from "vitest";
+
+interface Registered {
+  readonly type: string;
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: inputs have any shape, and tests read them by path
+  readonly inputs: any;
+}
+
+const registered: Registered[] = [];
+const issuer = "https://oidc.eks.eu-central-1.amazonaws.com/id/ABC";
+
+const outputsOf: Record<string, object> = {
+  "aws:eks/cluster:Cluster": {
+    name: "fleet-hub",
+    arn: "arn:aws:eks:eu-central-1:111122223333:cluster/fleet-hub",
+    endpoint: "https://100.64.254.1",
+    certificateAuthority: { data: "Q0E=" },
+    identities: [{ oidcs: [{ issuer }] }],
+    version: "1.35",
+  },
+};
+
+beforeAll(() =>
+  pulumi.runtime.setMocks({
+    newResource: ({ type, name, inputs }) => {
+      registered.push({ type, name, inputs });
+      const vpcConfig = inputs.vpcConfig && { vpcConfig: { ...inputs.vpcConfig, clusterSecurityGroupId: "sg-eks" } };
+      return { id: `${name}-id`, state: { arn: `arn:${name}`, ...inputs, ...vpcConfig, ...outputsOf[type] } };
+    },
+    call: ({ inputs }) => ({ version: `newest-${inputs.addonName}` }),
+  }),
+);
+
+/** The value of an output, as a program sees it. */
+const value = <T>(output: pulumi.Input<T>): Promise<T> =>
+  new Promise((resolve) => void pulumi.output(output).apply((v) => resolve(v as T)));
+
+async function settled(): Promise<void> {
+  for (let last = -1; registered.length !== last; ) {
+    last = registered.length;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const args = {
+  name: "fleet-hub",
+  version: "1.35",
+  authenticationMode: "API" as const,
+  vpcId: "vpc-1",
+  publicSubnetIds: ["subnet-a"],
+  privateSubnetIds: ["subnet-b"],
+  skipDefaultNodeGroup: true,
+  skipDefaultSecurityGroups: true,
+  providerCredentialOpts: {},
+  encryptionConfigKeyArn: "arn:key",
+  enabledClusterLogTypes: ["api"],
+  endpointPublicAccess: false,
+  endpointPrivateAccess: true,
+  deletionProtection: true,
+  kubeProxyAddonOptions: { version: "v1.35.0-eksbuild.1" },
+  vpcCniOptions: { enableNetworkPolicy: true },
+  serviceRole: { arn: "arn:role" } as never,
+  tags: { team: "platform" },
+};
+
+const children = () => registered.map(({ type, name }) => `${type} ${name}`).sort();
+const inputsOf = (name: string) => registered.find((r) => r.name === name && !r.type.startsWith("eks:"))?.inputs;
+
+describe("eks:index:Cluster", () => {
+  test("makes the children of the real component under their names", async () => {
+    registered.length = 0;
+    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+    const { outputs } = new Cluster("hub", args, {});
+    await settled();
+    expect(children()).toEqual([
+      "aws:eks/addon:Addon hub-kube-proxy",
+      "aws:eks/addon:Addon hub-vpc-cni",
+      "aws:eks/cluster:Cluster hub-eksCluster",
+      "eks:index:Cluster hub",
+      "eks:index:VpcCniAddon hub-vpc-cni",
+      "pulumi:providers:kubernetes hub-eks-k8s",
+    ]);
+    expect(inputsOf("hub-eksCluster")).toMatchObject({
+      name: "fleet-hub",
+      version: "1.35",
+      roleArn: "arn:role",
+      accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: true },
+      bootstrapSelfManagedAddons: true,
+      deletionProtection: true,
+      enabledClusterLogTypes: ["api"],
+      encryptionConfig: { provider: { keyArn: "arn:key" }, resources: ["secrets"] },
+      tags: { Name: "hub-eksCluster", team: "platform" },
+      vpcConfig: { subnetIds: ["subnet-a", "subnet-b"], endpointPublicAccess: false, endpointPrivateAccess: true },
+    });
+    expect(inputsOf("hub-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.1", preserve: true });
+    expect(inputsOf("hub-vpc-cni").addonVersion).toBe("newest-vpc-cni");
+    await expect(value(outputs["oidcIssuer"])).resolves.toBe("oidc.eks.eu-central-1.amazonaws.com/id/ABC");
+    await expect(value(outputs["oidcProviderUrl"])).resolves.toBe(issuer);
+    await expect(value(outputs["clusterSecurityGroupId"])).resolves.toBe("sg-eks");
+    const kubeconfig = JSON.parse(await value<string>(outputs["kubeconfigJson"]));
+    expect(kubeconfig.clusters[0].cluster).toEqual({
+      server: "https://100.64.254.1",
+      "certificate-authority-data": "Q0E=",
+    });
+    expect(kubeconfig.users[0].user).toEqual({ exec: expect.objectContaining({ command: "aws" }) });
+    expect(kubeconfig.users[0].user.exec.args).toEqual(
+      "--region eu-central-1 eks get-token --cluster-name fleet-hub --output json".split(" "),
+    );
+  });
+
+  test("has the profile of the environment or the stack in its own provider, as the real one, unless credentials are given", async () => {
+    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+    const { AWS_PROFILE } = process.env;
+    const flags = async (name: string, given: object) => {
+      const { providerCredentialOpts: _, ...rest } = args;
+      new Cluster(name, { ...rest, ...given }, {});
+      await settled();
+      const config = inputsOf(`${name}-eks-k8s`).kubeconfig as string;
+      return (JSON.parse(config) as { users: [{ user: { exec: { args: string[] } } }] }).users[0].user.exec.args.slice(
+        8,
+      );
+    };
+    try {
+      process.env["AWS_PROFILE"] = "mine";
+      expect(await flags("ambient", {})).toEqual(["--profile", "mine"]);
+      expect(await flags("given", { providerCredentialOpts: {} })).toEqual([]);
+      delete process.env["AWS_PROFILE"];
+      pulumi.runtime.setAllConfig({ "aws:profile": "of-the-stack" });
+      expect(await flags("stack", {})).toEqual(["--profile", "of-the-stack"]);
+    } finally {
+      pulumi.runtime.setAllConfig({});
+      if (AWS_PROFILE !== undefined) process.env["AWS_PROFILE"] = AWS_PROFILE;
+    }
+  });
+
+  test("refuses all arguments that it cannot honour at once, each with what to do", async () => {
+    const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+    const wrong = { fargate: true, kubeProxyAddonOptions: { nonsense: 1 }, subnetIds: ["a"], privateSubnetIds: ["b"] };
+    const make = () => new Cluster("hub", wrong as never, {});
+    for (const part of [
+      "fargate: not implemented by the stand-in",
+      'authenticationMode: got nothing (CONFIG_MAP); the stand-in has no aws-auth ConfigMap, only "API"',
+      "skipDefaultNodeGroup: must be true",
+      "skipDefaultSecurityGroups: must be true",
+      "serviceRole: is missing",
+      "vpcId: is missing",
+      "subnetIds: excludes publicSubnetIds and privateSubnetIds",
+      "kubeProxyAddonOptions.nonsense: not implemented",
+    ])
+      expect(make).toThrow(part);
+  });
+});
+
+describe("eks:index:ManagedNodeGroup", () => {
+  const core = {
+    cluster: { name: "fleet-hub", version: "1.35" },
+    subnetIds: ["a", "b"],
+    privateSubnetIds: ["b"],
+    publicSubnetIds: ["a"],
+  };
+  const nodes = {
+    cluster: { core } as never,
+    nodeRoleArn: "arn:node",
+    scalingConfig: { minSize: 1, maxSize: 3, desiredSize: 2 },
+  };
+
+  test("makes a node group of the cluster's version in its subnets, under its own name", async () => {
+    registered.length = 0;
+    const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
+    new ManagedNodeGroup("nodes", { ...nodes, labels: { role: "system" } }, {});
+    await settled();
+    expect(children()).toEqual(["aws:eks/nodeGroup:NodeGroup nodes", "eks:index:ManagedNodeGroup nodes"]);
+    expect(inputsOf("nodes")).toMatchObject({
+      clusterName: "fleet-hub",
+      version: "1.35",
+      subnetIds: ["a", "b"],
+      nodeRoleArn: "arn:node",
+      scalingConfig: { minSize: 1, maxSize: 3, desiredSize: 2 },
+      labels: { role: "system" },
+    });
+  });
+
+  test("leaves the version to a given launch template", async () => {
+    registered.length = 0;
+    const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
+    new ManagedNodeGroup("own", { ...nodes, launchTemplate: { id: "lt-1", version: "1" } }, {});
+    await settled();
+    expect(inputsOf("own")).not.toHaveProperty("version");
+  });
+
+  test("refuses what it cannot honour and what excludes each other", async () => {
+    const { ManagedNodeGroup } = await import("../../../../pulumi/eks/managed-node-group.ts");
+    const make = () =>
+      new ManagedNodeGroup("nodes", { cluster: {}, userData: "x", nodeRole: {}, nodeRoleArn: "arn" } as never, {});
+    expect(make).toThrow("userData: not implemented by the stand-in");
+    expect(make).toThrow("nodeRole: excludes nodeRoleArn");
+  });
+});
+
+describe("configuration of the VPC CNI", () => {
+  test("is the same text for the same values, with the component's defaults", async () => {
+    const { cniConfiguration, stableJson } = await import("../../../../pulumi/eks/addons.ts");
+    const text = stableJson(cniConfiguration({ enableNetworkPolicy: true, warmIpTarget: 5 }));
+    expect(text).toBe(stableJson(cniConfiguration({ warmIpTarget: 5, enableNetworkPolicy: true })));
+    expect(JSON.parse(text)).toMatchObject({
+      enableNetworkPolicy: "true",
+      env: { WARM_ENI_TARGET: "1", WARM_IP_TARGET: "5", AWS_VPC_K8S_CNI_LOGLEVEL: "DEBUG", ENABLE_POD_ENI: "false" },
+      init: { env: { DISABLE_TCP_EARLY_DEMUX: "false" } },
+    });
+  });
+
+  test("leaves the last word to the user's values", async () => {
+    const { cniConfiguration } = await import("../../../../pulumi/eks/addons.ts");
+    const values = { env: { WARM_ENI_TARGET: "3" }, init: { image: "x" }, nodeAgent: { enabled: false } };
+    expect(cniConfiguration({ configurationValues: values })).toMatchObject({
+      env: { WARM_ENI_TARGET: "3", ENABLE_POD_ENI: "false" },
+      init: { image: "x", env: { DISABLE_TCP_EARLY_DEMUX: "false" } },
+      nodeAgent: { enabled: false },
+    });
+  });
+});

@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { instanceAt } from "../../../instance/addresses.ts";
+import { baseEnv, enter, parseEnvFile } from "../../../supervisor/launch.ts";
+import { checkSpec } from "../../../supervisor/spec.ts";
+import { pauseAfter } from "../../../supervisor/supervised.ts";
+
+describe("how processes are launched", () => {
+  test("nothing of the starter's environment reaches a process but what is listed, and its mark", () => {
+    const env = baseEnv(instanceAt("/x", 3), "etcd", { PATH: "/bin", AWS_SECRET_ACCESS_KEY: "secret" });
+    expect(env).toEqual({ PATH: "/bin", FLEET_SUPERVISED: "3:etcd" });
+  });
+
+  test("a process enters its cgroups and its network namespace before it becomes the program", () => {
+    const spec = { id: "kubelet", argv: ["kubelet", "--v=1"], netns: "fleet-0-hub-0" } as const;
+    const inNetwork = ["nsenter", "--net=/run/netns/fleet-0-hub-0", "--", "kubelet", "--v=1"];
+    expect(enter(spec, [])).toEqual(inNetwork);
+    expect(enter(spec, ["/a", "/b"]).slice(3)).toEqual(["sh", "2", "/a", "/b", ...inNetwork]);
+  });
+
+  test("an env file may hold any value; a line without a name is refused without being shown", () => {
+    expect(parseEnvFile("# comment\n\nA=1\nB=x=y \n", "/f")).toEqual({ A: "1", B: "x=y " });
+    expect(() => parseEnvFile("A=1\ns3cr3t\n", "/f")).toThrow(/^\/f: line 2 is not NAME=value$/);
+  });
+
+  test("pauses between restarts double up to half a minute", () => {
+    expect([0, 1, 2, 20].map(pauseAfter)).toEqual([200, 400, 800, 30_000]);
+  });
+
+  test("a spec that can't work is refused with all that is wrong", () => {
+    expect(() => checkSpec({ id: "../x", argv: [] as unknown as [string], cwd: "here" })).toThrow(
+      /id: got "..\/x".*argv: must be.*cwd: got here, must be an absolute path/,
+    );
+  });
+});

@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { extract, type Header } from "tar-stream";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  type ImageSpec,
+  imageArchitecture,
+  layerEntries,
+  writeImageArchive,
+} from "../../../toolchain/image-archive.ts";
+
+const spec: ImageSpec = {
+  reference: "example.org/app:v1",
+  entrypoint: ["/usr/local/bin/app"],
+  user: "65532:65532",
+  files: { "/usr/local/bin/app": { source: "/nowhere" }, "/crds/a.yaml": { content: "a: 1\n" } },
+};
+
+describe("an image's layer", () => {
+  const entries = layerEntries(spec);
+  const find = (name: string) => entries.find(({ header }) => header.name === name)?.header;
+
+  test("has every folder before what is in it", () => {
+    const names = entries.map(({ header }) => header.name);
+    for (const folder of names.filter((name) => name.endsWith("/"))) {
+      expect(names.slice(0, names.indexOf(folder)).filter((name) => name.startsWith(folder))).toEqual([]);
+    }
+    expect(names).toContain("usr/local/bin/");
+  });
+
+  test("has a /tmp that everybody may write to", () => expect(find("tmp/")).toMatchObject({ mode: 0o1777 }));
+
+  test("has an empty regular file where the CA is mounted", () => {
+    const entry = entries.find(({ header }) => header.name === "etc/ssl/certs/ca-certificates.crt");
+    expect(entry).toMatchObject({ header: { type: "file" }, file: { content: "" } });
+  });
+
+  test("makes programs executable and other files not", () => {
+    expect(find("usr/local/bin/app")).toMatchObject({ mode: 0o755, uid: 0, gid: 0 });
+    expect(find("crds/a.yaml")).toMatchObject({ mode: 0o644 });
+  });
+
+  test.each(["relative", "/a/../b", "/a//b"])("refuses the path %s", (path) =>
+    expect(() => layerEntries({ ...spec, files: { [path]: { content: "" } } })).toThrow(path),
+  );
+});
+
+test.each([
+  ["x64", "amd64"],
+  ["arm64", "arm64"],
+])("the processor %s is called %s in images", (node, name) => expect(imageArchitecture(node)).toBe(name));
+
+test("a processor without images is refused", () => expect(() => imageArchitecture("s390x")).toThrow("s390x"));
+
+describe("an image's archive", () => {
+  let dir: string;
+  let source: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), "image-"));
+    source = join(dir, "app");
+    await writeFile(source, "#!program\n".repeat(100_000));
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  const own = (): ImageSpec => ({ ...spec, files: { ...spec.files, "/usr/local/bin/app": { source } } });
+
+  test("names the image and holds a layer whose digest is the configuration's", async () => {
+    const path = join(dir, "image.tar");
+    await writeImageArchive(own(), path);
+    const files = await readTar(createReadStream(path));
+    const [manifest] = JSON.parse(text(files, "manifest.json"));
+    expect(manifest.RepoTags).toEqual(["example.org/app:v1"]);
+    const config = JSON.parse(text(files, manifest.Config));
+    expect(config.config).toMatchObject({ Entrypoint: ["/usr/local/bin/app"], User: "65532:65532" });
+    const layer = files.get(manifest.Layers[0])?.body ?? Buffer.alloc(0);
+    expect(config.rootfs.diff_ids).toEqual([`sha256:${createHash("sha256").update(layer).digest("hex")}`]);
+    const content = await readTar(Readable.from([layer]));
+    expect(content.get("usr/local/bin/app")?.body.equals(await readFile(source))).toBe(true);
+    expect(content.get("usr/local/bin/app")?.header.mtime).toEqual(new Date(0));
+  });
+
+  test("is the same for the same content, and leaves nothing else behind", async () => {
+    for (const name of ["one.tar", "two.tar"]) await writeImageArchive(own(), join(dir, name));
+    expect((await readFile(join(dir, "one.tar"))).equals(await readFile(join(dir, "two.tar")))).toBe(true);
+    expect((await readdir(dir)).sort()).toEqual(["app", "one.tar", "two.tar"]);
+  });
+
+  test("is not made when a program is missing, and the error names it", async () => {
+    await expect(writeImageArchive(spec, join(dir, "image.tar"))).rejects.toThrow("/nowhere");
+    expect(await readdir(dir)).not.toContain("image.tar");
+  });
+});
+
+type Files = Map<string, { header: Header; body: Buffer }>;
+
+async function readTar(stream: Readable): Promise<Files> {
+  const files: Files = new Map();
+  const unpacked = stream.pipe(extract());
+  for await (const entry of unpacked) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of entry) chunks.push(chunk as Buffer);
+    files.set(entry.header.name, { header: entry.header, body: Buffer.concat(chunks) });
+  }
+  return files;
+}
+
+const text = (files: Files, name: string): string => files.get(name)?.body.toString("utf8") ?? "";
