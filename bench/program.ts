@@ -51,7 +51,7 @@ async function compareRunners(instance: Instance): Promise<{ start: RunnerTimes;
   try {
     const refused = await refusedConfig(config, copy);
     return {
-      start: await measure({ config: refused, code: 1, shows: "1 mistake in the configuration" }),
+      start: await measure({ config: refused, code: 1, shows: "1 problem in the configuration" }),
       preview: await measure({ config, code: 0, shows: "unchanged" }),
     };
   } finally {

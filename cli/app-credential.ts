@@ -1,9 +1,9 @@
-import { appServerMistakes } from "../infra/git-rules.ts";
+import { appServerProblems } from "../infra/git-rules.ts";
 import { keys } from "../infra/settings.ts";
 import type { GitProvider } from "../lib/bridge.ts";
 import { givesTokensFor } from "../lib/github-api.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
-import { hostMistakes } from "./app-rules.ts";
+import { type Problem, shown } from "../lib/problems.ts";
+import { hostProblems } from "./app-rules.ts";
 import { newDeployKey } from "./deploy-key.ts";
 import type { Fleet } from "./sources.ts";
 import { refuse } from "./usage.ts";
@@ -55,44 +55,44 @@ const atGithub = "see the settings of the app at GitHub";
 const forms = {
   username: {
     rule: keys.gitUsername,
-    problem: "is not a user name",
+    what: "is not a user name",
     allowed: "no spaces",
     remedy: "leave it out for git",
   },
   githubAppId: {
     rule: keys.githubAppId,
-    problem: "is not a number",
+    what: "is not a number",
     allowed: "the number that GitHub shows",
     remedy: atGithub,
   },
   githubAppInstallationId: {
     rule: keys.githubAppInstallationId,
-    problem: "is not a number",
+    what: "is not a number",
     allowed: "the number that GitHub shows",
     remedy: atGithub,
   },
   githubAppKey: {
     rule: keys.githubAppPrivateKey,
-    problem: "is not a file with the private key of a GitHub App",
+    what: "is not a file with the private key of a GitHub App",
     allowed: "an RSA private key in PEM",
     remedy: "make a private key in the settings of the app at GitHub",
   },
   githubAppBaseUrl: {
     rule: keys.githubAppBaseUrl,
-    problem: "is not the URL of an API",
+    what: "is not the URL of an API",
     allowed: "https://host/path without a slash at the end",
     remedy: "leave it out for github.com",
   },
   caCertificate: {
     rule: keys.gitCaCertificate,
-    problem: "is not a file with certificates alone",
+    what: "is not a file with certificates alone",
     allowed: "certificates in PEM and no other block, such as a private key",
     remedy: "leave it out to trust the authorities that the fleet trusts",
   },
 } as const;
 
 /** Values that are given and have another form. Files are never shown: a private key may be where it does not belong. */
-function formMistakes(access: AppAccess, names: readonly (keyof typeof forms)[]): Mistake[] {
+function formProblems(access: AppAccess, names: readonly (keyof typeof forms)[]): Problem[] {
   return given(access, names).flatMap((name) => {
     const { rule, ...rest } = forms[name];
     const value = access[name] ?? "";
@@ -102,31 +102,31 @@ function formMistakes(access: AppAccess, names: readonly (keyof typeof forms)[])
   });
 }
 
-const serverMistakes = (url: URL, baseUrl: string): Mistake[] =>
-  appServerMistakes(url, baseUrl, {
+const serverProblems = (url: URL, baseUrl: string): Problem[] =>
+  appServerProblems(url, baseUrl, {
     key: flags.githubAppBaseUrl,
     remedy: (api) => `give the API of the server that has the repository: ${flags.githubAppBaseUrl} ${api}`,
   });
 
 /** Flags that don't go with the scheme of the URL, or with each other. */
-function misplaced(access: AppAccess, names: readonly Flag[], why: string): Mistake[] {
+function misplaced(access: AppAccess, names: readonly Flag[], why: string): Problem[] {
   return given(access, names).map((name) => ({
     key: flags[name],
-    problem: why,
+    what: why,
     got: "(given)",
     allowed: "--known-hosts with ssh://; --token-file with --username, or --github-app-…, with https://",
     remedy: "leave it out, or change --repository-url",
   }));
 }
 
-function httpsMistakes(url: URL, access: AppAccess): Mistake[] {
+function httpsProblems(url: URL, access: AppAccess): Problem[] {
   const { token, githubAppBaseUrl } = access;
   const byApp = given(access, appFlags);
   if (token === undefined && byApp.length === 0)
     return [
       {
         key: flags.token,
-        problem: "is missing: over https:// Flux needs a token or a GitHub App of the team's",
+        what: "is missing: over https:// Flux needs a token or a GitHub App of the team's",
         got: "(nothing)",
         allowed: "a file with an access token, or the three of --github-app-…",
         remedy: "make one that may read this repository only, or use an ssh:// URL, for which a deploy key is made",
@@ -135,20 +135,20 @@ function httpsMistakes(url: URL, access: AppAccess): Mistake[] {
   if (token !== undefined)
     return [
       ...misplaced(access, [...appFlags, "githubAppBaseUrl"], "is for a GitHub App, and --token-file is given"),
-      ...formMistakes(access, ["username", "caCertificate"]),
+      ...formProblems(access, ["username", "caCertificate"]),
       ...(/^\S+$/.test(token.trim())
         ? []
         : [
             {
               key: flags.token,
-              problem: "is not a file with one access token",
+              what: "is not a file with one access token",
               got: "(not shown)",
               allowed: "one line",
               remedy: "write the token alone into the file",
             },
           ]),
     ];
-  const badForms = formMistakes(access, [...appFlags, "githubAppBaseUrl", "caCertificate"]);
+  const badForms = formProblems(access, [...appFlags, "githubAppBaseUrl", "caCertificate"]);
   const isUrl = !badForms.some(({ key }) => key === flags.githubAppBaseUrl);
   return [
     ...misplaced(access, ["username"], "is for a token, and a GitHub App is given"),
@@ -156,25 +156,25 @@ function httpsMistakes(url: URL, access: AppAccess): Mistake[] {
       .filter((name) => access[name] === undefined)
       .map((name) => ({
         key: flags[name],
-        problem: "is missing for a GitHub App",
+        what: "is missing for a GitHub App",
         got: "(nothing)",
         allowed: "all three of --github-app-…",
         remedy: atGithub,
       })),
     ...badForms,
-    ...(githubAppBaseUrl !== undefined && isUrl ? serverMistakes(url, githubAppBaseUrl) : []),
+    ...(githubAppBaseUrl !== undefined && isUrl ? serverProblems(url, githubAppBaseUrl) : []),
   ];
 }
 
 /** What is wrong with the means of access to a repository at `url`, by itself. */
-export function accessMistakes(url: URL, access: AppAccess): Mistake[] {
+export function accessProblems(url: URL, access: AppAccess): Problem[] {
   return url.protocol === "ssh:"
     ? misplaced(
         access,
         ["token", "username", ...appFlags, "githubAppBaseUrl", "caCertificate"],
         "does not go with an ssh:// URL",
       )
-    : [...misplaced(access, ["knownHosts"], "does not go with an https:// URL"), ...httpsMistakes(url, access)];
+    : [...misplaced(access, ["knownHosts"], "does not go with an https:// URL"), ...httpsProblems(url, access)];
 }
 
 const present = (data: Readonly<Record<string, string | undefined>>) =>
@@ -194,7 +194,7 @@ export async function appCredential(
   const url = new URL(repositoryUrl);
   if (url.protocol === "ssh:") {
     const hosts = access.knownHosts ?? (await trusted("known_hosts")) ?? "";
-    refuse("onboard", hostMistakes(repositoryUrl, hosts));
+    refuse("onboard", hostProblems(repositoryUrl, hosts));
     const { identity, publicKey } = newDeployKey(owner);
     return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, provider: "generic", publicKey };
   }
@@ -205,7 +205,7 @@ export async function appCredential(
   }
   const ofFleet = (await trusted("githubAppBaseURL")) ?? "";
   const baseUrl = access.githubAppBaseUrl ?? (givesTokensFor(url, ofFleet) ? ofFleet : "");
-  refuse("onboard", serverMistakes(url, baseUrl));
+  refuse("onboard", serverProblems(url, baseUrl));
   const app = {
     githubAppID: access.githubAppId,
     githubAppInstallationID: access.githubAppInstallationId,

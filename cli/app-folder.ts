@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { GitProvider } from "../lib/bridge.ts";
-import type { Mistake } from "../lib/mistakes.ts";
 import { fleetNames } from "../lib/names.ts";
+import type { Problem } from "../lib/problems.ts";
 import { sealingScope, spokeNames } from "../lib/spoke.ts";
-import { type AppAccess, accessMistakes, appCredential } from "./app-credential.ts";
-import { type AppRequest, appMistakes, roleMistakes, scopeMistakes } from "./app-rules.ts";
+import { type AppAccess, accessProblems, appCredential } from "./app-credential.ts";
+import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./app-rules.ts";
 import { spokesIn } from "./fleet-folders.ts";
 import { instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
@@ -20,13 +20,13 @@ export interface Onboarded {
 }
 
 /** A cluster that is none of the fleet's spokes, by a checkout of gitops-system; Flux would never look into its folder. */
-function clusterMistakes(cluster: string, fleet: string, system: string): Mistake[] {
+function clusterProblems(cluster: string, fleet: string, system: string): Problem[] {
   const spokes = spokesIn(system, fleet);
   if (spokes.includes(cluster)) return [];
   return [
     {
       key: "--cluster",
-      problem: `is not a spoke of ${fleet} in ${system}`,
+      what: `is not a spoke of ${fleet} in ${system}`,
       got: cluster,
       allowed: spokes.join(", ") || "(the fleet has no spokes)",
       remedy: "correct the name, pull that checkout if the spoke is new, or make the spoke first: fleet new-cluster",
@@ -40,7 +40,7 @@ const template = join("templates", "app");
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
  * repository: over SSH a new deploy key. What is wrong with the request is reported before anything is written.
  * @param system checkout of gitops-system in which the cluster must be a spoke; without one, nobody looks
- * @throws UsageError that lists every mistake.
+ * @throws UsageError that lists every problem.
  */
 export async function onboardApp(
   checkout: string,
@@ -51,14 +51,14 @@ export async function onboardApp(
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
   requireCheckout(checkout, "gitops-workloads", template);
-  refuse("onboard", appMistakes(request));
-  refuse("onboard", accessMistakes(new URL(repositoryUrl), access));
+  refuse("onboard", appProblems(request));
+  refuse("onboard", accessProblems(new URL(repositoryUrl), access));
   const folder = join(checkout, "clusters", cluster, app);
   if (existsSync(folder)) {
     refuse("onboard", [
       {
         key: "<app>",
-        problem: "has a folder on this cluster already",
+        what: "has a folder on this cluster already",
         got: folder,
         allowed: "an application that is not there yet",
         remedy: "change its files, or remove the folder in a commit of its own first",
@@ -66,26 +66,26 @@ export async function onboardApp(
     ]);
   }
   const fleet = await connect();
-  if (system !== undefined) refuse("onboard", clusterMistakes(cluster, fleet.name, system));
-  refuse("onboard", roleMistakes(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
-  refuse("onboard", scopeMistakes(request, scopesOf(fleet)));
+  if (system !== undefined) refuse("onboard", clusterProblems(cluster, fleet.name, system));
+  refuse("onboard", roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
+  refuse("onboard", scopeProblems(request, scopesOf(fleet)));
   const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
-  refuse("onboard", templateMistakes(provider, files["sync.yaml"] ?? ""));
+  refuse("onboard", templateProblems(provider, files["sync.yaml"] ?? ""));
   const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
   await writeFolder(folder, { ...files, "credential.yaml": credential });
   return { folder, publicKey };
 }
 
 /** A template from before GitHub Apps says nothing of them, and Flux would refuse the credential. */
-function templateMistakes(provider: GitProvider, sync: string): Mistake[] {
+function templateProblems(provider: GitProvider, sync: string): Problem[] {
   if (provider === "generic" || sync.includes(`provider: ${provider}`)) return [];
   return [
     {
       key: "--github-app-id",
-      problem: `needs provider: ${provider} in the application's GitRepository, which the template does not have`,
+      what: `needs provider: ${provider} in the application's GitRepository, which the template does not have`,
       got: join(template, "sync.yaml"),
       allowed: "a template with provider: __provider__ beside secretRef",
       remedy: "take the template of this release over into gitops-workloads",

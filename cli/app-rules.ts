@@ -1,8 +1,8 @@
 import { gitHost, knows } from "../lib/known-hosts.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
 import { nameLimits, namespaces } from "../lib/names.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../lib/spoke.ts";
-import { textMistakes } from "./usage.ts";
+import { textProblems } from "./usage.ts";
 
 /** An application as it is to be onboarded. */
 export interface AppRequest {
@@ -31,7 +31,7 @@ interface Form {
   readonly key: string;
   readonly value: string;
   readonly accepts: (value: string) => boolean;
-  readonly problem: string;
+  readonly what: string;
   readonly allowed: string;
 }
 
@@ -54,21 +54,21 @@ function httpsUrl(text: string): URL | undefined {
 }
 
 /** What is wrong with a request by itself. */
-export function appMistakes(request: AppRequest): Mistake[] {
+export function appProblems(request: AppRequest): Problem[] {
   const { app, cluster, environment, sealing, tenant, repositoryUrl, revision, path } = request;
   const forms: readonly Form[] = [
     {
       key: "<app>",
       value: app,
       accepts: (name) => slug.test(name) && !reserved.includes(name) && !name.startsWith("kube-"),
-      problem: "can't be the name of an application: it is the name of its namespace",
+      what: "can't be the name of an application: it is the name of its namespace",
       allowed: `at most 63 lower-case letters, digits and hyphens, none of ${reserved.join(", ")}, and not kube-…`,
     },
     {
       key: "--cluster",
       value: cluster,
       accepts: spokeNameRule.accepts,
-      problem: "is not the name of a spoke",
+      what: "is not the name of a spoke",
       allowed: spokeNameRule.allowed,
     },
     ...[
@@ -78,21 +78,21 @@ export function appMistakes(request: AppRequest): Mistake[] {
       key,
       value,
       accepts: (text: string) => slug.test(text),
-      problem: "is not a name",
+      what: "is not a name",
       allowed: "at most 63 lower-case letters, digits and hyphens",
     })),
     {
       key: "--sealing",
       value: sealing ?? sealings[0],
       accepts: (text) => sealings.some((known) => known === text),
-      problem: "is not offered",
+      what: "is not offered",
       allowed: sealings.join(", "),
     },
     {
       key: "--repository-url",
       value: repositoryUrl,
       accepts: (text) => (sshUrl(text) ?? httpsUrl(text)) !== undefined,
-      problem: "is not a URL that Flux clones from",
+      what: "is not a URL that Flux clones from",
       allowed:
         "ssh://user@host/path.git, also for what Git writes as user@host:path.git, or https://host/path.git without a credential",
     },
@@ -100,36 +100,36 @@ export function appMistakes(request: AppRequest): Mistake[] {
       key: "--revision",
       value: revision,
       accepts: (text) => /^[A-Za-z0-9][-A-Za-z0-9._/]*$/.test(text) && !text.includes(".."),
-      problem: "is not a branch",
+      what: "is not a branch",
       allowed: "letters, digits and - . _ /, beginning with a letter or a digit",
     },
     {
       key: "--path",
       value: path,
       accepts: (text) => /^\.(\/[-A-Za-z0-9._]+)*\/?$/.test(text) && !text.split("/").includes(".."),
-      problem: "is not a folder of the repository",
+      what: "is not a folder of the repository",
       allowed: "a path from its root that begins with ./ and does not leave it, such as ./overlays/dev",
     },
   ];
   return [
     ...forms
       .filter(({ accepts, value }) => !accepts(value))
-      .map(({ key, value, problem, allowed }) => ({ key, problem, got: shown(value), allowed, remedy: "change it" })),
-    ...textMistakes({ "<app>": app, "--tenant": tenant, "--revision": revision }),
+      .map(({ key, value, what, allowed }) => ({ key, what, got: shown(value), allowed, remedy: "change it" })),
+    ...textProblems({ "<app>": app, "--tenant": tenant, "--revision": revision }),
   ];
 }
 
 /** gitops-workloads does not say what a Spoke does: where the fleet has keys of both scopes, a person has to. */
-export function scopeMistakes(
+export function scopeProblems(
   { cluster, environment, sealing }: AppRequest,
   scopes: readonly string[] = [],
-): Mistake[] {
+): Problem[] {
   const own = sealingScope({ name: cluster, environment, sealing: "cluster" });
   if (sealing !== undefined || !scopes.includes(own)) return [];
   return [
     {
       key: "--sealing",
-      problem: `must be named: the fleet has a sealing key of scope ${own} and may have one of ${environment}`,
+      what: `must be named: the fleet has a sealing key of scope ${own} and may have one of ${environment}`,
       got: "(nothing)",
       allowed: sealings.join(", "),
       remedy: `name what spokes/<fleet>/${cluster}/spoke.yaml of gitops-system says in spec.sealing; environment where it says nothing`,
@@ -138,13 +138,13 @@ export function scopeMistakes(
 }
 
 /** IAM cuts nothing off: the application's role is called like its cluster and itself. */
-export function roleMistakes(clusterName: string, app: string): Mistake[] {
+export function roleProblems(clusterName: string, app: string): Problem[] {
   const role = `${clusterName}_${app}`;
   if (role.length <= nameLimits.iamRole) return [];
   return [
     {
       key: "<app>",
-      problem: `makes the name of an IAM role of ${role.length} characters`,
+      what: `makes the name of an IAM role of ${role.length} characters`,
       got: role,
       allowed: `at most ${nameLimits.iamRole} characters`,
       remedy: `shorten the name by at least ${role.length - nameLimits.iamRole} characters`,
@@ -153,13 +153,13 @@ export function roleMistakes(clusterName: string, app: string): Mistake[] {
 }
 
 /** Whether the team's Git host is among the host keys that the application's namespace gets. */
-export function hostMistakes(repositoryUrl: string, knownHosts: string): Mistake[] {
+export function hostProblems(repositoryUrl: string, knownHosts: string): Problem[] {
   const { name, scan } = gitHost(new URL(repositoryUrl));
   if (knows(knownHosts, name)) return [];
   return [
     {
       key: "--repository-url",
-      problem: `names the Git host ${name}, whose key is not known, so Flux could not tell it from an impostor`,
+      what: `names the Git host ${name}, whose key is not known, so Flux could not tell it from an impostor`,
       got: repositoryUrl,
       allowed: "a host with a line in known_hosts: that of the fleet's gitops-workloads, or --known-hosts FILE",
       remedy: `${scan} > known_hosts, compare the key with the one that the host publishes, then --known-hosts known_hosts`,

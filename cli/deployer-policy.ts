@@ -4,8 +4,8 @@ import { fleetNameRule } from "../infra/rules.ts";
 import { keys } from "../infra/settings.ts";
 import { deployerPolicies } from "../lib/iam/deployer.ts";
 import { dnsSuffix, partitionOf } from "../lib/iam/policy.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
 import { fleetNames } from "../lib/names.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { noPositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
 export const summary = "the IAM policies of whoever runs pulumi up for a fleet";
@@ -51,25 +51,25 @@ export const forms: Readonly<
   boundary: keys.permissionsBoundary,
 };
 
-/** Every mistake in the flags. */
-function mistakesOf(request: Request): Mistake[] {
-  const malformed = (Object.keys(forms) as (keyof Request)[]).flatMap((flag): Mistake[] => {
+/** Every problem in the flags. */
+function problemsOf(request: Request): Problem[] {
+  const malformed = (Object.keys(forms) as (keyof Request)[]).flatMap((flag): Problem[] => {
     const value = request[flag];
     const { parse, allowed } = forms[flag];
     if (value === undefined || parse(value) !== undefined) return [];
-    return [{ key: flag, problem: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` }];
+    return [{ key: flag, what: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` }];
   });
-  return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryMistakes(request)];
+  return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryProblems(request)];
 }
 
 /** The fleet's own boundaries are made and changed by the deployer: it would not be held by them. */
-export function ownBoundaryMistakes({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Mistake[] {
+export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
   const { boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
   if (![boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
   return [
     {
       key: "boundary",
-      problem: "is a policy that the deployer itself makes and changes",
+      what: "is a policy that the deployer itself makes and changes",
       got: boundary,
       allowed: "a policy that somebody else keeps",
       remedy: "have the account's administrators make one, and set it as permissionsBoundary of the stack too",
@@ -91,7 +91,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   noPositional("deployer-policy", positionals);
   const { fleet, account, region } = requiredFlags("deployer-policy", values, ["fleet", "account", "region"]);
   const boundary = values.boundary || undefined;
-  refuse("deployer-policy", mistakesOf({ fleet, account, region, boundary }));
+  refuse("deployer-policy", problemsOf({ fleet, account, region, boundary }));
   const partition = partitionOf(region);
   const policies = deployerPolicies({
     fleet,

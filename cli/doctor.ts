@@ -22,7 +22,7 @@ export const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE]
 Checks what a stack needs and says what to do next; it changes nothing.
 
   tools          the programs on PATH and their versions
-  configuration  every mistake in the stack's file
+  configuration  every problem in the stack's file
   AWS login      who you are; the account and the region are the stack's
   backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
   quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
 import { hubName } from "../lib/names.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { type Files, instantiate, requireCheckout } from "./folder.ts";
 import { refuse } from "./usage.ts";
 
@@ -28,7 +28,7 @@ export const looseSpokes = (checkout: string): string[] =>
 export function refuseLooseSpokes(
   command: string,
   checkout: string,
-  words: Pick<Mistake, "key" | "problem" | "remedy">,
+  words: Pick<Problem, "key" | "what" | "remedy">,
 ): void {
   const loose = looseSpokes(checkout);
   if (loose.length === 0) return;
@@ -62,13 +62,13 @@ export const spokesIn = (checkout: string, fleet: string): string[] =>
   ].sort();
 
 /** What is wrong with a fleet of which a spoke is to be made or changed. */
-export function fleetMistakes(checkout: string, fleet: string): Mistake[] {
+export function fleetProblems(checkout: string, fleet: string): Problem[] {
   if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
   const loose = looseSpokes(checkout);
   return [
     {
       key: "--fleet",
-      problem: "has no folders in this checkout",
+      what: "has no folders in this checkout",
       got: fleet,
       allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
       remedy:
@@ -80,12 +80,12 @@ export function fleetMistakes(checkout: string, fleet: string): Mistake[] {
 }
 
 /** What can't be the name of a fleet, as in the config of its stack (infra/settings.ts). */
-export function fleetNameMistakes(fleet: string): Mistake[] {
+export function fleetNameProblems(fleet: string): Problem[] {
   if (/^[a-z][-a-z0-9]*[a-z0-9]$/.test(fleet) && fleet !== hubName) return [];
   return [
     {
       key: "<fleet>",
-      problem: "can't be the name of a fleet",
+      what: "can't be the name of a fleet",
       got: shown(fleet),
       allowed: `lower-case letters, digits and hyphens, beginning with a letter, not ${hubName}: what the config of the hub's stack says`,
       remedy: "correct the name",
@@ -121,7 +121,7 @@ export async function writeFleetFiles(checkout: string, fleet: string): Promise<
 /** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. */
 export function requireFleet(command: string, checkout: string, fleet: string): void {
   requireCheckout(checkout, "gitops-system", template);
-  refuse(command, fleetNameMistakes(fleet));
+  refuse(command, fleetNameProblems(fleet));
 }
 
 /**
@@ -133,7 +133,7 @@ export async function newFleet(checkout: string, fleet: string): Promise<string[
   requireFleet("new-fleet", checkout, fleet);
   refuseLooseSpokes("new-fleet", checkout, {
     key: "<fleet>",
-    problem: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
+    what: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
     remedy: `run fleet move-spokes with the name of the fleet that they are of (${runbook})`,
   });
   return writeFleetFiles(checkout, fleet);

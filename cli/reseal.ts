@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { reseal } from "./spoke-keys.ts";
-import { choiceMistakes } from "./spoke-rules.ts";
+import { choiceProblems } from "./spoke-rules.ts";
 import { type DeployKeys, deployKeyChoices } from "./spoke-secrets.ts";
 import { flagFile, onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
@@ -31,7 +31,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const name = onePositional("reseal", "spoke", positionals);
   const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
-  refuse("reseal", choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
+  refuse("reseal", choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
   const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
   const checkout = resolve(values.repository ?? ".");
   const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };

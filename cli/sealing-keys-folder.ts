@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { type Mistake, shown } from "../lib/mistakes.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import type { Files } from "./folder.ts";
 import { variable } from "./render/envsubst.ts";
 import { type Fleet, keyRemedy, scopesOf } from "./sources.ts";
@@ -57,13 +57,13 @@ export function keyFiles(generations: readonly string[]): Files {
 }
 
 /** What is wrong with a sealing scope of a spoke's own, by the keys that the fleet has; `key` is the flag or argument that asks for it. */
-export function ownKeyMistakes(key: string, scope: string, fleet: Fleet): Mistake[] {
+export function ownKeyProblems(key: string, scope: string, fleet: Fleet): Problem[] {
   const allowed = `a sealing key of scope ${scope} in the hub's stack`;
   if (fleet.generations === undefined)
     return [
       {
         key,
-        problem: "needs the outputs of the hub's stack, which name the generations of the spoke's own sealing key",
+        what: "needs the outputs of the hub's stack, which name the generations of the spoke's own sealing key",
         got: "--fleet and --certificate",
         allowed,
         remedy: "leave out --fleet, and name the stack with --stack",
@@ -73,7 +73,7 @@ export function ownKeyMistakes(key: string, scope: string, fleet: Fleet): Mistak
   return [
     {
       key,
-      problem: "needs a sealing key of the spoke's own, which the fleet does not have",
+      what: "needs a sealing key of the spoke's own, which the fleet does not have",
       got: shown(Object.keys(fleet.generations)),
       allowed,
       remedy: keyRemedy(scope),

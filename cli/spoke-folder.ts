@@ -1,25 +1,25 @@
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { spokeFolder } from "../lib/layout.ts";
-import type { Mistake } from "../lib/mistakes.ts";
+import type { Problem } from "../lib/problems.ts";
 import { clusterScopePrefix, type Sealing, sealingScope } from "../lib/spoke.ts";
-import { fleetMistakes, fleetsOf } from "./fleet-folders.ts";
+import { fleetProblems, fleetsOf } from "./fleet-folders.ts";
 import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
-import { keyFiles, ownKeyMistakes } from "./sealing-keys-folder.ts";
+import { keyFiles, ownKeyProblems } from "./sealing-keys-folder.ts";
 import { type Fleet, scopesOf } from "./sources.ts";
 import {
-  choiceMistakes,
-  cidrMistakes,
-  nameMistakes,
+  choiceProblems,
+  cidrProblems,
+  nameProblems,
   networksOf,
   type Offer,
-  publicAccessMistakes,
+  publicAccessProblems,
   readOffer,
-  schemaMistakes,
-  versionMistakes,
+  schemaProblems,
+  versionProblems,
 } from "./spoke-rules.ts";
 import { type DeployKeys, deployKeyChoices, registration, type SpokeSecrets, spokeSecrets } from "./spoke-secrets.ts";
-import { refuse, textMistakes } from "./usage.ts";
+import { refuse, textProblems } from "./usage.ts";
 
 /** A spoke as it is asked for; what is left out is the fleet's or the Spoke API's default. */
 export interface SpokeRequest {
@@ -74,14 +74,14 @@ function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: S
 }
 
 /** Everything that is wrong with a request, by what the checkout offers. */
-function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mistake[] {
+function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
   const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
-  const named = nameMistakes(name);
+  const named = nameProblems(name);
   // Of any fleet: gitops-workloads has one folder for a cluster of this name.
   const taken = named.length === 0 ? fleetsOf(checkout, name) : [];
   const there = taken.map((fleet) => ({
     key: "<name>",
-    problem: "has a folder already",
+    what: "has a folder already",
     got: join(checkout, spokeFolder(fleet, name)),
     allowed: "a name without a folder, in every fleet",
     remedy: "choose another name; a spoke that is there is changed in its spoke.yaml",
@@ -89,17 +89,17 @@ function mistakesOf(checkout: string, request: SpokeRequest, offer: Offer): Mist
   return [
     ...named,
     ...there,
-    ...choiceMistakes(
+    ...choiceProblems(
       "--environment",
       environment,
       offer.environments,
       "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
     ),
-    ...(deployKeys === undefined ? [] : choiceMistakes("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
-    ...publicAccessMistakes(request.publicAccessCidrs ?? []),
-    ...versionMistakes(kubernetesVersion, environment, offer),
-    ...schemaMistakes(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
-    ...textMistakes({ "--environment": environment, "--tenant": tenant }),
+    ...(deployKeys === undefined ? [] : choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
+    ...publicAccessProblems(request.publicAccessCidrs ?? []),
+    ...versionProblems(kubernetesVersion, environment, offer),
+    ...schemaProblems(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
+    ...textProblems({ "--environment": environment, "--tenant": tenant }),
   ];
 }
 
@@ -115,24 +115,24 @@ const below = (folder: string, files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
 
 /** What is wrong with the request by the sealing keys that the fleet has. */
-function keyMistakes(request: SpokeRequest, scope: string, fleet: Fleet): Mistake[] {
+function keyProblems(request: SpokeRequest, scope: string, fleet: Fleet): Problem[] {
   const scopes = scopesOf(fleet);
   if (request.sealing !== "cluster")
     return scopes === undefined
       ? []
-      : choiceMistakes(
+      : choiceProblems(
           "--environment",
           scope,
           scopes.filter((name) => !name.startsWith(clusterScopePrefix)),
           "choose one, or add a sealing key of the environment to the hub's stack and run pulumi up",
         );
-  return ownKeyMistakes("--sealing", scope, fleet);
+  return ownKeyProblems("--sealing", scope, fleet);
 }
 
 /**
  * Makes the folder of a new spoke in a checkout of gitops-system. What is wrong with the request is told before anything is
  * read from the fleet or written.
- * @throws UsageError that lists every mistake.
+ * @throws UsageError that lists every problem.
  */
 export async function newSpoke(
   checkout: string,
@@ -141,27 +141,27 @@ export async function newSpoke(
 ): Promise<NewSpoke> {
   requireCheckout(checkout, "gitops-system", template);
   const offer = await readOffer(checkout);
-  refuse("new-cluster", mistakesOf(checkout, request, offer));
-  if (request.cidr !== undefined) refuse("new-cluster", cidrMistakes(request.cidr, []));
+  refuse("new-cluster", problemsOf(checkout, request, offer));
+  if (request.cidr !== undefined) refuse("new-cluster", cidrProblems(request.cidr, []));
 
   const fleet = await connect();
-  refuse("new-cluster", fleetMistakes(checkout, fleet.name));
+  refuse("new-cluster", fleetProblems(checkout, fleet.name));
   const region = request.region ?? fleet.region;
   const scope = sealingScope(request);
   refuse("new-cluster", [
-    ...keyMistakes(request, scope, fleet),
+    ...keyProblems(request, scope, fleet),
     ...(region === undefined
       ? [
           {
             key: "--region",
-            problem: "is not known",
+            what: "is not known",
             got: "(nothing)",
             allowed: "an AWS region",
             remedy: "give --region",
           },
         ]
       : []),
-    ...(request.cidr === undefined ? [] : cidrMistakes(request.cidr, await networksOf(checkout, fleet))),
+    ...(request.cidr === undefined ? [] : cidrProblems(request.cidr, await networksOf(checkout, fleet))),
   ]);
   const values = {
     name: request.name,

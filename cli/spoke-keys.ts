@@ -3,13 +3,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Document, parseDocument } from "yaml";
 import { spokeFolder } from "../lib/layout.ts";
-import type { Mistake } from "../lib/mistakes.ts";
+import type { Problem } from "../lib/problems.ts";
 import { type Sealing, sealingScope } from "../lib/spoke.ts";
 import { fleetsOf } from "./fleet-folders.ts";
 import { requireCheckout } from "./folder.ts";
-import { generationFile, keyFiles, ownKeyMistakes } from "./sealing-keys-folder.ts";
+import { generationFile, keyFiles, ownKeyProblems } from "./sealing-keys-folder.ts";
 import type { Fleet } from "./sources.ts";
-import { nameMistakes } from "./spoke-rules.ts";
+import { nameProblems } from "./spoke-rules.ts";
 import { type DeployKeys, registration, spokeSecrets } from "./spoke-secrets.ts";
 import { refuse } from "./usage.ts";
 
@@ -26,13 +26,13 @@ interface SpokeFile {
 /** @throws UsageError when no fleet in the checkout has such a spoke: known before the fleet is asked. */
 function requireSpoke(command: string, checkout: string, name: string): void {
   requireCheckout(checkout, "gitops-system", "spokes");
-  refuse(command, nameMistakes(name));
+  refuse(command, nameProblems(name));
   if (fleetsOf(checkout, name).length === 0) refuse(command, [noSpoke(name)]);
 }
 
-const noSpoke = (got: string): Mistake => ({
+const noSpoke = (got: string): Problem => ({
   key: "<name>",
-  problem: "is not the name of a spoke in this checkout",
+  what: "is not the name of a spoke in this checkout",
   got,
   allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
   remedy: "correct the name or the fleet, or pull the checkout; fleet new-cluster makes a new spoke",
@@ -70,7 +70,7 @@ export async function ownSealingKeys(
   const fleet = await connect();
   const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
   const scope = sealingScope({ name, environment, sealing: "cluster" });
-  refuse("sealing-keys", ownKeyMistakes("<name>", scope, fleet));
+  refuse("sealing-keys", ownKeyProblems("<name>", scope, fleet));
   const generations = fleet.generations?.[scope] ?? [];
   const keys = join(folder, "sealing-keys");
   await mkdir(keys, { recursive: true });

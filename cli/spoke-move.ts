@@ -13,8 +13,8 @@ import { dirname, join, normalize, relative, sep } from "node:path";
 import { type Document, isSeq, parseAllDocuments, parseDocument } from "yaml";
 import { labelKeys } from "../lib/labels.ts";
 import { hubFolder, spokeFolder } from "../lib/layout.ts";
-import type { Mistake } from "../lib/mistakes.ts";
 import { hubName } from "../lib/names.ts";
+import type { Problem } from "../lib/problems.ts";
 import { spokeApi } from "../lib/spoke.ts";
 import {
   foldersIn,
@@ -106,7 +106,7 @@ function moveSpoke(checkout: string, fleet: string, spoke: string): void {
       refuse("move-spokes", [
         {
           key: spoke,
-          problem: "lies in two places, which are not the same",
+          what: "lies in two places, which are not the same",
           got: `${from} and ${to}`,
           allowed: "one folder",
           remedy: "keep the one that is right: the hub has what kubectl -n spokes get spoke shows",
@@ -128,7 +128,7 @@ function moveSpoke(checkout: string, fleet: string, spoke: string): void {
 }
 
 /** What Flux on the hub applies today and would not find in the fleet's folder. */
-function strayMistakes(checkout: string, fleet: string): Mistake[] {
+function strayProblems(checkout: string, fleet: string): Problem[] {
   const spokes = join(checkout, "spokes");
   const loose = looseSpokes(checkout);
   const own = kustomizationFile(spokes);
@@ -147,7 +147,7 @@ function strayMistakes(checkout: string, fleet: string): Mistake[] {
   return [
     {
       key: "spokes",
-      problem: "holds something beside the folders of spokes: the hub applies it, and would remove it after the move",
+      what: "holds something beside the folders of spokes: the hub applies it, and would remove it after the move",
       got: strays.join(", "),
       allowed: "folders with a spoke.yaml",
       remedy:
@@ -169,7 +169,7 @@ export interface Moved {
  */
 export async function moveSpokes(checkout: string, fleet: string): Promise<Moved> {
   requireFleet("move-spokes", checkout, fleet);
-  refuse("move-spokes", strayMistakes(checkout, fleet));
+  refuse("move-spokes", strayProblems(checkout, fleet));
   const spokes = looseSpokes(checkout);
   // The spoke that is called like the fleet first: its files must not be among those of the fleet's folder.
   for (const spoke of spokes.toSorted((a, b) => Number(b === fleet) - Number(a === fleet)))
@@ -191,7 +191,7 @@ export function finishMove(checkout: string, fleet: string): string[] {
   requireFleet("move-spokes", checkout, fleet);
   refuseLooseSpokes("move-spokes", checkout, {
     key: "--finish",
-    problem: "comes after the move",
+    what: "comes after the move",
     remedy: `run fleet move-spokes ${fleet} first, push, and wait until every spoke is Ready`,
   });
   const root = join(checkout, rootFile);

@@ -7,7 +7,7 @@ import { compareVersions } from "../functions/spoke/versions.ts";
 import { type Cidr, isPrivate, overlaps, parseCidr, privateBlocks, reservedProblem, vpcPrefixes } from "../lib/cidr.ts";
 import { group } from "../lib/labels.ts";
 import { spokesFolder } from "../lib/layout.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { spokeNameRule } from "../lib/spoke.ts";
 import { foldersIn } from "./fleet-folders.ts";
 import type { Fleet } from "./sources.ts";
@@ -66,12 +66,12 @@ export async function networksOf(checkout: string, fleet: Pick<Fleet, "name" | "
   return [...named.flat(), ...(fleet.vpcCidr === undefined ? [] : [{ owner: "the hub", cidr: fleet.vpcCidr }])];
 }
 
-export function nameMistakes(name: string): Mistake[] {
+export function nameProblems(name: string): Problem[] {
   if (spokeNameRule.accepts(name)) return [];
   return [
     {
       key: "<name>",
-      problem: "can't be the name of a spoke: it is part of names in AWS and in Kubernetes",
+      what: "can't be the name of a spoke: it is part of names in AWS and in Kubernetes",
       got: shown(name),
       allowed: spokeNameRule.allowed,
       remedy: "choose another name",
@@ -80,17 +80,17 @@ export function nameMistakes(name: string): Mistake[] {
 }
 
 /** A flag whose value must be one of those that the checkout offers. */
-export function choiceMistakes(flag: string, value: string, allowed: readonly string[], remedy: string): Mistake[] {
+export function choiceProblems(flag: string, value: string, allowed: readonly string[], remedy: string): Problem[] {
   if (allowed.includes(value)) return [];
-  return [{ key: flag, problem: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
+  return [{ key: flag, what: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
 }
 
 /** What is wrong with the version that a new spoke of an environment names, or leaves to be chosen. */
-export function versionMistakes(version: string | undefined, environment: string, offer: Offer): Mistake[] {
+export function versionProblems(version: string | undefined, environment: string, offer: Offer): Problem[] {
   const { heldBack, kubernetesVersions } = offer;
   const key = "--kubernetes-version";
   if (version !== undefined)
-    return choiceMistakes(
+    return choiceProblems(
       key,
       version,
       kubernetesVersions,
@@ -100,7 +100,7 @@ export function versionMistakes(version: string | undefined, environment: string
   return [
     {
       key,
-      problem: `must be named: the channel of ${environment} holds the Composition back (${channelOf(environment)} is not "true"), and the earlier revision that its spokes take may lack the newest version`,
+      what: `must be named: the channel of ${environment} holds the Composition back (${channelOf(environment)} is not "true"), and the earlier revision that its spokes take may lack the newest version`,
       got: "(nothing)",
       allowed: `those of ${kubernetesVersions.join(", ")} that the earlier revision has`,
       remedy: `name one that spokes of ${environment} run, or promote the Composition first`,
@@ -109,15 +109,15 @@ export function versionMistakes(version: string | undefined, environment: string
 }
 
 /** What is wrong with the networks that the public endpoint admits; how much they may admit, fleet check and the hub judge. */
-export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
+export const publicAccessProblems = (texts: readonly string[]): Problem[] =>
   texts.flatMap((text) => {
     const cidr = parseCidr(text);
-    const problem = cidr === undefined ? "is not an IPv4 network" : publicProblem(cidr);
-    if (problem === undefined) return [];
+    const what = cidr === undefined ? "is not an IPv4 network" : publicProblem(cidr);
+    if (what === undefined) return [];
     return [
       {
         key: "--public-access-cidr",
-        problem,
+        what,
         got: shown(text),
         allowed: "a.b.c.d/n of public addresses, with no bits set behind the prefix; /32 is one address",
         remedy:
@@ -129,11 +129,11 @@ export const publicAccessMistakes = (texts: readonly string[]): Mistake[] =>
 const publicProblem = (cidr: Cidr): string | undefined => (cidr.prefix === 0 ? "is everybody" : reservedProblem(cidr));
 
 /** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
-export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {
-  const mistake = (problem: string, allowed: string): Mistake[] => [
+export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
+  const problem = (what: string, allowed: string): Problem[] => [
     {
       key: "--cidr",
-      problem,
+      what,
       got: shown(text),
       allowed,
       remedy: "choose a free network, or leave --cidr out for one of the fleet's pool",
@@ -142,37 +142,37 @@ export function cidrMistakes(text: string, taken: readonly Taken[]): Mistake[] {
   const { min, max } = vpcPrefixes;
   const cidr = parseCidr(text);
   if (cidr === undefined)
-    return mistake("is not an IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
-  if (cidr.prefix < min || cidr.prefix > max) return mistake("can't be divided into subnets", `/${min} to /${max}`);
-  if (!isPrivate(cidr)) return mistake("is not private", `inside ${privateBlocks.join(", ")}`);
+    return problem("is not an IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
+  if (cidr.prefix < min || cidr.prefix > max) return problem("can't be divided into subnets", `/${min} to /${max}`);
+  if (!isPrivate(cidr)) return problem("is not private", `inside ${privateBlocks.join(", ")}`);
   const others = taken.filter((other) => {
     const parsed = parseCidr(other.cidr);
     return parsed !== undefined && overlaps(parsed, cidr);
   });
   if (others.length === 0) return [];
-  return mistake(
+  return problem(
     `overlaps ${others.map((other) => `${other.cidr} of ${other.owner}`).join(", ")}`,
     "a network that shares no address with the hub's or another spoke's",
   );
 }
 
 /** What the schema of the Spoke API says against the members of a specification that are given. */
-export function schemaMistakes(schema: object, spec: object, flags: Readonly<Record<string, string>>): Mistake[] {
+export function schemaProblems(schema: object, spec: object, flags: Readonly<Record<string, string>>): Problem[] {
   // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are judged by fleet check, and on the hub.
   const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false });
   const validate = ajv.compile<unknown>({ ...schema, required: [] });
   const given = Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== undefined));
   if (validate(given)) return [];
-  const mistakes = (validate.errors ?? []).map(({ instancePath, message, data, parentSchema }) => {
+  const problems = (validate.errors ?? []).map(({ instancePath, message, data, parentSchema }) => {
     const [field = ""] = instancePath.split("/").slice(1);
     const description = (parentSchema as { description?: string } | undefined)?.description;
     return {
       key: flags[field] ?? `spec${instancePath.replaceAll("/", ".")}`,
-      problem: `the Spoke API does not take it: ${message}`,
+      what: `the Spoke API does not take it: ${message}`,
       got: shown(data),
       allowed: description ?? "what platform/api/definition.yaml says",
       remedy: "change it; platform/api/definition.yaml describes every field",
     };
   });
-  return mistakes.filter(({ key }, index) => mistakes.findIndex((other) => other.key === key) === index);
+  return problems.filter(({ key }, index) => problems.findIndex((other) => other.key === key) === index);
 }

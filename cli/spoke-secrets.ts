@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { gitHost, knows } from "../lib/known-hosts.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
 import { type Repository, repositories } from "../lib/names.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { sshUrl } from "./app-rules.ts";
 import { newDeployKey } from "./deploy-key.ts";
 import type { Files } from "./folder.ts";
@@ -43,12 +43,12 @@ interface Credential {
 }
 
 /** What is wrong with a deploy key of a spoke's own for a repository with this URL, on a host with these keys. */
-function deployKeyMistakes(repository: Repository, url: string | undefined, knownHosts: string): Mistake[] {
+function deployKeyProblems(repository: Repository, url: string | undefined, knownHosts: string): Problem[] {
   if (url !== undefined && sshUrl(url) === undefined)
     return [
       {
         key: "--deploy-keys",
-        problem: `can't be own: ${repository} is not read over SSH, which a deploy key needs`,
+        what: `can't be own: ${repository} is not read over SSH, which a deploy key needs`,
         got: shown(url),
         allowed: "fleet, or SSH URLs of the fleet's repositories",
         remedy: "use --deploy-keys fleet, or set gitAuthentication deploy-key and SSH URLs in the hub's stack",
@@ -59,7 +59,7 @@ function deployKeyMistakes(repository: Repository, url: string | undefined, know
   return [
     {
       key: "--known-hosts",
-      problem: `has no key of the Git host of ${repository}, so Flux could not tell it from an impostor`,
+      what: `has no key of the Git host of ${repository}, so Flux could not tell it from an impostor`,
       got: knownHosts.trim() === "" ? "(nothing)" : "keys of other hosts",
       allowed: "the host's line in known_hosts: that of the fleet's credential, or --known-hosts FILE",
       remedy: "write the host's key, as the host publishes it, into a file and name it with --known-hosts",
@@ -75,7 +75,7 @@ async function ownKey(
   fleet: Fleet,
 ): Promise<Credential> {
   const hosts = request.knownHosts ?? (await fleet.credential(repository))["known_hosts"] ?? "";
-  refuse(command, deployKeyMistakes(repository, fleet.repositoryUrls?.[repository], hosts));
+  refuse(command, deployKeyProblems(repository, fleet.repositoryUrls?.[repository], hosts));
   const { identity, publicKey } = newDeployKey(`${request.name}@${fleet.name}`);
   return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, publicKey };
 }

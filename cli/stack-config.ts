@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { readConfig } from "../infra/config.ts";
 import type { Readable } from "../infra/settings.ts";
-import type { Mistake } from "../lib/mistakes.ts";
+import type { Problem } from "../lib/problems.ts";
 
 /** Stack files, read without Pulumi: nothing is decrypted, and no backend is asked. */
 
@@ -45,8 +45,8 @@ export interface Judged {
   readonly encrypted: readonly string[];
   /** `aws:region`. */
   readonly region: string | undefined;
-  /** Mistakes by the program's own rules. */
-  readonly mistakes: readonly Mistake[];
+  /** Problems by the program's own rules. */
+  readonly problems: readonly Problem[];
 }
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
@@ -58,7 +58,7 @@ export const isEncrypted = (value: unknown): boolean =>
 export function judge({ config = {} }: StackFile, project: Project): Judged {
   const values: Record<string, unknown> = { ...project.defaults, ...config };
   const region = typeof config["aws:region"] === "string" ? config["aws:region"] : undefined;
-  const { settings, mistakes } = readConfig({
+  const { settings, problems } = readConfig({
     project: project.name,
     values: Object.fromEntries(
       Object.entries(values).map(([key, value]) => [key, isEncrypted(value) ? "(encrypted)" : asText(value)]),
@@ -71,5 +71,5 @@ export function judge({ config = {} }: StackFile, project: Project): Judged {
     .filter((key) => key.startsWith(prefix) && isEncrypted(values[key]))
     .map((key) => key.slice(prefix.length));
   // Nobody here can read what is encrypted: the program judges it.
-  return { settings, encrypted, region, mistakes: mistakes.filter(({ key }) => !encrypted.includes(key)) };
+  return { settings, encrypted, region, problems: problems.filter(({ key }) => !encrypted.includes(key)) };
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { parse } from "yaml";
-import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
+import { describeProblems, type Problem, shown } from "../lib/problems.ts";
 
 /** A command was called wrongly: exit code 2, and nothing was changed. */
 export class UsageError extends Error {
@@ -66,18 +66,18 @@ export function noPositional(command: string, positionals: readonly string[]): v
     );
 }
 
-/** @throws UsageError that lists the mistakes, if there are any. */
-export function refuse(command: string, mistakes: readonly Mistake[]): void {
-  if (mistakes.length > 0) throw new UsageError(describeMistakes(`fleet ${command}`, mistakes));
+/** @throws UsageError that lists the problems, if there are any. */
+export function refuse(command: string, problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new UsageError(describeProblems(`fleet ${command}`, problems));
 }
 
 /** Values by flag that YAML would read as something else than a text: `123`, `true`, `null`. */
-export function textMistakes(values: Readonly<Record<string, string>>): Mistake[] {
+export function textProblems(values: Readonly<Record<string, string>>): Problem[] {
   return Object.entries(values)
     .filter(([, value]) => isPlain(value) && parse(value) !== value)
     .map(([key, value]) => ({
       key,
-      problem: "would be read as a number, a boolean or nothing in YAML",
+      what: "would be read as a number, a boolean or nothing in YAML",
       got: shown(value),
       allowed: "a text with a letter in it, and not true, false or null",
       remedy: "choose another one",

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { userError } from "../components/user-error.ts";
 import { supportWarning } from "../components/versions.ts";
-import { describeMistakes, type Mistake, shown } from "../lib/mistakes.ts";
+import { describeProblems, type Problem, shown } from "../lib/problems.ts";
 import { rules } from "./rules.ts";
 import type { Readable } from "./settings.ts";
 import { type KeyName, keys, type Settings, setCommand } from "./settings.ts";
@@ -15,17 +15,17 @@ export interface RawConfig {
   readonly region: string | undefined;
 }
 
-function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mistake?: Mistake } {
+function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; problem?: Problem } {
   const key = keys[name];
   const full = `${raw.project}:${name}`;
   const text = raw.values[full];
   const format = { key: name, allowed: key.allowed, remedy: setCommand(name) };
-  if (text === undefined) return { mistake: { ...format, problem: "is missing", got: "(nothing)" } };
+  if (text === undefined) return { problem: { ...format, what: "is missing", got: "(nothing)" } };
   if (key.secret && text !== "" && !raw.isSecret(full)) {
     return {
-      mistake: {
+      problem: {
         ...format,
-        problem: "is a secret and stands in plain text",
+        what: "is a secret and stands in plain text",
         got: "(not shown)",
       },
     };
@@ -33,9 +33,9 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; mi
   const value = key.parse(text);
   return value === undefined
     ? {
-        mistake: {
+        problem: {
           ...format,
-          problem: "has a value that is not allowed",
+          what: "has a value that is not allowed",
           got: key.secret ? "(not shown)" : shown(text),
         },
       }
@@ -56,14 +56,14 @@ function unknownKeyRemedy(name: string): string {
   return meant ? `use ${meant}` : `pulumi config rm ${name}`;
 }
 
-function unknownKeys(raw: RawConfig): Mistake[] {
+function unknownKeys(raw: RawConfig): Problem[] {
   return Object.keys(raw.values)
     .filter((key) => key.startsWith(`${raw.project}:`) && !Object.hasOwn(keys, key.slice(raw.project.length + 1)))
     .map((key) => {
       const name = key.slice(raw.project.length + 1);
       return {
         key,
-        problem: renamed.has(name) ? `is called ${renamed.get(name)} now` : "is not a key of this project",
+        what: renamed.has(name) ? `is called ${renamed.get(name)} now` : "is not a key of this project",
         got: name,
         allowed: "the keys under `config` in Pulumi.yaml",
         remedy: unknownKeyRemedy(name),
@@ -71,12 +71,12 @@ function unknownKeys(raw: RawConfig): Mistake[] {
     });
 }
 
-function regionMistakes({ region }: RawConfig): Mistake[] {
+function regionProblems({ region }: RawConfig): Problem[] {
   if (region) return [];
   return [
     {
       key: "aws:region",
-      problem: "is not set",
+      what: "is not set",
       got: "(nothing)",
       allowed: "an AWS region",
       remedy: "pulumi config set aws:region us-east-1",
@@ -84,28 +84,28 @@ function regionMistakes({ region }: RawConfig): Mistake[] {
   ];
 }
 
-/** Reads and checks everything; the settings are complete when there is no mistake. */
-export function readConfig(raw: RawConfig): { settings: Readable; mistakes: readonly Mistake[] } {
+/** Reads and checks everything; the settings are complete when there is no problem. */
+export function readConfig(raw: RawConfig): { settings: Readable; problems: readonly Problem[] } {
   const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey(raw, name) }));
   const settings = Object.fromEntries(
     read.filter(({ value }) => value !== undefined).map(({ name, value }) => [name, value]),
   ) as Readable;
-  const mistakes = [
+  const problems = [
     ...unknownKeys(raw),
-    ...regionMistakes(raw),
-    ...read.flatMap(({ mistake }) => mistake ?? []),
+    ...regionProblems(raw),
+    ...read.flatMap(({ problem }) => problem ?? []),
     ...rules.flatMap((rule) => rule(settings)),
   ];
-  return { settings, mistakes };
+  return { settings, problems };
 }
 
-/** All mistakes as one text for a person, each with its full config key. */
-export function describeConfigMistakes(project: string, stack: string, mistakes: readonly Mistake[]): string {
-  const named = mistakes.map((mistake) => ({
-    ...mistake,
-    key: mistake.key.includes(":") ? mistake.key : `${project}:${mistake.key}`,
+/** All problems as one text for a person, each with its full config key. */
+export function describeConfigProblems(project: string, stack: string, problems: readonly Problem[]): string {
+  const named = problems.map((problem) => ({
+    ...problem,
+    key: problem.key.includes(":") ? problem.key : `${project}:${problem.key}`,
   }));
-  return describeMistakes(`the configuration of stack ${stack}`, named);
+  return describeProblems(`the configuration of stack ${stack}`, named);
 }
 
 /** What to tell whoever runs the program about the hub's Kubernetes version; undefined while its support ends far in the future. */
@@ -123,17 +123,17 @@ const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: 
 
 /**
  * The stack's settings.
- * @throws a user error that lists every mistake, before any resource is registered: the program ends with exit code 1.
+ * @throws a user error that lists every problem, before any resource is registered: the program ends with exit code 1.
  */
 export function loadSettings(): Settings {
   const project = pulumi.getProject();
-  const { settings, mistakes } = readConfig({
+  const { settings, problems } = readConfig({
     project,
     values: pulumi.runtime.allConfig(),
     isSecret: isConfigSecret,
     region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
   });
-  if (mistakes.length > 0) throw userError(describeConfigMistakes(project, pulumi.getStack(), mistakes));
+  if (problems.length > 0) throw userError(describeConfigProblems(project, pulumi.getStack(), problems));
   const read = settings as Settings;
   const notice = supportNotice(project, read.kubernetesVersion, new Date());
   if (notice !== undefined) void pulumi.log.warn(notice);

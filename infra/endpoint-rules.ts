@@ -1,5 +1,5 @@
 import { maxPublicAddresses, parseCidr, publicAddresses } from "../lib/cidr.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { ownAddress, type Readable } from "./settings.ts";
 
 /**
@@ -7,15 +7,14 @@ import { ownAddress, type Readable } from "./settings.ts";
  * (EKS User Guide, "View Amazon EKS security group requirements for clusters"). So in a VPC that the stack makes, nobody but the nodes
  * gets in. In a VPC that exists a runner may have got into the group by hand, or the group another rule: not for us to refuse.
  */
-function unreachable(settings: Readable): Mistake[] {
+function unreachable(settings: Readable): Problem[] {
   const { endpointPublicAccess, endpointPrivateAccess, endpointPrivateAccessCidrs, vpcId } = settings;
   const onlyPrivate = endpointPublicAccess === false && endpointPrivateAccess === true;
   if (!onlyPrivate || vpcId !== "" || endpointPrivateAccessCidrs?.length !== 0) return [];
   return [
     {
       key: "endpointPrivateAccessCidrs",
-      problem:
-        "leaves a private endpoint that the cluster's own nodes only may use, so pulumi up can't reach it either",
+      what: "leaves a private endpoint that the cluster's own nodes only may use, so pulumi up can't reach it either",
       got: `${shown(endpointPrivateAccessCidrs)}, and endpointPublicAccess is false`,
       allowed:
         "the networks, connected to the hub's VPC or parts of it, from which pulumi up, pipelines and people come",
@@ -26,23 +25,23 @@ function unreachable(settings: Readable): Mistake[] {
 }
 
 /** Rules over the two endpoints of the hub's Kubernetes API, and who may use them. */
-export function endpointRules(settings: Readable): readonly Mistake[] {
+export function endpointRules(settings: Readable): readonly Problem[] {
   const { endpointPublicAccess, endpointPrivateAccess, endpointPublicAccessCidrs: cidrs } = settings;
   const { endpointPrivateAccessCidrs: connected = [] } = settings;
-  const mistakes: Mistake[] = unreachable(settings);
+  const problems: Problem[] = unreachable(settings);
   if (endpointPublicAccess === false && endpointPrivateAccess === false) {
-    mistakes.push({
+    problems.push({
       key: "endpointPrivateAccess",
-      problem: "leaves the cluster without an endpoint",
+      what: "leaves the cluster without an endpoint",
       got: "false, and endpointPublicAccess is false too",
       allowed: "at least one of the two endpoints",
       remedy: "pulumi config set endpointPrivateAccess true",
     });
   }
   if (endpointPrivateAccess === false && connected.length > 0) {
-    mistakes.push({
+    problems.push({
       key: "endpointPrivateAccessCidrs",
-      problem: "names networks for an endpoint that the cluster does not have",
+      what: "names networks for an endpoint that the cluster does not have",
       got: `${shown(connected)}, and endpointPrivateAccess is false`,
       allowed: "networks together with endpointPrivateAccess true, or none",
       remedy: "pulumi config set endpointPrivateAccess true, or pulumi config rm endpointPrivateAccessCidrs",
@@ -50,9 +49,9 @@ export function endpointRules(settings: Readable): readonly Mistake[] {
   }
   const everybody = connected.filter((text) => (parseCidr(text)?.prefix ?? 32) < 8);
   if (everybody.length > 0) {
-    mistakes.push({
+    problems.push({
       key: "endpointPrivateAccessCidrs",
-      problem: "lets more in than any network of yours can be",
+      what: "lets more in than any network of yours can be",
       got: shown(everybody),
       allowed: "networks of /8 or smaller, those that are connected to the VPC",
       remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
@@ -60,9 +59,9 @@ export function endpointRules(settings: Readable): readonly Mistake[] {
   }
   const admitted = publicAddresses((cidrs ?? []).flatMap((text) => parseCidr(text) ?? []));
   if (endpointPublicAccess === true && cidrs !== undefined && (cidrs.length === 0 || admitted > maxPublicAddresses)) {
-    mistakes.push({
+    problems.push({
       key: "endpointPublicAccessCidrs",
-      problem:
+      what:
         admitted === 2 ** 32
           ? "opens the Kubernetes API to the whole Internet"
           : admitted > maxPublicAddresses
@@ -73,5 +72,5 @@ export function endpointRules(settings: Readable): readonly Mistake[] {
       remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' ${ownAddress}, or endpointPublicAccess false`,
     });
   }
-  return mistakes;
+  return problems;
 }

@@ -1,11 +1,11 @@
 import { githubApi, givesTokensFor } from "../lib/github-api.ts";
 import { gitHost, knows } from "../lib/known-hosts.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
 
-function knownHostsRule(settings: Readable, urls: readonly URL[]): Mistake[] {
+function knownHostsRule(settings: Readable, urls: readonly URL[]): Problem[] {
   const { gitKnownHosts } = settings;
   if (gitKnownHosts === undefined) return [];
   const hosts = new Map(urls.filter(({ protocol }) => protocol === "ssh:").map((url) => [url.host, gitHost(url)]));
@@ -13,7 +13,7 @@ function knownHostsRule(settings: Readable, urls: readonly URL[]): Mistake[] {
     .filter(({ name }) => !knows(gitKnownHosts, name))
     .map(({ name, scan }) => ({
       key: "gitKnownHosts",
-      problem: `has no key of the Git host ${name}, so Flux could not tell it from an impostor`,
+      what: `has no key of the Git host ${name}, so Flux could not tell it from an impostor`,
       got: shown(gitKnownHosts),
       allowed: "a known_hosts line for each host of an ssh:// URL",
       remedy: `compare the key with the one that the host publishes, then pulumi config set gitKnownHosts "$(${scan})"`,
@@ -22,7 +22,7 @@ function knownHostsRule(settings: Readable, urls: readonly URL[]): Mistake[] {
 
 const protocolOf = { "deploy-key": "ssh:", token: "https:", "github-app": "https:" } as const;
 
-function urlRules(settings: Readable): Mistake[] {
+function urlRules(settings: Readable): Problem[] {
   const { gitAuthentication: method } = settings;
   return urlKeys.flatMap((key) => {
     const url = settings[key];
@@ -31,7 +31,7 @@ function urlRules(settings: Readable): Mistake[] {
       return [
         {
           key,
-          problem: "is not set",
+          what: "is not set",
           got: "(empty)",
           allowed: "ssh://user@host/path.git or https://host/path.git",
           remedy: setCommand(key),
@@ -42,7 +42,7 @@ function urlRules(settings: Readable): Mistake[] {
     return [
       {
         key,
-        problem: `does not go with gitAuthentication ${method}`,
+        what: `does not go with gitAuthentication ${method}`,
         got: url,
         allowed: `a URL that begins with ${protocolOf[method]}//`,
         remedy: `change the URL, or gitAuthentication to ${method === "deploy-key" ? "token or github-app" : "deploy-key"}`,
@@ -57,14 +57,14 @@ const requiredBy = {
   "github-app": ["githubAppId", "githubAppInstallationId", "githubAppPrivateKey"],
 } as const;
 
-function credentialRules(settings: Readable): Mistake[] {
+function credentialRules(settings: Readable): Problem[] {
   const { gitAuthentication: method } = settings;
   if (method === undefined) return [];
   return requiredBy[method]
     .filter((key) => settings[key] === "")
     .map((key) => ({
       key,
-      problem: `is required with gitAuthentication ${method}`,
+      what: `is required with gitAuthentication ${method}`,
       got: "(empty)",
       allowed: "a value",
       remedy: setCommand(key),
@@ -75,16 +75,16 @@ function credentialRules(settings: Readable): Mistake[] {
  * What is wrong when a GitHub App gets its tokens for a repository from an API, because they are good at its server alone; an empty
  * `baseUrl` is the API of github.com.
  */
-export function appServerMistakes(
+export function appServerProblems(
   url: URL,
   baseUrl: string,
   { key, remedy }: { readonly key: string; readonly remedy: (api: string) => string },
-): Mistake[] {
+): Problem[] {
   if (givesTokensFor(url, baseUrl)) return [];
   return [
     {
       key,
-      problem:
+      what:
         baseUrl === ""
           ? `is not set, so Flux would ask github.com for a token for ${url.host}`
           : `is the API of another server, whose tokens do not open ${url.host}`,
@@ -96,7 +96,7 @@ export function appServerMistakes(
 }
 
 /** A GitHub App belongs to one server: both repositories lie there, and its tokens come from there. */
-function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Mistake[] {
+function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Problem[] {
   const [first, ...others] = urls.filter(({ protocol }) => protocol === "https:");
   if (gitAuthentication !== "github-app" || githubAppBaseUrl === undefined || first === undefined) return [];
   const elsewhere = others.find(({ host }) => host !== first.host);
@@ -104,20 +104,20 @@ function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: 
     return [
       {
         key: "gitopsWorkloadsRepoUrl",
-        problem: "is at another host than gitopsSystemRepoUrl, and a GitHub App belongs to one server",
+        what: "is at another host than gitopsSystemRepoUrl, and a GitHub App belongs to one server",
         got: elsewhere.href,
         allowed: `a repository at ${first.host}`,
         remedy: "change one of the URLs, or use gitAuthentication deploy-key",
       },
     ];
-  return appServerMistakes(first, githubAppBaseUrl, {
+  return appServerProblems(first, githubAppBaseUrl, {
     key: "githubAppBaseUrl",
     remedy: (api) => `pulumi config set githubAppBaseUrl ${api}`,
   });
 }
 
 /** Rules over the keys of Git: URLs, host keys and credentials must go together. */
-export function gitRules(settings: Readable): readonly Mistake[] {
+export function gitRules(settings: Readable): readonly Problem[] {
   const urls = urlKeys.flatMap((key) => (settings[key] ? [new URL(settings[key])] : []));
   return [
     ...urlRules(settings),

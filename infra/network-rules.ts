@@ -1,5 +1,5 @@
 import { type Cidr, contains, overlaps, parseCidr, reservedProblem } from "../lib/cidr.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { egressAddress, ownAddress, type Readable } from "./settings.ts";
 
 /** Prefix lengths of a subnet in a VPC (EC2 User Guide, "Subnet CIDR blocks"). */
@@ -18,7 +18,7 @@ function parsed(key: string, texts: readonly string[] | undefined): NamedCidr[] 
   });
 }
 
-function subnetRules(settings: Readable): Mistake[] {
+function subnetRules(settings: Readable): Problem[] {
   const vpc = parseCidr(settings.vpcCidr ?? "");
   const subnets = [
     ...parsed("privateSubnetCidrs", settings.privateSubnetCidrs),
@@ -28,7 +28,7 @@ function subnetRules(settings: Readable): Mistake[] {
     .filter(({ cidr }) => vpc !== undefined && !contains(vpc, cidr))
     .map(({ name, text }) => ({
       key: name,
-      problem: "is not inside the VPC",
+      what: "is not inside the VPC",
       got: text,
       allowed: `a part of vpcCidr ${settings.vpcCidr}`,
       remedy: "choose a block inside the VPC, or leave the list empty to have it divided",
@@ -37,7 +37,7 @@ function subnetRules(settings: Readable): Mistake[] {
     .filter(({ cidr }) => cidr.prefix < subnetPrefixes.min || cidr.prefix > subnetPrefixes.max)
     .map(({ name, text }) => ({
       key: name,
-      problem: "has a size that EC2 refuses for a subnet",
+      what: "has a size that EC2 refuses for a subnet",
       got: text,
       allowed: `/${subnetPrefixes.min} to /${subnetPrefixes.max}`,
       remedy: "change the prefix length",
@@ -48,7 +48,7 @@ function subnetRules(settings: Readable): Mistake[] {
       .filter((second) => overlaps(first.cidr, second.cidr))
       .map((second) => ({
         key: second.name,
-        problem: `overlaps ${first.name}`,
+        what: `overlaps ${first.name}`,
         got: `${second.text} and ${first.text}`,
         allowed: "subnets that share no address",
         remedy: "move one of the two, or leave both lists empty to have the VPC divided",
@@ -58,7 +58,7 @@ function subnetRules(settings: Readable): Mistake[] {
 }
 
 /** Lists with one item per zone must have as many items as there are zones. */
-function zoneListRules(settings: Readable): Mistake[] {
+function zoneListRules(settings: Readable): Problem[] {
   const { zones } = settings;
   if (zones === undefined) return [];
   return (["availabilityZones", "privateSubnetCidrs", "publicSubnetCidrs"] as const).flatMap((key) => {
@@ -69,7 +69,7 @@ function zoneListRules(settings: Readable): Mistake[] {
     return [
       {
         key,
-        problem: distinct < items.length ? "names a zone twice" : "has not one item for each zone",
+        what: distinct < items.length ? "names a zone twice" : "has not one item for each zone",
         got: `${shown(items)} with zones ${zones}`,
         allowed: `empty, or ${zones} different items`,
         remedy: `change the list, or pulumi config set zones ${distinct}`,
@@ -78,7 +78,7 @@ function zoneListRules(settings: Readable): Mistake[] {
   });
 }
 
-function existingNetworkRules(settings: Readable): Mistake[] {
+function existingNetworkRules(settings: Readable): Problem[] {
   const { vpcId, privateSubnetIds, publicSubnetIds, egressCidrs } = settings;
   if (vpcId === undefined) return [];
   if (vpcId === "") {
@@ -86,7 +86,7 @@ function existingNetworkRules(settings: Readable): Mistake[] {
       .filter(([, items]) => items !== undefined && items.length > 0)
       .map(([key, items]) => ({
         key,
-        problem: "belongs to an existing VPC, but vpcId is empty",
+        what: "belongs to an existing VPC, but vpcId is empty",
         got: shown(items),
         allowed: "empty without vpcId",
         remedy: `pulumi config set vpcId <vpc>, or remove ${key}`,
@@ -96,7 +96,7 @@ function existingNetworkRules(settings: Readable): Mistake[] {
   return [
     {
       key: "privateSubnetIds",
-      problem: "has too few subnets for a cluster",
+      what: "has too few subnets for a cluster",
       got: shown(privateSubnetIds),
       allowed: "at least two subnets in different zones of the VPC",
       remedy: "pulumi config set --path 'privateSubnetIds[0]' <subnet> (and [1])",
@@ -108,7 +108,7 @@ function existingNetworkRules(settings: Readable): Mistake[] {
  * Public endpoints take no reserved addresses: the hub's own while it has one, and those of its spokes, which admit egressCidrs
  * whatever the hub's is.
  */
-function reservedRules(settings: Readable): Mistake[] {
+function reservedRules(settings: Readable): Problem[] {
   const { endpointPublicAccess, endpointPublicAccessCidrs, egressCidrs, vpcId } = settings;
   const listed = [
     {
@@ -124,15 +124,15 @@ function reservedRules(settings: Readable): Mistake[] {
   ];
   return listed.flatMap(({ networks, allowed, value }) =>
     networks.flatMap(({ name, text, cidr }) => {
-      const problem = reservedProblem(cidr);
-      if (problem === undefined) return [];
-      return [{ key: name, problem, got: text, allowed, remedy: `pulumi config set --path '${name}' ${value}` }];
+      const what = reservedProblem(cidr);
+      if (what === undefined) return [];
+      return [{ key: name, what, got: text, allowed, remedy: `pulumi config set --path '${name}' ${value}` }];
     }),
   );
 }
 
 /** Rules over the keys of the network: a new VPC's blocks, or the existing VPC's ids. */
-export function networkRules(settings: Readable): readonly Mistake[] {
+export function networkRules(settings: Readable): readonly Problem[] {
   const always = [...reservedRules(settings), ...existingNetworkRules(settings)];
   return settings.vpcId ? always : [...always, ...zoneListRules(settings), ...subnetRules(settings)];
 }

@@ -1,16 +1,16 @@
-import type { Mistake } from "../lib/mistakes.ts";
+import type { Problem } from "../lib/problems.ts";
 import { isEcr, isEcrLogin, registriesOf, serves, upstreamHosts } from "../lib/registries.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
 const charts = ["chartsUsername", "chartsPassword"] as const;
 
-function credentialRule(settings: Readable): Mistake[] {
+function credentialRule(settings: Readable): Problem[] {
   const given = charts.filter((key) => settings[key]);
   if (given.length === 0 || settings.chartsRegistry === undefined) return [];
   const missing = charts.filter((key) => settings[key] === "");
   const incomplete = missing.map((key) => ({
     key,
-    problem: `is required with ${given.join(" and ")}`,
+    what: `is required with ${given.join(" and ")}`,
     got: "(empty)",
     allowed: "a value",
     remedy: setCommand(key),
@@ -20,7 +20,7 @@ function credentialRule(settings: Readable): Mistake[] {
     ...incomplete,
     {
       key: "chartsRegistry",
-      problem: "is empty, and the upstream repositories, which everybody may read, are given no credential",
+      what: "is empty, and the upstream repositories, which everybody may read, are given no credential",
       got: `(empty) with ${given.join(" and ")}`,
       allowed: "the mirror that the credential is for",
       remedy: `${setCommand("chartsRegistry")}, or pulumi config rm ${given.join(", pulumi config rm ")}`,
@@ -35,12 +35,12 @@ const fetchedByPods = {
   functionPackage: "Crossplane",
 } as const;
 
-function ecrRule(settings: Readable): Mistake[] {
+function ecrRule(settings: Readable): Problem[] {
   return (Object.keys(fetchedByPods) as (keyof typeof fetchedByPods)[])
     .filter((key) => isEcr(settings[key] ?? ""))
     .map((key) => ({
       key,
-      problem: `is in Amazon ECR, whose passwords live for twelve hours and for which ${fetchedByPods[key]} has no AWS identity`,
+      what: `is in Amazon ECR, whose passwords live for twelve hours and for which ${fetchedByPods[key]} has no AWS identity`,
       got: settings[key] as string,
       allowed:
         "a registry with a lasting credential, or without any; imagesRegistry may be in ECR, which nodes log in to by their role",
@@ -56,7 +56,7 @@ function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Reada
   return [...new Set([...images, ...packages, functionPackage])];
 }
 
-function pullSecretRule(settings: Readable): Mistake[] {
+function pullSecretRule(settings: Readable): Problem[] {
   if (!settings.pullSecret) return [];
   const registries = registriesOf(settings.pullSecret);
   const got = `auths for ${registries.map((registry) => registry.replace(/^.*@/, "")).join(", ")}`;
@@ -65,7 +65,7 @@ function pullSecretRule(settings: Readable): Mistake[] {
     return [
       {
         key: "pullSecret",
-        problem: "has a login to Amazon ECR, whose passwords live for twelve hours: pulls fail after that",
+        what: "has a login to Amazon ECR, whose passwords live for twelve hours: pulls fail after that",
         got,
         allowed:
           "registries with a lasting credential; nodes log in to private registries of ECR by their role, and public.ecr.aws needs no login",
@@ -78,7 +78,7 @@ function pullSecretRule(settings: Readable): Mistake[] {
   return [
     {
       key: "pullSecret",
-      problem: "names no registry that images or packages come from",
+      what: "names no registry that images or packages come from",
       got,
       allowed: `a key in auths for one of ${targets.join(", ")} or a path below`,
       remedy: `name the registry in auths as imagesRegistry, packagesRegistry or functionPackage has it, and ${setCommand("pullSecret")}`,
@@ -87,6 +87,6 @@ function pullSecretRule(settings: Readable): Mistake[] {
 }
 
 /** Rules over the keys of mirrors and their credentials. */
-export function registryRules(settings: Readable): readonly Mistake[] {
+export function registryRules(settings: Readable): readonly Problem[] {
   return [...credentialRule(settings), ...ecrRule(settings), ...pullSecretRule(settings)];
 }

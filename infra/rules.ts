@@ -1,8 +1,8 @@
 import { kubernetesVersions } from "../components/versions.ts";
 import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
-import { type Mistake, shown } from "../lib/mistakes.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
+import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
@@ -10,7 +10,7 @@ import { networkRules } from "./network-rules.ts";
 import { registryRules } from "./registry-rules.ts";
 import type { Readable } from "./settings.ts";
 
-export type Rule = (settings: Readable) => readonly Mistake[];
+export type Rule = (settings: Readable) => readonly Problem[];
 
 /** The next supported version above one that no longer is, else the newest. */
 function nearestVersion(version: string): string {
@@ -18,12 +18,12 @@ function nearestVersion(version: string): string {
   return kubernetesVersions.find((each) => minor(each) > minor(version)) ?? (kubernetesVersions.at(-1) as string);
 }
 
-function kubernetesVersionRule({ kubernetesVersion }: Readable): Mistake[] {
+function kubernetesVersionRule({ kubernetesVersion }: Readable): Problem[] {
   if (kubernetesVersion === undefined || kubernetesVersions.includes(kubernetesVersion)) return [];
   return [
     {
       key: "kubernetesVersion",
-      problem: "is not a supported Kubernetes version",
+      what: "is not a supported Kubernetes version",
       got: kubernetesVersion,
       allowed: kubernetesVersions.join(", "),
       remedy: `pulumi config set kubernetesVersion ${nearestVersion(kubernetesVersion)}`,
@@ -34,34 +34,34 @@ function kubernetesVersionRule({ kubernetesVersion }: Readable): Mistake[] {
 /** Parts of hub and spoke names: a fleet that had them could take another fleet's names. */
 const reserved = /(^|-)(hub|spoke)(-|$)/;
 
-export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Mistake[] {
+export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Problem[] {
   if (fleet === undefined) return [];
-  const mistakes = tooLong(derivedNames(fleet, sealingKeys)).map(({ kind, name }) => ({
+  const problems = tooLong(derivedNames(fleet, sealingKeys)).map(({ kind, name }) => ({
     key: kind === "secret" && name.includes("/sealing-keys/") ? "sealingKeys" : "fleet",
-    problem: `makes a name of ${name.length} characters that is too long for its kind (${kind})`,
+    what: `makes a name of ${name.length} characters that is too long for its kind (${kind})`,
     got: shown(name),
     allowed: `at most ${nameLimits[kind]} characters`,
     remedy: `shorten it by at least ${name.length - nameLimits[kind]} characters`,
   }));
   if (reserved.test(fleet)) {
-    mistakes.push({
+    problems.push({
       key: "fleet",
-      problem: "has a word in it that sets hub and spoke names apart",
+      what: "has a word in it that sets hub and spoke names apart",
       got: fleet,
       allowed: "a name without the words hub and spoke",
       remedy: "choose another name",
     });
   }
-  return mistakes;
+  return problems;
 }
 
-function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Mistake[] {
+function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Problem[] {
   if (nodeMin === undefined || nodeDesired === undefined || nodeMax === undefined) return [];
   if (nodeMin <= nodeDesired && nodeDesired <= nodeMax) return [];
   return [
     {
       key: "nodeDesired",
-      problem: "is not between nodeMin and nodeMax",
+      what: "is not between nodeMin and nodeMax",
       got: `nodeMin ${nodeMin}, nodeDesired ${nodeDesired}, nodeMax ${nodeMax}`,
       allowed: "nodeMin <= nodeDesired <= nodeMax",
       remedy: "change one of the three",
@@ -69,13 +69,13 @@ function nodeRule({ nodeMin, nodeDesired, nodeMax }: Readable): Mistake[] {
   ];
 }
 
-function releaseRule({ kubernetesVersion, nodeReleaseVersion }: Readable): Mistake[] {
+function releaseRule({ kubernetesVersion, nodeReleaseVersion }: Readable): Problem[] {
   if (kubernetesVersion === undefined || !nodeReleaseVersion || nodeReleaseVersion.startsWith(`${kubernetesVersion}.`))
     return [];
   return [
     {
       key: "nodeReleaseVersion",
-      problem: "is a release for another Kubernetes version",
+      what: "is a release for another Kubernetes version",
       got: `${nodeReleaseVersion} with kubernetesVersion ${kubernetesVersion}`,
       allowed: `empty, or a release ${kubernetesVersion}.<patch>-<date>`,
       remedy: `pulumi config set nodeReleaseVersion $(aws ssm get-parameter --query Parameter.Value --output text --name /aws/service/eks/optimized-ami/${kubernetesVersion}/amazon-linux-2023/<x86_64 or arm64>/standard/recommended/release_version)`,
@@ -83,7 +83,7 @@ function releaseRule({ kubernetesVersion, nodeReleaseVersion }: Readable): Mista
   ];
 }
 
-function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake[] {
+function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Problem[] {
   if (nodeInstanceTypes === undefined || nodeAmiType === undefined) return [];
   const wantsArm = nodeAmiType.includes("ARM");
   const wrong = nodeInstanceTypes.filter((type) => isArm(type) !== wantsArm);
@@ -91,7 +91,7 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Mistake
   return [
     {
       key: "nodeInstanceTypes",
-      problem: wrong.length > 0 ? `has types of another processor than ${nodeAmiType}` : "names no instance type",
+      what: wrong.length > 0 ? `has types of another processor than ${nodeAmiType}` : "names no instance type",
       got: shown(wrong.length > 0 ? wrong.join(", ") : nodeInstanceTypes),
       allowed: wantsArm ? "Graviton types such as m7g.large" : "x86 types such as m6i.large",
       remedy: "change nodeInstanceTypes or nodeAmiType",
@@ -103,20 +103,20 @@ function duplicates(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
 
-function clusterAdminRule({ clusterAdmins = [] }: Readable): Mistake[] {
+function clusterAdminRule({ clusterAdmins = [] }: Readable): Problem[] {
   return duplicates(clusterAdmins).map((arn) => ({
     key: "clusterAdmins",
-    problem: "names a principal twice",
+    what: "names a principal twice",
     got: arn,
     allowed: "each ARN once",
     remedy: "remove one of the two",
   }));
 }
 
-function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
+function sealingKeyRules({ sealingKeys = [] }: Readable): Problem[] {
   const twice = duplicates(sealingKeys.map(({ scope, generation }) => `${scope}/${generation}`)).map((name) => ({
     key: "sealingKeys",
-    problem: "has a generation twice",
+    what: "has a generation twice",
     got: name,
     allowed: "each generation of a scope once",
     remedy: "remove one of the two",
@@ -128,7 +128,7 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
     return [
       {
         key: "sealingKeys",
-        problem:
+        what:
           active.length === 0
             ? `has no active generation for scope ${scope}`
             : `has ${active.length} active generations for scope ${scope}`,
@@ -142,7 +142,7 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Mistake[] {
 }
 
 /** Scopes of single clusters begin with cluster-: their keys are no environment's, and name a spoke that can exist. */
-function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] {
+function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] {
   const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
   const wrong = scopes.filter(
     (scope) => scope.startsWith(clusterScopePrefix) && !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
@@ -152,7 +152,7 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] 
       ? [
           {
             key: "environment",
-            problem: "begins as the sealing scope of a single cluster does",
+            what: "begins as the sealing scope of a single cluster does",
             got: environment,
             allowed: `a name that does not begin with ${clusterScopePrefix}`,
             remedy: "choose another name",
@@ -161,7 +161,7 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] 
       : []),
     ...wrong.map((scope) => ({
       key: "sealingKeys",
-      problem: "has the scope of a cluster that can't be",
+      what: "has the scope of a cluster that can't be",
       got: scope,
       allowed: `an environment, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
       remedy: "name an environment or a spoke",
@@ -169,12 +169,12 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Mistake[] 
   ];
 }
 
-function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[] {
+function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[] {
   if (argocdClusterSecret !== false || !argocdRoleArn) return [];
   return [
     {
       key: "argocdRoleArn",
-      problem: "has no effect without an Argo CD cluster secret",
+      what: "has no effect without an Argo CD cluster secret",
       got: argocdRoleArn,
       allowed: "empty, or argocdClusterSecret true",
       remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
@@ -182,13 +182,13 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Mistake[]
   ];
 }
 
-function poolSizeRule({ spokeCidrPool }: Readable): Mistake[] {
+function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
   const pool = parseCidr(spokeCidrPool ?? "");
   if (pool === undefined || pool.prefix <= poolPrefix) return [];
   return [
     {
       key: "spokeCidrPool",
-      problem: "has no room for a spoke's network",
+      what: "has no room for a spoke's network",
       got: shown(spokeCidrPool),
       allowed: `/${poolPrefix} or larger: each spoke takes a /${poolPrefix}`,
       remedy: "pulumi config set spokeCidrPool 10.64.0.0/10",
@@ -196,14 +196,14 @@ function poolSizeRule({ spokeCidrPool }: Readable): Mistake[] {
   ];
 }
 
-function poolRule({ vpcId, vpcCidr, spokeCidrPool }: Readable): Mistake[] {
+function poolRule({ vpcId, vpcCidr, spokeCidrPool }: Readable): Problem[] {
   const vpc = parseCidr(vpcCidr ?? "");
   const pool = parseCidr(spokeCidrPool ?? "");
   if (vpcId || vpc === undefined || pool === undefined || !overlaps(vpc, pool)) return [];
   return [
     {
       key: "spokeCidrPool",
-      problem: "overlaps the hub's VPC",
+      what: "overlaps the hub's VPC",
       got: `${spokeCidrPool} and vpcCidr ${vpcCidr}`,
       allowed: "a block that shares no address with vpcCidr",
       remedy: "move one of the two, for example spokeCidrPool 10.64.0.0/10 with vpcCidr 10.0.0.0/16",

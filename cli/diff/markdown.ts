@@ -85,7 +85,7 @@ function gaps({ gaps: found }: Report): string {
   if (found.length === 0) return "";
   const shown = found.slice(0, 10).map((gap) => `> - ${plain(gap)}`);
   const more = found.length > shown.length ? [`> - and ${found.length - shown.length} more`] : [];
-  return `> [!WARNING]\n> **Not complete**: what follows from these mistakes is left out. ${code("npx fleet check")} says more.\n${[...shown, ...more].join("\n")}\n\n`;
+  return `> [!WARNING]\n> **Not complete**: what follows from these problems is left out. ${code("npx fleet check")} says more.\n${[...shown, ...more].join("\n")}\n\n`;
 }
 
 function byKind(clusters: readonly ClusterReport[]): string {

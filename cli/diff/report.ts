@@ -53,7 +53,7 @@ const unknownSteps = (state: State): string[] =>
 
 function gapsOf(state: State, name: "base" | "head"): string[] {
   const { findings, spokes, side } = state;
-  const mistakes = findings.map(({ problem, place: { file, line } }) => {
+  const problems = findings.map(({ problem, place: { file, line } }) => {
     const path = state.workspace.original(file).replace(`${side.root}/`, "").replace(`${side.repos}/`, "");
     return `${name}, ${path}:${line}: ${problem}`;
   });
@@ -63,7 +63,7 @@ function gapsOf(state: State, name: "base" | "head"): string[] {
       ? []
       : [`${name}, Spoke ${spoke} gets no cluster: ${composed.life.troubles[0] ?? "it never comes so far"}`],
   );
-  return [...mistakes, ...failed, ...refused];
+  return [...problems, ...failed, ...refused];
 }
 
 class Comparing {

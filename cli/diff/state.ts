@@ -40,7 +40,7 @@ export interface State {
   readonly clusters: ReadonlyMap<string, readonly Item[]>;
   readonly fleet: Fleet;
   readonly spokes: Spokes;
-  /** Mistakes that `fleet check` would find on the way to the objects. */
+  /** Problems that `fleet check` would find on the way to the objects. */
   readonly findings: readonly Finding[];
   readonly notes: readonly string[];
 }

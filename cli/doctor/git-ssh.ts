@@ -96,7 +96,7 @@ export function checkKey(source: Source, ssh: string, run: Run, credential: Flee
 
 /** Whether a host shows a key that the stack knows. */
 export async function checkHost(source: Source, knownHosts: string, ssh: string, run: Run): Promise<Finding[]> {
-  // What lacks a key altogether is a mistake in the configuration.
+  // What lacks a key altogether is a problem in the configuration.
   if (!knows(knownHosts, gitHost(source.url).name)) return [];
   const ended = await ask(run, source, ssh, undefined);
   return [ended === undefined ? unchecked("git", "is not on PATH", "install it: see tools") : hostKey(source, ended)];

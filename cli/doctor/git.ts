@@ -50,7 +50,7 @@ export async function checkGit({ settings, region }: Stack, options: GitOptions)
   const { gitKnownHosts = "", gitAuthentication, fleet } = settings;
   if (fleet === undefined || region === undefined) return [];
   const credential = credentialReader(fleet, new SecretsManagerClient({ ...options.aws, region }));
-  // What does not go with the way of authentication is a mistake in the configuration.
+  // What does not go with the way of authentication is a problem in the configuration.
   const bySsh = sources(settings).filter(({ url }) => url.protocol === "ssh:");
   const byHttps = sources(settings).filter(({ url }) => url.protocol !== "ssh:");
   switch (gitAuthentication) {

@@ -17,7 +17,7 @@ function account({ accounts, file }: Stack, found: string): Finding {
 const allow = (id: string, file: string) => `set aws:allowedAccountIds: ["${id}"] in ${file}`;
 
 function region(wanted: string | undefined, found: string | undefined): Finding[] {
-  // Its absence is a mistake in the configuration.
+  // Its absence is a problem in the configuration.
   if (wanted === undefined) return [];
   if (found === wanted) return [ok("region", found)];
   return [

@@ -8,7 +8,7 @@ import type { Run } from "./process.ts";
 import { type Surroundings, stackFileIn } from "./surroundings.ts";
 
 /** A stack as its file in the checkout describes it: nothing is decrypted, and no backend is asked. */
-export interface Stack extends Omit<Judged, "mistakes"> {
+export interface Stack extends Omit<Judged, "problems"> {
   /** As given, with organization and project where they were. */
   readonly name: string;
   readonly file: string;
@@ -61,9 +61,9 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
 }
 
 function stackOf(name: string, file: string, written: StackFile, project: Project) {
-  const { mistakes, ...judged } = judge(written, project);
-  const findings = mistakes.map(({ key, problem, got, allowed, remedy }) =>
-    wrong(key, `${problem}; got ${got}, allowed is ${allowed}`, remedy),
+  const { problems, ...judged } = judge(written, project);
+  const findings = problems.map(({ key, what, got, allowed, remedy }) =>
+    wrong(key, `${what}; got ${got}, allowed is ${allowed}`, remedy),
   );
   const accounts = accountsOf(written.config?.["aws:allowedAccountIds"]);
   if (accounts === undefined) {

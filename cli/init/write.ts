@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Mistake } from "../../lib/mistakes.ts";
+import type { Problem } from "../../lib/problems.ts";
 import type { Run } from "../doctor/process.ts";
 import { readProject, stackPath } from "../stack-config.ts";
 import { refuse } from "../usage.ts";
-import { mistakesOf } from "./mistakes.ts";
+import { problemsOf } from "./problems.ts";
 import {
   freshRepositories,
   identityComplaint,
@@ -25,9 +25,9 @@ export interface Part {
   readonly differences: readonly string[];
 }
 
-const withoutIdentity = (complaint: string): Mistake => ({
+const withoutIdentity = (complaint: string): Problem => ({
   key: "git",
-  problem: "does not know who commits",
+  what: "does not know who commits",
   got: complaint,
   allowed: "user.name and user.email, of the configuration or of the environment",
   remedy: 'git config --global user.name "<name>" and git config --global user.email <address>',
@@ -42,13 +42,13 @@ async function provenance(root: string, run: Run): Promise<string> {
 /**
  * Makes what of a fleet's beginning is not there: the repositories, each with one commit, and the stack's file.
  * @param root the project's checkout.
- * @throws UsageError that lists every mistake, before anything is written.
+ * @throws UsageError that lists every problem, before anything is written.
  */
 export async function init(root: string, request: InitRequest, run: Run): Promise<Part[]> {
   const project = await readProject(root);
   const complaint = await identityComplaint(request.folder, run);
   refuse("init", [
-    ...(await mistakesOf(root, request, project)),
+    ...(await problemsOf(root, request, project)),
     ...(complaint === undefined ? [] : [withoutIdentity(complaint)]),
   ]);
 

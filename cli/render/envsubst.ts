@@ -10,7 +10,7 @@ export class SubstitutionError extends Error {
 
 export interface Use {
   readonly name: string;
-  /** `${name:=default}` and the like: no mistake where the variable is missing. */
+  /** `${name:=default}` and the like: no problem where the variable is missing. */
   readonly hasDefault: boolean;
 }
 

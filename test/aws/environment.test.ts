@@ -20,7 +20,7 @@ const read = (change: Record<string, string | undefined> = {}) => readEnvironmen
 describe("the environment of the proof on AWS", () => {
   test("is read with defaults for what may be left out", () => {
     expect(read()).toEqual({
-      mistakes: [],
+      problems: [],
       environment: {
         account: "111111111111",
         region: "eu-central-1",
@@ -43,10 +43,10 @@ describe("the environment of the proof on AWS", () => {
   });
 
   test("without anything is refused with every variable that is needed, and what to set", () => {
-    const { mistakes } = readEnvironment({});
-    expect(mistakes.map(({ key }) => key)).toEqual(Object.keys(complete));
-    for (const { problem, remedy, key } of mistakes) {
-      expect(problem).toBe("is not set");
+    const { problems } = readEnvironment({});
+    expect(problems.map(({ key }) => key)).toEqual(Object.keys(complete));
+    for (const { what, remedy, key } of problems) {
+      expect(what).toBe("is not set");
       expect(remedy).toContain(`export ${key}=`);
     }
   });
@@ -62,7 +62,7 @@ describe("the environment of the proof on AWS", () => {
     ["FLEET_AWS_ADMIN", "arn:aws:sts::111111111111:assumed-role/proof/session"],
     ["FLEET_AWS_OFFLINE", "yes"],
   ])("with %s=%s is refused, and nothing else in it", ([key, value]) => {
-    expect(read({ [key]: value }).mistakes.map((mistake) => mistake.key)).toEqual([key]);
+    expect(read({ [key]: value }).problems.map((problem) => problem.key)).toEqual([key]);
   });
 
   test("is described in docs/guides/aws-proof.md, variable by variable", () => {

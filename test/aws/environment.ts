@@ -1,4 +1,4 @@
-import { type Mistake, shown } from "../../lib/mistakes.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
 
 /** What the proof is told by environment variables; docs/guides/aws-proof.md describes each. */
 export interface Environment {
@@ -81,18 +81,18 @@ type Name = keyof typeof variables;
 /** The environment, or everything that is wrong with it. */
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>>,
-): { readonly environment: Environment; readonly mistakes: readonly [] } | { readonly mistakes: readonly Mistake[] } {
+): { readonly environment: Environment; readonly problems: readonly [] } | { readonly problems: readonly Problem[] } {
   const value = (name: Name): string | undefined => env[name]?.trim() || undefined;
-  const mistakes = (Object.entries(variables) as [Name, Variable][]).flatMap(([key, { required, form, allowed }]) => {
+  const problems = (Object.entries(variables) as [Name, Variable][]).flatMap(([key, { required, form, allowed }]) => {
     const got = value(key);
     if (got === undefined ? !required : form.test(got)) return [];
-    const problem = got === undefined ? "is not set" : "has another form";
-    return [{ key, problem, got: shown(got ?? ""), allowed, remedy: `export ${key}=…, see docs/guides/aws-proof.md` }];
+    const what = got === undefined ? "is not set" : "has another form";
+    return [{ key, what, got: shown(got ?? ""), allowed, remedy: `export ${key}=…, see docs/guides/aws-proof.md` }];
   });
-  if (mistakes.length > 0) return { mistakes };
+  if (problems.length > 0) return { problems };
   const text = (name: Name) => value(name) ?? "";
   return {
-    mistakes: [],
+    problems: [],
     environment: {
       account: text("FLEET_AWS_CONFIRM_ACCOUNT"),
       region: text("AWS_REGION"),

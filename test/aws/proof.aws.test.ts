@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, inject } from "vitest";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeFolder } from "../../lib/layout.ts";
-import { describeMistakes } from "../../lib/mistakes.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
+import { describeProblems } from "../../lib/problems.ts";
 import { APP, appliedOn, expectOrders, expectRole, greetingAt, infoBy, orders, ordersOf } from "../support/app.ts";
 import {
   type Cluster,
@@ -40,7 +40,7 @@ import {
   tryFleet,
   tryPulumi,
 } from "./session.ts";
-import { stackMistakes } from "./stack.ts";
+import { stackProblems } from "./stack.ts";
 import { proofSteps } from "./steps.ts";
 import { offeredVersions, outOfOrder, upgradedKinds } from "./upgrade.ts";
 
@@ -91,8 +91,8 @@ describe("preparation", () => {
   });
 
   step("the stack is the one that is meant, and can be removed without a trace", async () => {
-    const mistakes = stackMistakes(await stackOf(environment), environment);
-    if (mistakes.length > 0) throw new Error(describeMistakes(`the stack ${environment.stack}`, mistakes));
+    const problems = stackProblems(await stackOf(environment), environment);
+    if (problems.length > 0) throw new Error(describeProblems(`the stack ${environment.stack}`, problems));
   });
 
   step("the repositories get what fleet init begins with", async () => {

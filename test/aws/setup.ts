@@ -1,6 +1,6 @@
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { TestProject } from "vitest/node";
-import { describeMistakes } from "../../lib/mistakes.ts";
+import { describeProblems } from "../../lib/problems.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { confirmed, type Identity } from "./identity.ts";
 
@@ -14,7 +14,7 @@ declare module "vitest" {
 /** Refuses to begin unless the environment says everything, and names the account that the credentials are of. */
 export default async function setup(project: TestProject): Promise<void> {
   const read = readEnvironment(process.env);
-  if (!("environment" in read)) throw new Error(describeMistakes("the environment of npm run test:aws", read.mistakes));
+  if (!("environment" in read)) throw new Error(describeProblems("the environment of npm run test:aws", read.problems));
   const { environment } = read;
   const caller = await new STSClient({ region: environment.region }).send(new GetCallerIdentityCommand({}));
   const identity = confirmed(caller, environment);

@@ -1,11 +1,11 @@
 import type { Stack } from "../../cli/doctor/stack.ts";
-import { type Mistake, shown } from "../../lib/mistakes.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
 import type { Environment } from "./environment.ts";
 
 type Asked = Pick<Environment, "account" | "region" | "fleet" | "environment">;
 
 /** What keeps a stack from being made and removed again without a trace, and from being the one that was meant. */
-export function stackMistakes({ file, settings, region, accounts }: Stack, asked: Asked): Mistake[] {
+export function stackProblems({ file, settings, region, accounts }: Stack, asked: Asked): Problem[] {
   const scopes = (settings.sealingKeys ?? []).filter(({ active }) => active).map(({ scope }) => scope);
   const rules: readonly (readonly [key: string, got: unknown, holds: boolean, allowed: string, why: string])[] = [
     ["fleet", settings.fleet, settings.fleet === asked.fleet, asked.fleet, "is not FLEET_AWS_FLEET"],
@@ -49,8 +49,8 @@ export function stackMistakes({ file, settings, region, accounts }: Stack, asked
   ];
   return rules
     .filter(([, , holds]) => !holds)
-    .map(([key, got, , allowed, problem]) => ({
-      ...{ key, problem, got: shown(got), allowed },
+    .map(([key, got, , allowed, what]) => ({
+      ...{ key, what, got: shown(got), allowed },
       remedy: `correct ${file}, or the variable`,
     }));
 }

@@ -9,7 +9,7 @@ import { inNewProjects } from "./support/init.ts";
 const { base, at, make, refusal, stackFile } = inNewProjects("fleet-init-refusals-");
 
 describe("fleet init refuses", () => {
-  test("every mistake at once, by flag, and writes nothing", async () => {
+  test("every problem at once, by flag, and writes nothing", async () => {
     const message = await refusal({
       folder: join(at.project, "inside"),
       stack: "acme/pilot",
@@ -55,7 +55,7 @@ describe("fleet init refuses", () => {
       "--public-access-cidr",
     ];
     for (const flag of flags) expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
-    expect(message).toContain(`${flags.length} mistakes`);
+    expect(message).toContain(`${flags.length} problems`);
   });
 
   test("to commit as nobody, before anything is written", async () => {
@@ -81,7 +81,7 @@ describe("fleet init refuses", () => {
   test("a private endpoint in a VPC that does not exist yet, with or without networks to be connected, and tells both ways", async () => {
     for (const privateAccessCidrs of [[], ["10.30.0.0/16"]]) {
       const message = await refusal({ example: "prod", publicAccessCidrs: [], privateAccessCidrs });
-      expect(message).toMatch(/1 mistake\b/);
+      expect(message).toMatch(/1 problem\b/);
       expect(message).toMatch(/--public-access-cidr: is missing, and pulumi up would make the VPC/);
       for (const way of ["--vpc-id, --private-subnet-id and --private-access-cidr", "docs/guides/private-endpoints.md"])
         expect(message).toContain(way);
@@ -100,7 +100,7 @@ describe("fleet init refuses", () => {
     });
     for (const flag of ["--private-access-cidr", "--vpc-cidr", "--private-subnet-id", "--egress-cidr"])
       expect(message).toMatch(new RegExp(`^ +\\d+\\. ${flag}: `, "m"));
-    expect(message).toContain("4 mistakes");
+    expect(message).toContain("4 problems");
     expect(message).not.toContain("pulumi config set");
   });
 

@@ -95,7 +95,7 @@ describe("fleet new-cluster", () => {
       if (file.isFile()) expect(readFileSync(join(file.parentPath, file.name), "utf8")).not.toContain(privateHalf);
   });
 
-  test("tells every mistake at once, before the fleet is asked, and writes nothing", async () => {
+  test("tells every problem at once, before the fleet is asked, and writes nothing", async () => {
     const message = await refusal({
       name: "Blue",
       environment: "stage",
@@ -105,7 +105,7 @@ describe("fleet new-cluster", () => {
       admins: ["me"],
       publicAccessCidrs: ["9.9.9.9", "203.0.113.0/24", "0.0.0.0/0"],
     });
-    expect(message).toContain("9 mistakes in fleet new-cluster, nothing was changed:");
+    expect(message).toContain("9 problems in fleet new-cluster, nothing was changed:");
     expect(message).toContain("got:     Blue");
     expect(message).toContain(`allowed: ${spokeNameRule.allowed}`);
     expect(message).toMatch(/--environment: is not offered\n\s+got: {5}stage\n\s+allowed: dev, prod/);

@@ -126,7 +126,7 @@ describe("fleet onboard over HTTPS", () => {
   ])("refuses without the fleet's help a credential with a wrong %s: %j", async (key, access) => {
     const asked = () => Promise.reject(new Error("asked the fleet"));
     const refused = onboardApp(at.checkout, request, asked, access);
-    await expect(refused).rejects.toThrow(new RegExp(`1 mistake in fleet onboard.*\n  1\\. ${key}: `));
+    await expect(refused).rejects.toThrow(new RegExp(`1 problem in fleet onboard.*\n  1\\. ${key}: `));
     await expect(refused).rejects.not.toThrow(/t0ps3cret|PRIVATE KEY|two words/);
   });
 

@@ -82,7 +82,7 @@ describe("fleet onboard", () => {
   ])("refuses a wrong %s before anything is asked or written: %j", async (key, change) => {
     const asked = () => Promise.reject(new Error("asked the fleet"));
     await expect(onboardApp(at.checkout, { ...request, ...change }, asked)).rejects.toThrow(
-      new RegExp(`1 mistake in fleet onboard, nothing was changed:\n  1\\. ${key}: `),
+      new RegExp(`1 problem in fleet onboard, nothing was changed:\n  1\\. ${key}: `),
     );
     expect(existsSync(join(at.checkout, "clusters", "blue"))).toBe(false);
   });

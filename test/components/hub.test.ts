@@ -295,13 +295,13 @@ describe("alternatives by configuration", () => {
     expect(plain).toEqual([]);
   });
 
-  it("a mistake in the configuration ends the program before anything is registered", async () => {
+  it("a problem in the configuration ends the program before anything is registered", async () => {
     const run = runProgram("dev", {
       ...stackConfig("dev"),
       [own("vpcCidr")]: "10.0.0.1/16",
       [own("kubernetesVersion")]: "1.20",
     });
-    await expect(run).rejects.toThrow("2 mistakes in the configuration of stack dev, nothing was changed:");
+    await expect(run).rejects.toThrow("2 problems in the configuration of stack dev, nothing was changed:");
   });
 });
 

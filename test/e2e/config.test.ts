@@ -57,9 +57,9 @@ describe("bad config", () => {
       },
       [/privateSubnetCidrs/, /sealingKeys/, /gitKnownHosts/, /fleet/],
     ],
-  ])("%s: all are said at once, the exit code is 1 and nothing is created", async (_, values, mistakes) => {
+  ])("%s: all are said at once, the exit code is 1 and nothing is created", async (_, values, problems) => {
     const { code, output } = await upWith(values);
-    for (const mistake of mistakes) expect(output).toMatch(mistake);
+    for (const problem of problems) expect(output).toMatch(problem);
     expect(code).toBe(1);
     expect(await resources("dev")).toEqual([]);
   });

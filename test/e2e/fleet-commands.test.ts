@@ -95,12 +95,12 @@ describe("fleet new-cluster", () => {
     expect(existsSync(join(system, "spokes", "fleet", "coral"))).toBe(false);
   });
 
-  test("ends with exit code 2 and every mistake, and writes nothing", async () => {
+  test("ends with exit code 2 and every problem, and writes nothing", async () => {
     const system = await clone("gitops-system");
     const args = ["new-cluster", "Wrong", "--environment", "stage", "--tenant", "payments", "--repository", system];
     const { code, stderr } = await fleet(args);
     expect(code).toBe(2);
-    expect(stderr).toContain("2 mistakes in fleet new-cluster, nothing was changed:");
+    expect(stderr).toContain("2 problems in fleet new-cluster, nothing was changed:");
     expect(existsSync(join(system, "spokes", "fleet", "Wrong"))).toBe(false);
   });
 });

@@ -2,15 +2,15 @@ import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { describeConfigMistakes, readConfig, supportNotice } from "../../infra/config.ts";
+import { describeConfigProblems, readConfig, supportNotice } from "../../infra/config.ts";
 import { keys } from "../../infra/settings.ts";
 import { type ConfigText, committedConfig, defaultConfig, project, stackConfig } from "../support/program.ts";
 import { besideReserved, beyondLimit, refused, withinLimit } from "../support/public-networks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
-/** The mistakes that `changes` make in the dev stack; undefined removes a key. */
-function mistakes(
+/** The problems that `changes` make in the dev stack; undefined removes a key. */
+function problems(
   changes: Record<string, string | undefined>,
   options: { secrets?: string[]; region?: string | undefined } = { region: "us-east-1" },
 ) {
@@ -20,7 +20,7 @@ function mistakes(
     else values[own(key)] = value;
   }
   const isSecret = (key: string) => (options.secrets ?? []).map(own).includes(key);
-  return readConfig({ project, values, isSecret, region: options.region }).mistakes;
+  return readConfig({ project, values, isSecret, region: options.region }).problems;
 }
 
 const region = { region: "us-east-1" };
@@ -296,16 +296,16 @@ describe("the configuration", () => {
     (stack) => {
       const values = stackConfig(stack);
       if (stack === "local") values[own("gitKnownHosts")] = "[git.fleet.internal]:2222 ssh-ed25519 AAAA";
-      expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).mistakes).toEqual([]);
+      expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).problems).toEqual([]);
     },
   );
 
   it("of the sample for development refuses its network for documentation, and says how to find one's own", () => {
     const values = committedConfig("dev");
-    expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).mistakes).toEqual([
+    expect(readConfig({ project, values, isSecret: () => false, region: "us-east-1" }).problems).toEqual([
       {
         key: "endpointPublicAccessCidrs[0]",
-        problem: "names addresses that EKS refuses on a public endpoint, reserved for documentation (RFC 5737)",
+        what: "names addresses that EKS refuses on a public endpoint, reserved for documentation (RFC 5737)",
         got: "203.0.113.0/24",
         allowed: "networks of yours as the internet sees them",
         remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' "$(curl -s https://checkip.amazonaws.com)/32"`,
@@ -321,9 +321,9 @@ describe("the configuration", () => {
         privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
       };
       const keys = (cidrs: readonly string[]) =>
-        mistakes({ ...vpc, [key]: JSON.stringify(cidrs) })
-          .filter(({ problem }) => problem.startsWith("names addresses that EKS refuses"))
-          .map((mistake) => mistake.key);
+        problems({ ...vpc, [key]: JSON.stringify(cidrs) })
+          .filter(({ what }) => what.startsWith("names addresses that EKS refuses"))
+          .map((problem) => problem.key);
       expect(keys(refused)).toEqual(refused.map((_, index) => `${key}[${index}]`));
       expect(keys(besideReserved)).toEqual([]);
     },
@@ -334,7 +334,7 @@ describe("the configuration", () => {
       vpcId: "vpc-0123456789abcdef0",
       privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
     };
-    const [reserved] = mistakes({ ...vpc, egressCidrs: '["5.6.7.8/32","10.0.0.1/32"]' });
+    const [reserved] = problems({ ...vpc, egressCidrs: '["5.6.7.8/32","10.0.0.1/32"]' });
     expect(reserved).toMatchObject({
       key: "egressCidrs[1]",
       allowed: "public addresses from which the hub leaves its VPC, each as /32",
@@ -342,7 +342,7 @@ describe("the configuration", () => {
         /^pulumi config set --path 'egressCidrs\[1\]' "\$\(aws ec2 describe-nat-gateways --filter Name=vpc-id,Values=vpc-0123456789abcdef0 .*PublicIp'\)\/32"/,
       ),
     });
-    const [unreadable] = mistakes({ ...vpc, egressCidrs: '["10.0.0.0/33"]' });
+    const [unreadable] = problems({ ...vpc, egressCidrs: '["10.0.0.0/33"]' });
     expect(unreadable?.remedy).toMatch(
       /^pulumi config set --path 'egressCidrs\[0\]' "\$\(aws ec2 describe-nat-gateways /,
     );
@@ -354,23 +354,23 @@ describe("the configuration", () => {
       ...{ endpointPublicAccess: "false", endpointPrivateAccess: "true" },
       endpointPrivateAccessCidrs: '["10.20.0.0/16"]',
     };
-    expect(mistakes({ ...off, endpointPublicAccessCidrs: '["203.0.113.0/24"]' })).toEqual([]);
+    expect(problems({ ...off, endpointPublicAccessCidrs: '["203.0.113.0/24"]' })).toEqual([]);
     const vpc = {
       vpcId: "vpc-0123456789abcdef0",
       privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
     };
-    expect(mistakes({ ...off, ...vpc, egressCidrs: '["203.0.113.7/32"]' }).map(({ key }) => key)).toEqual([
+    expect(problems({ ...off, ...vpc, egressCidrs: '["203.0.113.7/32"]' }).map(({ key }) => key)).toEqual([
       "egressCidrs[0]",
     ]);
   });
 
   it.each(bad)("refuses %s", (_name, changes, key, message) => {
-    const found = mistakes(changes).filter((mistake) => mistake.key === key);
+    const found = problems(changes).filter((problem) => problem.key === key);
     expect(found).not.toEqual([]);
-    expect(found.map((mistake) => JSON.stringify(mistake)).join("\n")).toContain(message);
+    expect(found.map((problem) => JSON.stringify(problem)).join("\n")).toContain(message);
   });
 
-  it("reports every mistake at once: what was got, what is allowed, what to do", () => {
+  it("reports every problem at once: what was got, what is allowed, what to do", () => {
     const changes = {
       vpcCidr: "10.0.0.1/16",
       kubernetesVersion: "1.20",
@@ -379,7 +379,7 @@ describe("the configuration", () => {
       nodeDesired: "9",
       colour: "red",
     };
-    const found = mistakes(changes, { region: undefined });
+    const found = problems(changes, { region: undefined });
     expect(new Set(found.map(({ key }) => key))).toEqual(
       new Set([
         "vpcCidr",
@@ -391,8 +391,8 @@ describe("the configuration", () => {
         "aws:region",
       ]),
     );
-    const text = describeConfigMistakes(project, "dev", found);
-    expect(text).toContain(`${found.length} mistakes in the configuration of stack dev, nothing was changed:`);
+    const text = describeConfigProblems(project, "dev", found);
+    expect(text).toContain(`${found.length} problems in the configuration of stack dev, nothing was changed:`);
     expect(text).toContain(
       [
         "eks-gitops-fleet:kubernetesVersion: is not a supported Kubernetes version",
@@ -404,21 +404,21 @@ describe("the configuration", () => {
     expect(text.match(/do: {6}\S/g)).toHaveLength(found.length);
   });
 
-  it("a good change makes no mistake", () => {
+  it("a good change makes no problem", () => {
     expect(
-      mistakes({ gitopsSystemRepoUrl: ssh, gitKnownHosts: "[git.example]:2222,github.com ssh-ed25519 AAAA" }),
+      problems({ gitopsSystemRepoUrl: ssh, gitKnownHosts: "[git.example]:2222,github.com ssh-ed25519 AAAA" }),
     ).toEqual([]);
-    expect(mistakes({ gitKnownHosts: "|1|c2FsdA==|aGFzaA== ssh-ed25519 AAAA" })).toEqual([]);
+    expect(problems({ gitKnownHosts: "|1|c2FsdA==|aGFzaA== ssh-ed25519 AAAA" })).toEqual([]);
     const existing = {
       vpcId: "vpc-0123456789abcdef0",
       privateSubnetIds: '["subnet-0123456789abcdef0","subnet-0123456789abcdef1"]',
       egressCidrs: '["5.6.7.8/32"]',
     };
-    expect(mistakes(existing)).toEqual([]);
+    expect(problems(existing)).toEqual([]);
   });
 
-  it.each(withinLimit)("a public endpoint for $title makes no mistake", ({ cidrs }) => {
-    expect(mistakes({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
+  it.each(withinLimit)("a public endpoint for $title makes no problem", ({ cidrs }) => {
+    expect(problems({ endpointPublicAccessCidrs: JSON.stringify(cidrs) })).toEqual([]);
   });
 
   it("takes sealing keys of single clusters beside those of environments, for the longest name of a spoke too", () => {
@@ -427,16 +427,16 @@ describe("the configuration", () => {
       generation: "1",
       active: true,
     }));
-    expect(mistakes({ sealingKeys: JSON.stringify(keys) })).toEqual([]);
+    expect(problems({ sealingKeys: JSON.stringify(keys) })).toEqual([]);
   });
 
   it("a pool of exactly one spoke's network is large enough", () => {
-    expect(mistakes({ spokeCidrPool: "10.64.0.0/18" })).toEqual([]);
+    expect(problems({ spokeCidrPool: "10.64.0.0/18" })).toEqual([]);
   });
 
-  /** The mistakes of a stack with a GitHub App and repositories at a host, or at two. */
+  /** The problems of a stack with a GitHub App and repositories at a host, or at two. */
   const byApp = (host: string, more: Readonly<Record<string, string>> = {}, other = host) =>
-    mistakes(
+    problems(
       {
         gitopsSystemRepoUrl: `https://${host}/a.git`,
         gitopsWorkloadsRepoUrl: `https://${other}/b.git`,
@@ -474,23 +474,23 @@ describe("the configuration", () => {
     ["an elliptic key, which Flux can't read", ellipticKey],
     ["a key that lost its line breaks", rsaKey.replaceAll("\n", " ")],
   ])("refuses %s of a GitHub App, and does not show it", (_what, githubAppPrivateKey) => {
-    const found = mistakes({ githubAppPrivateKey }, { ...region, secrets: ["githubAppPrivateKey"] });
+    const found = problems({ githubAppPrivateKey }, { ...region, secrets: ["githubAppPrivateKey"] });
     expect(found).toMatchObject([{ key: "githubAppPrivateKey", got: "(not shown)" }]);
   });
 
   it("takes the certificates of a private authority, and nothing else, as such", () => {
     const [one = ""] = rootCertificates;
     for (const gitCaCertificate of ["", one, `${one}\n${rootCertificates[1]}\n`])
-      expect(mistakes({ gitCaCertificate })).toEqual([]);
+      expect(problems({ gitCaCertificate })).toEqual([]);
     const cut = one.slice(0, -30);
     for (const gitCaCertificate of ["ca.crt", rsaKey, one.replace("MII", "AAA"), `${one}\n${rsaKey}`, `${one}\n${cut}`])
-      expect(mistakes({ gitCaCertificate })).toMatchObject([{ key: "gitCaCertificate" }]);
-    expect(mistakes({ gitCaCertificate: `# Our authority\n${one}` })).toEqual([]);
+      expect(problems({ gitCaCertificate })).toMatchObject([{ key: "gitCaCertificate" }]);
+    expect(problems({ gitCaCertificate: `# Our authority\n${one}` })).toEqual([]);
   });
 
   it("says how to set what begins with dashes, or has many lines, by a command that does it", () => {
     const remedies = (changes: Record<string, string>, secrets: string[] = []) =>
-      mistakes(changes, { ...region, secrets }).map(({ remedy }) => remedy);
+      problems(changes, { ...region, secrets }).map(({ remedy }) => remedy);
     // Without -- Pulumi takes the first line for a flag: "bad flag syntax: -----BEGIN".
     expect(remedies({ gitCaCertificate: "ca.crt" })).toEqual(['pulumi config set gitCaCertificate -- "$(cat ca.crt)"']);
     const key = "pulumi config set --secret githubAppPrivateKey < app.private-key.pem";
@@ -501,12 +501,12 @@ describe("the configuration", () => {
   });
 
   it("says how to keep the value of a key that has another name now", () => {
-    const found = mistakes({ packagePullSecret: '{"auths":{}}' });
-    expect(found).toMatchObject([{ key: own("packagePullSecret"), problem: "is called pullSecret now" }]);
+    const found = problems({ packagePullSecret: '{"auths":{}}' });
+    expect(found).toMatchObject([{ key: own("packagePullSecret"), what: "is called pullSecret now" }]);
     expect(found[0]?.remedy).toBe(
       "pulumi config get packagePullSecret | pulumi config set --secret pullSecret, then pulumi config rm packagePullSecret",
     );
-    expect(mistakes({ constructor: "x" }).map(({ remedy }) => remedy)).toEqual(["pulumi config rm constructor"]);
+    expect(problems({ constructor: "x" }).map(({ remedy }) => remedy)).toEqual(["pulumi config rm constructor"]);
   });
 
   it("asks for a credential with each method, and refuses one in plain text without showing it", () => {
@@ -514,18 +514,18 @@ describe("the configuration", () => {
       gitopsSystemRepoUrl: "https://git.example/a.git",
       gitopsWorkloadsRepoUrl: "https://git.example/b.git",
     };
-    expect(mistakes({ ...urls, gitAuthentication: "token" }).map(({ key }) => key)).toEqual(["gitToken"]);
-    expect(mistakes({ ...urls, gitAuthentication: "github-app" }).map(({ key }) => key)).toEqual([
+    expect(problems({ ...urls, gitAuthentication: "token" }).map(({ key }) => key)).toEqual(["gitToken"]);
+    expect(problems({ ...urls, gitAuthentication: "github-app" }).map(({ key }) => key)).toEqual([
       "githubAppId",
       "githubAppInstallationId",
       "githubAppPrivateKey",
       "githubAppBaseUrl",
     ]);
-    const plain = mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" });
-    expect(plain).toMatchObject([{ key: "gitToken", problem: "is a secret and stands in plain text" }]);
+    const plain = problems({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" });
+    expect(plain).toMatchObject([{ key: "gitToken", what: "is a secret and stands in plain text" }]);
     expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
     expect(
-      mistakes({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" }, { ...region, secrets: ["gitToken"] }),
+      problems({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" }, { ...region, secrets: ["gitToken"] }),
     ).toEqual([]);
   });
 
@@ -536,7 +536,7 @@ describe("the configuration", () => {
     ["without a password", '{"auths":{"ghcr.io":{"username":"t0ps3cret"}}}'],
     ["with an auth that is no user and password", '{"auths":{"ghcr.io":{"auth":"t0ps3cret"}}}'],
   ] as const)("refuses a pull secret %s, and does not show it", ([, pullSecret]) => {
-    const found = mistakes({ pullSecret }, { ...region, secrets: ["pullSecret"] });
+    const found = problems({ pullSecret }, { ...region, secrets: ["pullSecret"] });
     expect(found).toMatchObject([{ key: "pullSecret", got: "(not shown)" }]);
     expect(JSON.stringify(found)).not.toContain("t0ps3cret");
   });
@@ -545,13 +545,13 @@ describe("the configuration", () => {
     '{"auths":{"ghcr.io":{"username":"fleet","password":"t0ps3cret"}}}',
     `{"auths":{"ghcr.io":{"auth":"${Buffer.from("fleet:t0ps3cret").toString("base64")}"}}}`,
   ])("takes a pull secret as docker and kubectl write it", (pullSecret) => {
-    expect(mistakes({ pullSecret }, { ...region, secrets: ["pullSecret"] })).toEqual([]);
-    expect(mistakes({ pullSecret })).toMatchObject([{ problem: "is a secret and stands in plain text" }]);
+    expect(problems({ pullSecret }, { ...region, secrets: ["pullSecret"] })).toEqual([]);
+    expect(problems({ pullSecret })).toMatchObject([{ what: "is a secret and stands in plain text" }]);
   });
 
   const withPullSecret = (registries: readonly string[], changes: Record<string, string> = {}) => {
     const auths = Object.fromEntries(registries.map((name) => [name, { username: "fleet", password: "t0ps3cret" }]));
-    return mistakes({ ...changes, pullSecret: JSON.stringify({ auths }) }, { ...region, secrets: ["pullSecret"] });
+    return problems({ ...changes, pullSecret: JSON.stringify({ auths }) }, { ...region, secrets: ["pullSecret"] });
   };
   const mirrored = {
     imagesRegistry: "registry.example.com/mirror",
@@ -566,7 +566,7 @@ describe("the configuration", () => {
     "public.ecr.aws",
   ])("refuses a pull secret for %s, whose password ends after twelve hours", (registry) => {
     const found = withPullSecret(["ghcr.io", registry], { imagesRegistry: registry.startsWith("1") ? registry : "" });
-    expect(found).toMatchObject([{ key: "pullSecret", problem: expect.stringContaining("twelve hours") }]);
+    expect(found).toMatchObject([{ key: "pullSecret", what: expect.stringContaining("twelve hours") }]);
     expect(found[0]?.remedy).toContain(registry.replace("https://", ""));
     expect(JSON.stringify(found)).not.toContain("t0ps3cret");
   });
@@ -594,7 +594,7 @@ describe("the configuration", () => {
     expect(found).toMatchObject([
       {
         key: "pullSecret",
-        problem: "names no registry that images or packages come from",
+        what: "names no registry that images or packages come from",
         got: `auths for ${registry}`,
         allowed: expect.stringContaining(Object.values(mirrored).join(", ")),
       },
@@ -626,16 +626,16 @@ describe("the configuration", () => {
     { packagesRegistry: "registry.example.com/mirror" },
     { chartsRegistry: "oci://public.ecr.aws/example" },
   ])("takes the mirror %j", (changes) => {
-    expect(mistakes(changes)).toEqual([]);
+    expect(problems(changes)).toEqual([]);
   });
 
   it("gives a credential to a chart mirror only, and to upstream's repositories none", () => {
     const credential = { chartsUsername: "fleet", chartsPassword: "t0ps3cret" };
     const options = { ...region, secrets: ["chartsPassword"] };
-    expect(mistakes({ ...credential, chartsRegistry: "https://charts.example.com" }, options)).toEqual([]);
-    expect(mistakes(credential, options)).toMatchObject([{ key: "chartsRegistry" }]);
-    const plain = mistakes({ ...credential, chartsRegistry: "https://charts.example.com" });
-    expect(plain).toMatchObject([{ key: "chartsPassword", problem: "is a secret and stands in plain text" }]);
+    expect(problems({ ...credential, chartsRegistry: "https://charts.example.com" }, options)).toEqual([]);
+    expect(problems(credential, options)).toMatchObject([{ key: "chartsRegistry" }]);
+    const plain = problems({ ...credential, chartsRegistry: "https://charts.example.com" });
+    expect(plain).toMatchObject([{ key: "chartsPassword", what: "is a secret and stands in plain text" }]);
     expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
   });
 

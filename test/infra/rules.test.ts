@@ -167,15 +167,15 @@ describe("the rules blame", () => {
   });
 
   it("two active generations by name", () => {
-    const [mistake] = inDev({
+    const [problem] = inDev({
       sealingKeys: [sealed("dev", "1", true), sealed("dev", "2", true), sealed("dev", "3", false)],
     });
-    expect(mistake?.got).toBe("active: 1, 2");
+    expect(problem?.got).toBe("active: 1, 2");
   });
 
   it("only the types of another processor", () => {
-    const [mistake] = inDev({ nodeInstanceTypes: ["m7g.large", "m6i.large"] });
-    expect(mistake?.got).toContain("m6i.large");
-    expect(mistake?.got).not.toContain("m7g.large");
+    const [problem] = inDev({ nodeInstanceTypes: ["m7g.large", "m6i.large"] });
+    expect(problem?.got).toContain("m6i.large");
+    expect(problem?.got).not.toContain("m7g.large");
   });
 });

@@ -52,7 +52,7 @@ describe("fleet doctor, configuration", () => {
     ]);
   });
 
-  test("lists every mistake with what to do, and still tells what can be read", async () => {
+  test("lists every problem with what to do, and still tells what can be read", async () => {
     const { stack, findings } = await changed({
       "eks-gitops-fleet:zones": 7,
       "eks-gitops-fleet:gitKnownHosts": "",

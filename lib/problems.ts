@@ -1,19 +1,19 @@
-/** One mistake in what a person wrote: what is wrong, what was got, what is allowed, what to do. */
-export interface Mistake {
+/** One problem in what a person wrote: what is wrong, what was got, what is allowed, what to do. */
+export interface Problem {
   /** The config key, flag or argument. */
   readonly key: string;
-  readonly problem: string;
+  readonly what: string;
   readonly got: string;
   readonly allowed: string;
   readonly remedy: string;
 }
 
-/** All mistakes as one text for a person; `where` they are, such as `the configuration of stack dev`. */
-export function describeMistakes(where: string, mistakes: readonly Mistake[]): string {
-  const count = mistakes.length === 1 ? "1 mistake" : `${mistakes.length} mistakes`;
-  const blocks = mistakes.map(({ key, problem, got, allowed, remedy }, index) =>
+/** All problems as one text for a person; `where` they are, such as `the configuration of stack dev`. */
+export function describeProblems(where: string, problems: readonly Problem[]): string {
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  const blocks = problems.map(({ key, what, got, allowed, remedy }, index) =>
     [
-      `  ${index + 1}. ${key}: ${problem}`,
+      `  ${index + 1}. ${key}: ${what}`,
       `       got:     ${got}`,
       `       allowed: ${allowed}`,
       `       do:      ${remedy}`,
@@ -22,7 +22,7 @@ export function describeMistakes(where: string, mistakes: readonly Mistake[]): s
   return [`${count} in ${where}, nothing was changed:`, ...blocks].join("\n");
 }
 
-/** A value as it is shown in a mistake: short, on one line, without what may be a credential in a URL. */
+/** A value as it is shown in a problem: short, on one line, without what may be a credential in a URL. */
 export function shown(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   if (text === undefined || text === "") return "(empty)";

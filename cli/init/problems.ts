@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { relative, sep } from "node:path";
 import type { Readable } from "../../infra/settings.ts";
-import { type Mistake, shown } from "../../lib/mistakes.ts";
-import { forms, ownBoundaryMistakes } from "../deployer-policy.ts";
-import { fleetNameMistakes } from "../fleet-folders.ts";
-import { choiceMistakes, readOffer } from "../spoke-rules.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { forms, ownBoundaryProblems } from "../deployer-policy.ts";
+import { fleetNameProblems } from "../fleet-folders.ts";
+import { choiceProblems, readOffer } from "../spoke-rules.ts";
 import { judge, type Project } from "../stack-config.ts";
-import { textMistakes } from "../usage.ts";
+import { textProblems } from "../usage.ts";
 import { contentFolder } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 import { examplesOf, stackConfig } from "./stack.ts";
@@ -67,26 +67,26 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   },
 };
 
-/** Secrets, which pulumi config set --secret writes once the stack has its key: a later step, and no mistake now. */
+/** Secrets, which pulumi config set --secret writes once the stack has its key: a later step, and no problem now. */
 const laterKeys = ["gitToken", "githubAppPrivateKey"];
 
 /** A flag that the command can't do without. */
-const missing = (flag: string, allowed: string): Mistake => ({
+const missing = (flag: string, allowed: string): Problem => ({
   key: flag,
-  problem: "is missing",
+  what: "is missing",
   got: "(nothing)",
   allowed,
   remedy: `give ${flag}`,
 });
 
 /** A flag that is not given, or whose value has another form. */
-function formMistakes(flag: string, value: string, allowed: string, accepts: (value: string) => boolean): Mistake[] {
+function formProblems(flag: string, value: string, allowed: string, accepts: (value: string) => boolean): Problem[] {
   if (value === "") return [missing(flag, allowed)];
   if (accepts(value)) return [];
-  return [{ key: flag, problem: "has another form", got: shown(value), allowed, remedy: `give another ${flag}` }];
+  return [{ key: flag, what: "has another form", got: shown(value), allowed, remedy: `give another ${flag}` }];
 }
 
-function folderMistakes(root: string, folder: string): Mistake[] {
+function folderProblems(root: string, folder: string): Problem[] {
   const key = "<folder>";
   const way = relative(root, folder);
   const inside = way === "" || !(way === ".." || way.startsWith(`..${sep}`));
@@ -94,7 +94,7 @@ function folderMistakes(root: string, folder: string): Mistake[] {
     return [
       {
         key,
-        problem: "lies in this project's checkout",
+        what: "lies in this project's checkout",
         got: folder,
         allowed: "a folder beside it: each repository in it is one of its own",
         remedy: "choose another folder, such as ../fleet",
@@ -104,7 +104,7 @@ function folderMistakes(root: string, folder: string): Mistake[] {
   return [
     {
       key,
-      problem: "is not a folder",
+      what: "is not a folder",
       got: folder,
       allowed: "a folder, or a path at which nothing is",
       remedy: "choose another path",
@@ -113,14 +113,13 @@ function folderMistakes(root: string, folder: string): Mistake[] {
 }
 
 /** Repositories of applications lie beside gitops-workloads; what else is allowed is said in parameters.yaml of gitops-system. */
-function sampleMistakes({ sampleAppUrl, workloadsUrl }: InitRequest): Mistake[] {
+function sampleProblems({ sampleAppUrl, workloadsUrl }: InitRequest): Problem[] {
   const beside = workloadsUrl.slice(0, workloadsUrl.lastIndexOf("/") + 1);
   if (sampleAppUrl === undefined || sampleAppUrl.slice(0, sampleAppUrl.lastIndexOf("/") + 1) === beside) return [];
   return [
     {
       key: "--sample-app-url",
-      problem:
-        "is not beside gitops-workloads, so the spokes' admission policies would refuse it (platform/policies/parameters.yaml)",
+      what: "is not beside gitops-workloads, so the spokes' admission policies would refuse it (platform/policies/parameters.yaml)",
       got: shown(sampleAppUrl),
       allowed: `a repository of the same organization or group: ${beside || "<workloads-url>"}payment-app-manifests.git`,
       remedy: "choose a repository there; others can be allowed in parameters.yaml later",
@@ -129,12 +128,12 @@ function sampleMistakes({ sampleAppUrl, workloadsUrl }: InitRequest): Mistake[] 
 }
 
 /** A VPC is either made, by its network, or there. */
-function networkMistakes({ vpcCidr, vpcId }: InitRequest): Mistake[] {
+function networkProblems({ vpcCidr, vpcId }: InitRequest): Problem[] {
   if (vpcCidr === undefined || !vpcId) return [];
   return [
     {
       key: "--vpc-cidr",
-      problem: "is the network of a VPC that the stack makes, and --vpc-id names one that exists",
+      what: "is the network of a VPC that the stack makes, and --vpc-id names one that exists",
       got: shown(vpcCidr),
       allowed: "one of the two",
       remedy: "leave out --vpc-cidr or --vpc-id",
@@ -143,7 +142,7 @@ function networkMistakes({ vpcCidr, vpcId }: InitRequest): Mistake[] {
 }
 
 /** A hub without a public endpoint comes up only where there is a way to it before it is there: the runner's network in a VPC that exists. */
-function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPublicAccess }: Readable): Mistake[] {
+function wayProblems({ privateAccessCidrs, vpcId }: InitRequest, { endpointPublicAccess }: Readable): Problem[] {
   if (endpointPublicAccess !== false) return [];
   const allowed =
     "the public address that you come from; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
@@ -153,8 +152,7 @@ function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
     return [
       {
         key: "--public-access-cidr",
-        problem:
-          "is missing, and pulumi up would make the VPC: nothing is connected to it yet, so nothing would reach the hub",
+        what: "is missing, and pulumi up would make the VPC: nothing is connected to it yet, so nothing would reach the hub",
         got: `--private-access-cidr ${got}, and no --vpc-id`,
         allowed,
         remedy,
@@ -164,7 +162,7 @@ function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   return [
     {
       key: "--private-access-cidr",
-      problem: "is missing: the hub's private endpoint would admit its own nodes only",
+      what: "is missing: the hub's private endpoint would admit its own nodes only",
       got,
       allowed: "the network of the machine that runs pulumi up, in that VPC or connected to it",
       remedy,
@@ -172,55 +170,55 @@ function wayMistakes({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   ];
 }
 
-/** Mistakes in what the flags ask of AWS and of this project, before anything of the stack is judged. */
-async function ownMistakes(root: string, request: InitRequest, examples: readonly string[]): Promise<Mistake[]> {
+/** Problems in what the flags ask of AWS and of this project, before anything of the stack is judged. */
+async function ownProblems(root: string, request: InitRequest, examples: readonly string[]): Promise<Problem[]> {
   const { account, boundary, environment, example, fleet, region, spokeEnvironments, stack } = request;
   const { environments } = await readOffer(contentFolder(root, "gitops-system"));
   const isForm = (form: (typeof forms)[keyof typeof forms]) => (value: string) => form.parse(value) !== undefined;
   return [
-    ...folderMistakes(root, request.folder),
+    ...folderProblems(root, request.folder),
     // Pulumi's rule for names of stacks (pkg/backend/httpstate, "validateStackName").
-    ...formMistakes("--stack", stack, "up to 100 letters, digits, hyphens, underscores and dots", (value) =>
+    ...formProblems("--stack", stack, "up to 100 letters, digits, hyphens, underscores and dots", (value) =>
       /^[A-Za-z0-9_.-]{1,100}$/.test(value),
     ),
     ...(fleet === ""
       ? [missing("--fleet", "the fleet's name, the prefix of its names in AWS")]
-      : fleetNameMistakes(fleet).map((mistake) => ({ ...mistake, key: "--fleet" }))),
+      : fleetNameProblems(fleet).map((problem) => ({ ...problem, key: "--fleet" }))),
     ...(environment === ""
       ? [missing("--environment", environments.join(", "))]
-      : textMistakes({ "--environment": environment })),
+      : textProblems({ "--environment": environment })),
     ...spokeEnvironments.flatMap((name) =>
       name === ""
         ? []
-        : choiceMistakes(
+        : choiceProblems(
             "--spoke-environment",
             name,
             environments,
             "choose one of those that gitops-system has; it is --environment when it is not given",
           ),
     ),
-    ...formMistakes("--account", account, forms.account.allowed, isForm(forms.account)),
-    ...formMistakes("--region", region, forms.region.allowed, isForm(forms.region)),
-    ...choiceMistakes("--example", example, examples, "choose one"),
-    ...ownBoundaryMistakes({ fleet, boundary }).map((mistake) => ({ ...mistake, key: "--boundary" })),
-    ...sampleMistakes(request),
-    ...networkMistakes(request),
+    ...formProblems("--account", account, forms.account.allowed, isForm(forms.account)),
+    ...formProblems("--region", region, forms.region.allowed, isForm(forms.region)),
+    ...choiceProblems("--example", example, examples, "choose one"),
+    ...ownBoundaryProblems({ fleet, boundary }).map((problem) => ({ ...problem, key: "--boundary" })),
+    ...sampleProblems(request),
+    ...networkProblems(request),
   ];
 }
 
 /** Everything that is wrong with a request: the flags, and by the program's own rules the configuration that they make. */
-export async function mistakesOf(root: string, request: InitRequest, project: Project): Promise<Mistake[]> {
+export async function problemsOf(root: string, request: InitRequest, project: Project): Promise<Problem[]> {
   const examples = examplesOf(project);
-  const own = await ownMistakes(root, request, examples);
+  const own = await ownProblems(root, request, examples);
   // Under a name that is no example's, the rest is judged all the same.
   const example = examples.find((name) => name === request.example) ?? examples[0];
   if (example === undefined) return own;
-  const { mistakes, settings } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
-  const way = wayMistakes(request, settings);
+  const { problems, settings } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
+  const way = wayProblems(request, settings);
   const known = new Set([...own, ...way].map(({ key }) => key));
-  // The program's rule over connected networks says less than the mistake in the way that was chosen.
+  // The program's rule over connected networks says less than the problem in the way that was chosen.
   if (way.length > 0 && request.privateAccessCidrs.length === 0) known.add("--private-access-cidr");
-  const judged = mistakes
+  const judged = problems
     .filter(({ key }) => !laterKeys.includes(key))
     .map(({ key, remedy, ...rest }) => {
       const ofKey = flags[key.replace(/\[.*$/, "")];
