@@ -1,5 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
+import { adminAccessPolicy, apiIngress } from "../lib/eks-baseline.ts";
 import type { Tags } from "../lib/labels.ts";
 import { lengthSafe } from "../lib/names.ts";
 import { userError } from "./user-error.ts";
@@ -25,10 +26,7 @@ export function requireReachable(isPublic: boolean, publicCidrs: readonly string
     );
 }
 
-/**
- * Lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the endpoint's
- * interfaces, admits its own members only (EKS User Guide, "Cluster API server endpoint").
- */
+/** Lets a connected network in to the private endpoint. */
 export function admitNetwork(
   { component, id, tags }: AccessibleCluster,
   securityGroupId: pulumi.Output<string>,
@@ -38,11 +36,7 @@ export function admitNetwork(
     `${id}-api-from-${cidr.replaceAll(/[./]/g, "-")}`,
     {
       securityGroupId,
-      description: "Kubernetes API from a connected network",
-      ipProtocol: "tcp",
-      fromPort: 443,
-      toPort: 443,
-      cidrIpv4: cidr,
+      ...apiIngress(cidr),
       tags,
     },
     { parent: component, protect: false },
@@ -66,7 +60,7 @@ export function makeAdministrator(
     {
       clusterName,
       principalArn: entry.principalArn,
-      policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy`,
+      policyArn: pulumi.interpolate`arn:${partition}:eks::aws:cluster-access-policy/${adminAccessPolicy}`,
       accessScope: { type: "cluster" },
     },
     { ...opts, dependsOn: [entry] },

@@ -2,9 +2,15 @@ import * as aws from "@pulumi/aws";
 import * as eks from "@pulumi/eks";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { auditLogTypes, type ControlPlaneLogType } from "../lib/control-plane-logs.ts";
+import {
+  auditLogTypes,
+  authenticationMode,
+  type ControlPlaneLogType,
+  controlPlaneTrust,
+  upgradePolicy,
+} from "../lib/eks-baseline.ts";
 import { managedPolicies } from "../lib/iam/deployer.ts";
-import { serviceTrust } from "../lib/iam/trust.ts";
+import { stsAudience } from "../lib/iam/trust.ts";
 import { kubeconfig, withProfile } from "../lib/kubeconfig.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
@@ -153,7 +159,7 @@ export class HubCluster extends pulumi.ComponentResource {
       {
         roleName: names.clusterRole,
         description: `Control plane of ${clusterName}`,
-        trust: serviceTrust("eks.amazonaws.com", ["sts:AssumeRole", "sts:TagSession"]),
+        trust: controlPlaneTrust,
         managedPolicies: managedPolicies.cluster,
         permissionsBoundary: args.permissionsBoundary,
         tags,
@@ -171,7 +177,7 @@ export class HubCluster extends pulumi.ComponentResource {
       {
         name: clusterName,
         version,
-        authenticationMode: eks.AuthenticationMode.Api,
+        authenticationMode,
         serviceRole: role.role,
         vpcId: network.vpcId,
         publicSubnetIds: network.publicSubnetIds,
@@ -187,8 +193,7 @@ export class HubCluster extends pulumi.ComponentResource {
         skipDefaultNodeGroup: true,
         skipDefaultSecurityGroups: true,
         deletionProtection: args.deletionProtection ?? false,
-        // Extended support costs six times as much and starts by itself; a fleet follows the versions.
-        upgradePolicy: { supportType: "STANDARD" },
+        upgradePolicy,
         kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy") },
         vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni"), enableNetworkPolicy: true },
         // CoreDNS needs nodes: it comes with them (HubNodes).
@@ -208,7 +213,7 @@ export class HubCluster extends pulumi.ComponentResource {
     const oidcProvider = new aws.iam.OpenIdConnectProvider(
       `${name}-oidcProvider`,
       // Without thumbprints, which IAM looks up itself; @pulumi/eks would ask the issuer for one, in previews too, and set no tags.
-      { clientIdLists: ["sts.amazonaws.com"], url: this.cluster.oidcProviderUrl, tags },
+      { clientIdLists: [stsAudience], url: this.cluster.oidcProviderUrl, tags },
       // Fleets made before this have it below the cluster.
       { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );

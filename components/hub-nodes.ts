@@ -1,8 +1,8 @@
 import * as aws from "@pulumi/aws";
 import * as eks from "@pulumi/eks";
 import * as pulumi from "@pulumi/pulumi";
+import { addonConflicts, nodeTemplate, nodeTrust } from "../lib/eks-baseline.ts";
 import { managedPolicies } from "../lib/iam/deployer.ts";
-import { serviceTrust } from "../lib/iam/trust.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
 import { nodeGroupName as digestedName, type FixedNodeFields, sameFixedFields } from "../lib/node-groups.ts";
@@ -92,7 +92,7 @@ export class HubNodes extends pulumi.ComponentResource {
       {
         roleName: names.nodeRole,
         description: `Nodes of ${nodeGroupName}`,
-        trust: serviceTrust("ec2.amazonaws.com"),
+        trust: nodeTrust,
         managedPolicies: managedPolicies.node,
         permissionsBoundary: args.permissionsBoundary,
         tags,
@@ -103,16 +103,7 @@ export class HubNodes extends pulumi.ComponentResource {
       `${name}-template`,
       {
         name: nodeGroupName,
-        updateDefaultVersion: true,
-        blockDeviceMappings: [
-          // The root device of Amazon Linux 2023.
-          {
-            deviceName: "/dev/xvda",
-            ebs: { volumeSize: diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
-          },
-        ],
-        // One hop: pods that don't use the host's network can't take the node's role from the metadata service.
-        metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+        ...nodeTemplate(diskSize),
         tagSpecifications: ["instance", "volume"].map((resourceType) => ({
           resourceType,
           tags: { ...tags, Name: nodeGroupName },
@@ -147,8 +138,7 @@ export class HubNodes extends pulumi.ComponentResource {
         clusterName: cluster.name,
         addonName: "coredns",
         addonVersion: cluster.addonVersion("coredns"),
-        resolveConflictsOnCreate: "OVERWRITE",
-        resolveConflictsOnUpdate: "OVERWRITE",
+        ...addonConflicts,
         tags,
       },
       { parent: this, dependsOn: [group] },

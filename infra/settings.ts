@@ -1,6 +1,6 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
-import { controlPlaneLogTypes } from "../lib/control-plane-logs.ts";
+import { controlPlaneLogTypes } from "../lib/eks-baseline.ts";
 import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";

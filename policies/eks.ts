@@ -1,6 +1,6 @@
 /** EKS clusters and their node groups. */
 import { kubernetesVersions } from "../components/versions.ts";
-import { auditLogTypes } from "../lib/control-plane-logs.ts";
+import { auditLogTypes } from "../lib/eks-baseline.ts";
 import { reserved, tooMany, tooWide, widths } from "./lib/cidr.ts";
 import { each, resourceRule, strings } from "./lib/rule.ts";
 import { environmentOf } from "./lib/tags.ts";

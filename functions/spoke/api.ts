@@ -1,4 +1,4 @@
-import type { ControlPlaneLogType } from "../../lib/control-plane-logs.ts";
+import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 

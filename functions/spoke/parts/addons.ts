@@ -1,3 +1,4 @@
+import { addonConflicts } from "../../../lib/eks-baseline.ts";
 import { type EksAddon, eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
 import { anyNodes } from "../node-groups.ts";
@@ -23,8 +24,7 @@ function addon(context: Context, name: EksAddon): void {
       clusterName: names.cluster,
       addonName: name,
       ...(version === undefined ? {} : { addonVersion: version }),
-      resolveConflictsOnCreate: "OVERWRITE",
-      resolveConflictsOnUpdate: "OVERWRITE",
+      ...addonConflicts,
       ...configuration(context, name),
       ...role,
       tags: tags(),

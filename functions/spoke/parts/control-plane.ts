@@ -1,5 +1,5 @@
+import { apiIngress, authenticationMode, controlPlaneTrust, upgradePolicy } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
-import { serviceTrust } from "../../../lib/iam/trust.ts";
 import type { Context } from "../context.ts";
 import { subnetIds } from "./network.ts";
 import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
@@ -10,7 +10,7 @@ function clusterRole({ names }: Context): RoleArgs {
     key: "cluster",
     roleName: names.clusterRole,
     description: `Control plane of ${names.cluster}`,
-    trust: serviceTrust("eks.amazonaws.com", ["sts:AssumeRole", "sts:TagSession"]),
+    trust: controlPlaneTrust,
     managedPolicies: managedPolicies.cluster,
   };
 }
@@ -62,13 +62,12 @@ export function composeControlPlane(context: Context): void {
       region,
       version: known.kubernetesVersion,
       roleArn: known.roleArn,
-      accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
+      accessConfig: { authenticationMode, bootstrapClusterCreatorAdminPermissions: false },
       bootstrapSelfManagedAddons: false,
       deletionProtection,
       enabledClusterLogTypes: logTypes,
       encryptionConfig: { provider: { keyArn: known.keyArn }, resources: ["secrets"] },
-      // Extended support costs six times as much and starts by itself; a fleet follows the versions.
-      upgradePolicy: { supportType: "STANDARD" },
+      upgradePolicy,
       vpcConfig: {
         subnetIds: [...known.publicSubnets, ...known.privateSubnets],
         endpointPrivateAccess: true,
@@ -81,10 +80,7 @@ export function composeControlPlane(context: Context): void {
   composeApiRules(context);
 }
 
-/**
- * Lets connected networks in to the private endpoint: the cluster's own security group, which EKS makes, admits its members only
- * (EKS User Guide, "Cluster API server endpoint").
- */
+/** Lets connected networks in to the private endpoint. */
 function composeApiRules({ composer, observed, plan, spoke, tags }: Context): void {
   const facts = { securityGroupId: observed.text("cluster", "vpcConfig", "clusterSecurityGroupId") };
   for (const cidr of plan.privateAccessCidrs)
@@ -97,8 +93,7 @@ function composeApiRules({ composer, observed, plan, spoke, tags }: Context): vo
         forProvider: {
           region: spoke.spec.region,
           securityGroupId,
-          description: "Kubernetes API from a connected network",
-          ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4: cidr },
+          ...apiIngress(cidr),
           tags: tags(),
         },
       }),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
 import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
@@ -133,7 +134,7 @@ function access(context: Context, principal: Principal): void {
       region,
       clusterName: names.cluster,
       principalArn,
-      policyArn: arns(scope).accessPolicy("AmazonEKSClusterAdminPolicy"),
+      policyArn: arns(scope).accessPolicy(adminAccessPolicy),
       accessScope: { type: "cluster" },
     },
   }));

@@ -1,5 +1,5 @@
+import { nodeTemplate, nodeTrust } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
-import { serviceTrust } from "../../../lib/iam/trust.ts";
 import { eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
 import { at } from "../kube.ts";
@@ -16,7 +16,7 @@ function nodeRole({ names }: Context): RoleArgs {
     key: "node",
     roleName: names.nodeRole,
     description: `Nodes of ${names.cluster}`,
-    trust: serviceTrust("ec2.amazonaws.com"),
+    trust: nodeTrust,
     managedPolicies: managedPolicies.node,
   };
 }
@@ -27,16 +27,7 @@ function launchTemplate({ composer, names, spoke, tags }: Context): void {
     forProvider: {
       region,
       name: names.nodeGroup,
-      updateDefaultVersion: true,
-      blockDeviceMappings: [
-        // The root device of Amazon Linux 2023.
-        {
-          deviceName: "/dev/xvda",
-          ebs: { volumeSize: nodes.diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
-        },
-      ],
-      // One hop: pods that don't use the host's network can't take the node's role from the metadata service.
-      metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+      ...nodeTemplate(nodes.diskSize),
       // The boundary of the node's role knows its resources by these tags.
       tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
         resourceType,

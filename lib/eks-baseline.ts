@@ -1,0 +1,62 @@
+import { serviceTrust } from "./iam/trust.ts";
+
+/**
+ * What every EKS cluster of the fleet has, the hub that Pulumi makes and the spokes that Crossplane makes. Both providers know the
+ * fields by these names, which are those of the EKS and EC2 APIs.
+ */
+
+/** Logs that an EKS control plane can write to CloudWatch (EKS API Reference, LogSetup). */
+export const controlPlaneLogTypes = ["api", "audit", "authenticator", "controllerManager", "scheduler"] as const;
+
+export type ControlPlaneLogType = (typeof controlPlaneLogTypes)[number];
+
+/** Who did what, and who came in as whom. The default of hubs and spokes, and what the policy pack asks for. */
+export const auditLogTypes: readonly ControlPlaneLogType[] = ["audit", "authenticator"];
+
+/** Access entries alone decide who comes in, never the ConfigMap aws-auth (EKS API Reference, CreateAccessConfigRequest). */
+export const authenticationMode = "API";
+
+/**
+ * EKS raises the version at the end of standard support (EKS API Reference, UpgradePolicyRequest). Extended support costs six times as
+ * much and is EKS's default (Amazon EKS pricing); a fleet follows the versions.
+ */
+export const upgradePolicy = { supportType: "STANDARD" } as const;
+
+/** Who assumes the role of a control plane, and with tags (EKS User Guide, "Amazon EKS cluster IAM role"). */
+export const controlPlaneTrust = serviceTrust("eks.amazonaws.com", ["sts:AssumeRole", "sts:TagSession"]);
+
+/** Who assumes the role of a node (EKS User Guide, "Amazon EKS node IAM role"). */
+export const nodeTrust = serviceTrust("ec2.amazonaws.com");
+
+/** The access policy of administrators (EKS User Guide, "Review access policy permissions"). */
+export const adminAccessPolicy = "AmazonEKSClusterAdminPolicy";
+
+/**
+ * A rule that lets a connected network in to the private endpoint: the cluster's own security group, which EKS makes and puts on the
+ * endpoint's interfaces, admits its members only (EKS User Guide, "Cluster API server endpoint").
+ */
+export const apiIngress = (cidrIpv4: string) => ({
+  description: "Kubernetes API from a connected network",
+  ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4 },
+});
+
+/** The fleet decides on an add-on's settings, on those of one that EKS installed too (EKS API Reference, CreateAddon). */
+export const addonConflicts = { resolveConflictsOnCreate: "OVERWRITE", resolveConflictsOnUpdate: "OVERWRITE" } as const;
+
+/**
+ * What the launch template of every node group says.
+ * @param diskSize root volume in GiB
+ */
+export const nodeTemplate = (diskSize: number) => ({
+  updateDefaultVersion: true,
+  blockDeviceMappings: [
+    // The root device of Amazon Linux 2023.
+    {
+      deviceName: "/dev/xvda",
+      ebs: { volumeSize: diskSize, volumeType: "gp3", encrypted: "true", deleteOnTermination: "true" },
+    },
+  ],
+  // One hop: pods that don't use the host's network can't take the node's role from the metadata service (EKS User Guide, "Amazon EKS
+  // security best practices", on restricting access to IMDS).
+  metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
+});
