@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
 import { contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
+import type { GoProgress, Work } from "./go-progress.ts";
 import { run } from "./run.ts";
 
 const here = join(import.meta.dirname, "go");
@@ -83,49 +84,79 @@ const patterns = (group: GoGroup): string[] => [
   ...(existsSync(join(group.dir, "cmd")) ? ["./cmd/..."] : []),
 ];
 
+/** A package that a group's programs need. */
+export interface GoPackage {
+  readonly path: string;
+  readonly dir: string;
+  /** Bytes of its Go source, in which the time to compile it is about linear. */
+  readonly bytes: number;
+}
+
 /** Downloads the modules of a group and lists the packages to compile; nothing of both when the group is cached. */
-export async function goPackages(root: string, group: GoGroup, say: (detail: string) => void): Promise<Set<string>> {
-  if (await isComplete(await goEntry(root, group))) return new Set();
+export async function goPackages(root: string, group: GoGroup, say: (detail: string) => void): Promise<GoPackage[]> {
+  if (await isComplete(await goEntry(root, group))) return [];
   let downloads = 0;
-  const listed = await run(["go", "list", "-deps", ...patterns(group)], {
+  const format = '{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles "\t"}}';
+  const listed = await run(["go", "list", "-deps", "-f", format, ...patterns(group)], {
     ...options(root, group),
     onLine: (line) => line.startsWith("go: downloading ") && say(`${++downloads} Go modules downloaded`),
   });
-  return new Set(listed.split("\n").filter((line) => line !== ""));
+  const lines = listed.split("\n").filter((line) => line !== "");
+  return lines.map((line) => {
+    const [path = "", dir = "", ...files] = line.split("\t");
+    const sizes = files.filter((file) => file !== "").map((file) => statSync(join(dir, file)).size);
+    return { path, dir, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+  });
 }
+
+/** To link a program costs roughly as much as to compile so many bytes of source. */
+const LINK_BYTES = 1_000_000;
+
+/** What it costs to build a group, given its packages. */
+export const goWork = (group: GoGroup, packages: readonly GoPackage[]): Work[] =>
+  packages.length === 0
+    ? []
+    : [
+        ...packages.map(({ dir, bytes }) => ({ id: dir, weight: bytes })),
+        ...group.programs.map((name) => ({ id: `${group.name}/${name}`, weight: LINK_BYTES })),
+      ];
 
 /**
  * Builds the group's programs unless they are cached, and returns their folder. Killed and run again it goes on: what was
  * compiled is in the build cache, programs that were linked are recognized by `go build`.
- * @param packages what `goPackages` listed, to tell how far the build is
+ * @param packages what `goPackages` listed
+ * @param progress is told what is done
  */
 export async function ensureGoGroup(
   root: string,
   group: GoGroup,
-  packages: ReadonlySet<string>,
+  packages: readonly GoPackage[],
+  progress: GoProgress,
   say: (detail: string) => void,
 ): Promise<string> {
   return ensureEntry(await goEntry(root, group), async (dir) => {
     await mkdir(join(root, "go-tmp"), { recursive: true });
     const log = join(dir, "build.log");
-    const logged = (await readText(log))?.split("\n") ?? [];
-    const compiled = new Set(logged.filter((line) => packages.has(line)));
-    const progress = () => {
-      const linked = group.programs.filter((program) => existsSync(join(dir, program))).length;
-      return `${compiled.size} of ${packages.size} packages, ${linked} of ${group.programs.length} programs`;
-    };
+    const folders = new Map(packages.map((one) => [one.path, one.dir]));
+    const linked = () => group.programs.filter((program) => existsSync(join(dir, program)));
+    for (const path of (await readText(log))?.split("\n") ?? []) progress.done(folders.get(path) ?? "", "before");
+    for (const program of linked()) progress.done(`${group.name}/${program}`, "before");
     const flags = ["-v", "-ldflags", group.ldflags.join(" "), "-o", `${dir}/`];
     await run(["go", "build", ...flags, ...patterns(group)], {
       ...options(root, group),
       onLine: (line) => {
-        if (!packages.has(line) || compiled.has(line)) return;
-        compiled.add(line);
+        const folder = folders.get(line);
+        if (folder === undefined) return;
         appendFileSync(log, `${line}\n`);
-        say(progress());
+        progress.done(folder);
+        for (const program of linked()) progress.done(`${group.name}/${program}`);
+        say(String(progress));
       },
     });
     const missing = group.programs.filter((program) => !existsSync(join(dir, program)));
     if (missing.length > 0) throw new Error(`go build in ${group.dir} made no ${missing.join(", ")}`);
+    // What was in the build cache is said of no line.
+    for (const { id } of goWork(group, packages)) progress.done(id);
     await rm(log, { force: true });
   });
 }

@@ -5,7 +5,17 @@ import { listInstances } from "../instance/instance.ts";
 import { tryLock, withLock } from "../instance/lock.ts";
 import { CACHE_FOLDER, cacheRoot, contentKey, isComplete } from "./cache.ts";
 import { ensureCharts } from "./charts.ts";
-import { ensureGoGroup, type GoGroup, goEntry, goGroups, goPackages, mainGroup, removeBuildCache } from "./go.ts";
+import {
+  ensureGoGroup,
+  type GoGroup,
+  goEntry,
+  goGroups,
+  goPackages,
+  goWork,
+  mainGroup,
+  removeBuildCache,
+} from "./go.ts";
+import { GoProgress } from "./go-progress.ts";
 import { ensureImages, type Image } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
@@ -108,8 +118,11 @@ async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
   const { packages, python, system } = await report.part("downloads", (say) => downloads(root, say));
+  const progress = new GoProgress(packages.flatMap(([group, list]) => goWork(group, list)));
   for (const [group, list] of packages) {
-    const dir = await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, say));
+    const dir = await report.part(`Go programs (${group.name})`, (say) =>
+      ensureGoGroup(root, group, list, progress, say),
+    );
     groups.set(group, { dir, key: (await goEntry(root, group)).key });
   }
   if (await isBuilt(root)) await removeBuildCache(root);
