@@ -60,15 +60,18 @@ async function install(changed, total) {
   console.log(`[npm] installed in ${seconds()}`);
 }
 
-/** Brings node_modules up to date and runs a script of the project in the folder `cwd`; its exit code becomes the process's. */
-export async function main([script, ...args], cwd = root) {
+/**
+ * Brings node_modules up to date and runs a script of the project in the folder `cwd`, with flags for Node; its exit code becomes
+ * the process's.
+ */
+export async function main([script, ...args], cwd = root, flags = []) {
   if (script === undefined) throw new Error("usage: node scripts/run.mjs <script> [arguments]");
   const lock = readJson(join(root, "package-lock.json"));
   const node = join(root, "node_modules", "node", "bin", "node");
   const changed = outdated(lock, readJson(join(root, "node_modules", ".package-lock.json"))).length;
   if (changed > 0 || !existsSync(node)) await install(changed, Object.keys(lock.packages).length);
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter);
-  process.exitCode = await run(node, [join(root, script), ...args], { cwd, env: { ...process.env, PATH } });
+  process.exitCode = await run(node, [...flags, join(root, script), ...args], { cwd, env: { ...process.env, PATH } });
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
