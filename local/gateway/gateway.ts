@@ -1,6 +1,7 @@
 import type { Server } from "node:http";
 import type { SecureContext } from "node:tls";
 import type { Instance } from "../instance/index.ts";
+import { WorkQueue } from "../work-queue.ts";
 import { awsApi } from "./api.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
@@ -12,7 +13,6 @@ import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
-import { worker } from "./eks/reconcile/worker.ts";
 import type { ClusterRuntime } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
 import { ensureGatewayKey } from "./key.ts";
@@ -58,32 +58,37 @@ export async function startGateway(
     aws,
     now: () => Math.floor(Date.now() / 1000),
     wake: (name) => {
-      work.wake(name);
+      // After the caller has answered.
+      setImmediate(() => work.add(name));
       // Its settings or its nodes may be others now.
-      endpoints.wake("all");
+      endpoints.add("all");
     },
   };
   const keepEndpoints = endpointKeeper(eks);
-  const endpoints = worker(
-    () => keepEndpoints().then(() => undefined),
-    (_, error) => log(`endpoints: ${(error as Error).message}; trying again`),
-  );
-  const work = worker(
-    reconciler({
-      ...eks,
-      keepEndpoints,
-      gatewayAddress: instance.gatewayAddress,
-      caCertificate: ca.certificate,
-      webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
-    }),
-    (cluster, error) => log(`cluster ${cluster}: ${(error as Error).message}; trying again`),
-  );
+  const pause = { first: 500, longest: 15_000 };
+  const endpoints = new WorkQueue({
+    pause,
+    work: () => keepEndpoints().then(() => "wait"),
+    onError: (_, error) => log(`endpoints: ${(error as Error).message}; trying again`),
+  });
+  const reconcile = reconciler({
+    ...eks,
+    keepEndpoints,
+    gatewayAddress: instance.gatewayAddress,
+    caCertificate: ca.certificate,
+    webhookUrl: (cluster) => `https://${instance.loopbackAddress}:${PORTS.webhook}/mutate/${cluster}`,
+  });
+  const work = new WorkQueue({
+    pause,
+    work: reconcile,
+    onError: (cluster, error) => log(`cluster ${cluster}: ${(error as Error).message}; trying again`),
+  });
   const oidc = oidcIssuers(store, runtime);
   const api: Handler = (request) =>
     awsApi(request, {
       forward: async (forwarded, headers) => {
         const response = await forward(forwarded, headers);
-        if (changesReach(forwarded)) endpoints.wake("all");
+        if (changesReach(forwarded)) endpoints.add("all");
         return response;
       },
       key,
@@ -154,7 +159,7 @@ export async function startGateway(
     ),
   ];
   // Whatever a killed gateway left half done goes on.
-  for (const record of store.list()) work.wake(record.cluster.name);
+  for (const record of store.list()) work.add(record.cluster.name);
   return {
     idle: async () => {
       await work.idle();

@@ -1,5 +1,6 @@
 /** One program of the family: follows the objects of its kinds and reconciles them. */
 import type { ServiceClasses } from "../../aws/connection.ts";
+import { WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
 import { clusterObjects, kindPath } from "./cluster/objects.ts";
@@ -8,7 +9,6 @@ import { crdName, type Kind } from "./kind.ts";
 import { annotation, desiredState, keyOf, type Managed } from "./managed.ts";
 import { duration, type Options } from "./options.ts";
 import { crdOf } from "./plurals.ts";
-import { WorkQueue } from "./queue.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
 export interface Program {
@@ -46,14 +46,15 @@ export async function runController(
   const seen = new Map<string, Managed>();
   const kinds = new Map(program.kinds.map((kind) => [kind.kind, kind]));
 
+  /** Milliseconds until a resource that is up to date is looked at again. */
+  const pollMs = (key: string): number => {
+    const managed = seen.get(key);
+    const own = managed && annotation(managed, "pollInterval");
+    const ofKind = managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider);
+    return jitter((own && duration(own)) || ofKind || options.pollMs);
+  };
   const queue = new WorkQueue({
     concurrency: options.concurrency,
-    pollMs: (key) => {
-      const managed = seen.get(key);
-      const own = managed && annotation(managed, "pollInterval");
-      const ofKind = managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider);
-      return jitter((own && duration(own)) || ofKind || options.pollMs);
-    },
     work: async (key) => {
       const [kindName = "", namespace = "", objectName = ""] = key.split("/");
       const kind = kinds.get(kindName) as Kind;
@@ -62,7 +63,7 @@ export async function runController(
       if (!managed) return "wait";
       const outcome = await new Reconciliation(kind, managed, reconciler).run();
       log("debug", "reconciled", { key, outcome });
-      return outcome;
+      return outcome === "poll" ? pollMs(key) : outcome;
     },
     onError: (key, error) => log("error", "cannot reconcile", { key, error: (error as Error).message }),
   });

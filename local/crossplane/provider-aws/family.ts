@@ -1,4 +1,5 @@
 /** The family's own program: a ProviderConfig stays while managed resources use it, or they could never be deleted. */
+import { type Next, WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform } from "./cluster/informer.ts";
 import { resourcePath } from "./cluster/objects.ts";
@@ -6,8 +7,6 @@ import type { Log } from "./controller.ts";
 import { API_SUFFIX } from "./kind.ts";
 import { type Condition, type Metadata, withConditions } from "./managed.ts";
 import type { Options } from "./options.ts";
-import { WorkQueue } from "./queue.ts";
-import type { Outcome } from "./reconciler.ts";
 
 const FINALIZER = "in-use.crossplane.io";
 const configKinds = { ProviderConfig: "providerconfigs", ClusterProviderConfig: "clusterproviderconfigs" } as const;
@@ -55,14 +54,14 @@ export async function runFamily(client: ClusterClient, options: Options, log: Lo
   const usages = new Map<string, Usage>();
   const trouble = (message: string) => log("error", "cannot watch", { error: message });
 
-  const work = async (key: string): Promise<Outcome> => {
+  const work = async (key: string): Promise<Next> => {
     const [kind, namespace, name] = key.split("/") as [ConfigKind, string, string];
     const path = resourcePath(`${configKinds[kind]}.${API_SUFFIX}`, namespace || undefined, name);
     const config = await client.find<Config>({ path });
     if (!config) return "wait";
     const users = [...usages.values()].filter((usage) => configOf(usage) === key).length;
     const action = configAction(config, users);
-    if (action === "none") return "poll";
+    if (action === "none") return options.pollMs;
     const { resourceVersion } = config.metadata;
     if ("finalizers" in action) {
       const body = { metadata: { resourceVersion, finalizers: action.finalizers } };
@@ -75,7 +74,6 @@ export async function runFamily(client: ClusterClient, options: Options, log: Lo
   };
   const queue = new WorkQueue({
     concurrency: options.concurrency,
-    pollMs: () => options.pollMs,
     work,
     onError: (key, error) => log("error", "cannot reconcile", { key, error: (error as Error).message }),
   });

@@ -1,10 +1,19 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { Agent, request } from "node:https";
-import { ApiException, CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy } from "@kubernetes/client-node";
+import {
+  ApiException,
+  CoreV1Api,
+  KubeConfig,
+  KubernetesObjectApi,
+  OpenidApi,
+  PatchStrategy,
+} from "@kubernetes/client-node";
 import type { JSONWebKeySet } from "jose";
 import type { KubeApi } from "./runtime.ts";
 
 const FIELD_MANAGER = "eks";
+
+const KEYS_TIMEOUT_MS = 5000;
 
 /** The API of a cluster as the user of a kubeconfig file. */
 export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
@@ -30,7 +39,7 @@ export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
     list: async (apiVersion, kind, labels) =>
       (await objects.list(apiVersion, kind, undefined, undefined, undefined, undefined, undefined, labels))
         .items as never,
-    keys: () => jwks(config),
+    keys: () => keysOf(config),
   };
 }
 
@@ -71,28 +80,17 @@ function isHeldOrGone(error: unknown): boolean {
   );
 }
 
-async function jwks(config: KubeConfig): Promise<JSONWebKeySet> {
-  const options: Parameters<KubeConfig["applyToHTTPSOptions"]>[0] = {};
-  await config.applyToHTTPSOptions(options);
-  const url = new URL("/openid/v1/jwks", config.getCurrentCluster()?.server);
-  const agent = options.agent instanceof Agent ? options.agent : undefined;
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      url,
-      { ...options, ...(agent === undefined ? {} : { agent }), timeout: 5000 },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("error", reject);
-        incoming.on("end", () => {
-          const text = Buffer.concat(chunks).toString();
-          if (incoming.statusCode === 200) resolve(JSON.parse(text) as JSONWebKeySet);
-          else reject(new Error(`${url.href} answered ${incoming.statusCode ?? 0}: ${text.slice(0, 200)}`));
-        });
-      },
+/** The keys that verify the service account tokens of a cluster. */
+async function keysOf(config: KubeConfig): Promise<JSONWebKeySet> {
+  const late = AbortSignal.timeout(KEYS_TIMEOUT_MS);
+  const refused = once(late, "abort").then(() => {
+    throw new Error(
+      `${config.getCurrentCluster()?.server ?? ""}/openid/v1/jwks did not answer within ${KEYS_TIMEOUT_MS / 1000} s`,
     );
-    outgoing.on("timeout", () => outgoing.destroy(new Error(`${url.href} did not answer within 5 s`)));
-    outgoing.on("error", reject);
-    outgoing.end();
   });
+  // The client types it as text; it is parsed by its content type, application/jwk-set+json.
+  return (await Promise.race([
+    config.makeApiClient(OpenidApi).getServiceAccountIssuerOpenIDKeyset(),
+    refused,
+  ])) as never;
 }

@@ -5,8 +5,7 @@ import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import type { Addon, ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, unknownError } from "../updates.ts";
-import type { ReconcileContext } from "./context.ts";
-import type { Again } from "./worker.ts";
+import type { Again, ReconcileContext } from "./context.ts";
 
 /** How often an add-on that comes up is looked at. */
 const POLL_MS = 500;

@@ -6,11 +6,10 @@ import type { ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
 import { addonsStep } from "./addons.ts";
-import type { ReconcileContext } from "./context.ts";
+import type { Again, ReconcileContext } from "./context.ts";
 import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
 import type { StartedNodes } from "./nodegroup-nodes.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
-import type { Again } from "./worker.ts";
 
 /** How often a cluster's start may fail before its status says so. */
 const ATTEMPTS = 3;
@@ -23,7 +22,7 @@ const CROSSPLANE_POLL_MS = 2000;
  * Brings one cluster nearer to its record: every step is idempotent and reads what is wanted from the record alone,
  * so a gateway killed at any point goes on from there.
  */
-export function reconciler(context: ReconcileContext): (name: string) => Promise<Again> {
+export function reconciler(context: ReconcileContext): (name: string) => Promise<number | "wait"> {
   const attempts = new Map<string, number>();
   const running = new Set<string>();
   const configured = new Set<string>();
@@ -39,9 +38,9 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       // Also after a failure here, when the record is gone already.
       await context.keepEndpoints();
       for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
-      return undefined;
+      return "wait";
     }
-    if (record.cluster.status === "FAILED") return undefined;
+    if (record.cluster.status === "FAILED") return "wait";
     if (record.cluster.status !== "ACTIVE" || !running.has(name)) {
       try {
         await ensureControlPlane(context, record);
@@ -66,10 +65,8 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       await addonsStep(context, name, kube),
       await packagesStep(configured, context.store.get(name), kube),
     ];
-    return delays.reduce(
-      (least, delay) => (least === undefined || (delay !== undefined && delay < least) ? delay : least),
-      undefined,
-    );
+    const least = Math.min(...delays.map((delay) => delay ?? Number.POSITIVE_INFINITY));
+    return Number.isFinite(least) ? least : "wait";
   };
 }
 

@@ -1,5 +1,8 @@
 import type { EksContext } from "../operation.ts";
 
+/** Milliseconds until the next look; undefined: when something changes. */
+export type Again = number | undefined;
+
 /** What the background work needs beside the operations' context. */
 export interface ReconcileContext extends EksContext {
   readonly gatewayAddress: string;

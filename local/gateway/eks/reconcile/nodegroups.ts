@@ -2,6 +2,7 @@ import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
 import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, failUpdates, runningUpdates } from "../updates.ts";
+import type { Again } from "./context.ts";
 import { cordon, DRAIN_SECONDS, evictFrom, labelled } from "./drain.ts";
 import {
   applySize,
@@ -15,7 +16,6 @@ import {
   stopNode,
   type Work,
 } from "./nodegroup-nodes.ts";
-import type { Again } from "./worker.ts";
 
 /** How often nodes that come up are looked at. */
 const POLL_MS = 500;

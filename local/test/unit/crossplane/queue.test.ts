@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { WorkQueue } from "../../../crossplane/provider-aws/queue.ts";
-import type { Outcome } from "../../../crossplane/provider-aws/reconciler.ts";
+import { type Next, WorkQueue } from "../../../work-queue.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function queueOf(work: (key: string) => Promise<Outcome>, concurrency = 10) {
+function queueOf(work: (key: string) => Promise<Next>, concurrency = 10) {
   const errors: string[] = [];
   const queue = new WorkQueue({
     concurrency,
-    pollMs: () => 600_000,
     work,
     onError: (key) => void errors.push(key),
   });
@@ -19,12 +17,12 @@ function queueOf(work: (key: string) => Promise<Outcome>, concurrency = 10) {
 /** A work whose passes end when they are told to. */
 function manual() {
   const started: string[] = [];
-  const ends = new Map<string, (outcome: Outcome) => void>();
+  const ends = new Map<string, (outcome: Next) => void>();
   const work = (key: string) => {
     started.push(key);
-    return new Promise<Outcome>((resolve) => ends.set(key, resolve));
+    return new Promise<Next>((resolve) => ends.set(key, resolve));
   };
-  const end = async (key: string, outcome: Outcome) => {
+  const end = async (key: string, outcome: Next) => {
     ends.get(key)?.(outcome);
     await vi.advanceTimersByTimeAsync(0);
   };
@@ -56,7 +54,7 @@ describe("the queue", () => {
 
   test("lets the pause of a failing key grow to a minute, of that key alone, and start again after a success", async () => {
     const times: number[] = [];
-    let outcome: Outcome = "retry";
+    let outcome: Next = "retry";
     const { queue } = queueOf(async () => {
       times.push(Date.now());
       return outcome;
@@ -65,7 +63,7 @@ describe("the queue", () => {
     await vi.advanceTimersByTimeAsync(200_000);
     const pauses = times.slice(1).map((time, i) => time - (times[i] as number));
     expect(pauses.slice(0, 7)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]);
-    outcome = "poll";
+    outcome = 600_000;
     await vi.advanceTimersByTimeAsync(60_000);
     const before = times.length;
     await vi.advanceTimersByTimeAsync(599_000);

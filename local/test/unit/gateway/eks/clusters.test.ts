@@ -179,7 +179,7 @@ describe("a gateway that starts again", () => {
     } else await eks.worker.stop();
     const next = await fakeEks({ clusters: eks.clusters, aws: eks.aws, folder: eks.folder });
     expect(next.store.get("hub").cluster.status).toBe(status);
-    next.worker.wake("hub");
+    next.worker.add("hub");
     await next.settle();
     expect(next.store.find("hub")?.cluster.status).toBe(status === "CREATING" ? "ACTIVE" : undefined);
   });

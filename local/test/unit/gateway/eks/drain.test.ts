@@ -28,7 +28,7 @@ function run(name: string, nodeName: string | undefined, over: { metadata?: obje
 /** Lets the background look again, after some time on EKS's clock. */
 async function later(seconds = 0): Promise<void> {
   eks.clock += seconds;
-  eks.worker.wake("hub");
+  eks.worker.add("hub");
   await eks.settle();
 }
 

@@ -9,10 +9,10 @@ import type { EksContext } from "../../../../gateway/eks/operation.ts";
 import { reconciler } from "../../../../gateway/eks/reconcile/cluster.ts";
 import type { ReconcileContext } from "../../../../gateway/eks/reconcile/context.ts";
 import { endpointKeeper } from "../../../../gateway/eks/reconcile/endpoints.ts";
-import { type Worker, worker } from "../../../../gateway/eks/reconcile/worker.ts";
 import { eksApi } from "../../../../gateway/eks/router.ts";
 import { openStore, type Store } from "../../../../gateway/eks/store.ts";
 import { gatewayKey } from "../../../../gateway/key.ts";
+import { WorkQueue } from "../../../../work-queue.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 
 /** The folders of all stores of a test file. */
@@ -106,7 +106,7 @@ export interface FakeEks {
   settle(): Promise<void>;
   /** Has a change of the network seen, as the gateway does after calls of EC2. */
   keepEndpoints(): Promise<void>;
-  worker: Worker;
+  worker: WorkQueue;
 }
 
 export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
@@ -125,7 +125,8 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     runtime: clusters,
     aws,
     now: () => eks.clock,
-    wake: (name) => eks.worker.wake(name),
+    // As the gateway: after the caller has answered.
+    wake: (name) => void setImmediate(() => eks.worker.add(name)),
   };
   const keepEndpoints = endpointKeeper(shared);
   const context: ReconcileContext = {
@@ -144,9 +145,10 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     errors,
     keepEndpoints,
     clock: 1_000_000,
-    worker: worker(reconciler(context), (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`), {
-      first: 5,
-      most: 20,
+    worker: new WorkQueue({
+      work: reconciler(context),
+      onError: (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`),
+      pause: { first: 5, longest: 20 },
     }),
     settle: async () => {
       await new Promise((done) => setImmediate(done));

@@ -10,8 +10,14 @@ import type { KubeApi } from "../../../../gateway/eks/runtime.ts";
 
 /** What the Eviction API answers next. */
 let answer: { readonly code: number; readonly message: string };
+const keys = { keys: [{ kty: "EC", kid: "k", use: "sig", crv: "P-256", x: "eA", y: "eQ" }] };
 const apiServer = createServer((request, response) => {
   request.resume();
+  if (request.url === "/openid/v1/jwks") {
+    response.writeHead(200, { "content-type": "application/jwk-set+json" });
+    response.end(JSON.stringify(keys));
+    return;
+  }
   response.writeHead(answer.code, { "content-type": "application/json" });
   response.end(JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...answer }));
 });
@@ -53,4 +59,8 @@ test.each([
 ])("an eviction that fails for another reason is one: %i %s", async (code, message) => {
   answer = { code, message };
   await expect(kube.evict("shop", "shop-1")).rejects.toThrow(message.split('"')[0]);
+});
+
+test("the keys that verify service account tokens come as the API server has them", async () => {
+  expect(await kube.keys()).toEqual(keys);
 });

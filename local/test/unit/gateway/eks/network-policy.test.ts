@@ -59,7 +59,7 @@ describe("the nodes of a cluster enforce NetworkPolicies", () => {
     await enforcing();
     eks.clusters.enforcing.clear();
     const again = await fakeEks({ clusters: eks.clusters, folder: eks.folder });
-    again.worker.wake("hub");
+    again.worker.add("hub");
     await again.settle();
     expect([...eks.clusters.enforcing]).toEqual(["hub/0"]);
   });

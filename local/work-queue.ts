@@ -1,17 +1,18 @@
 /** A work queue by key: one pass at a time for each, many side by side, with pauses that grow for each failing key alone. */
-import type { Outcome } from "./reconciler.ts";
+
+/** What a pass says of the time after it: milliseconds until the next, `wait` for another reason to look, `retry` as one that failed. */
+export type Next = number | "again" | "retry" | "wait";
 
 export interface QueueOptions {
-  /** Passes at the same time. */
-  readonly concurrency: number;
-  /** Milliseconds until a key that is up to date is looked at again. */
-  readonly pollMs: (key: string) => number;
-  readonly work: (key: string) => Promise<Outcome>;
+  /** Passes at the same time. @default no limit */
+  readonly concurrency?: number;
+  readonly work: (key: string) => Promise<Next>;
+  /** A pass that rejects is told, and counts as failed. */
   readonly onError: (key: string, error: unknown) => void;
+  /** Pauses after failures, in milliseconds. @default Crossplane's own: 1 s, at most 60 s (crossplane-runtime, pkg/ratelimiter) */
+  readonly pause?: { readonly first: number; readonly longest: number };
 }
 
-/** Crossplane's own: base 1 s, at most 60 s (crossplane-runtime, pkg/ratelimiter). */
-const PAUSE_MS = { base: 1000, longest: 60_000 };
 /** A pass that changed something is followed by another; one that always changes something must not run hot. */
 const QUICK_PASSES = 3;
 
@@ -26,7 +27,7 @@ interface Item {
 }
 
 export class WorkQueue {
-  readonly #options: QueueOptions;
+  readonly #options: Required<QueueOptions>;
   readonly #items = new Map<string, Item>();
   readonly #ready: string[] = [];
   #running = 0;
@@ -34,7 +35,7 @@ export class WorkQueue {
   #idle: (() => void)[] = [];
 
   constructor(options: QueueOptions) {
-    this.#options = options;
+    this.#options = { concurrency: Number.POSITIVE_INFINITY, pause: { first: 1000, longest: 60_000 }, ...options };
   }
 
   /** Asks for a pass now. */
@@ -58,16 +59,22 @@ export class WorkQueue {
 
   /** Something changed that failing keys may wait for: they are looked at without their pause, once a second at most. */
   wake(matches: (key: string) => boolean, now = Date.now()): void {
+    const { first } = this.#options.pause;
     for (const [key, item] of this.#items)
-      if (item.failures > 0 && !item.running && item.timer && now - item.startedAt > PAUSE_MS.base && matches(key))
+      if (item.failures > 0 && !item.running && item.timer && now - item.startedAt > first && matches(key))
         this.add(key);
+  }
+
+  /** Resolves when no pass runs, and none is asked for but those that have a time. */
+  async idle(): Promise<void> {
+    if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
   /** No new passes; resolves when those that run have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const item of this.#items.values()) clearTimeout(item.timer);
-    if (this.#running > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    await this.idle();
   }
 
   #item(key: string): Item {
@@ -91,35 +98,38 @@ export class WorkQueue {
     item.running = true;
     item.startedAt = Date.now();
     this.#running += 1;
-    let outcome: Outcome = "retry";
+    let next: Next = "retry";
     try {
-      outcome = await this.#options.work(key);
+      next = await this.#options.work(key);
     } catch (error) {
       this.#options.onError(key, error);
     }
     item.running = false;
     this.#running -= 1;
-    this.#next(key, item, outcome);
-    if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    this.#next(key, item, next);
     this.#start();
+    if (this.#running === 0) for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  #next(key: string, item: Item, outcome: Outcome): void {
-    item.failures = outcome === "retry" ? item.failures + 1 : 0;
-    item.passes = outcome === "again" ? item.passes + 1 : 0;
+  #next(key: string, item: Item, next: Next): void {
+    item.failures = next === "retry" ? item.failures + 1 : 0;
+    item.passes = next === "again" ? item.passes + 1 : 0;
     if (this.#stopped) return;
     if (item.again) {
       item.again = false;
       this.add(key);
-    } else if (outcome === "retry") this.#later(key, item, pause(item.failures));
-    else if (outcome === "again")
-      this.#later(key, item, item.passes <= QUICK_PASSES ? 0 : pause(item.passes - QUICK_PASSES));
-    else if (outcome === "poll") this.#later(key, item, this.#options.pollMs(key));
+    } else if (next === "retry") this.#later(key, item, this.#pause(item.failures));
+    else if (next === "again")
+      this.#later(key, item, item.passes <= QUICK_PASSES ? 0 : this.#pause(item.passes - QUICK_PASSES));
+    else if (next !== "wait") this.#later(key, item, next);
   }
 
   #later(key: string, item: Item, milliseconds: number): void {
     item.timer = setTimeout(() => this.add(key), milliseconds);
   }
-}
 
-const pause = (failures: number): number => Math.min(PAUSE_MS.base * 2 ** (failures - 1), PAUSE_MS.longest);
+  #pause(failures: number): number {
+    const { first, longest } = this.#options.pause;
+    return Math.min(first * 2 ** (failures - 1), longest);
+  }
+}
