@@ -154,7 +154,7 @@ function index(components: readonly Component[]): string {
 <!-- Generated from components/: npm run generate. -->
 
 Component resources of Pulumi. The hub's program, [infra/index.ts](../../../infra/index.ts), is made of them, and each works by itself:
-what it can choose has a default.
+what it can choose has a default. The programs in [examples/](../../../examples/README.md) use some alone.
 
 - An argument is called as its key in [Pulumi.yaml](../../../Pulumi.yaml), without a prefix that the component's name says: \`diskSize\` of
   HubNodes is \`nodeDiskSize\` there.

@@ -180,10 +180,11 @@ function invoked(token: string, inputs: Properties): Record<string, unknown> {
   }
 }
 
-/** Runs `load` in a mocked Pulumi and returns what it registered. */
+/** Runs `load` in a mocked Pulumi, as a program of `ofProject`, and returns what it registered. */
 export async function recorded<T>(
   stack: string,
   load: () => Promise<T>,
+  ofProject = project,
 ): Promise<{ resources: Registered[]; result: T }> {
   const resources: Registered[] = [];
   await pulumi.runtime.setMocks(
@@ -194,7 +195,7 @@ export async function recorded<T>(
       }),
       call: ({ token, inputs }) => invoked(token, inputs),
     },
-    project,
+    ofProject,
     stack,
   );
   // MockMonitor does not keep requests; they carry what a mock is not told: parent, dependencies, options.
@@ -234,7 +235,23 @@ const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
 export async function runProgram(stack: string, config: ConfigText, secretKeys: string[] = []): Promise<Run> {
   pulumi.runtime.setAllConfig(config, secretKeys);
   vi.resetModules();
-  const { resources, result } = await recorded(stack, () => import("../../infra/index.ts"));
-  const outputs = await promised(pulumi.output({ ...result } as Record<string, unknown>));
-  return { resources, outputs };
+  return exported(await recorded(stack, () => import("../../infra/index.ts")));
+}
+
+/** A run with the values of what the program exports. */
+async function exported({ resources, result }: Awaited<ReturnType<typeof recorded<object>>>): Promise<Run> {
+  return { resources, outputs: await promised(pulumi.output({ ...result } as Record<string, unknown>)) };
+}
+
+/** Runs the program of examples/<name> as its stack `example`. */
+export async function runExample(name: string): Promise<Run> {
+  const own = readYaml(`examples/${name}/Pulumi.yaml`);
+  const stack = readYaml(`examples/${name}/Pulumi.example.yaml`);
+  const defaults = Object.entries((own["config"] ?? {}) as Record<string, Properties>).flatMap(([key, type]) =>
+    "default" in type ? [[`${own["name"]}:${key}`, type["default"]]] : [],
+  );
+  const config = Object.entries({ ...Object.fromEntries(defaults), ...stack["config"] });
+  pulumi.runtime.setAllConfig(Object.fromEntries(config.map(([key, value]) => [key, asText(value)])));
+  const program = new URL(`../../examples/${name}/index.ts`, import.meta.url).href;
+  return exported(await recorded("example", () => import(/* @vite-ignore */ program) as Promise<object>, own["name"]));
 }
