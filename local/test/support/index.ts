@@ -17,4 +17,4 @@ export { type Network, networkAt, podNetwork } from "./pod-network.ts";
 export { claimPolicyAddresses } from "./policy-addresses.ts";
 export type { Place } from "./policy-cluster.ts";
 export { killHard } from "./processes.ts";
-export { makeProject, type Project } from "./project.ts";
+export { type Layout, makeProject, type Project } from "./project.ts";

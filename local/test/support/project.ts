@@ -32,10 +32,11 @@ export interface Project {
   remove(): Promise<void>;
 }
 
-/** Makes a project. `env` is that of the engine and its plugins. */
-export async function makeProject(pulumi: string, env: Readonly<Record<string, string>> = {}): Promise<Project> {
-  const root = await mkdtemp(path.join(tmpdir(), "fleet-project-"));
-  const dir = path.join(root, "instance");
+/** Lays out a project in a folder, with the configuration of a stack `test` if it has one; the folder of its Pulumi.yaml. */
+export type Layout = (root: string) => Promise<string>;
+
+/** An empty project. */
+const empty: Layout = async (root) => {
   const home = path.join(root, "project");
   await mkdir(path.join(home, "infra"), { recursive: true });
   await symlink(path.join(CHECKOUT, "node_modules"), path.join(home, "node_modules"));
@@ -43,6 +44,18 @@ export async function makeProject(pulumi: string, env: Readonly<Record<string, s
   await writeFile(path.join(home, "Pulumi.yaml"), `name: proof\n${runtime}`);
   const manifest = { name: "proof", private: true, type: "module", main: "infra/index.ts" };
   await writeFile(path.join(home, "package.json"), JSON.stringify(manifest));
+  return home;
+};
+
+/** Makes a project. `env` is that of the engine and its plugins. */
+export async function makeProject(
+  pulumi: string,
+  env: Readonly<Record<string, string>> = {},
+  layout: Layout = empty,
+): Promise<Project> {
+  const root = await mkdtemp(path.join(tmpdir(), "fleet-project-"));
+  const dir = path.join(root, "instance");
+  const home = await layout(root);
   await installPulumi(pulumiPaths(dir).home, pulumi);
   const pulumiRun = async (args: readonly string[]) => {
     const lines: string[] = [];
