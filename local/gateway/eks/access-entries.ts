@@ -63,8 +63,7 @@ export const accessEntryOperations: readonly Operation[] = [
         const entry = accessEntry(context, clusterName, principal, type);
         return { entry: named(entry, { kubernetesGroups, username }), policies: [] };
       },
-      taken: (record, { entry: { principalArn } }) =>
-        record.accessEntries[principalArn] &&
+      exists: ({ principalArn }) =>
         `The specified access entry resource is already in use on this cluster: ${principalArn}`,
     },
   ),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { invalidParameter, notFound } from "./errors.ts";
-import { list, type Operation, onAnything, operation, text } from "./operation.ts";
+import { list, type Operation, onAnything } from "./operation.ts";
 import { KUBERNETES_VERSIONS, minorOf } from "./versions.ts";
 
 /** One add-on that the gateway serves. */
@@ -131,23 +131,6 @@ export const addonCatalogOperations: readonly Operation[] = [
         KUBERNETES_VERSIONS.filter((version) => kubernetesVersion === undefined || version === kubernetesVersion),
       ),
   }),
-  operation(
-    "DescribeAddonConfiguration",
-    { addonName: text, addonVersion: text },
-    onAnything,
-    (_context, { addonName, addonVersion }) => {
-      const { schema, versions } = catalogEntry(addonName);
-      if (!KUBERNETES_VERSIONS.some((minor) => versions(minor).includes(addonVersion)))
-        throw notFound(`No version ${addonVersion} found for addon ${addonName}`);
-      const configuration = { $schema: "http://json-schema.org/draft-06/schema#", ...schema };
-      return {
-        addonName,
-        addonVersion,
-        configurationSchema: JSON.stringify(configuration),
-        podIdentityConfiguration: [],
-      };
-    },
-  ),
 ];
 
 function description(entry: CatalogEntry, minors: readonly string[]): object {

@@ -54,7 +54,7 @@ export const addonOperations: readonly Operation[] = [
           ...(await checked(context, entry, request)),
         };
       },
-      taken: ({ addons: all }, { addonName }) => all[addonName] && `Addon already exists: ${addonName}`,
+      exists: ({ addonName }) => `Addon already exists: ${addonName}`,
       added: (_context, record) => expectActive(record),
     },
   ),

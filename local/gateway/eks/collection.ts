@@ -40,20 +40,30 @@ export interface Kind<Item, View> {
   conditions?(name: OperationName, request: Unchecked): Authorization["context"];
 }
 
-interface Named {
+type Members<Shape extends z.ZodRawShape> = Request<Shape> & {
   readonly clusterName: string;
   readonly clientRequestToken?: string | undefined;
-}
+};
 
 /** How one is made: `make` checks the request, the rest happens in one edit of the record. */
-interface Creation<Item, Shape extends z.ZodRawShape> {
-  /** One that an earlier request of the same token has made. */
-  repeated?(record: ClusterRecord, request: Request<Shape> & Named): Item | undefined;
-  make(context: EksContext, request: Request<Shape> & Named, record: ClusterRecord): Item | Promise<Item>;
-  /** What is wrong when one is there already; undefined where none is. */
-  taken(record: ClusterRecord, item: Item): string | undefined;
-  /** Throws where the cluster can't have one now. */
+interface Creation<Item, View, Shape extends z.ZodRawShape> {
+  make(context: EksContext, request: Members<Shape>, record: ClusterRecord): Item | Promise<Item>;
+  /** What is said when there is one already. */
+  exists(view: View): string;
+  /** The token of the request that made it: a repeated request gets the same answer. */
+  tokenOf?(item: Item): string | undefined;
+  /** Throws where the cluster can't have it now; adds what comes with it. */
   added?(context: EksContext, record: ClusterRecord, item: Item): void;
+}
+
+/** What a list shows: those that `keep` keeps, by their ids or as `row` has them. */
+interface Selection<Item, View, Shape extends z.ZodRawShape> {
+  /** The member of the answer. */
+  readonly member: string;
+  /** Filters of the request. */
+  readonly shape: Shape;
+  keep?(item: Item, request: Request<Shape>): boolean;
+  row?(view: View): unknown;
 }
 
 type Edit<Item> = (item: Item, record: ClusterRecord) => unknown;
@@ -62,8 +72,12 @@ type Edit<Item> = (item: Item, record: ClusterRecord) => unknown;
 export function collection<Item, View extends { tags: Record<string, string> }>(kind: Kind<Item, View>) {
   const { id, member, noun } = kind;
   const idIn = (request: Unchecked): string => stringOf(request[id]);
+  const find = (record: ClusterRecord, one: string): Item | undefined => {
+    const items = kind.items(record);
+    return Object.hasOwn(items, one) ? items[one] : undefined;
+  };
   const of = (record: ClusterRecord, one: string): Item => {
-    const found = kind.items(record)[one];
+    const found = find(record, one);
     if (found !== undefined) return found;
     const { name } = record.cluster;
     throw new EksError("ResourceNotFoundException", kind.notFound(one, name), { clusterName: name, [id]: one });
@@ -77,7 +91,7 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
     (context, request) => {
       const cluster = stringOf(request["clusterName"]);
       const record = context.store.find(cluster);
-      const found = record && kind.items(record)[idIn(request)];
+      const found = record && find(record, idIn(request));
       const resource =
         found === undefined ? eksArn(context, kind.resource(cluster, idIn(request))) : kind.arn(kind.view(found));
       return { resource, ...authorization(name, request) };
@@ -95,33 +109,31 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
 
     create<Shape extends z.ZodRawShape>(
       shape: Shape,
-      { repeated, make, taken, added }: Creation<Item, Shape>,
+      { make, exists, tokenOf, added }: Creation<Item, View, Shape>,
     ): Operation {
       const name = `Create${noun}` as const;
+      const all = { clusterName: text, ...shape, tags: tags.default({}), clientRequestToken };
       const authorize: Operation["authorize"] = (context, request) => ({
         ...onCluster(context, request),
         ...authorization(name, request),
       });
-      return operation(
-        name,
-        { clusterName: text, ...shape, tags: tags.default({}), clientRequestToken },
-        authorize,
-        async (context, checked) => {
-          const request = checked as unknown as Request<Shape> & Named;
-          const before = context.store.get(request.clusterName);
-          const same = repeated?.(before, request);
-          if (same !== undefined) return { [member]: kind.view(same) };
-          const item = await make(context, request, before);
-          return changed(context, request.clusterName, (record) => {
-            const obstacle = taken(record, item);
-            if (obstacle !== undefined) throw inUse(obstacle, { clusterName: request.clusterName });
-            added?.(context, record, item);
-            const view = Object.assign(kind.view(item), { tags: (checked as Unchecked)["tags"] });
-            kind.items(record)[view[id] as string] = item;
-            return { [member]: view };
-          });
-        },
-      );
+      return operation(name, all, authorize, async (context, checked) => {
+        const request = checked as unknown as Members<Shape> & { tags: Record<string, string> };
+        const { clusterName, clientRequestToken: token } = request;
+        const before = context.store.get(clusterName);
+        const same = find(before, idIn(request));
+        if (same !== undefined && token !== undefined && tokenOf?.(same) === token)
+          return { [member]: kind.view(same) };
+        const item = await make(context, request, before);
+        return changed(context, clusterName, (record) => {
+          const view = Object.assign(kind.view(item), { tags: request.tags });
+          const one = stringOf(view[id]);
+          if (find(record, one) !== undefined) throw inUse(exists(view), { clusterName });
+          added?.(context, record, item);
+          kind.items(record)[one] = item;
+          return { [member]: view };
+        });
+      });
     },
 
     describe: (): Operation =>
@@ -131,24 +143,14 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
 
     list<Shape extends z.ZodRawShape>(
       name: OperationName,
-      {
-        member: members,
-        shape,
-        keep = () => true,
-        row,
-      }: {
-        member: string;
-        shape: Shape;
-        keep?(item: Item, request: Request<Shape>): boolean;
-        row?(view: View): unknown;
-      },
+      { member: members, shape, keep = () => true, row }: Selection<Item, View, Shape>,
     ): Operation {
       return list(name, {
         member: members,
         shape: { clusterName: text, ...shape },
         authorize: onCluster,
         items: (context, request) =>
-          Object.values(kind.items(context.store.get((request as unknown as Named).clusterName)))
+          Object.values(kind.items(context.store.get(stringOf((request as Unchecked)["clusterName"]))))
             .filter((item) => keep(item, request as unknown as Request<Shape>))
             .map(kind.view),
         keyOf: (view) => view[id] as string,
@@ -162,13 +164,13 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
       shape: Shape,
       prepare: (
         context: EksContext,
-        request: Request<Shape> & Named,
+        request: Members<Shape>,
         item: Item,
         record: ClusterRecord,
       ) => Edit<Item> | Promise<Edit<Item>>,
     ): Operation {
       return operation(name, { ...named, ...shape }, onOne(name), async (context, checked) => {
-        const request = checked as unknown as Request<Shape> & Named;
+        const request = checked as unknown as Members<Shape>;
         const before = context.store.get(request.clusterName);
         const edit = await prepare(context, request, of(before, idIn(checked)), before);
         return changed(context, request.clusterName, (record) => edit(of(record, idIn(checked)), record));

@@ -67,18 +67,14 @@ const shape = {
 
 export const nodegroupOperations: readonly Operation[] = [
   nodegroups.create(shape, {
-    repeated: (record, { nodegroupName, clientRequestToken: token }) => {
-      const found = record.nodegroups[nodegroupName];
-      return token !== undefined && found?.clientRequestToken === token ? found : undefined;
-    },
+    tokenOf: (group) => group.clientRequestToken,
     make: async (context, request, record) => ({
       nodegroup: await newNodegroup(context, record, request),
       nodes: [],
-      ownsAccessEntry: record.accessEntries[request.nodeRole] === undefined,
+      ownsAccessEntry: false,
       clientRequestToken: request.clientRequestToken,
     }),
-    taken: (record, { nodegroup: { nodegroupName, clusterName } }) =>
-      record.nodegroups[nodegroupName] &&
+    exists: ({ nodegroupName, clusterName }) =>
       `NodeGroup already exists with name ${nodegroupName} and cluster name ${clusterName}`,
     added: (context, record, group) => {
       const { nodegroup } = group;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { collection } from "./collection.ts";
+import { inUse } from "./errors.ts";
 import type { PodIdentityAssociation } from "./model.ts";
 import { clientRequestToken, eksArn, type Operation, text } from "./operation.ts";
 import { assumableRole } from "./principals.ts";
@@ -39,11 +40,12 @@ export const podIdentityOperations: readonly Operation[] = [
           modifiedAt: context.now(),
         };
       },
-      taken: (record, { namespace, serviceAccount }) => {
+      exists: ({ associationId }) => `Association already exists: ${associationId}`,
+      added: (_context, record, { namespace, serviceAccount }) => {
         const other = Object.values(record.podIdentityAssociations).find(
           (one) => one.namespace === namespace && one.serviceAccount === serviceAccount,
         );
-        return other && `Association already exists: ${other.associationId}`;
+        if (other !== undefined) throw inUse(`Association already exists: ${other.associationId}`);
       },
     },
   ),

@@ -195,6 +195,40 @@ describe("lists", () => {
   });
 });
 
+describe("a request", () => {
+  test.each([
+    [
+      "of another type",
+      { deletionProtection: "yes" },
+      'deletionProtection: got "yes", allowed is a value of type boolean',
+    ],
+    ["that AWS requires", { roleArn: null }, "roleArn: got null, allowed is a value of type string"],
+  ])("with a member %s is refused, whatever else is wrong with it, too", async (_what, over, message) => {
+    const answer = await eks.call("POST", "/clusters", clusterBody("hub", { ...over, logging: { nothing: 1 } }));
+    expect([answer.error, answer.body.message]).toEqual([
+      "InvalidParameterException",
+      expect.stringContaining(message),
+    ]);
+    expect(answer.body.message).toContain(
+      "logging: nothing is not served by the embedded cloud; allowed are clusterLogging",
+    );
+  });
+
+  test("with a filter that is not honoured is refused, not answered without it", async () => {
+    const answer = await eks.call("GET", "/cluster-versions?status=EXTENDED_SUPPORT");
+    expect([answer.error, answer.body.message]).toEqual([
+      "InvalidParameterException",
+      expect.stringContaining("status is not served"),
+    ]);
+  });
+
+  test("for what has the name of a member of every object finds nothing", async () => {
+    await withNodes(eks);
+    expect((await eks.call("GET", "/clusters/hub/node-groups/constructor")).error).toBe("ResourceNotFoundException");
+    expect((await eks.call("GET", "/clusters/hub/addons/__proto__")).error).toBe("ResourceNotFoundException");
+  });
+});
+
 test("a path that encodes nothing is refused", async () => {
   expect((await eks.call("GET", "/clusters/%")).error).toBe("InvalidRequestException");
 });
