@@ -75,6 +75,21 @@ export function hindrance({ kind, metadata, status }: KubernetesObject): string 
   return synced?.status === "False" ? `${kind} ${metadata.name}: ${synced.message ?? "not synced"}` : undefined;
 }
 
+/** How many objects a line of progress names. */
+const NAMED = 2;
+
+/**
+ * What is waited for, in one line: how many objects, and the first of those that wait for no other one (a Kustomization whose
+ * dependency isn't Ready says so itself).
+ */
+export function waitingLine(waiting: readonly string[], of: number): string {
+  if (of === 0) return "waiting: nothing is there yet";
+  const first = waiting.filter((state) => !/: dependency '.*' is not ready/.test(state));
+  const named = (first.length > 0 ? first : waiting).slice(0, NAMED);
+  const others = waiting.length - named.length;
+  return `waiting for ${waiting.length} of ${of}: ${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
+}
+
 /** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */
 export async function untilReady(
   list: () => Promise<readonly (string | undefined)[]>,
@@ -87,9 +102,10 @@ export async function untilReady(
     const states = await list();
     const waiting = states.filter((state) => state !== undefined);
     if (waiting.length === 0 && states.length > 0) return;
-    const now = states.length === 0 ? "nothing is there yet" : waiting.join("; ");
-    if (Date.now() > deadline) throw new Error(`not ready after ${seconds} s: ${now}`);
-    if (now !== said) report(`waiting for ${now}`);
+    if (Date.now() > deadline)
+      throw new Error(`not ready after ${seconds} s: ${waiting.join("; ") || "nothing is there yet"}`);
+    const now = waitingLine(waiting, states.length);
+    if (now !== said) report(now);
     said = now;
     await sleep(POLL_MS);
   }

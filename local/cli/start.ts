@@ -10,7 +10,7 @@ import type { Fleet } from "./fleet.ts";
 import { spokesOf } from "./spokes.ts";
 import { hubKubectl } from "./stack-steps.ts";
 import { startOptions } from "./start-options.ts";
-import { duration } from "./steps.ts";
+import { duration } from "./step-display.ts";
 import { type Present, summary } from "./summary.ts";
 import { bringUp } from "./up.ts";
 

@@ -1,3 +1,5 @@
+import { display, standardOutput, type Terminal } from "./step-display.ts";
+
 /** Shows a detail of the running step: a line of its own, indented below the step's. */
 export type Report = (detail: string) => void;
 
@@ -23,23 +25,6 @@ export class StepError extends Error {
   }
 }
 
-export interface Terminal {
-  readonly write: (text: string) => void;
-  /** Milliseconds; only differences count. */
-  readonly now: () => number;
-}
-
-const terminal: Terminal = { write: (text) => process.stdout.write(text), now: () => performance.now() };
-
-/** Shows nothing. */
-export const silent: Terminal = { ...terminal, write: () => {} };
-
-/** `75_000` ms as `1 min 15 s`. */
-export function duration(milliseconds: number): string {
-  const seconds = Math.round(milliseconds / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
 /** How long each step took, in milliseconds, in the order in which they ran. */
 export type Timings = ReadonlyMap<string, number>;
 
@@ -48,23 +33,19 @@ export async function runSteps<Context>(
   steps: readonly Step<Context>[],
   context: Context,
   logs: string,
-  { write, now }: Terminal = terminal,
+  terminal: Terminal = standardOutput,
 ): Promise<Timings> {
   const timings = new Map<string, number>();
   const width = String(steps.length).length;
   for (const [index, step] of steps.entries()) {
-    const label = `[${String(index + 1).padStart(width)}/${steps.length}]`;
-    const started = now();
-    const elapsed = () => duration(now() - started);
-    write(`${label} ${step.name}\n`);
+    const shown = display(terminal, `[${String(index + 1).padStart(width)}/${steps.length}]`, step.name);
     try {
-      await step.run(context, (detail) => write(`${" ".repeat(label.length)} ${detail}\n`));
+      await step.run(context, shown.detail);
     } catch (error) {
-      write(`${label} ${step.name}: failed after ${elapsed()}\n`);
+      shown.failed();
       throw new StepError(step.name, error, logs);
     }
-    timings.set(step.name, now() - started);
-    write(`${label} ${step.name}: done in ${elapsed()}\n`);
+    timings.set(step.name, shown.done());
   }
   return timings;
 }

@@ -21,7 +21,8 @@ import { changeStack, readPulumi } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
 import { removeSpokesStep } from "./spoke-removal.ts";
 import { pulumiSteps } from "./stack-steps.ts";
-import { runSteps, type Step, silent } from "./steps.ts";
+import { silent } from "./step-display.ts";
+import { runSteps, type Step } from "./steps.ts";
 
 export interface TeardownOptions {
   /** Stop everything without removing spokes and without `pulumi destroy`: for an instance where these don't work any more. */

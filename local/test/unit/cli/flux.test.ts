@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hindrance, type KubernetesObject, unready, untilReady } from "../../../cli/flux.ts";
+import { hindrance, type KubernetesObject, unready, untilReady, waitingLine } from "../../../cli/flux.ts";
 
 const kustomization = (status: KubernetesObject["status"], spec = {}): KubernetesObject => ({
   kind: "Kustomization",
@@ -50,7 +50,7 @@ test("waiting ends when all is ready, says once what it waits for, and gives up 
     60,
     (detail) => said.push(detail),
   );
-  expect(said).toEqual(["waiting for nothing is there yet", "waiting for a: starting"]);
+  expect(said).toEqual(["waiting: nothing is there yet", "waiting for 1 of 1: a: starting"]);
   await expect(
     untilReady(
       async () => ["a: broken"],
@@ -69,4 +69,14 @@ test("what hinders a Crossplane resource is told in its own words, and nothing w
   expect(hindrance(queue("False", "AccessDenied"))).toBe("Queue events: AccessDenied");
   expect(hindrance(queue("True"))).toBeUndefined();
   expect(hindrance({ kind: "Queue", metadata: { name: "events" } })).toBeUndefined();
+});
+
+test("what is waited for is one line: what others wait for comes first, the rest is a number", () => {
+  const dependent = (name: string) => `Kustomization ${name}: dependency 'flux-system/api' is not ready`;
+  expect(waitingLine([dependent("a"), "Kustomization api: Reconciliation in progress", dependent("b")], 9)).toBe(
+    "waiting for 3 of 9: Kustomization api: Reconciliation in progress; and 2 more",
+  );
+  expect(waitingLine([dependent("a"), dependent("b")], 2)).toBe(
+    `waiting for 2 of 2: ${dependent("a")}; ${dependent("b")}`,
+  );
 });

@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
-import { duration, runSteps, type Step, StepError } from "../../../cli/steps.ts";
+import { duration } from "../../../cli/step-display.ts";
+import { type Report, runSteps, type Step, StepError } from "../../../cli/steps.ts";
 
-function recorder() {
+function recorder(width?: number) {
   const lines: string[] = [];
   let clock = 0;
-  return { lines, write: (text: string) => void lines.push(text.trimEnd()), now: () => (clock += 1000) };
+  return {
+    lines,
+    write: (text: string) => void lines.push(text.trimEnd()),
+    now: () => (clock += 1000),
+    columns: () => width,
+  };
 }
 
 test("steps run in order and show what, n of m and the elapsed time", async () => {
@@ -23,10 +29,10 @@ test("steps run in order and show what, n of m and the elapsed time", async () =
   expect(out.lines).toEqual([
     "[1/2] boil water",
     "      half way",
-    "[1/2] boil water: done in 2 s",
+    "[1/2] boil water: done in 1 s",
     "[2/2] make tea",
     "      half way",
-    "[2/2] make tea: done in 2 s",
+    "[2/2] make tea: done in 1 s",
   ]);
 });
 
@@ -37,6 +43,37 @@ test("a failed step stops the run and says what, why, where the logs are and wha
   await expect(result).rejects.toThrow(StepError);
   await expect(result).rejects.toThrow(
     "could not boil water: no kettle\nLogs: /logs. Running the same command again continues here.",
+  );
+});
+
+test("on a terminal a step is one line that changes, and ends as one line", async () => {
+  const out = recorder(40);
+  const step = {
+    name: "boil water",
+    run: async (_: unknown, report: Report) => report("a detail that is longer than the line"),
+  };
+  await runSteps([step], undefined, "/logs", out);
+  expect(out.lines.map((line) => line.replace("\r\u001b[2K", "|"))).toEqual([
+    "|[1/1] boil water, 1 s",
+    "|[1/1] boil water, 2 s: a detail that i…",
+    "|[1/1] boil water: done in 3 s",
+  ]);
+  for (const line of out.lines) expect(line.replace("\r\u001b[2K", "").length).toBeLessThan(40);
+});
+
+test("on a terminal a failed step shows all that it said", async () => {
+  const out = recorder(40);
+  const step = {
+    name: "boil water",
+    run: async (_: unknown, report: Report) => {
+      report("the kettle is on");
+      report("the fuse has blown");
+      throw new Error("no power");
+    },
+  };
+  await expect(runSteps([step], undefined, "/logs", out)).rejects.toThrow("could not boil water: no power");
+  expect(out.lines.at(-1)?.replace("\r\u001b[2K", "")).toBe(
+    "      the kettle is on\n      the fuse has blown\n[1/1] boil water: failed after 4 s",
   );
 });
 

@@ -1,0 +1,80 @@
+/** Where steps are shown. */
+export interface Terminal {
+  readonly write: (text: string) => void;
+  /** Milliseconds; only differences count. */
+  readonly now: () => number;
+  /** Width of a line that can be written over; undefined where lines are kept: in a file, a pipe, a CI log. */
+  readonly columns: () => number | undefined;
+}
+
+/** The process's standard output. */
+export const standardOutput: Terminal = {
+  write: (text) => process.stdout.write(text),
+  now: () => performance.now(),
+  columns: () => {
+    const { CI, TERM } = process.env;
+    return process.stdout.isTTY && !CI && TERM !== "dumb" ? process.stdout.columns : undefined;
+  },
+};
+
+/** Shows nothing. */
+export const silent: Terminal = { ...standardOutput, write: () => {}, columns: () => undefined };
+
+/** How one step is shown while it runs. */
+interface Display {
+  readonly detail: (text: string) => void;
+  /** The step has ended well; gives how long it took, in milliseconds. */
+  readonly done: () => number;
+  readonly failed: () => void;
+}
+
+/** `75_000` ms as `1 min 15 s`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** Back to the start of the line, and clears it (ECMA-48: EL). */
+const OVER = "\r\u001b[2K";
+/** Of a terminal that does not say its width any more. */
+const WIDTH = 80;
+/** How often the elapsed time on a terminal is brought up to date. */
+const REDRAW_MS = 1000;
+
+const fitted = (text: string, columns: number) =>
+  text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 2))}…`;
+
+/** Shows a step: on a terminal as one line that changes (elapsed time, newest detail), elsewhere as lines that stay. */
+export function display({ write, now, columns }: Terminal, label: string, name: string): Display {
+  const started = now();
+  const elapsed = () => duration(now() - started);
+  const details: string[] = [];
+  const changes = columns() !== undefined;
+  const over = changes ? OVER : "";
+  const indented = (detail: string) => `${" ".repeat(label.length)} ${detail}\n`;
+  const draw = () => {
+    const newest = details.length === 0 ? "" : `: ${details.at(-1)?.trim()}`;
+    write(`${over}${fitted(`${label} ${name}, ${elapsed()}${newest}`, columns() ?? WIDTH)}`);
+  };
+  if (!changes) write(`${label} ${name}\n`);
+  else draw();
+  const redraw = changes ? setInterval(draw, REDRAW_MS).unref() : undefined;
+  const end = (text: string) => {
+    clearInterval(redraw);
+    write(`${over}${text}`);
+  };
+  return {
+    detail: (text) => {
+      details.push(text);
+      if (changes) draw();
+      else write(indented(text));
+    },
+    done: () => {
+      const took = now() - started;
+      end(`${label} ${name}: done in ${duration(took)}\n`);
+      return took;
+    },
+    // On a terminal the details were written over: a person needs them now.
+    failed: () => end(`${changes ? details.map(indented).join("") : ""}${label} ${name}: failed after ${elapsed()}\n`),
+  };
+}
