@@ -1,5 +1,8 @@
 import type { Aws } from "./clients.ts";
 import type { Equality } from "./compare.ts";
+import type { Fields } from "./define/fields.ts";
+import type { Case } from "./define/mapping.ts";
+import type { CrossplaneTraits } from "./define/resource.ts";
 import { currentOperation } from "./operation.ts";
 
 /** Properties of a resource in the camelCase shape of its Terraform schema. */
@@ -29,6 +32,8 @@ export interface Tagged {
 export interface Handler<I extends object = Properties> {
   /** Pulumi token, `aws:ec2/vpc:Vpc`. */
   readonly token: string;
+  /** What the handler was made of; Crossplane's kinds are made of the same. */
+  readonly definition?: { readonly fields: Fields; readonly case: Case; readonly crossplane?: CrossplaneTraits };
   /**
    * Paths of the inputs that the handler honours: `name` (a scalar or a list of scalars), `vpcConfig.subnetIds` (a member of a block
    * or of every block of a list), `labels.*` (a map of scalars). What is not listed is refused, never ignored.

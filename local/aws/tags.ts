@@ -36,3 +36,10 @@ export async function syncTags(
   if (changes.remove.length > 0) await remove(changes.remove);
   if (Object.keys(changes.set).length > 0) await set(changes.set);
 }
+
+/** The tags that upjet puts on every resource that takes tags (upjet, pkg/resource). */
+export const crossplaneTagKeys = {
+  kind: "crossplane-kind",
+  name: "crossplane-name",
+  providerConfig: "crossplane-providerconfig",
+} as const;

@@ -7,107 +7,115 @@ import {
   DescribeTagsCommand,
   ModifyLaunchTemplateCommand,
 } from "@aws-sdk/client-ec2";
-import type { Aws } from "../clients.ts";
-import { orGone } from "../errors.ts";
-import { resource, type Tagged, type Tags } from "../handler.ts";
-import { tagsFrom } from "../tags.ts";
-import {
-  dataProperties,
-  type LaunchTemplateData,
-  launchTemplateDataInputs,
-  requestData,
-} from "./launch-template-data.ts";
-import { syncEc2Tags, tagSpecifications } from "./tags.ts";
+import { computed, type Field, fixed, type Item, out } from "../define/fields.ts";
+import { requestOf } from "../define/mapping.ts";
+import { define } from "../define/resource.ts";
+import type { Tags } from "../handler.ts";
+import { tagPairs, tagsFrom } from "../tags.ts";
+import { byTags, ec2Tags, send } from "./define.ts";
 
-interface Inputs extends Tagged, LaunchTemplateData {
-  name: string;
-  description?: string;
-  defaultVersion?: number;
-  updateDefaultVersion?: boolean;
-}
+const text = (value: unknown): string | undefined => (typeof value === "boolean" ? String(value) : undefined);
 
-const dataNames = [...new Set(launchTemplateDataInputs.map((path) => path.split(".")[0] as keyof LaunchTemplateData))];
+/** The schema has texts for booleans that can also be unset. */
+const flag = (api: string): Field => ({
+  put: (value: string) => value === "true",
+  get: ({ [api]: value }) => text(value),
+});
 
-const setDefault = (aws: Aws, id: string, version: number) =>
-  aws.ec2.send(new ModifyLaunchTemplateCommand({ LaunchTemplateId: id, DefaultVersion: String(version) }));
+/** What a version of a template holds. */
+const data = {
+  blockDeviceMappings: {
+    type: {
+      blocks: {
+        deviceName: {},
+        ebs: {
+          type: {
+            block: {
+              deleteOnTermination: flag("DeleteOnTermination"),
+              encrypted: flag("Encrypted"),
+              volumeSize: { type: "number" },
+              volumeType: {},
+            },
+          },
+        },
+      },
+    },
+  },
+  metadataOptions: {
+    computed,
+    type: { block: { httpEndpoint: {}, httpPutResponseHopLimit: { type: "number" }, httpTokens: {} } },
+  },
+  tagSpecifications: {
+    type: {
+      blocks: {
+        resourceType: {},
+        tags: {
+          type: "map",
+          put: (tags: Tags) => tagPairs(tags),
+          get: ({ Tags: pairs }) => tagsFrom(pairs as Parameters<typeof tagsFrom>[0]),
+        },
+      },
+    },
+  },
+} as const satisfies Record<string, Field>;
+const dataNames = Object.keys(data) as (keyof typeof data)[];
 
-/** By DescribeTags, because ministack describes a template with the tags that it was created with. */
-async function tagsOf(aws: Aws, id: string): Promise<Tags> {
-  const { Tags } = await aws.ec2.send(new DescribeTagsCommand({ Filters: [{ Name: "resource-id", Values: [id] }] }));
-  return tagsFrom(Tags);
-}
+const versioned = (request: Item, { description }: { description?: string | undefined }, inputs: Item): Item => ({
+  ...request,
+  VersionDescription: description,
+  LaunchTemplateData: requestOf(data, inputs, "pascal"),
+});
 
-async function addVersion(aws: Aws, id: string, inputs: Inputs): Promise<number> {
-  const { LaunchTemplateVersion } = await aws.ec2.send(
-    new CreateLaunchTemplateVersionCommand({
-      LaunchTemplateId: id,
-      VersionDescription: inputs.description,
-      LaunchTemplateData: requestData(inputs),
-    }),
-  );
-  return LaunchTemplateVersion?.VersionNumber as number;
-}
-
-export const launchTemplate = resource<Inputs>({
+export const launchTemplate = define({
   token: "aws:ec2/launchTemplate:LaunchTemplate",
-  tagged: true,
-  inputs: ["name", "description", "defaultVersion", "updateDefaultVersion", ...launchTemplateDataInputs],
-  computed: ["defaultVersion", "metadataOptions"],
-  replaceOn: ["name"],
+  crossplane: { kind: "ec2/LaunchTemplate", generatedName: "name", recover: byTags("launch-template") },
+  tags: {
+    ...ec2Tags("launch-template"),
+    // ministack describes a template with the tags that it was created with.
+    of: async (aws, id) => {
+      const Filters = [{ Name: "resource-id", Values: [id] }];
+      return tagsFrom((await aws.ec2.send(new DescribeTagsCommand({ Filters }))).Tags);
+    },
+  },
   autoName: { property: "name", maxLength: 128 },
-  sets: ["vpcSecurityGroupIds"],
-  unread: ["updateDefaultVersion"],
-  changedByUpdate: ["latestVersion", "defaultVersion"],
-
-  validate(inputs) {
-    if (inputs.defaultVersion !== undefined && inputs.updateDefaultVersion !== undefined)
-      return [{ property: "updateDefaultVersion", reason: "set defaultVersion or updateDefaultVersion, not both" }];
-    return [];
+  fields: {
+    ...data,
+    name: { fixed, api: "LaunchTemplateName" },
+    description: { api: "VersionDescription" },
+    updateDefaultVersion: { type: "boolean", api: null, unread: true },
+    arn: out("Arn"),
+    defaultVersion: out("DefaultVersionNumber", { type: "number", updated: true }),
+    latestVersion: out("LatestVersionNumber", { type: "number", updated: true }),
   },
-
-  async create(aws, inputs) {
-    const { LaunchTemplate } = await aws.ec2.send(
-      new CreateLaunchTemplateCommand({
-        LaunchTemplateName: inputs.name,
-        VersionDescription: inputs.description,
-        LaunchTemplateData: requestData(inputs),
-        ...tagSpecifications("launch-template", inputs.tagsAll),
-      }),
-    );
-    return LaunchTemplate?.LaunchTemplateId as string;
+  async create(aws, { TagSpecifications }, inputs) {
+    const request = { LaunchTemplateName: inputs.name, TagSpecifications };
+    const answer = await send(aws, CreateLaunchTemplateCommand, versioned(request, inputs, inputs));
+    return (answer["LaunchTemplate"] as { LaunchTemplateId?: string }).LaunchTemplateId;
   },
-
-  async read(aws, id) {
-    const found = await orGone(aws.ec2.send(new DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] })));
-    const actual = found?.LaunchTemplates?.[0];
-    if (!actual) return null;
-    const latest = String(actual.LatestVersionNumber);
-    const { LaunchTemplateVersions } = await aws.ec2.send(
-      new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId: id, Versions: [latest] }),
-    );
-    const version = LaunchTemplateVersions?.[0];
-    return {
-      ...dataProperties(version?.LaunchTemplateData ?? {}),
-      arn: `arn:${aws.partition}:ec2:${aws.region}:${await aws.accountId()}:launch-template/${id}`,
-      defaultVersion: actual.DefaultVersionNumber,
-      description: version?.VersionDescription,
-      latestVersion: actual.LatestVersionNumber,
-      name: actual.LaunchTemplateName,
-      tagsAll: await tagsOf(aws, id),
-    };
+  async find(aws, id) {
+    const { LaunchTemplates } = await aws.ec2.send(new DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }));
+    return LaunchTemplates?.[0] && { ...LaunchTemplates[0] };
   },
-
-  async update(aws, id, change) {
-    const changed = change.has("description", ...dataNames);
-    const version = changed ? await addVersion(aws, id, change.new) : undefined;
-    const wanted = change.new.updateDefaultVersion
-      ? version
-      : change.has("defaultVersion") && change.new.defaultVersion;
-    if (wanted) await setDefault(aws, id, wanted);
-    await syncEc2Tags(aws, id, change);
+  async also(aws, id, { LatestVersionNumber }) {
+    const Versions = [String(LatestVersionNumber)];
+    const versions = await aws.ec2.send(new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId: id, Versions }));
+    const { LaunchTemplateData, VersionDescription } = versions.LaunchTemplateVersions?.[0] ?? {};
+    const Arn = `arn:${aws.partition}:ec2:${aws.region}:${await aws.accountId()}:launch-template/${id}`;
+    return { ...LaunchTemplateData, VersionDescription, Arn };
   },
-
-  async delete(aws, id) {
-    await orGone(aws.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId: id })));
-  },
+  settings: [
+    {
+      fields: ["description", ...dataNames],
+      async call(aws, id, inputs) {
+        const request = versioned({ LaunchTemplateId: id }, inputs, inputs);
+        const answer = await send(aws, CreateLaunchTemplateVersionCommand, request);
+        const version = (answer["LaunchTemplateVersion"] as { VersionNumber?: number }).VersionNumber;
+        if (inputs.updateDefaultVersion)
+          await aws.ec2.send(
+            new ModifyLaunchTemplateCommand({ LaunchTemplateId: id, DefaultVersion: String(version) }),
+          );
+      },
+    },
+  ],
+  delete: (aws, id) => aws.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId: id })),
 });

@@ -1,237 +1,152 @@
 import {
   AssociateEncryptionConfigCommand,
-  type AuthenticationMode,
   type Cluster,
   CreateClusterCommand,
   DeleteClusterCommand,
   DescribeClusterCommand,
+  type LogSetup,
   type LogType,
-  type SupportType,
-  type Update,
   UpdateClusterConfigCommand,
   type UpdateClusterConfigRequest,
   UpdateClusterVersionCommand,
+  type VpcConfigRequest,
 } from "@aws-sdk/client-eks";
-import type { Aws } from "../clients.ts";
-import { hasCode, orGone } from "../errors.ts";
-import { type Change, finishing, type Properties, resource, type Tagged } from "../handler.ts";
-import { poll } from "../poll.ts";
-import { ownTags } from "../tags.ts";
-import { healthText, syncEksTags, updated } from "./common.ts";
+import { sameSet } from "../compare.ts";
+import type { Aws } from "../connection.ts";
+import { computed, fixed, type Item, out } from "../define/fields.ts";
+import { define, named } from "../define/resource.ts";
+import { eksStates, eksTags, roleArn, updated } from "./common.ts";
 
-interface Inputs extends Tagged {
-  name: string;
-  roleArn: string;
-  version?: string;
-  vpcConfig: {
-    subnetIds: string[];
-    securityGroupIds?: string[];
-    endpointPrivateAccess?: boolean;
-    endpointPublicAccess?: boolean;
-    publicAccessCidrs?: string[];
-  };
-  accessConfig?: { authenticationMode?: AuthenticationMode; bootstrapClusterCreatorAdminPermissions?: boolean };
-  bootstrapSelfManagedAddons?: boolean;
-  deletionProtection?: boolean;
-  enabledClusterLogTypes?: LogType[];
-  encryptionConfig?: { provider: { keyArn: string }; resources: string[] };
-  forceUpdateVersion?: boolean;
-  kubernetesNetworkConfig?: { serviceIpv4Cidr?: string; ipFamily?: "ipv4" | "ipv6" };
-  upgradePolicy?: { supportType?: SupportType };
-}
-
-const logTypes: LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
+const logTypes: readonly LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
 
 /** EKS takes the whole logging configuration: what is not enabled is disabled. */
-function logging(enabled: LogType[] | undefined) {
-  const on = enabled ?? [];
-  const off = logTypes.filter((type) => !on.includes(type));
-  return {
-    clusterLogging: [
-      { types: on, enabled: true },
-      { types: off, enabled: false },
-    ].filter((l) => l.types.length > 0),
-  };
+function logging(enabled: readonly string[] = []): { clusterLogging: LogSetup[] } {
+  const off = logTypes.filter((type) => !enabled.includes(type));
+  const all = [
+    { types: enabled as LogType[], enabled: true },
+    { types: off, enabled: false },
+  ];
+  return { clusterLogging: all.filter(({ types }) => types.length > 0) };
 }
 
-const encryption = (config: Inputs["encryptionConfig"]) => (config ? [config] : undefined);
+const enabledLogs = ({ logging: found }: Item): string[] =>
+  (found as Cluster["logging"])?.clusterLogging?.find(({ enabled }) => enabled)?.types ?? [];
 
-async function find(aws: Aws, name: string): Promise<Cluster | undefined> {
-  return (await orGone(aws.eks.send(new DescribeClusterCommand({ name }))))?.cluster;
+async function configure(aws: Aws, name: string, config: Omit<UpdateClusterConfigRequest, "name">): Promise<void> {
+  await updated(aws, { cluster: name }, await aws.eks.send(new UpdateClusterConfigCommand({ name, ...config })));
 }
 
-async function active(aws: Aws, name: string): Promise<true | undefined> {
-  const actual = await find(aws, name);
-  if (!actual || actual.status === "FAILED" || actual.status === "DELETING")
-    throw new Error(`EKS cluster ${name} is ${actual?.status ?? "gone"}: ${healthText(actual?.health?.issues)}`);
-  return actual.status === "ACTIVE" ? true : undefined;
-}
+/** What can be changed together. */
+const parts = ({ subnetIds, securityGroupIds, ...endpoint }: VpcConfigRequest = {}) => ({
+  ...{ endpoint, subnets: { subnetIds, securityGroupIds } },
+});
 
-const ready = (aws: Aws, name: string) =>
-  poll({ what: `EKS cluster ${name} to become ACTIVE`, timeout: aws.timeout }, () => active(aws, name));
-
-function properties(actual: Cluster): Properties {
-  const { resourcesVpcConfig: vpc, kubernetesNetworkConfig: network, encryptionConfig, identity } = actual;
-  const enabled = actual.logging?.clusterLogging?.find((setup) => setup.enabled)?.types ?? [];
-  const encrypted = encryptionConfig?.[0];
-  return {
-    accessConfig: {
-      authenticationMode: actual.accessConfig?.authenticationMode,
-      bootstrapClusterCreatorAdminPermissions: actual.accessConfig?.bootstrapClusterCreatorAdminPermissions,
-    },
-    arn: actual.arn,
-    certificateAuthority: { data: actual.certificateAuthority?.data },
-    createdAt: actual.createdAt?.toISOString(),
-    deletionProtection: actual.deletionProtection ?? false,
-    enabledClusterLogTypes: enabled,
-    ...(encrypted && {
-      encryptionConfig: { provider: { keyArn: encrypted.provider?.keyArn }, resources: encrypted.resources },
-    }),
-    endpoint: actual.endpoint,
-    identities: [{ oidcs: [{ issuer: identity?.oidc?.issuer }] }],
-    kubernetesNetworkConfig: {
-      ipFamily: network?.ipFamily,
-      serviceIpv4Cidr: network?.serviceIpv4Cidr,
-      serviceIpv6Cidr: network?.serviceIpv6Cidr,
-    },
-    name: actual.name,
-    platformVersion: actual.platformVersion,
-    roleArn: actual.roleArn,
-    status: actual.status,
-    tagsAll: ownTags(actual.tags),
-    upgradePolicy: { supportType: actual.upgradePolicy?.supportType },
-    version: actual.version,
-    vpcConfig: {
-      clusterSecurityGroupId: vpc?.clusterSecurityGroupId,
-      endpointPrivateAccess: vpc?.endpointPrivateAccess,
-      endpointPublicAccess: vpc?.endpointPublicAccess,
-      publicAccessCidrs: vpc?.publicAccessCidrs,
-      securityGroupIds: vpc?.securityGroupIds,
-      subnetIds: vpc?.subnetIds,
-      vpcId: vpc?.vpcId,
-    },
-  };
-}
-
-/** EKS runs one update at a time and takes one kind of change a call. */
-function configChanges(change: Change<Inputs>): Omit<UpdateClusterConfigRequest, "name">[] {
-  const { new: inputs, old } = change;
-  const { subnetIds, securityGroupIds, ...endpoint } = inputs.vpcConfig;
-  const { subnetIds: oldSubnets, securityGroupIds: oldGroups, ...oldEndpoint } = old.vpcConfig;
-  const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b);
-  const sorted = (items: string[] | undefined) => [...(items ?? [])].sort();
-  const calls: Omit<UpdateClusterConfigRequest, "name">[] = [];
-  if (change.has("accessConfig"))
-    calls.push({ accessConfig: { authenticationMode: inputs.accessConfig?.authenticationMode } });
-  if (differs(sorted(subnetIds), sorted(oldSubnets)) || differs(sorted(securityGroupIds), sorted(oldGroups)))
-    calls.push({ resourcesVpcConfig: { subnetIds, securityGroupIds } });
-  const cidrs = ({ publicAccessCidrs, ...flags }: typeof endpoint) => [flags, sorted(publicAccessCidrs)];
-  if (differs(cidrs(endpoint), cidrs(oldEndpoint))) calls.push({ resourcesVpcConfig: endpoint });
-  if (change.has("enabledClusterLogTypes")) calls.push({ logging: logging(inputs.enabledClusterLogTypes) });
-  if (change.has("upgradePolicy")) calls.push({ upgradePolicy: inputs.upgradePolicy });
-  if (change.has("deletionProtection")) calls.push({ deletionProtection: inputs.deletionProtection });
-  return calls;
-}
-
-export const cluster = resource<Inputs>({
+export const cluster = define({
   token: "aws:eks/cluster:Cluster",
-  tagged: true,
-  inputs: [
-    ...["name", "roleArn", "version", "bootstrapSelfManagedAddons", "deletionProtection", "forceUpdateVersion"],
-    ...["subnetIds", "securityGroupIds", "endpointPrivateAccess", "endpointPublicAccess", "publicAccessCidrs"].map(
-      (name) => `vpcConfig.${name}`,
-    ),
-    "accessConfig.authenticationMode",
-    "accessConfig.bootstrapClusterCreatorAdminPermissions",
-    "enabledClusterLogTypes",
-    "encryptionConfig.provider.keyArn",
-    "encryptionConfig.resources",
-    "kubernetesNetworkConfig.serviceIpv4Cidr",
-    "kubernetesNetworkConfig.ipFamily",
-    "upgradePolicy.supportType",
-  ],
-  computed: ["accessConfig", "kubernetesNetworkConfig", "upgradePolicy", "version", "deletionProtection"],
-  completed: ["vpcConfig.clusterSecurityGroupId", "vpcConfig.vpcId"],
-  replaceOn: [
-    ...["name", "roleArn", "bootstrapSelfManagedAddons", "encryptionConfig.provider", "encryptionConfig.resources"],
-    ...["accessConfig.bootstrapClusterCreatorAdminPermissions", "kubernetesNetworkConfig"],
-  ],
-  defaults: {
-    bootstrapSelfManagedAddons: true,
-    "vpcConfig.endpointPrivateAccess": false,
-    "vpcConfig.endpointPublicAccess": true,
-  },
+  crossplane: { kind: "eks/Cluster", externalName: named("name"), asynchronous: true },
+  case: "camel",
+  tags: eksTags("arn"),
+  states: eksStates("EKS cluster", ["CREATING", "PENDING", "UPDATING"]),
   autoName: { property: "name", maxLength: 100 },
-  sets: [
-    ...["vpcConfig.subnetIds", "vpcConfig.securityGroupIds", "vpcConfig.publicAccessCidrs", "enabledClusterLogTypes"],
-    "encryptionConfig.resources",
-  ],
-  unread: ["bootstrapSelfManagedAddons", "forceUpdateVersion"],
-  changedByUpdate: ["platformVersion", "status"],
   failed: ["FAILED"],
-
-  async create(aws, inputs) {
-    await aws.eks.send(
-      new CreateClusterCommand({
-        name: inputs.name,
-        roleArn: inputs.roleArn,
-        version: inputs.version,
-        resourcesVpcConfig: inputs.vpcConfig,
-        accessConfig: inputs.accessConfig,
-        bootstrapSelfManagedAddons: inputs.bootstrapSelfManagedAddons,
-        deletionProtection: inputs.deletionProtection,
-        logging: logging(inputs.enabledClusterLogTypes),
-        encryptionConfig: encryption(inputs.encryptionConfig),
-        kubernetesNetworkConfig: inputs.kubernetesNetworkConfig,
-        upgradePolicy: inputs.upgradePolicy,
-        tags: inputs.tagsAll,
-      }),
-    );
-    return finishing(inputs.name, (id) => ready(aws, id));
+  fields: {
+    name: { fixed, crd: null },
+    roleArn: { fixed, ...roleArn },
+    version: { computed },
+    vpcConfig: {
+      ...{ api: "resourcesVpcConfig", required: true },
+      type: {
+        block: {
+          subnetIds: { type: "set", ref: { to: "ec2/Subnet" } },
+          securityGroupIds: { type: "set" },
+          endpointPrivateAccess: { type: "boolean", default: false },
+          endpointPublicAccess: { type: "boolean", default: true },
+          publicAccessCidrs: { type: "set" },
+          clusterSecurityGroupId: out(),
+          vpcId: out(),
+        },
+      },
+    },
+    accessConfig: {
+      computed,
+      type: {
+        block: { authenticationMode: {}, bootstrapClusterCreatorAdminPermissions: { type: "boolean", fixed: true } },
+      },
+    },
+    bootstrapSelfManagedAddons: { fixed, type: "boolean", default: true, unread: true },
+    deletionProtection: { computed, type: "boolean", get: ({ deletionProtection }) => deletionProtection ?? false },
+    enabledClusterLogTypes: { type: "set", api: null, get: enabledLogs },
+    encryptionConfig: {
+      get: ({ encryptionConfig }) => {
+        const found = (encryptionConfig as Cluster["encryptionConfig"])?.[0];
+        return found && { provider: { keyArn: found.provider?.keyArn }, resources: found.resources };
+      },
+      put: (config: object) => [config],
+      type: {
+        block: { provider: { fixed, type: { block: { keyArn: {} } } }, resources: { fixed, type: "set" } },
+      },
+    },
+    kubernetesNetworkConfig: {
+      ...{ computed, fixed },
+      type: { block: { ipFamily: {}, serviceIpv4Cidr: {} } },
+    },
+    upgradePolicy: { computed, type: { block: { supportType: {} } } },
+    arn: out(),
+    certificateAuthority: out(undefined, { type: { single: { data: {} } } }),
+    createdAt: out(),
+    endpoint: out(),
+    identities: out(({ identity }) => [{ oidcs: [{ issuer: (identity as Cluster["identity"])?.oidc?.issuer }] }], {
+      crd: "identity",
+      type: { blocks: { oidcs: { crd: "oidc", type: { blocks: { issuer: {} } } } } },
+    }),
+    platformVersion: out(undefined, { updated: true }),
+    status: out(undefined, { updated: true }),
   },
-
-  ready,
-
-  async read(aws, id) {
-    const actual = await find(aws, id);
-    return actual && actual.status !== "DELETING" ? properties(actual) : null;
+  async create(aws, request, { name, enabledClusterLogTypes }) {
+    await aws.eks.send(new CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never));
+    return name;
   },
-
-  async update(aws, id, change) {
-    const done = (update: Update | undefined) => updated(aws, { cluster: id }, update);
-    if (change.has("version")) {
-      const { update } = await aws.eks.send(
-        new UpdateClusterVersionCommand({
-          name: id,
-          version: change.new.version,
-          force: change.new.forceUpdateVersion,
-        }),
-      );
-      await done(update);
-    }
-    if (change.has("encryptionConfig")) {
-      const { update } = await aws.eks.send(
-        new AssociateEncryptionConfigCommand({
-          clusterName: id,
-          encryptionConfig: encryption(change.new.encryptionConfig),
-        }),
-      );
-      await done(update);
-    }
-    for (const config of configChanges(change))
-      await done((await aws.eks.send(new UpdateClusterConfigCommand({ name: id, ...config }))).update);
-    await syncEksTags(aws, (await find(aws, id))?.arn as string, change);
-  },
-
-  async delete(aws, id) {
-    try {
-      await orGone(aws.eks.send(new DeleteClusterCommand({ name: id })));
-    } catch (error) {
-      // A deletion that runs already (an interrupted destroy) is waited for.
-      if (!hasCode(error, "ResourceInUseException") || (await find(aws, id))?.status !== "DELETING") throw error;
-    }
-    await poll({ what: `EKS cluster ${id} to be deleted`, timeout: aws.timeout }, async () =>
-      (await find(aws, id)) ? undefined : true,
-    );
-  },
+  find: async (aws, name) => ({ ...(await aws.eks.send(new DescribeClusterCommand({ name }))).cluster }),
+  // EKS runs one update at a time and takes one kind of change a call.
+  settings: [
+    {
+      fields: ["version"],
+      call: async (aws, name, { version }) =>
+        updated(aws, { cluster: name }, await aws.eks.send(new UpdateClusterVersionCommand({ name, version }))),
+    },
+    {
+      fields: ["encryptionConfig"],
+      async call(aws, name, { encryptionConfig }) {
+        const request = { clusterName: name, encryptionConfig: encryptionConfig && [encryptionConfig] };
+        await updated(aws, { cluster: name }, await aws.eks.send(new AssociateEncryptionConfigCommand(request)));
+      },
+    },
+    {
+      fields: ["accessConfig"],
+      call: (aws, name, { accessConfig }) =>
+        configure(aws, name, { accessConfig: { authenticationMode: accessConfig?.authenticationMode as never } }),
+    },
+    {
+      fields: ["vpcConfig"],
+      async call(aws, name, { vpcConfig = {} }, { old }) {
+        const [now, before] = [parts(vpcConfig), parts(old.vpcConfig)];
+        if (!sameSet(now.subnets, before.subnets)) await configure(aws, name, { resourcesVpcConfig: now.subnets });
+        if (!sameSet(now.endpoint, before.endpoint)) await configure(aws, name, { resourcesVpcConfig: now.endpoint });
+      },
+    },
+    {
+      fields: ["enabledClusterLogTypes"],
+      call: (aws, name, { enabledClusterLogTypes }) =>
+        configure(aws, name, { logging: logging(enabledClusterLogTypes) }),
+    },
+    {
+      fields: ["upgradePolicy"],
+      call: (aws, name, { upgradePolicy }) => configure(aws, name, { upgradePolicy: upgradePolicy as never }),
+    },
+    {
+      fields: ["deletionProtection"],
+      call: (aws, name, { deletionProtection }) => configure(aws, name, { deletionProtection }),
+    },
+  ],
+  delete: (aws, name) => aws.eks.send(new DeleteClusterCommand({ name })),
 });

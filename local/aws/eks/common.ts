@@ -1,16 +1,32 @@
 import { DescribeUpdateCommand, TagResourceCommand, UntagResourceCommand, type Update } from "@aws-sdk/client-eks";
-import type { Aws } from "../clients.ts";
-import type { Tagged } from "../handler.ts";
+import type { Aws } from "../connection.ts";
+import type { Field, Item } from "../define/fields.ts";
+import type { TagCalls } from "../define/resource.ts";
+import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
-import { syncTags } from "../tags.ts";
+import { ownTags } from "../tags.ts";
 
-export function syncEksTags(aws: Aws, arn: string, change: { old: Tagged; new: Tagged }): Promise<void> {
-  return syncTags(
-    change,
-    (tags) => aws.eks.send(new TagResourceCommand({ resourceArn: arn, tags })),
-    (tagKeys) => aws.eks.send(new UntagResourceCommand({ resourceArn: arn, tagKeys })),
-  );
-}
+/** @param arn name of the member that holds the resource's ARN */
+export const eksTags = (arn: string): TagCalls => ({
+  request: (tags) => ({ tags }),
+  of: (_aws, _id, { tags }) => ownTags(tags as Record<string, string> | undefined),
+  set: (aws, resourceArn, tags) => aws.eks.send(new TagResourceCommand({ resourceArn, tags })),
+  remove: (aws, resourceArn, tagKeys) => aws.eks.send(new UntagResourceCommand({ resourceArn, tagKeys })),
+  target: (item) => item[arn] as string,
+});
+
+/** The name of the cluster that a resource belongs to: part of its identity. */
+export const clusterName = {
+  ...{ fixed: true, identifier: true },
+  ref: { to: "eks/Cluster", observed: "id" },
+} as const satisfies Field;
+
+/** An ARN of an IAM role. */
+export const roleArn = { ref: { to: "iam/Role", observed: "arn" } } as const;
+
+/** The parts of a composite id; those that AWS knows by other names by these. */
+export const partsOf = <N extends string>(id: string, separator: string, ...names: N[]): Record<N, string> =>
+  splitImportId(id, separator, ...names) as Record<N, string>;
 
 interface Updated {
   readonly cluster: string;
@@ -19,29 +35,27 @@ interface Updated {
 }
 
 /** Waits for an update of a cluster, node group or add-on; its errors are those that EKS gives. */
-export async function updated(aws: Aws, of: Updated, update: Update | undefined): Promise<void> {
+export async function updated(aws: Aws, of: Updated, { update }: { update?: Update | undefined }): Promise<void> {
   const updateId = update?.id as string;
-  const query = new DescribeUpdateCommand({
-    name: of.cluster,
-    nodegroupName: of.nodeGroup,
-    addonName: of.addon,
-    updateId,
-  });
+  const names = { name: of.cluster, nodegroupName: of.nodeGroup, addonName: of.addon };
   await poll({ what: `EKS update ${updateId} (${update?.type}) of ${of.cluster}`, timeout: aws.timeout }, async () => {
-    const { update: now } = await aws.eks.send(query);
+    const { update: now } = await aws.eks.send(new DescribeUpdateCommand({ ...names, updateId }));
     if (now?.status === "Successful") return true;
     if (now?.status === "InProgress") return undefined;
     throw new Error(`${now?.type ?? "update"} ${updateId} ended as ${now?.status}: ${reasons(now?.errors)}`);
   });
 }
 
-function reasons(errors: Update["errors"]): string {
-  return (errors ?? []).map((e) => `${e.errorCode}: ${e.errorMessage}`).join("; ") || "no reason given";
-}
+const reasons = (errors: Update["errors"]): string =>
+  (errors ?? []).map((e) => `${e.errorCode}: ${e.errorMessage}`).join("; ") || "no reason given";
 
-/** The issues of a health report, for error messages. */
-export function healthText(
-  issues: readonly { code?: string | undefined; message?: string | undefined }[] | undefined,
-): string {
-  return (issues ?? []).map(({ code, message }) => `${code}: ${message}`).join("; ") || "no reason given";
-}
+/** States of what EKS makes; the reason is its health report. */
+export const eksStates = (what: string, pending: readonly string[]) => ({
+  what,
+  of: ({ status }: Item) => status as string | undefined,
+  ...{ usable: ["ACTIVE"], pending, leaving: ["DELETING"] },
+  reason: ({ health }: Item) =>
+    ((health as { issues?: { code?: string; message?: string }[] } | undefined)?.issues ?? [])
+      .map(({ code, message }) => `${code}: ${message}`)
+      .join("; "),
+});

@@ -1,7 +1,7 @@
 /** Crossplane packages of the AWS provider family, under upstream's names and versions. */
 import { join } from "node:path";
 import { familyCrds, managedCrd } from "../provider-aws/crds.ts";
-import { families } from "../provider-aws/kinds/index.ts";
+import { families } from "../provider-aws/kinds.ts";
 import type { PackageSpec } from "./package.ts";
 
 /** Version of provider-upjet-aws whose API the stand-in has. */

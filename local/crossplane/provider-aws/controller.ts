@@ -5,10 +5,9 @@ import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
 import { clusterObjects, kindPath } from "./cluster/objects.ts";
 import { connections } from "./credentials.ts";
-import { crdName, type Kind } from "./kind.ts";
+import { crdName, crdOf, type Kind } from "./kind.ts";
 import { annotation, desiredState, keyOf, type Managed } from "./managed.ts";
 import { duration, type Options } from "./options.ts";
-import { crdOf } from "./plurals.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
 export interface Program {

@@ -1,5 +1,5 @@
 /** The CustomResourceDefinitions that the packages bring. */
-import { API_SUFFIX, apiGroup, crdName, type Kind, VERSION } from "./kind.ts";
+import { API_SUFFIX, apiGroup, type Kind, pluralOf, VERSION } from "./kind.ts";
 import { conditions, managedSchema, object, objectMeta, type Schema } from "./schema.ts";
 
 export interface Crd {
@@ -88,13 +88,9 @@ const managedColumns = [
 
 /** The CRD of a kind of managed resource. */
 export function managedCrd(kind: Kind): Crd {
-  const definition = crd({
-    ...{ group: apiGroup(kind.group), kind: kind.kind, plural: kind.plural, scope: "Namespaced", category: "managed" },
-    schema: managedSchema(kind),
-    columns: managedColumns,
-  });
-  if (definition.metadata.name !== crdName(kind)) throw new Error(`${kind.kind}: ${definition.metadata.name}`);
-  return definition;
+  const names = { group: apiGroup(kind.group), kind: kind.kind, plural: pluralOf(kind.kind) };
+  const schema = managedSchema(kind);
+  return crd({ ...names, scope: "Namespaced", category: "managed", schema, columns: managedColumns });
 }
 
 const text: Schema = { type: "string" };

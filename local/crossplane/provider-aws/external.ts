@@ -4,10 +4,9 @@ import { IncompleteError, type Properties } from "../../aws/handler.ts";
 import { changeOf } from "../../aws/lifecycle.ts";
 import { withOperation } from "../../aws/operation.ts";
 import { type Difference, differenceOf } from "./difference.ts";
-import { specOf } from "./fields.ts";
 import type { Kind } from "./kind.ts";
 import { externalName, type Managed } from "./managed.ts";
-import { atProvider, inputsOf, mergeSpec, recorded, toProperties } from "./shape.ts";
+import { atProvider, inputsOf, mergeSpec, recorded, specFields, toProperties } from "./shape.ts";
 
 export interface Observation {
   readonly id: string;
@@ -40,9 +39,10 @@ export interface External {
  */
 function heldInputs(kind: Kind, { spec }: Managed): string[] {
   const { handler, externalName: naming, generatedName: generated } = kind;
-  const offered = Object.entries(kind.spec).map(([name, field]) => specOf(field).from ?? name);
-  const initial = toProperties(kind.spec, spec.initProvider ?? {});
-  const wanted = toProperties(kind.spec, spec.forProvider);
+  const fields = specFields(kind.fields);
+  const offered = Object.keys(fields);
+  const initial = toProperties(fields, spec.initProvider ?? {});
+  const wanted = toProperties(fields, spec.forProvider);
   const left = (name: string) => wanted[name] === undefined && (initial[name] !== undefined || name === generated);
   return [
     ...offered.filter((name) => !left(name)),
@@ -66,8 +66,8 @@ function withoutInitial(inputs: Properties, initial: Properties, wanted: Propert
   return { ...inputs, ...Object.fromEntries(kept) };
 }
 
-/** The resource of `managed`; `secrets` are the values of its fields that stand in Secrets. */
-export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Properties): External {
+/** The resource of `managed`. */
+export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
   const { handler, externalName: naming } = kind;
   const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
   const given = externalName(managed);
@@ -75,14 +75,13 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
   const inputs: Properties = {
     ...generatedName(kind, managed),
     ...inputsOf(kind, spec),
-    ...secrets,
     ...(naming.kind === "name" && { [naming.input]: name }),
   };
   const heldTo = (actual: Properties): Properties => {
     const [initial, wanted] = [managed.spec.initProvider ?? {}, managed.spec.forProvider];
-    return withoutInitial(inputs, toProperties(kind.spec, initial), toProperties(kind.spec, wanted), actual);
+    return withoutInitial(inputs, toProperties(kind.fields, initial), toProperties(kind.fields, wanted), actual);
   };
-  const last = { ...inputs, ...recorded(kind, managed.status?.atProvider), ...secrets };
+  const last = { ...inputs, ...recorded(kind, managed.status?.atProvider) };
   const region = aws.region;
 
   const idOf = async (): Promise<string | undefined> => {
@@ -136,7 +135,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws, secrets: Prop
       if (id !== undefined) await handler.delete(aws, id, last);
     },
 
-    recover: () => kind.recover?.(aws, inputs, managed.metadata) ?? Promise.resolve(undefined),
+    recover: () => kind.recover?.(aws, inputs, managed.metadata.name) ?? Promise.resolve(undefined),
     repeatable: naming.kind !== "assigned" || kind.recover !== undefined,
   };
 }

@@ -30,7 +30,6 @@ export class ConflictError extends Error {
 /** Objects in the cluster; each call is one request. Missing objects are undefined. */
 export interface Objects {
   get(crd: string, namespace: string, name: string): Promise<Managed | undefined>;
-  list(crd: string, namespace: string): Promise<readonly Managed[]>;
   /** A JSON merge patch; with `resourceVersion` in its metadata it rejects with ConflictError when the object has changed. */
   patch(crd: string, managed: Managed, patch: object): Promise<Managed>;
   /** Rejects with ConflictError when the object has changed. */

@@ -10,7 +10,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-export interface OwnerReference {
+interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
@@ -98,10 +98,6 @@ export function creationIsIncomplete(managed: Managed): boolean {
   const ends = [annotation(managed, "createSucceeded"), annotation(managed, "createFailed")];
   return ends.every((end) => end === undefined || Date.parse(end) < Date.parse(pending));
 }
-
-/** The object that controls another. */
-export const controllerOf = ({ metadata }: Pick<Managed, "metadata">): OwnerReference | undefined =>
-  metadata.ownerReferences?.find(({ controller }) => controller);
 
 /** `namespace/name`. */
 export const keyOf = ({ metadata }: Pick<Managed, "metadata">): string => `${metadata.namespace}/${metadata.name}`;

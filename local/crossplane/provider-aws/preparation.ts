@@ -1,9 +1,6 @@
-/** What a managed resource gets before its resource in AWS is looked at: name, tags, values of references and Secrets. */
-import type { Properties } from "../../aws/handler.ts";
-import { specOf } from "./fields.ts";
+/** What a managed resource gets before its resource in AWS is looked at: name, tags, values of references. */
 import type { Kind } from "./kind.ts";
-import type { Objects } from "./kube.ts";
-import { allows, annotationKeys, externalName, isDeleted, type Managed } from "./managed.ts";
+import { allows, annotationKeys, externalName, isDeleted } from "./managed.ts";
 import type { ManagedObject } from "./object.ts";
 import { type Resolver, resolveReferences } from "./references.ts";
 import { defaultTags } from "./tags.ts";
@@ -26,25 +23,6 @@ export async function initialize(object: ManagedObject, kind: Kind, skipDefaultT
 /** Writes the values of references. Those of a deleted object stay as they are: what it refers to may be gone. */
 export async function resolve(object: ManagedObject, kind: Kind, resolver: Resolver): Promise<void> {
   if (isDeleted(object.managed)) return;
-  const changes = await resolveReferences(resolver, kind.spec, object.managed);
+  const changes = await resolveReferences(resolver, kind.fields, object.managed);
   if (changes) await object.patchUnchanged({ spec: changes });
-}
-
-/** Values of the fields that stand in Secrets, under the names of the handler. A deletion needs none of them. */
-export async function secretValues(kind: Kind, managed: Managed, objects: Objects): Promise<Properties> {
-  const { metadata, spec } = managed;
-  const found: Properties = {};
-  if (isDeleted(managed)) return found;
-  for (const [name, field] of Object.entries(kind.spec)) {
-    const { secret, from = name } = specOf(field);
-    const reference = spec.forProvider[`${name}SecretRef`] as { name: string; key: string } | undefined;
-    if (!secret || !reference) continue;
-    const value = (await objects.secret(metadata.namespace, reference.name))?.[reference.key];
-    if (value === undefined)
-      throw new Error(
-        `${name}SecretRef: there is no Secret ${metadata.namespace}/${reference.name} with the key ${reference.key}`,
-      );
-    found[from] = value;
-  }
-  return found;
 }

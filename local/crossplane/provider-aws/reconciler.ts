@@ -16,7 +16,7 @@ import {
   policyMistake,
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
-import { initialize, resolve, secretValues } from "./preparation.ts";
+import { initialize, resolve } from "./preparation.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
@@ -104,7 +104,7 @@ export class Reconciliation {
     const { objects, connections } = this.#options;
     await objects.trackUsage(this.#managed);
     const aws = await connections.connect(this.#managed);
-    return externalOf(this.#kind, this.#managed, aws, await secretValues(this.#kind, this.#managed, objects));
+    return externalOf(this.#kind, this.#managed, aws);
   }
 
   /** Takes up a creation that an earlier run of the controller began and could not record. True: it had made something. */

@@ -1,6 +1,7 @@
 /** OpenAPI schemas of managed resources. Structural without unknown fields: the API server prunes or refuses what is not listed. */
-import { type Fields, type FieldType, referenceNames, specOf } from "./fields.ts";
+import { type Field, type Fields, isList, typeOf } from "../../aws/define/fields.ts";
 import type { Kind } from "./kind.ts";
+import { referenceName } from "./references.ts";
 
 /** The part of the JSON schema dialect of CustomResourceDefinitions that is used here. */
 export interface Schema {
@@ -20,7 +21,6 @@ export interface Schema {
 }
 
 const text: Schema = { type: "string" };
-const flag: Schema = { type: "boolean" };
 
 export const object = (properties: Readonly<Record<string, Schema>>, more: Partial<Schema> = {}): Schema => ({
   type: "object",
@@ -32,26 +32,13 @@ const list = (items: Schema, more: Partial<Schema> = {}): Schema => ({ type: "ar
 
 const textMap: Schema = { type: "object", additionalProperties: text, "x-kubernetes-map-type": "granular" };
 
-const policy = object({
-  resolution: { type: "string", default: "Required", enum: ["Required", "Optional"] },
-  resolve: { type: "string", enum: ["Always", "IfNotPresent"] },
-});
-
-const referenceSchema = object({ name: text, namespace: text, policy }, { required: ["name"] });
-
-const selectorSchema = object({
-  matchControllerRef: flag,
-  matchLabels: { type: "object", additionalProperties: text },
-  namespace: text,
-  policy,
-});
-
-const secretKey = object({ key: text, name: text }, { required: ["key", "name"] });
+const referenceSchema = object({ name: text, namespace: text }, { required: ["name"] });
 
 /** What differs between the three places where fields stand. */
 type Place = "forProvider" | "initProvider" | "atProvider";
 
-function typeSchema(type: FieldType, place: Place): Schema {
+function typeSchema(field: Field, place: Place): Schema {
+  const type = typeOf(field);
   if (type === "strings") return list(text);
   if (type === "set") return list(text, { "x-kubernetes-list-type": "set" });
   if (type === "map") return textMap;
@@ -61,24 +48,14 @@ function typeSchema(type: FieldType, place: Place): Schema {
 }
 
 function properties(fields: Fields, place: Place): Record<string, Schema> {
-  const entries = Object.entries(fields).flatMap(([name, field]): [string, Schema][] => {
-    const spec = specOf(field);
-    const { format, default: value } = spec;
-    const schema = { ...typeSchema(spec.type, place), ...(format && { format }), ...(value && { default: value }) };
-    if (place === "atProvider") return spec.secret ? [] : [[name, schema]];
-    if (place === "initProvider" && spec.identifier) return [];
-    if (spec.secret) return [[`${name}SecretRef`, secretKey]];
-    const names = referenceNames(name, spec);
-    const many = names?.[0].endsWith("Refs");
-    return [
-      [name, schema],
-      ...(names
-        ? ([
-            [names[0], many ? list(referenceSchema) : referenceSchema],
-            [names[1], selectorSchema],
-          ] as [string, Schema][])
-        : []),
-    ];
+  const entries = Object.entries(fields).flatMap(([property, field]): [string, Schema][] => {
+    const { crd: name = property, format, crdDefault: value } = field;
+    if (name === null || (place !== "atProvider" && (field.out || field.observed))) return [];
+    if (place === "initProvider" && field.identifier) return [];
+    const schema = { ...typeSchema(field, place), ...(format && { format }), ...(value && { default: value }) };
+    const reference = place === "atProvider" ? undefined : referenceName(name, field);
+    const one = isList(typeOf(field)) ? list(referenceSchema) : referenceSchema;
+    return [[name, schema], ...(reference === undefined ? [] : [[reference, one] satisfies [string, Schema]])];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -87,32 +64,27 @@ const isRegional = (kind: Kind): boolean => kind.handler.regional !== false;
 
 /** Fields that every kind of its sort has. */
 const common = (kind: Kind): Fields => ({
-  ...(isRegional(kind) && { region: { type: "string", identifier: true } as const }),
-  ...(kind.handler.tagged && { tags: "map" as const }),
+  ...(isRegional(kind) && { region: { identifier: true } as const }),
+  ...(kind.handler.tagged && { tags: { type: "map" } as const }),
 });
 
 /** Required in forProvider itself: what identifies a resource and can't come from anywhere else. */
 function requiredParameters(kind: Kind): string[] {
-  const identifiers = Object.entries({ ...common(kind), ...kind.spec }).filter(([, field]) => {
-    const { identifier, reference } = specOf(field);
-    return identifier && !reference;
-  });
-  return identifiers.map(([name]) => name).sort();
+  const fields = Object.entries({ ...common(kind), ...kind.fields });
+  return fields.flatMap(([name, { identifier, ref }]) => (identifier && !ref ? [name] : [])).sort();
 }
 
 /** Fields without which a resource can be observed, but neither made nor changed. */
 const rules = (kind: Kind) =>
-  Object.entries(kind.spec)
-    .filter(([, field]) => specOf(field).required)
-    .map(([name]) => ({
+  Object.entries(kind.fields)
+    .filter(([, { required }]) => required)
+    .map(([property, { crd }]) => crd ?? property)
+    .map((name) => ({
       rule:
         "!('*' in self.managementPolicies || 'Create' in self.managementPolicies || 'Update' in self.managementPolicies) || " +
-        `has(self.forProvider.${celName(name)}) || (has(self.initProvider) && has(self.initProvider.${celName(name)}))`,
+        `has(self.forProvider.${name}) || (has(self.initProvider) && has(self.initProvider.${name}))`,
       message: `spec.forProvider.${name} is a required parameter`,
     }));
-
-/** Reserved words of CEL are escaped in field names (Kubernetes, "CEL options, language features and libraries"). */
-const celName = (name: string): string => (name === "namespace" ? "__namespace__" : name);
 
 export const conditions = list(
   object(
@@ -137,7 +109,7 @@ export const objectMeta: Readonly<Record<string, Schema>> = {
 
 /** The schema of a kind of managed resource. */
 export function managedSchema(kind: Kind): Schema {
-  const fields = { ...common(kind), ...kind.spec };
+  const fields = { ...common(kind), ...kind.fields };
   const required = requiredParameters(kind);
   const validations = rules(kind);
   const spec = object(
@@ -156,9 +128,10 @@ export function managedSchema(kind: Kind): Schema {
     },
     { required: ["forProvider"], ...(validations.length > 0 && { "x-kubernetes-validations": validations }) },
   );
+  const outputs = Object.fromEntries(Object.entries(kind.fields).filter(([, { out }]) => out));
   const observed: Fields = kind.bare
-    ? kind.status
-    : { ...fields, ...kind.status, id: "string", ...(kind.handler.tagged && { tagsAll: "map" as const }) };
+    ? outputs
+    : { ...fields, id: {}, ...(kind.handler.tagged && { tagsAll: { type: "map" } as const }) };
   const status = object({
     atProvider: object(properties(observed, "atProvider")),
     conditions,

@@ -1,59 +1,64 @@
 /** Between the fields of a managed resource and the properties of its AWS handler. */
+import { type Field, type Fields, membersOf } from "../../aws/define/fields.ts";
 import type { Properties } from "../../aws/handler.ts";
-import { type Fields, type FieldType, membersOf, specOf } from "./fields.ts";
 import type { Kind } from "./kind.ts";
 
 const isBlock = (value: unknown): value is Properties =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A value of a field as the handler takes it. */
-function toProperty(type: FieldType, value: unknown): unknown {
-  const members = membersOf(type);
+function toProperty(field: Field, value: unknown): unknown {
+  const members = membersOf(field);
   if (!members) return value;
   if (Array.isArray(value)) {
     const items = value.filter(isBlock).map((item) => toProperties(members, item));
-    return typeof type === "object" && "single" in type ? items[0] : items;
+    return isSingle(field) ? items[0] : items;
   }
   return isBlock(value) ? toProperties(members, value) : undefined;
 }
 
-/** Properties of a handler from fields; fields that are no inputs (references, selectors) fall away. */
+const isSingle = (field: Field): boolean => typeof field.type === "object" && "single" in field.type;
+
+/** Properties of a handler from fields; fields that are no inputs (references) fall away. */
 export function toProperties(fields: Fields, values: Properties): Properties {
   const entries = Object.entries(fields).flatMap(([name, field]) => {
-    const { type, from = name } = specOf(field);
-    const value = toProperty(type, values[name]);
-    return value === undefined || value === null ? [] : [[from, value] as const];
+    const value = toProperty(field, values[field.crd ?? name]);
+    return value === undefined || value === null || field.crd === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(entries);
 }
 
-function toField(type: FieldType, value: unknown): unknown {
-  const members = membersOf(type);
-  if (!members) return type === "number" && typeof value === "string" ? Number(value) : value;
+function toField(field: Field, value: unknown): unknown {
+  const members = membersOf(field);
+  if (!members) return field.type === "number" && typeof value === "string" ? Number(value) : value;
   if (Array.isArray(value)) return value.filter(isBlock).map((item) => toFields(members, item));
   if (!isBlock(value)) return undefined;
-  const fields = toFields(members, value);
-  return typeof type === "object" && "single" in type ? [fields] : fields;
+  return isSingle(field) ? [toFields(members, value)] : toFields(members, value);
 }
 
-/** Fields from the properties of a handler, without those that are unknown here and those whose value is a secret. */
+/** Fields from the properties of a handler, without those that are unknown here. */
 function toFields(fields: Fields, properties: Properties): Properties {
   const entries = Object.entries(fields).flatMap(([name, field]) => {
-    const { type, from = name, secret } = specOf(field);
-    const value = secret ? undefined : toField(type, properties[from]);
-    return value === undefined || value === null ? [] : [[name, value] as const];
+    const value = toField(field, properties[name]);
+    return value === undefined || value === null || field.crd === null ? [] : [[field.crd ?? name, value] as const];
   });
   return Object.fromEntries(entries);
 }
+
+/** The fields of a specification: what a handler takes, and the CRD offers. */
+export const specFields = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, { out, observed, crd }]) => !out && !observed && crd !== null));
+
+const outputs = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, { out }]) => out));
 
 const regional = (kind: Kind) => kind.handler.regional !== false;
 
 /** `status.atProvider` of a resource. */
 export function atProvider(kind: Kind, id: string, actual: Properties, region: string): Properties {
-  if (kind.bare) return toFields(kind.status, actual);
+  if (kind.bare) return toFields(outputs(kind.fields), actual);
   const tags = kind.handler.tagged ? { tags: actual["tagsAll"] ?? {}, tagsAll: actual["tagsAll"] ?? {} } : {};
   return {
-    ...toFields({ ...kind.spec, ...kind.status }, actual),
+    ...toFields(kind.fields, actual),
     ...(regional(kind) && { region }),
     ...tags,
     id,
@@ -62,7 +67,7 @@ export function atProvider(kind: Kind, id: string, actual: Properties, region: s
 
 /** The properties that `status.atProvider` recorded: what identifies the resource as it was made. */
 export function recorded(kind: Kind, status: Properties | undefined): Properties {
-  return status ? toProperties({ ...kind.spec, ...kind.status }, status) : {};
+  return status ? toProperties(kind.fields, status) : {};
 }
 
 /** `initProvider` under `forProvider`: what both set is `forProvider`'s, blocks member by member. */
@@ -78,9 +83,9 @@ export function mergeSpec(init: Properties | undefined, wanted: Properties): Pro
 /** The handler's inputs for a specification: defaults of Terraform filled in, all tags as `tagsAll`. */
 export function inputsOf(kind: Kind, spec: Properties): Properties {
   const { handler } = kind;
-  const defaults = { ...handler.defaults, ...kind.defaults };
+  const defaults = handler.defaults ?? {};
   const top = Object.entries(defaults).filter(([path]) => !path.includes("."));
-  const inputs: Properties = { ...Object.fromEntries(top), ...toProperties(kind.spec, spec) };
+  const inputs: Properties = { ...Object.fromEntries(top), ...toProperties(specFields(kind.fields), spec) };
   for (const [path, value] of Object.entries(defaults)) {
     const [block = "", member] = path.split(".");
     const current = inputs[block];

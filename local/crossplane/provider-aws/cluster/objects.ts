@@ -1,5 +1,5 @@
 /** The reconciler's objects in a real cluster. */
-import { API_SUFFIX, apiVersion, type Kind, VERSION } from "../kind.ts";
+import { API_SUFFIX, apiVersion, type Kind, pluralOf, VERSION } from "../kind.ts";
 import { ConflictError, type Objects, type ProviderConfig, type SecretData } from "../kube.ts";
 import type { Managed } from "../managed.ts";
 import { ApiError, type ClusterClient } from "./client.ts";
@@ -56,8 +56,6 @@ export function clusterObjects(client: ClusterClient, component: string): Object
 
   return {
     get: (crd, namespace, name) => client.find<Managed>({ path: resourcePath(crd, namespace, name) }),
-    list: async (crd, namespace) =>
-      (await client.call<{ items: Managed[] }>({ path: resourcePath(crd, namespace) })).items,
     patch: (crd, { metadata }, body) =>
       orConflict(
         client.call<Managed>({
@@ -164,4 +162,4 @@ export function clusterObjects(client: ClusterClient, component: string): Object
 }
 
 /** Path of all objects of a kind. */
-export const kindPath = (kind: Kind): string => `/apis/${apiVersion(kind)}/${kind.plural}`;
+export const kindPath = (kind: Kind): string => `/apis/${apiVersion(kind)}/${pluralOf(kind.kind)}`;

@@ -1,6 +1,11 @@
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { STSClient } from "@aws-sdk/client-sts";
-import { kinds } from "../kinds/cloudwatchlogs.ts";
+import { cloudwatchlogsResources } from "../../../aws/cloudwatchlogs.ts";
+import { kindsOf } from "../kind.ts";
 import { runProgram } from "../program.ts";
 
-await runProgram({ group: "cloudwatchlogs", kinds, classes: { cloudwatchlogs: CloudWatchLogsClient, sts: STSClient } });
+await runProgram({
+  group: "cloudwatchlogs",
+  kinds: kindsOf(cloudwatchlogsResources),
+  classes: { cloudwatchlogs: CloudWatchLogsClient, sts: STSClient },
+});

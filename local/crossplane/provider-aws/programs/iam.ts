@@ -1,6 +1,7 @@
 import { IAMClient } from "@aws-sdk/client-iam";
 import { STSClient } from "@aws-sdk/client-sts";
-import { kinds } from "../kinds/iam.ts";
+import { iamResources } from "../../../aws/iam/index.ts";
+import { kindsOf } from "../kind.ts";
 import { runProgram } from "../program.ts";
 
-await runProgram({ group: "iam", kinds, classes: { iam: IAMClient, sts: STSClient } });
+await runProgram({ group: "iam", kinds: kindsOf(iamResources), classes: { iam: IAMClient, sts: STSClient } });

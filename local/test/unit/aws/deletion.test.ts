@@ -5,7 +5,6 @@ import { awsError, fakeAws } from "./fake.ts";
 const handler = (token: string): Handler => handlers.get(token) as Handler;
 const key = handler("aws:kms/key:Key");
 const secret = handler("aws:secretsmanager/secret:Secret");
-const group = handler("aws:ec2/securityGroup:SecurityGroup");
 const policy = handler("aws:iam/policy:Policy");
 
 test("a KMS key that is scheduled for deletion counts as gone, and deleting it again is fine", async () => {
@@ -56,17 +55,6 @@ test("a window that Secrets Manager does not allow is refused before anything is
     { property: "recoveryWindowInDays", reason: "3 is not allowed: 0 (delete at once) or 7 to 30" },
   ]);
   expect(secret.validate?.({ recoveryWindowInDays: 0 })).toEqual([]);
-});
-
-test("a security group is deleted as soon as its last user is gone", async () => {
-  let asked = 0;
-  const remove = () => {
-    if (asked++ === 0) throw awsError("DependencyViolation");
-    return {};
-  };
-  const fake = fakeAws({ DeleteSecurityGroup: remove });
-  await group.delete(fake.aws, "sg-1", {});
-  expect(asked).toBe(2);
 });
 
 test("a policy with five versions loses its oldest one before it gets a new one", async () => {

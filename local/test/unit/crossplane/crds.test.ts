@@ -2,11 +2,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { inputPaths } from "../../../aws/lifecycle.ts";
 import { type Crd, familyCrds, managedCrd } from "../../../crossplane/provider-aws/crds.ts";
-import { type Fields, membersOf, specOf } from "../../../crossplane/provider-aws/fields.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
-import { allKinds } from "../../../crossplane/provider-aws/kinds/index.ts";
+import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import type { Schema } from "../../../crossplane/provider-aws/schema.ts";
 
 /** The upstream CRDs lie beside the checkout on the machines where the project is developed; no clone has them. */
@@ -55,22 +53,7 @@ function differences(ours: Schema, theirs: Schema | undefined, path: string): st
   ];
 }
 
-/** Paths of the handler's inputs that the fields reach, in the handler's own syntax. */
-function reached(fields: Fields, prefix = ""): string[] {
-  return Object.entries(fields).flatMap(([name, field]) => {
-    const { type, from = name } = specOf(field);
-    const members = membersOf(type);
-    if (members) return reached(members, `${prefix}${from}.`);
-    return [type === "map" ? `${prefix}${from}.*` : `${prefix}${from}`];
-  });
-}
-
 describe.each(allKinds.map((kind) => [crdName(kind), kind] as const))("%s", (name, kind: Kind) => {
-  test("has no field in its spec that its handler would ignore", () => {
-    const honoured = inputPaths(kind.handler);
-    expect(reached(kind.spec).filter((path) => !honoured.includes(path))).toEqual([]);
-  });
-
   test("knows no field that upstream doesn't have with the same type", ({ skip }) => {
     if (upstream.size === 0) skip("the upstream CRDs are not on this machine");
     const theirs = upstream.get(name);

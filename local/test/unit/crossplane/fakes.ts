@@ -1,5 +1,6 @@
 /** A cluster in memory, and an AWS service with one kind of resource. */
 import type { Aws } from "../../../aws/connection.ts";
+import { type Fields, out } from "../../../aws/define/fields.ts";
 import { type Handler, IncompleteError, type Properties, resource } from "../../../aws/handler.ts";
 import { currentOperation } from "../../../aws/operation.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
@@ -90,8 +91,6 @@ export class FakeCluster {
 
   readonly objects: Objects = {
     get: async (crd, namespace, name) => this.store.get(`${crd}/${namespace}/${name}`),
-    list: async (crd, namespace) =>
-      [...this.store].filter(([key]) => key.startsWith(`${crd}/${namespace}/`)).map(([, managed]) => managed),
     patch: async (crd, { metadata }, patch) => {
       const key = `${crd}/${metadata.namespace}/${metadata.name}`;
       const before = this.store.get(key);
@@ -176,20 +175,20 @@ export class FakeService {
   }
 }
 
-export const things = (handler: Handler, more: Partial<Kind> = {}): Kind => ({
+export const things = (handler: Handler, more: Partial<Kind> = {}, outputs: Fields = {}): Kind => ({
   group: "test",
   kind: "Thing",
-  plural: "things",
   handler,
   externalName: { kind: "assigned" },
-  spec: {
-    size: "number",
-    color: "string",
-    owner: { type: "string", reference: { to: "test/Owner", value: { observed: "arn" } } },
-    options: { block: { a: "string", b: "string" } },
-    item: { type: { blocks: { key: "string", value: "string" } }, from: "items" },
+  fields: {
+    size: { type: "number" },
+    color: {},
+    owner: { ref: { to: "test/Owner", observed: "arn" } },
+    options: { type: { block: { a: {}, b: {} } } },
+    items: { crd: "item", type: { blocks: { key: {}, value: {} } } },
+    arn: out(),
+    ...outputs,
   },
-  status: { arn: "string" },
   ...more,
 });
 

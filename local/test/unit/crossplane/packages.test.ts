@@ -10,7 +10,7 @@ import { libraries } from "../../../crossplane/packages/libraries.ts";
 import { packageYaml } from "../../../crossplane/packages/package.ts";
 import { providerPackages } from "../../../crossplane/packages/provider.ts";
 import { crdName } from "../../../crossplane/provider-aws/kind.ts";
-import { allKinds } from "../../../crossplane/provider-aws/kinds/index.ts";
+import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import { imageConfigs } from "../../../gateway/eks/cluster-objects/packages.ts";
 import { managedKinds } from "../../../product.ts";
 import { imageArchitecture } from "../../../toolchain/image-archive.ts";

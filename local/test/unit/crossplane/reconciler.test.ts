@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { out } from "../../../aws/define/fields.ts";
 import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
 
 let cluster: FakeCluster;
@@ -96,7 +97,7 @@ describe("errors of AWS", () => {
         Object.assign(service.things.get(id) as object, { status: "ACTIVE" });
       },
     });
-    const kind = things(handler, { status: { status: "string" } });
+    const kind = things(handler, {}, { status: out() });
     service.failures.set("wait", new Error("the controller ends"));
     cluster.add(kind, "one", {});
     await pass(cluster, kind, "one");
@@ -224,19 +225,6 @@ describe("an existing resource", () => {
     cluster.add(kind, "one", { writeConnectionSecretToRef: { name: "conn" } });
     await settle(cluster, kind, "one");
     expect(cluster.secrets.get("spokes/conn")).toEqual({ arn: "arn:thing-1" });
-  });
-
-  test("takes values from Secrets and never shows them", async () => {
-    const kind = things(service.handler("assigned"), {
-      spec: { size: "number", color: { type: "string", secret: true } },
-    });
-    cluster.add(kind, "one", { forProvider: { colorSecretRef: { name: "s", key: "k" } } });
-    expect(await pass(cluster, kind, "one")).toBe("retry");
-    expect(conditionsOf(cluster, kind, "one")["Synced"]).toMatch(/no Secret spokes\/s with the key k/);
-    cluster.secrets.set("spokes/s", { k: "hidden" });
-    expect(await settle(cluster, kind, "one")).toBe("poll");
-    expect(service.things.get("thing-1")?.["color"]).toBe("hidden");
-    expect(JSON.stringify(cluster.get(kind, "one"))).not.toContain("hidden");
   });
 });
 

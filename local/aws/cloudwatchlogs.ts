@@ -1,0 +1,75 @@
+import {
+  AssociateKmsKeyCommand,
+  CreateLogGroupCommand,
+  DeleteLogGroupCommand,
+  DeleteRetentionPolicyCommand,
+  DescribeLogGroupsCommand,
+  DisassociateKmsKeyCommand,
+  ListTagsForResourceCommand,
+  PutRetentionPolicyCommand,
+  TagResourceCommand,
+  UntagResourceCommand,
+} from "@aws-sdk/client-cloudwatch-logs";
+import { computed, fixed, type Item, out } from "./define/fields.ts";
+import { define, named } from "./define/resource.ts";
+import type { Handler } from "./handler.ts";
+import { ownTags } from "./tags.ts";
+
+/** Without the final `:*` of the older form, as Terraform has it and the tagging calls need it. */
+const plainArn = ({ logGroupArn, arn }: Item): string => String(logGroupArn ?? arn).replace(/:\*$/, "");
+
+const logGroup = define({
+  token: "aws:cloudwatch/logGroup:LogGroup",
+  crossplane: { kind: "cloudwatchlogs/Group", externalName: named("name") },
+  case: "camel",
+  autoName: { property: "name", maxLength: 512 },
+  tags: {
+    request: (tags) => ({ tags }),
+    of: async (aws, _id, item) => {
+      const query = new ListTagsForResourceCommand({ resourceArn: plainArn(item) });
+      return ownTags((await aws.cloudwatchlogs.send(query)).tags);
+    },
+    set: (aws, resourceArn, tags) => aws.cloudwatchlogs.send(new TagResourceCommand({ resourceArn, tags })),
+    remove: (aws, resourceArn, tagKeys) => aws.cloudwatchlogs.send(new UntagResourceCommand({ resourceArn, tagKeys })),
+    target: plainArn,
+  },
+  fields: {
+    name: { fixed, api: "logGroupName", crd: null },
+    // 0: kept for ever.
+    retentionInDays: { type: "number", api: null, default: 0, get: ({ retentionInDays }) => retentionInDays ?? 0 },
+    kmsKeyId: { ref: { to: "kms/Key", observed: "arn" } },
+    logGroupClass: { fixed, computed, get: ({ logGroupClass }) => logGroupClass ?? "STANDARD" },
+    skipDestroy: { type: "boolean", api: null, default: false, unread: true },
+    arn: out(plainArn),
+  },
+  async create(aws, request, { name }) {
+    await aws.cloudwatchlogs.send(new CreateLogGroupCommand(request as never));
+    return name;
+  },
+  async find(aws, name) {
+    const { logGroups } = await aws.cloudwatchlogs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
+    const found = logGroups?.find(({ logGroupName }) => logGroupName === name);
+    return found && { ...found };
+  },
+  settings: [
+    {
+      fields: ["retentionInDays"],
+      initially: ({ retentionInDays }) => Boolean(retentionInDays),
+      call: (aws, logGroupName, { retentionInDays }) =>
+        retentionInDays
+          ? aws.cloudwatchlogs.send(new PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
+          : aws.cloudwatchlogs.send(new DeleteRetentionPolicyCommand({ logGroupName })),
+    },
+    {
+      fields: ["kmsKeyId"],
+      call: (aws, logGroupName, { kmsKeyId }) =>
+        kmsKeyId
+          ? aws.cloudwatchlogs.send(new AssociateKmsKeyCommand({ logGroupName, kmsKeyId }))
+          : aws.cloudwatchlogs.send(new DisassociateKmsKeyCommand({ logGroupName })),
+    },
+  ],
+  delete: async (aws, logGroupName, { skipDestroy }) =>
+    skipDestroy || aws.cloudwatchlogs.send(new DeleteLogGroupCommand({ logGroupName })),
+});
+
+export const cloudwatchlogsResources: readonly Handler[] = [logGroup];

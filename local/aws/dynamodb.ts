@@ -1,0 +1,186 @@
+import {
+  CreateTableCommand,
+  DeleteTableCommand,
+  DescribeContinuousBackupsCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  type KeySchemaElement,
+  ListTagsOfResourceCommand,
+  TagResourceCommand,
+  UntagResourceCommand,
+  UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
+  type UpdateTableCommandInput,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
+import { sameList } from "./compare.ts";
+import type { Aws } from "./connection.ts";
+import { computed, fixed, type Item, out } from "./define/fields.ts";
+import { define, named } from "./define/resource.ts";
+import type { Handler } from "./handler.ts";
+import { poll } from "./poll.ts";
+import { tagPairs, tagsFrom } from "./tags.ts";
+
+type Change = Omit<UpdateTableCommandInput, "TableName">;
+
+const keyOf =
+  (type: "HASH" | "RANGE") =>
+  ({ KeySchema }: Item): unknown =>
+    (KeySchema as KeySchemaElement[] | undefined)?.find(({ KeyType }) => KeyType === type)?.AttributeName;
+
+const capacity = (name: "ReadCapacityUnits" | "WriteCapacityUnits") =>
+  ({
+    computed,
+    type: "number",
+    api: null,
+    get: ({ ProvisionedThroughput }: Item) =>
+      (ProvisionedThroughput as Record<string, number> | undefined)?.[name] ?? 0,
+  }) as const;
+
+interface Throughput {
+  readonly billingMode?: string;
+  readonly readCapacity?: number;
+  readonly writeCapacity?: number;
+}
+
+const throughput = ({ billingMode, readCapacity, writeCapacity }: Throughput) =>
+  billingMode === "PAY_PER_REQUEST"
+    ? {}
+    : { ProvisionedThroughput: { ReadCapacityUnits: readCapacity, WriteCapacityUnits: writeCapacity } };
+
+const encryption = (sse: { enabled?: boolean; kmsKeyArn?: string } | undefined): Change["SSESpecification"] =>
+  sse?.enabled ? { Enabled: true, SSEType: "KMS", KMSMasterKeyId: sse.kmsKeyArn } : { Enabled: false };
+
+const enabled = (ttl: unknown) => ((ttl as { enabled?: boolean } | undefined)?.enabled ? ttl : undefined);
+
+async function describe(aws: Aws, TableName: string) {
+  return (await aws.dynamodb.send(new DescribeTableCommand({ TableName }))).Table;
+}
+
+/** DynamoDB takes one kind of change at a time. */
+async function change(aws: Aws, TableName: string, what: Change): Promise<void> {
+  await aws.dynamodb.send(new UpdateTableCommand({ TableName, ...what }));
+  await poll({ what: `DynamoDB table ${TableName} to become ACTIVE`, timeout: aws.timeout }, async () =>
+    (await describe(aws, TableName))?.TableStatus === "ACTIVE" ? true : undefined,
+  );
+}
+
+const table = define({
+  token: "aws:dynamodb/table:Table",
+  crossplane: { kind: "dynamodb/Table", externalName: named("name"), asynchronous: true },
+  autoName: { property: "name", maxLength: 255 },
+  tags: {
+    request: (tags) => ({ Tags: tagPairs(tags) }),
+    of: async (aws, _id, { TableArn }) => {
+      const query = new ListTagsOfResourceCommand({ ResourceArn: TableArn as string });
+      return tagsFrom((await aws.dynamodb.send(query)).Tags);
+    },
+    set: (aws, ResourceArn, tags) => aws.dynamodb.send(new TagResourceCommand({ ResourceArn, Tags: tagPairs(tags) })),
+    remove: (aws, ResourceArn, TagKeys) => aws.dynamodb.send(new UntagResourceCommand({ ResourceArn, TagKeys })),
+    target: ({ TableArn }) => TableArn as string,
+  },
+  states: {
+    what: "DynamoDB table",
+    of: ({ TableStatus }) => TableStatus as string | undefined,
+    ...{ usable: ["ACTIVE"], pending: ["CREATING", "UPDATING"], leaving: ["DELETING"] },
+  },
+  fields: {
+    name: { fixed, api: "TableName", crd: null },
+    hashKey: { fixed, api: null, get: keyOf("HASH") },
+    rangeKey: { fixed, api: null, get: keyOf("RANGE") },
+    attributes: {
+      ...{ api: "AttributeDefinitions", crd: "attribute", unordered: true },
+      type: { blocks: { name: { api: "AttributeName" }, type: { api: "AttributeType" } } },
+    },
+    billingMode: {
+      default: "PROVISIONED",
+      get: ({ BillingModeSummary: found }) =>
+        (found as { BillingMode?: string } | undefined)?.BillingMode ?? "PROVISIONED",
+    },
+    readCapacity: capacity("ReadCapacityUnits"),
+    writeCapacity: capacity("WriteCapacityUnits"),
+    deletionProtectionEnabled: { type: "boolean", default: false },
+    pointInTimeRecovery: {
+      computed,
+      api: null,
+      get: ({ Recovery }) => Recovery,
+      type: { block: { enabled: { type: "boolean" } } },
+    },
+    serverSideEncryption: {
+      computed,
+      ...{ api: "SSESpecification", put: encryption },
+      get: ({ SSEDescription }) => {
+        const found = SSEDescription as { Status?: string; KMSMasterKeyArn?: string } | undefined;
+        return found?.Status === "ENABLED" ? { enabled: true, kmsKeyArn: found.KMSMasterKeyArn } : undefined;
+      },
+      type: { block: { enabled: { type: "boolean" }, kmsKeyArn: { ref: { to: "kms/Key", observed: "arn" } } } },
+    },
+    ttl: {
+      // A switched-off TTL is the same as none.
+      ...{ api: null, same: (a, b) => sameList(enabled(a), enabled(b)), get: ({ Ttl }) => Ttl },
+      type: { block: { attributeName: {}, enabled: { type: "boolean" } } },
+    },
+    arn: out("TableArn"),
+  },
+  async create(aws, request, inputs) {
+    const { name, hashKey, rangeKey } = inputs;
+    const KeySchema: KeySchemaElement[] = [
+      { AttributeName: hashKey, KeyType: "HASH" },
+      ...(rangeKey ? [{ AttributeName: rangeKey, KeyType: "RANGE" } as const] : []),
+    ];
+    await aws.dynamodb.send(new CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
+    return name;
+  },
+  async find(aws, TableName) {
+    const found = await describe(aws, TableName);
+    return found && { ...found };
+  },
+  async also(aws, TableName) {
+    const [ttl, backups] = await Promise.all([
+      aws.dynamodb.send(new DescribeTimeToLiveCommand({ TableName })),
+      aws.dynamodb.send(new DescribeContinuousBackupsCommand({ TableName })),
+    ]);
+    const { TimeToLiveStatus, AttributeName } = ttl.TimeToLiveDescription ?? {};
+    const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
+    return {
+      Recovery: { enabled: recovery === "ENABLED" },
+      Ttl: TimeToLiveStatus?.startsWith("ENABL") ? { enabled: true, attributeName: AttributeName } : undefined,
+    };
+  },
+  settings: [
+    {
+      fields: ["billingMode", "readCapacity", "writeCapacity"],
+      call: (aws, id, inputs) => change(aws, id, { BillingMode: inputs.billingMode as never, ...throughput(inputs) }),
+    },
+    {
+      fields: ["serverSideEncryption"],
+      call: (aws, id, { serverSideEncryption }) =>
+        change(aws, id, { SSESpecification: encryption(serverSideEncryption) }),
+    },
+    {
+      fields: ["deletionProtectionEnabled"],
+      call: (aws, id, { deletionProtectionEnabled = false }) =>
+        change(aws, id, { DeletionProtectionEnabled: deletionProtectionEnabled }),
+    },
+    {
+      fields: ["ttl"],
+      initially: ({ ttl }) => ttl?.enabled === true,
+      call: (aws, TableName, { ttl }, { old }) => {
+        const AttributeName = ttl?.attributeName ?? old.ttl?.attributeName;
+        const TimeToLiveSpecification = { Enabled: ttl?.enabled ?? false, AttributeName };
+        return aws.dynamodb.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+      },
+    },
+    {
+      fields: ["pointInTimeRecovery"],
+      initially: ({ pointInTimeRecovery }) => pointInTimeRecovery?.enabled === true,
+      call: (aws, TableName, { pointInTimeRecovery }) => {
+        const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: pointInTimeRecovery?.enabled ?? false };
+        return aws.dynamodb.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+      },
+    },
+  ],
+  delete: (aws, TableName) => aws.dynamodb.send(new DeleteTableCommand({ TableName })),
+});
+
+export const dynamodbResources: readonly Handler[] = [table];

@@ -1,0 +1,115 @@
+/** EC2's regularity: Create…, Describe…s by ids, Delete… by id, tags in TagSpecifications. */
+import {
+  CreateTagsCommand,
+  DeleteTagsCommand,
+  DescribeTagsCommand,
+  type ResourceType,
+  type TagDescription,
+} from "@aws-sdk/client-ec2";
+import type { Aws } from "../connection.ts";
+import type { Field, Fields, InputsOf, Item } from "../define/fields.ts";
+import { type CrossplaneTraits, type Definition, define, type TagCalls } from "../define/resource.ts";
+import type { Handler, Properties, Tags } from "../handler.ts";
+import { crossplaneTagKeys, tagPairs, tagsFrom } from "../tags.ts";
+
+/** A command of the EC2 client. */
+export type Command = new (input: never) => object;
+
+export const send = async (aws: Aws, Command: Command, input: Item): Promise<Item> =>
+  (await aws.ec2.send(new Command(input as never) as DescribeTagsCommand)) as unknown as Item;
+
+const asTags = (pairs: unknown): Tags => tagsFrom(pairs as Parameters<typeof tagsFrom>[0]);
+
+export const ec2Tags = (type: ResourceType): TagCalls => ({
+  request: (tags) => ({ TagSpecifications: [{ ResourceType: type, Tags: tagPairs(tags) }] }),
+  of: (_aws, _id, item) => asTags(item["Tags"]),
+  set: (aws, id, tags) => aws.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: tagPairs(tags) })),
+  remove: (aws, id, keys) =>
+    aws.ec2.send(new DeleteTagsCommand({ Resources: [id], Tags: keys.map((Key) => ({ Key })) })),
+});
+
+/** An ARN that EC2 doesn't give: of the owner that it names, or of the caller's account. */
+export const arnOf = (type: string): Field => ({
+  out: true,
+  get: ({ OwnerId: owner }, { aws, id }) =>
+    owner && `arn:${aws.partition}:ec2:${aws.region}:${owner as string}:${type}/${id}`,
+});
+
+/** An array in an answer. */
+export const list = (value: unknown): Record<string, unknown>[] => (value ?? []) as Record<string, unknown>[];
+
+interface Ec2Definition<F extends Fields>
+  extends Partial<Omit<Definition<InputsOf<F>>, "token" | "fields" | "tags" | "crossplane">> {
+  readonly token: string;
+  readonly fields: F;
+  /** Its type in tags. */
+  readonly tag: ResourceType;
+  /** The word for it in the calls, `Subnet`: its id is `SubnetId`, the answers have `Subnet` and `Subnets`. */
+  readonly noun: string;
+  readonly calls: { readonly create: Command; readonly describe: Command; readonly delete: Command };
+  /** Inputs that the creation does not take: one each in a call, as `{ Value }`. */
+  readonly attributes?: { readonly call: Command; readonly names: readonly (keyof F & string)[] };
+  readonly crossplane?: Omit<CrossplaneTraits, "recover">;
+}
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+/** A resource whose calls follow the rule; what does not is given by itself. */
+export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handler {
+  const { noun, tag, calls, attributes, crossplane, settings = [], ...rest } = definition;
+  const idName = `${noun}Id`;
+  const names = attributes?.names ?? [];
+  const attributeSettings = names.map((name) => ({
+    fields: [name],
+    call: (aws: Aws, id: string, inputs: Properties) =>
+      send(aws, attributes?.call as Command, { [idName]: id, [capital(name)]: { Value: inputs[name] } }),
+    initially: (inputs: Properties) =>
+      inputs[name] !== undefined && inputs[name] !== (rest.fields[name]?.default ?? false),
+  }));
+  return define({
+    async create(aws: Aws, request: Item) {
+      const made = Object.entries(request).filter(([name]) => !names.some((attribute) => capital(attribute) === name));
+      const answer = await send(aws, calls.create, Object.fromEntries(made));
+      return (answer[noun] as Record<string, string> | undefined)?.[idName];
+    },
+    async find(aws: Aws, id: string) {
+      const answer = await send(aws, calls.describe, { [`${idName}s`]: [id] });
+      return list(answer[`${noun}s`])[0];
+    },
+    delete: (aws: Aws, id: string) => send(aws, calls.delete, { [idName]: id }),
+    ...rest,
+    tags: ec2Tags(tag),
+    settings: [...settings, ...attributeSettings],
+    ...(crossplane && { crossplane: { ...crossplane, recover: byTags(tag) } }),
+  } as Parameters<typeof define>[0]);
+}
+
+const tagsWith = async (aws: Aws, filters: Record<string, string[]>): Promise<TagDescription[]> => {
+  const Filters = Object.entries(filters).map(([Name, Values]) => ({ Name, Values }));
+  return (await aws.ec2.send(new DescribeTagsCommand({ Filters }))).Tags ?? [];
+};
+
+/** Finds an EC2 resource by all the tags that it was to be made with; they hold the object's kind and name. */
+export const byTags =
+  (type: ResourceType): NonNullable<CrossplaneTraits["recover"]> =>
+  async (aws, inputs, name) => {
+    const wanted = (inputs["tagsAll"] ?? {}) as Tags;
+    if (wanted[crossplaneTagKeys.name] !== name)
+      throw new Error(
+        `its creation was interrupted, and without the tag ${crossplaneTagKeys.name} nobody can tell whether it was made. ` +
+          "Look for it in AWS: set the annotation crossplane.io/external-name to its id, or remove crossplane.io/external-create-pending",
+      );
+    const filters = { "resource-type": [type], key: [crossplaneTagKeys.name], value: [name] };
+    const ids = (await tagsWith(aws, filters)).flatMap(({ ResourceId }) => ResourceId ?? []);
+    if (ids.length === 0) return undefined;
+    const all = await tagsWith(aws, { "resource-id": ids });
+    const has = (id: string, key: string, value: string) =>
+      all.some((tag) => tag.ResourceId === id && tag.Key === key && tag.Value === value);
+    const found = ids.filter((id) => Object.entries(wanted).every(([key, value]) => has(id, key, value)));
+    if (found.length > 1)
+      throw new Error(
+        `its creation was interrupted, and more than one ${type} has its tags: ${found.join(", ")}. ` +
+          "Set the annotation crossplane.io/external-name to the right one and delete the others in AWS",
+      );
+    return found[0];
+  };

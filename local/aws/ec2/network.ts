@@ -1,0 +1,213 @@
+/** VPC, subnets and their ways out. */
+import {
+  AllocateAddressCommand,
+  AttachInternetGatewayCommand,
+  CreateInternetGatewayCommand,
+  CreateNatGatewayCommand,
+  CreateSubnetCommand,
+  CreateVpcCommand,
+  DeleteInternetGatewayCommand,
+  DeleteNatGatewayCommand,
+  DeleteSubnetCommand,
+  DeleteVpcCommand,
+  DescribeAddressesCommand,
+  DescribeInternetGatewaysCommand,
+  DescribeNatGatewaysCommand,
+  DescribeNetworkAclsCommand,
+  DescribeRouteTablesCommand,
+  DescribeSecurityGroupsCommand,
+  DescribeSubnetsCommand,
+  DescribeVpcAttributeCommand,
+  DescribeVpcsCommand,
+  DetachInternetGatewayCommand,
+  DisassociateAddressCommand,
+  ModifySubnetAttributeCommand,
+  ModifyVpcAttributeCommand,
+  type NatGatewayAddress,
+  ReleaseAddressCommand,
+  type VpcAttributeName,
+} from "@aws-sdk/client-ec2";
+import type { Aws } from "../connection.ts";
+import { computed, fixed, type Item, out } from "../define/fields.ts";
+import { define } from "../define/resource.ts";
+import { hasCode, orGone } from "../errors.ts";
+import { arnOf, byTags, ec2, ec2Tags, list } from "./define.ts";
+
+/** What AWS creates with every VPC. */
+async function defaultsOf(aws: Aws, id: string): Promise<Item> {
+  const vpc = { Name: "vpc-id", Values: [id] };
+  const [tables, groups, acls] = await Promise.all([
+    aws.ec2.send(new DescribeRouteTablesCommand({ Filters: [vpc, { Name: "association.main", Values: ["true"] }] })),
+    aws.ec2.send(new DescribeSecurityGroupsCommand({ Filters: [vpc, { Name: "group-name", Values: ["default"] }] })),
+    aws.ec2.send(new DescribeNetworkAclsCommand({ Filters: [vpc, { Name: "default", Values: ["true"] }] })),
+  ]);
+  return {
+    MainRouteTableId: tables.RouteTables?.[0]?.RouteTableId,
+    DefaultSecurityGroupId: groups.SecurityGroups?.[0]?.GroupId,
+    DefaultNetworkAclId: acls.NetworkAcls?.[0]?.NetworkAclId,
+  };
+}
+
+const vpcAttributes = ["enableDnsSupport", "enableDnsHostnames", "enableNetworkAddressUsageMetrics"] as const;
+
+async function attributesOf(aws: Aws, id: string): Promise<Item> {
+  const values = vpcAttributes.map(async (Attribute: VpcAttributeName) => {
+    const answer = await aws.ec2.send(new DescribeVpcAttributeCommand({ VpcId: id, Attribute }));
+    const name = `E${Attribute.slice(1)}` as "EnableDnsSupport";
+    return [name, answer[name]?.Value ?? false] as const;
+  });
+  return Object.fromEntries(await Promise.all(values));
+}
+
+export const vpc = ec2({
+  token: "aws:ec2/vpc:Vpc",
+  crossplane: { kind: "ec2/VPC" },
+  ...{ noun: "Vpc", tag: "vpc" },
+  calls: { create: CreateVpcCommand, describe: DescribeVpcsCommand, delete: DeleteVpcCommand },
+  attributes: { call: ModifyVpcAttributeCommand, names: vpcAttributes },
+  also: async (aws, id) => ({ ...(await attributesOf(aws, id)), ...(await defaultsOf(aws, id)) }),
+  fields: {
+    cidrBlock: { fixed, computed },
+    instanceTenancy: { fixed, default: "default" },
+    enableDnsSupport: { type: "boolean", default: true },
+    enableDnsHostnames: { type: "boolean", computed },
+    enableNetworkAddressUsageMetrics: { type: "boolean", computed },
+    arn: arnOf("vpc"),
+    ownerId: out(),
+    dhcpOptionsId: out(),
+    mainRouteTableId: out(),
+    defaultRouteTableId: out("MainRouteTableId"),
+    defaultSecurityGroupId: out(),
+    defaultNetworkAclId: out(),
+  },
+});
+
+export const subnet = ec2({
+  token: "aws:ec2/subnet:Subnet",
+  crossplane: { kind: "ec2/Subnet", asynchronous: true },
+  ...{ noun: "Subnet", tag: "subnet" },
+  calls: { create: CreateSubnetCommand, describe: DescribeSubnetsCommand, delete: DeleteSubnetCommand },
+  attributes: { call: ModifySubnetAttributeCommand, names: ["mapPublicIpOnLaunch"] },
+  fields: {
+    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    cidrBlock: { fixed },
+    availabilityZone: { fixed, computed },
+    availabilityZoneId: { fixed, computed },
+    mapPublicIpOnLaunch: { type: "boolean", default: false },
+    arn: out("SubnetArn"),
+    ownerId: out(),
+  },
+});
+
+async function detach(aws: Aws, id: string, vpcId: string): Promise<void> {
+  try {
+    await orGone(aws.ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId })));
+  } catch (error) {
+    if (!hasCode(error, "Gateway.NotAttached")) throw error;
+  }
+}
+
+export const internetGateway = ec2({
+  token: "aws:ec2/internetGateway:InternetGateway",
+  crossplane: { kind: "ec2/InternetGateway" },
+  ...{ noun: "InternetGateway", tag: "internet-gateway" },
+  calls: {
+    create: CreateInternetGatewayCommand,
+    describe: DescribeInternetGatewaysCommand,
+    delete: DeleteInternetGatewayCommand,
+  },
+  fields: {
+    vpcId: {
+      ...{ api: null, computed, ref: { to: "ec2/VPC" } },
+      get: ({ Attachments }) => list(Attachments)[0]?.["VpcId"],
+    },
+    arn: arnOf("internet-gateway"),
+    ownerId: out(),
+  },
+  settings: [
+    {
+      fields: ["vpcId"],
+      initially: ({ vpcId }) => vpcId !== undefined,
+      async call(aws, id, { vpcId }, { old }) {
+        if (old.vpcId) await detach(aws, id, old.vpcId);
+        if (vpcId) await aws.ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId }));
+      },
+    },
+  ],
+  async delete(aws, id) {
+    const found = await aws.ec2.send(new DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
+    for (const { VpcId } of found.InternetGateways?.[0]?.Attachments ?? []) if (VpcId) await detach(aws, id, VpcId);
+    await aws.ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId: id }));
+  },
+});
+
+async function address(aws: Aws, id: string) {
+  return (await aws.ec2.send(new DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
+}
+
+export const eip = define({
+  token: "aws:ec2/eip:Eip",
+  crossplane: { kind: "ec2/EIP", asynchronous: true, recover: byTags("elastic-ip") },
+  tags: ec2Tags("elastic-ip"),
+  fields: {
+    domain: { fixed, computed },
+    allocationId: out(),
+    arn: arnOf("elastic-ip"),
+    associationId: out(),
+    instance: out("InstanceId"),
+    networkBorderGroup: out(),
+    networkInterface: out("NetworkInterfaceId"),
+    privateIp: out("PrivateIpAddress"),
+    publicIp: out(),
+    publicIpv4Pool: out(),
+  },
+  create: async (aws, request) =>
+    (await aws.ec2.send(new AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
+  find: async (aws, id) => {
+    const found = await address(aws, id);
+    return found && { ...found };
+  },
+  also: async (aws) => ({ OwnerId: await aws.accountId() }),
+  async delete(aws, id) {
+    const association = (await address(aws, id))?.AssociationId;
+    if (association) await orGone(aws.ec2.send(new DisassociateAddressCommand({ AssociationId: association })));
+    await aws.ec2.send(new ReleaseAddressCommand({ AllocationId: id }));
+  },
+});
+
+const primary = ({ NatGatewayAddresses }: Item): NatGatewayAddress => {
+  const all = list(NatGatewayAddresses) as NatGatewayAddress[];
+  return all.find(({ IsPrimary }) => IsPrimary) ?? all[0] ?? {};
+};
+
+export const natGateway = ec2({
+  token: "aws:ec2/natGateway:NatGateway",
+  crossplane: { kind: "ec2/NATGateway" },
+  ...{ noun: "NatGateway", tag: "natgateway" },
+  calls: { create: CreateNatGatewayCommand, describe: DescribeNatGatewaysCommand, delete: DeleteNatGatewayCommand },
+  states: {
+    what: "NAT gateway",
+    of: ({ State }) => State as string,
+    ...{ usable: ["available"], pending: ["pending"], leaving: ["deleting", "failed"] },
+    reason: ({ FailureMessage }) => FailureMessage as string | undefined,
+  },
+  fields: {
+    subnetId: { fixed, ref: { to: "ec2/Subnet" } },
+    allocationId: {
+      ...{ fixed, ref: { to: "ec2/EIP", observed: "id" } },
+      // ministack names no addresses: then the last known one stands.
+      get: (item, { last }) => primary(item).AllocationId ?? last["allocationId"],
+    },
+    connectivityType: { fixed, default: "public" },
+    associationId: out((item) => primary(item).AssociationId),
+    networkInterfaceId: out((item) => primary(item).NetworkInterfaceId),
+    privateIp: out((item) => primary(item).PrivateIp),
+    publicIp: out((item) => primary(item).PublicIp),
+  },
+  // A deleted NAT gateway is still described for about an hour.
+  async find(aws, id) {
+    const { NatGateways } = await aws.ec2.send(new DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
+    const found = NatGateways?.[0];
+    return found?.State === "deleted" ? undefined : found && { ...found };
+  },
+});

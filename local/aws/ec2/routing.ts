@@ -1,0 +1,254 @@
+/** Route tables, what stands in them, and gateway endpoints. */
+import { crc32 } from "node:zlib";
+import {
+  AssociateRouteTableCommand,
+  CreateRouteCommand,
+  CreateRouteTableCommand,
+  CreateVpcEndpointCommand,
+  DeleteRouteCommand,
+  DeleteRouteTableCommand,
+  DeleteVpcEndpointsCommand,
+  DescribePrefixListsCommand,
+  DescribeRouteTablesCommand,
+  DescribeVpcEndpointsCommand,
+  DisassociateRouteTableCommand,
+  ModifyVpcEndpointCommand,
+  ReplaceRouteCommand,
+  ReplaceRouteTableAssociationCommand,
+  type RouteTable,
+} from "@aws-sdk/client-ec2";
+import { samePolicy } from "../compare.ts";
+import type { Aws } from "../connection.ts";
+import { computed, fixed, out } from "../define/fields.ts";
+import { define, joined } from "../define/resource.ts";
+import { orGone } from "../errors.ts";
+import { splitImportId } from "../handler.ts";
+import { poll } from "../poll.ts";
+import { arnOf, ec2, list } from "./define.ts";
+
+async function tables(aws: Aws, id: string): Promise<RouteTable | undefined> {
+  return (await aws.ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [id] }))).RouteTables?.[0];
+}
+
+export const routeTable = ec2({
+  token: "aws:ec2/routeTable:RouteTable",
+  crossplane: { kind: "ec2/RouteTable" },
+  ...{ noun: "RouteTable", tag: "route-table" },
+  calls: { create: CreateRouteTableCommand, describe: DescribeRouteTablesCommand, delete: DeleteRouteTableCommand },
+  fields: {
+    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    arn: arnOf("route-table"),
+    ownerId: out(),
+    propagatingVgws: out(({ PropagatingVgws }) => list(PropagatingVgws).map(({ GatewayId }) => GatewayId), {
+      type: "set",
+    }),
+  },
+  async delete(aws, id) {
+    for (const { RouteTableAssociationId: AssociationId, Main } of (await tables(aws, id))?.Associations ?? [])
+      if (AssociationId && !Main) await orGone(aws.ec2.send(new DisassociateRouteTableCommand({ AssociationId })));
+    await aws.ec2.send(new DeleteRouteTableCommand({ RouteTableId: id }));
+  },
+});
+
+interface RouteKey {
+  readonly routeTableId?: string;
+  readonly destinationCidrBlock?: string;
+}
+
+/** Id as Terraform makes it: `r-<table><crc32 of the destination>`. */
+const routeId = ({ routeTableId: table, destinationCidrBlock: destination = "" }: RouteKey): string | undefined =>
+  table && `r-${table}${crc32(destination)}`;
+
+async function findRoute(aws: Aws, { routeTableId = "", destinationCidrBlock }: RouteKey) {
+  const found = (await tables(aws, routeTableId))?.Routes?.find(
+    (route) => route.DestinationCidrBlock === destinationCidrBlock,
+  );
+  return found && { ...found, RouteTableId: routeTableId };
+}
+
+const targets = ["gatewayId", "natGatewayId"] as const;
+
+export const route = define({
+  token: "aws:ec2/route:Route",
+  crossplane: { kind: "ec2/Route", externalName: { kind: "derived", id: routeId } },
+  fields: {
+    routeTableId: { fixed, ref: { to: "ec2/RouteTable" } },
+    destinationCidrBlock: { fixed },
+    gatewayId: { ref: { to: "ec2/InternetGateway" } },
+    natGatewayId: { ref: { to: "ec2/NATGateway" } },
+    ...{ instanceId: out(), instanceOwnerId: out(), origin: out(), state: out() },
+  },
+  validate(inputs) {
+    const given = targets.filter((name) => inputs[name] !== undefined);
+    if (given.length <= 1) return [];
+    return [{ property: given[1] as string, reason: `a route has one target, not ${given.join(" and ")}` }];
+  },
+  async create(aws, request, inputs) {
+    await aws.ec2.send(new CreateRouteCommand(request as never));
+    const id = routeId(inputs) as string;
+    await poll({ what: `route ${id} to appear`, timeout: aws.timeout }, () => findRoute(aws, inputs));
+    return id;
+  },
+  find: (aws, _id, last) => findRoute(aws, last),
+  settings: [
+    {
+      fields: targets,
+      call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
+        aws.ec2.send(
+          new ReplaceRouteCommand({
+            ...{ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock },
+            ...{ GatewayId: gatewayId, NatGatewayId: natGatewayId },
+          }),
+        ),
+    },
+  ],
+  delete: (aws, _id, { routeTableId, destinationCidrBlock }) =>
+    aws.ec2.send(new DeleteRouteCommand({ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock })),
+  importId(_aws, importId) {
+    const properties = splitImportId(importId, "_", "routeTableId", "destinationCidrBlock");
+    return Promise.resolve({ id: routeId(properties as RouteKey) as string, properties });
+  },
+});
+
+export const routeTableAssociation = define({
+  token: "aws:ec2/routeTableAssociation:RouteTableAssociation",
+  crossplane: {
+    kind: "ec2/RouteTableAssociation",
+    // A subnet has one association at most.
+    async recover(aws, { subnetId, routeTableId }) {
+      const found = (await tables(aws, String(routeTableId)))?.Associations ?? [];
+      return found.find(({ SubnetId }) => SubnetId === subnetId)?.RouteTableAssociationId;
+    },
+  },
+  deleteBeforeReplace: true,
+  fields: {
+    routeTableId: { ref: { to: "ec2/RouteTable" } },
+    subnetId: { fixed, ref: { to: "ec2/Subnet" } },
+  },
+  create: async (aws, request) => (await aws.ec2.send(new AssociateRouteTableCommand(request as never))).AssociationId,
+  // Any table may hold the association by now: somebody may have moved the subnet.
+  async find(aws, id) {
+    const filter = { Name: "association.route-table-association-id", Values: [id] };
+    const { RouteTables } = await aws.ec2.send(new DescribeRouteTablesCommand({ Filters: [filter] }));
+    const found = (RouteTables ?? [])
+      .flatMap(({ Associations }) => Associations ?? [])
+      .find((item) => item.RouteTableAssociationId === id && item.AssociationState?.State !== "disassociated");
+    return found && { ...found };
+  },
+  settings: [
+    {
+      fields: ["routeTableId"],
+      call: (aws, id, { routeTableId }) =>
+        aws.ec2.send(new ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
+    },
+  ],
+  delete: (aws, id) => aws.ec2.send(new DisassociateRouteTableCommand({ AssociationId: id })),
+  async importId(aws, importId) {
+    const { subnet, table } = splitImportId(importId, "/", "subnet", "table") as Record<string, string>;
+    const all = (await tables(aws, table as string))?.Associations ?? [];
+    const found = all.find(({ SubnetId }) => SubnetId === subnet)?.RouteTableAssociationId;
+    if (!found) throw new Error(`route table ${table} has no association with ${subnet}`);
+    return { id: found, properties: {} };
+  },
+});
+
+async function endpoint(aws: Aws, id: string) {
+  const { VpcEndpoints } = await aws.ec2.send(new DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+  const found = VpcEndpoints?.[0];
+  return found?.State?.toLowerCase() === "deleted" ? undefined : found;
+}
+
+/** Gateway endpoints have a managed prefix list, named like their service. */
+async function prefixList(aws: Aws, service: string): Promise<string | undefined> {
+  const filter = { Name: "prefix-list-name", Values: [service] };
+  return (await aws.ec2.send(new DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]?.PrefixListId;
+}
+
+export const vpcEndpoint = ec2({
+  token: "aws:ec2/vpcEndpoint:VpcEndpoint",
+  crossplane: { kind: "ec2/VPCEndpoint" },
+  ...{ noun: "VpcEndpoint", tag: "vpc-endpoint" },
+  calls: { create: CreateVpcEndpointCommand, describe: DescribeVpcEndpointsCommand, delete: DeleteVpcEndpointsCommand },
+  states: {
+    what: "VPC endpoint",
+    of: ({ State }) => (State as string | undefined)?.toLowerCase(),
+    ...{ usable: ["available", "pendingacceptance"], pending: ["pending"], leaving: [] },
+    reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
+  },
+  fields: {
+    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    serviceName: { fixed },
+    vpcEndpointType: { fixed, default: "Gateway" },
+    policy: { computed, api: "PolicyDocument", same: samePolicy },
+    routeTableIds: { type: "set", computed, observed: true },
+    arn: arnOf("vpc-endpoint"),
+    dnsEntries: out(undefined, {
+      ...{ crd: "dnsEntry", type: { blocks: { dnsName: {}, hostedZoneId: {} } } },
+    }),
+    ipAddressType: out(),
+    networkInterfaceIds: out(undefined, { type: "set" }),
+    ownerId: out(),
+    prefixListId: out(),
+    privateDnsEnabled: out(undefined, { type: "boolean" }),
+    requesterManaged: out(undefined, { type: "boolean" }),
+    securityGroupIds: out(({ Groups }) => list(Groups).map(({ GroupId }) => GroupId), { type: "set" }),
+    state: out(),
+    subnetIds: out(undefined, { type: "set" }),
+  },
+  async find(aws, id) {
+    const found = await endpoint(aws, id);
+    return found && { ...found };
+  },
+  also: async (aws, _id, { ServiceName, VpcEndpointType }) =>
+    VpcEndpointType === "Gateway" ? { PrefixListId: await prefixList(aws, ServiceName as string) } : {},
+  settings: [
+    {
+      fields: ["policy", "routeTableIds"],
+      async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
+        const before = old.routeTableIds ?? [];
+        await aws.ec2.send(
+          new ModifyVpcEndpointCommand({
+            VpcEndpointId: id,
+            ...(has("policy") && (policy ? { PolicyDocument: policy } : { ResetPolicy: true })),
+            AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
+            RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
+          }),
+        );
+      },
+    },
+  ],
+  async delete(aws, id) {
+    const { Unsuccessful } = await aws.ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+    const failure = Unsuccessful?.[0]?.Error;
+    if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
+  },
+});
+
+/** One route table of a gateway endpoint: EC2 keeps a route to the service in it. */
+export const vpcEndpointRouteTableAssociation = define({
+  token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
+  crossplane: {
+    kind: "ec2/VPCEndpointRouteTableAssociation",
+    externalName: { kind: "derived", id: joined("/", "vpcEndpointId", "routeTableId") },
+  },
+  fields: {
+    routeTableId: { fixed, ref: { to: "ec2/RouteTable" } },
+    vpcEndpointId: { fixed, ref: { to: "ec2/VPCEndpoint" } },
+  },
+  async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
+    await aws.ec2.send(
+      new ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
+    );
+    return `${vpcEndpointId}/${routeTableId}`;
+  },
+  async find(aws, id) {
+    const [VpcEndpointId = "", RouteTableId = ""] = id.split("/");
+    const found = await endpoint(aws, VpcEndpointId);
+    return found?.RouteTableIds?.includes(RouteTableId) ? { VpcEndpointId, RouteTableId } : undefined;
+  },
+  async delete(aws, id) {
+    const [VpcEndpointId = "", table = ""] = id.split("/");
+    if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
+      await aws.ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
+  },
+});

@@ -1,0 +1,85 @@
+/** Who may use a cluster, and how. */
+import {
+  AssociateAccessPolicyCommand,
+  CreateAccessEntryCommand,
+  DeleteAccessEntryCommand,
+  DescribeAccessEntryCommand,
+  DisassociateAccessPolicyCommand,
+  paginateListAssociatedAccessPolicies,
+  UpdateAccessEntryCommand,
+} from "@aws-sdk/client-eks";
+import { computed, fixed, out } from "../define/fields.ts";
+import { define, joined } from "../define/resource.ts";
+import { clusterName, eksTags, partsOf } from "./common.ts";
+
+const entry = (id: string) => partsOf(id, ":", "clusterName", "principalArn");
+
+export const accessEntry = define({
+  token: "aws:eks/accessEntry:AccessEntry",
+  crossplane: {
+    kind: "eks/AccessEntry",
+    externalName: { kind: "derived", id: joined(":", "clusterName", "principalArn") },
+  },
+  case: "camel",
+  tags: eksTags("accessEntryArn"),
+  fields: {
+    clusterName,
+    principalArn: {
+      ...{ fixed: true, identifier: true },
+      ref: { to: "iam/Role", observed: "arn", as: "principalArnFromRoleRef" },
+    },
+    kubernetesGroups: { type: "set", computed: true },
+    type: { fixed: true, default: "STANDARD" },
+    userName: { computed, api: "username" },
+    accessEntryArn: out(),
+    createdAt: out(),
+    modifiedAt: out(undefined, { updated: true }),
+  },
+  async create(aws, request, { clusterName: cluster, principalArn }) {
+    await aws.eks.send(new CreateAccessEntryCommand(request as never));
+    return `${cluster}:${principalArn}`;
+  },
+  find: async (aws, id) => ({ ...(await aws.eks.send(new DescribeAccessEntryCommand(entry(id)))).accessEntry }),
+  settings: [
+    {
+      fields: ["kubernetesGroups", "userName"],
+      call: (aws, id, { kubernetesGroups = [], userName: username }) =>
+        aws.eks.send(new UpdateAccessEntryCommand({ ...entry(id), kubernetesGroups, username })),
+    },
+  ],
+  delete: (aws, id) => aws.eks.send(new DeleteAccessEntryCommand(entry(id))),
+});
+
+const association = (id: string) => partsOf(id, "#", "clusterName", "principalArn", "policyArn");
+
+export const accessPolicyAssociation = define({
+  token: "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+  crossplane: {
+    kind: "eks/AccessPolicyAssociation",
+    externalName: { kind: "derived", id: joined("#", "clusterName", "principalArn", "policyArn") },
+  },
+  case: "camel",
+  fields: {
+    clusterName,
+    principalArn: {
+      ...{ fixed: true, identifier: true },
+      ref: { to: "eks/AccessEntry", observed: "principalArn" },
+    },
+    policyArn: { fixed: true, identifier: true },
+    accessScope: { fixed, required: true, type: { block: { type: {}, namespaces: { type: "set" } } } },
+    associatedAt: out(),
+    modifiedAt: out(),
+  },
+  async create(aws, request, { clusterName: cluster, principalArn, policyArn }) {
+    await aws.eks.send(new AssociateAccessPolicyCommand(request as never));
+    return `${cluster}#${principalArn}#${policyArn}`;
+  },
+  async find(aws, id) {
+    const { policyArn, ...of } = association(id);
+    for await (const page of paginateListAssociatedAccessPolicies({ client: aws.eks }, of))
+      for (const item of page.associatedAccessPolicies ?? [])
+        if (item.policyArn === policyArn) return { ...of, ...item };
+    return undefined;
+  },
+  delete: (aws, id) => aws.eks.send(new DisassociateAccessPolicyCommand(association(id))),
+});

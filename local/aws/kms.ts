@@ -1,0 +1,149 @@
+/** Keys and their names. */
+import {
+  CreateAliasCommand,
+  CreateKeyCommand,
+  DeleteAliasCommand,
+  DescribeKeyCommand,
+  DisableKeyCommand,
+  DisableKeyRotationCommand,
+  EnableKeyCommand,
+  EnableKeyRotationCommand,
+  GetKeyPolicyCommand,
+  GetKeyRotationStatusCommand,
+  ListResourceTagsCommand,
+  PutKeyPolicyCommand,
+  paginateListAliases,
+  ScheduleKeyDeletionCommand,
+  TagResourceCommand,
+  UntagResourceCommand,
+  UpdateAliasCommand,
+  UpdateKeyDescriptionCommand,
+} from "@aws-sdk/client-kms";
+import { samePolicy } from "./compare.ts";
+import { computed, fixed, out } from "./define/fields.ts";
+import { define, type TagCalls } from "./define/resource.ts";
+import type { Handler, Tags } from "./handler.ts";
+import { ownTags } from "./tags.ts";
+
+/** KMS has its own names for the members of a tag. */
+const kmsTags = (tags: Tags) => Object.entries(tags).map(([TagKey, TagValue]) => ({ TagKey, TagValue }));
+
+const tags: TagCalls = {
+  request: (all) => ({ Tags: kmsTags(all) }),
+  async of(aws, KeyId) {
+    const found = (await aws.kms.send(new ListResourceTagsCommand({ KeyId }))).Tags ?? [];
+    return ownTags(Object.fromEntries(found.map(({ TagKey, TagValue }) => [TagKey ?? "", TagValue ?? ""])));
+  },
+  set: (aws, KeyId, all) => aws.kms.send(new TagResourceCommand({ KeyId, Tags: kmsTags(all) })),
+  remove: (aws, KeyId, TagKeys) => aws.kms.send(new UntagResourceCommand({ KeyId, TagKeys })),
+};
+
+const key = define({
+  token: "aws:kms/key:Key",
+  crossplane: { kind: "kms/Key" },
+  tags,
+  fields: {
+    description: { computed },
+    policy: { computed, same: samePolicy },
+    keyUsage: { fixed, default: "ENCRYPT_DECRYPT" },
+    customerMasterKeySpec: { fixed, api: "KeySpec", default: "SYMMETRIC_DEFAULT" },
+    multiRegion: { fixed, computed, type: "boolean", get: ({ MultiRegion }) => MultiRegion ?? false },
+    isEnabled: { type: "boolean", api: null, default: true, get: ({ Enabled }) => Enabled },
+    enableKeyRotation: { type: "boolean", api: null, default: false, get: ({ Rotated }) => Rotated },
+    rotationPeriodInDays: { computed, type: "number", api: null, get: ({ RotationPeriod }) => RotationPeriod },
+    deletionWindowInDays: { type: "number", api: null, unread: true },
+    arn: out(),
+    keyId: out(),
+  },
+  create: async (aws, request) => (await aws.kms.send(new CreateKeyCommand(request))).KeyMetadata?.KeyId,
+  async find(aws, KeyId) {
+    const { KeyMetadata: found } = await aws.kms.send(new DescribeKeyCommand({ KeyId }));
+    // A key is never deleted at once: from the moment it is scheduled it cannot be used any more.
+    return found?.KeyState === "PendingDeletion" ? undefined : found && { ...found };
+  },
+  async also(aws, KeyId) {
+    const [policy, rotation] = await Promise.all([
+      aws.kms.send(new GetKeyPolicyCommand({ KeyId, PolicyName: "default" })),
+      aws.kms.send(new GetKeyRotationStatusCommand({ KeyId })),
+    ]);
+    const Rotated = rotation.KeyRotationEnabled ?? false;
+    return { Policy: policy.Policy, Rotated, RotationPeriod: Rotated ? rotation.RotationPeriodInDays : undefined };
+  },
+  settings: [
+    {
+      fields: ["isEnabled"],
+      call: async (aws, KeyId, { isEnabled }) => isEnabled && aws.kms.send(new EnableKeyCommand({ KeyId })),
+    },
+    {
+      fields: ["enableKeyRotation", "rotationPeriodInDays"],
+      initially: ({ enableKeyRotation }) => enableKeyRotation === true,
+      call: (aws, KeyId, { enableKeyRotation, rotationPeriodInDays: RotationPeriodInDays }) =>
+        enableKeyRotation
+          ? aws.kms.send(new EnableKeyRotationCommand({ KeyId, RotationPeriodInDays }))
+          : aws.kms.send(new DisableKeyRotationCommand({ KeyId })),
+    },
+    {
+      fields: ["description"],
+      call: (aws, KeyId, { description: Description = "" }) =>
+        aws.kms.send(new UpdateKeyDescriptionCommand({ KeyId, Description })),
+    },
+    {
+      fields: ["policy"],
+      call: async (aws, KeyId, { policy: Policy }) =>
+        Policy && aws.kms.send(new PutKeyPolicyCommand({ KeyId, PolicyName: "default", Policy })),
+    },
+    // Last: a disabled key takes no other change.
+    {
+      fields: ["isEnabled"],
+      initially: ({ isEnabled }) => isEnabled === false,
+      call: async (aws, KeyId, { isEnabled }) => !isEnabled && aws.kms.send(new DisableKeyCommand({ KeyId })),
+    },
+  ],
+  delete: (aws, KeyId, { deletionWindowInDays: PendingWindowInDays = 30 }) =>
+    aws.kms.send(new ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays })),
+});
+
+const keyId = (idOrArn: unknown): string => String(idOrArn).replace(/^arn:.*:key\//, "");
+
+const alias = define({
+  token: "aws:kms/alias:Alias",
+  crossplane: {
+    kind: "kms/Alias",
+    externalName: { kind: "name", input: "name", value: (name) => `alias/${name.replace(/^alias\//, "")}` },
+  },
+  autoName: { property: "name", maxLength: 256 },
+  fields: {
+    name: { fixed, api: "AliasName", crd: null },
+    // The key may be given by id or ARN.
+    targetKeyId: { ref: { to: "kms/Key" }, same: (a, b) => keyId(a) === keyId(b) },
+    arn: out("AliasArn"),
+    targetKeyArn: out(({ AliasArn, TargetKeyId }) =>
+      String(AliasArn).replace(/:alias\/.*$/, `:key/${String(TargetKeyId)}`),
+    ),
+  },
+  validate({ name }) {
+    if (name === undefined || /^alias\/(?!aws\/)[\w/-]+$/.test(name)) return [];
+    return [
+      { property: "name", reason: `"${name}" is not an alias name: it is of the form alias/<name>, not alias/aws/…` },
+    ];
+  },
+  async create(aws, request, { name }) {
+    await aws.kms.send(new CreateAliasCommand(request as never));
+    return name;
+  },
+  async find(aws, name) {
+    for await (const page of paginateListAliases({ client: aws.kms }, {}))
+      for (const found of page.Aliases ?? []) if (found.AliasName === name) return { ...found };
+    return undefined;
+  },
+  settings: [
+    {
+      fields: ["targetKeyId"],
+      call: (aws, AliasName, { targetKeyId: TargetKeyId }) =>
+        aws.kms.send(new UpdateAliasCommand({ AliasName, TargetKeyId })),
+    },
+  ],
+  delete: (aws, AliasName) => aws.kms.send(new DeleteAliasCommand({ AliasName })),
+});
+
+export const kmsResources: readonly Handler[] = [alias, key];

@@ -1,0 +1,128 @@
+/** Secrets and their values. */
+import {
+  CreateSecretCommand,
+  DeleteSecretCommand,
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  ListSecretVersionIdsCommand,
+  PutSecretValueCommand,
+  TagResourceCommand,
+  UntagResourceCommand,
+  UpdateSecretCommand,
+  UpdateSecretVersionStageCommand,
+} from "@aws-sdk/client-secrets-manager";
+import type { Aws } from "./connection.ts";
+import { computed, fixed, out } from "./define/fields.ts";
+import { define } from "./define/resource.ts";
+import { hasCode } from "./errors.ts";
+import { type Handler, splitImportId } from "./handler.ts";
+import { tagPairs, tagsFrom } from "./tags.ts";
+
+/** Scheduled for deletion counts as gone. */
+async function find(aws: Aws, SecretId: string) {
+  const found = await aws.secretsmanager.send(new DescribeSecretCommand({ SecretId }));
+  return found.DeletedDate ? undefined : { ...found };
+}
+
+const secret = define({
+  token: "aws:secretsmanager/secret:Secret",
+  autoName: { property: "name", maxLength: 512 },
+  tags: {
+    request: (tags) => ({ Tags: tagPairs(tags) }),
+    of: (_aws, _id, { Tags }) => tagsFrom(Tags as Parameters<typeof tagsFrom>[0]),
+    set: (aws, SecretId, tags) => aws.secretsmanager.send(new TagResourceCommand({ SecretId, Tags: tagPairs(tags) })),
+    remove: (aws, SecretId, TagKeys) => aws.secretsmanager.send(new UntagResourceCommand({ SecretId, TagKeys })),
+  },
+  fields: {
+    name: { fixed },
+    description: {},
+    kmsKeyId: {},
+    recoveryWindowInDays: { type: "number", api: null, default: 30, unread: true },
+    arn: out("ARN"),
+  },
+  validate({ recoveryWindowInDays: days }) {
+    if (days === undefined || days === 0 || (days >= 7 && days <= 30)) return [];
+    return [{ property: "recoveryWindowInDays", reason: `${days} is not allowed: 0 (delete at once) or 7 to 30` }];
+  },
+  create: async (aws, request) => (await aws.secretsmanager.send(new CreateSecretCommand(request as never))).ARN,
+  find,
+  settings: [
+    {
+      fields: ["description", "kmsKeyId"],
+      call: (aws, SecretId, { description: Description = "", kmsKeyId: KmsKeyId }) =>
+        aws.secretsmanager.send(new UpdateSecretCommand({ SecretId, Description, KmsKeyId })),
+    },
+  ],
+  async delete(aws, SecretId, { recoveryWindowInDays: days = 30 }) {
+    if (!(await find(aws, SecretId))) return;
+    const how = days === 0 ? { ForceDeleteWithoutRecovery: true } : { RecoveryWindowInDays: days };
+    await aws.secretsmanager.send(new DeleteSecretCommand({ SecretId, ...how }));
+  },
+});
+
+const current = "AWSCURRENT";
+
+const parse = (id: string) => {
+  const { secretId: SecretId = "", versionId: VersionId = "" } = splitImportId(
+    id,
+    "|",
+    "secretId",
+    "versionId",
+  ) as Record<string, string>;
+  return { SecretId, VersionId };
+};
+
+/** The version that holds a stage now. */
+async function holder(aws: Aws, SecretId: string, stage: string): Promise<string | undefined> {
+  const { Versions } = await aws.secretsmanager.send(new ListSecretVersionIdsCommand({ SecretId }));
+  return Versions?.find(({ VersionStages }) => VersionStages?.includes(stage))?.VersionId;
+}
+
+async function moveStages(aws: Aws, id: string, olds: string[], news: string[]): Promise<void> {
+  const { SecretId, VersionId } = parse(id);
+  const move = (VersionStage: string, to: string | undefined, from: string | undefined) =>
+    aws.secretsmanager.send(
+      new UpdateSecretVersionStageCommand({ SecretId, VersionStage, MoveToVersionId: to, RemoveFromVersionId: from }),
+    );
+  for (const stage of news.filter((name) => !olds.includes(name)))
+    await move(stage, VersionId, await holder(aws, SecretId, stage));
+  for (const stage of olds.filter((name) => !news.includes(name) && name !== current))
+    await move(stage, undefined, VersionId);
+}
+
+async function value(aws: Aws, id: string) {
+  try {
+    return await aws.secretsmanager.send(new GetSecretValueCommand(parse(id)));
+  } catch (error) {
+    if (hasCode(error, "InvalidRequestException")) return undefined; // the secret is scheduled for deletion
+    throw error;
+  }
+}
+
+const secretVersion = define({
+  token: "aws:secretsmanager/secretVersion:SecretVersion",
+  fields: {
+    secretId: { fixed, get: (_item, { id, last }) => last["secretId"] ?? parse(id).SecretId },
+    secretString: { fixed },
+    versionStages: { computed, type: "set" },
+    arn: out("ARN"),
+    secretArn: out("ARN"),
+    versionId: out(),
+  },
+  create: async (aws, request, { secretId }) =>
+    `${secretId}|${(await aws.secretsmanager.send(new PutSecretValueCommand(request as never))).VersionId}`,
+  find: async (aws, id) => {
+    const found = await value(aws, id);
+    return found && { ...found };
+  },
+  settings: [
+    {
+      fields: ["versionStages"],
+      call: (aws, id, { versionStages: now = [] }, { old }) => moveStages(aws, id, old.versionStages ?? [], now),
+    },
+  ],
+  /** A version without stages is removed by AWS; the current one goes with its secret. */
+  delete: async (aws, id) => moveStages(aws, id, (await value(aws, id))?.VersionStages ?? [], []),
+});
+
+export const secretsmanagerResources: readonly Handler[] = [secret, secretVersion];
