@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { componentsOf } from "../../scripts/documents/components.ts";
 
-const components = componentsOf(join(import.meta.dirname, "..", ".."));
+const root = join(import.meta.dirname, "..", "..");
+const components = componentsOf(root);
+const { config } = parse(readFileSync(join(root, "Pulumi.yaml"), "utf8")) as { config: object };
 const byName = new Map(components.map((component) => [component.name, component]));
 
 /** What an example hands to components: the class, and the names of its arguments. */
@@ -44,4 +48,38 @@ describe.each(components.map((component) => [component.name, component] as const
       expect(args.filter((arg) => !arg.optional && !given.includes(arg.name)).map((arg) => arg.name)).toEqual([]);
     }
   });
+});
+
+/** Keys of Pulumi.yaml that a component takes as they are, with what its name says already. */
+const words: readonly (readonly [component: string, prefix: string, ...keys: string[]])[] = [
+  ["Network", "vpc", "vpcCidr", "zones", "availabilityZones", "privateSubnetCidrs", "publicSubnetCidrs", "natGateways"],
+  ["HubCluster", "", "endpointPublicAccess", "endpointPublicAccessCidrs", "endpointPrivateAccess"],
+  [
+    "HubCluster",
+    "",
+    "endpointPrivateAccessCidrs",
+    "permissionsBoundary",
+    "logTypes",
+    "logRetentionDays",
+    "kmsDeletionWindowDays",
+  ],
+  ["HubCluster", "cluster", "clusterAdmins", "deletionProtection", "protect"],
+  ["HubCluster", "kubernetes", "kubernetesVersion"],
+  ["HubNodes", "node", "nodeInstanceTypes", "nodeCapacityType", "nodeAmiType", "nodeReleaseVersion", "nodeDiskSize"],
+  ["HubNodes", "node", "nodeMin", "nodeDesired", "nodeMax", "permissionsBoundary"],
+  ["EncryptionKey", "", "kmsDeletionWindowDays", "protect"],
+  ["SealingKeys", "sealing", "sealingKeys", "secretRecoveryWindowDays", "protect"],
+  ["GitCredentials", "git", "gitAuthentication", "secretRecoveryWindowDays", "protect"],
+  ["FluxSync", "git", "gitInterval"],
+  ["Flux", "controller", "controllerLogLevel"],
+  ["Flux", "fleet", "fleetSize"],
+];
+
+test.each(words)("%s calls its arguments as Pulumi.yaml does, without %j", (component, prefix, ...keys) => {
+  const args = byName.get(component)?.args.map(({ name }) => name);
+  for (const key of keys) {
+    expect(Object.keys(config)).toContain(key);
+    const rest = key.startsWith(prefix) ? key.slice(prefix.length) : key;
+    expect(args).toContain(rest.charAt(0).toLowerCase() + rest.slice(1));
+  }
 });
