@@ -5,7 +5,7 @@ import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import type { Addon, ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, unknownError } from "../updates.ts";
-import type { Again, ReconcileContext } from "./context.ts";
+import { type Again, type ReconcileContext, soonest } from "./context.ts";
 
 /** How often an add-on that comes up is looked at. */
 const POLL_MS = 500;
@@ -19,26 +19,24 @@ interface Deployment extends KubernetesObject {
 
 /** Installs, watches and removes the add-ons of a cluster. */
 export async function addonsStep(context: ReconcileContext, name: string, kube: KubeApi): Promise<Again> {
-  let delay: Again;
-  for (const addon of Object.values(context.store.get(name).addons)) {
-    const next = await oneAddon(context, name, addon, kube);
-    if (next !== undefined) delay = Math.min(delay ?? next, next);
-  }
-  return delay;
+  const delays: Again[] = [];
+  for (const addon of Object.values(context.store.get(name).addons))
+    delays.push(await oneAddon(context, name, addon, kube));
+  return soonest(delays);
 }
 
 async function oneAddon(context: ReconcileContext, name: string, addon: Addon, kube: KubeApi): Promise<Again> {
   const record = context.store.get(name);
   const entry = catalogEntry(addon.addonName);
   if (addon.status === "DELETING") {
-    if (entry.installed && !record.selfManagedAddons) await kube.remove(objects(context, record, addon).reverse());
+    if (entry.installed && !record.selfManagedAddons) await kube.remove(coreDns(context, record, addon).reverse());
     await context.store.change(name, (stored) => {
       delete stored.addons[addon.addonName];
     });
     return undefined;
   }
   if (addon.status === "ACTIVE") return undefined;
-  if (entry.installed && addon.status !== "DEGRADED") await kube.apply(objects(context, record, addon));
+  if (entry.installed && addon.status !== "DEGRADED") await kube.apply(coreDns(context, record, addon));
   const missing = entry.installed ? await missingReplicas(kube) : undefined;
   await context.store.change(name, (stored) => settle(stored, addon.addonName, missing, context.now()));
   return missing === undefined ? undefined : POLL_MS;
@@ -58,10 +56,11 @@ function settle(record: ClusterRecord, addonName: string, missing: string | unde
   }
 }
 
-function objects(context: ReconcileContext, record: ClusterRecord, addon: Addon): KubernetesObject[] {
-  const { dnsAddress } = context.runtime.addresses({ name: record.cluster.name, number: record.number });
-  const values = configuration(catalogEntry(addon.addonName), addon.configurationValues);
-  return coreDnsObjects({ dnsAddress, gatewayAddress: context.gatewayAddress, values });
+/** The objects of CoreDNS, as the add-on configures it; without one it is the cluster's own. */
+export function coreDns({ runtime, gatewayAddress }: ReconcileContext, record: ClusterRecord, addon?: Addon) {
+  const { dnsAddress } = runtime.addresses({ name: record.cluster.name, number: record.number });
+  const values = addon === undefined ? {} : configuration(catalogEntry(addon.addonName), addon.configurationValues);
+  return coreDnsObjects({ dnsAddress, gatewayAddress, values });
 }
 
 /** What CoreDNS lacks, or undefined when all its pods are of the newest kind and Ready. */

@@ -1,12 +1,11 @@
 import { ACCESS_LABEL, namespacedAccessObjects, standingAccessObjects } from "../cluster-objects/access.ts";
-import { coreDnsObjects } from "../cluster-objects/coredns.ts";
 import { IMAGE_CONFIG_CRD, imageConfigs } from "../cluster-objects/packages.ts";
 import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
-import { addonsStep } from "./addons.ts";
-import type { Again, ReconcileContext } from "./context.ts";
+import { addonsStep, coreDns } from "./addons.ts";
+import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
 import type { StartedNodes } from "./nodegroup-nodes.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
@@ -23,50 +22,44 @@ const CROSSPLANE_POLL_MS = 2000;
  * so a gateway killed at any point goes on from there.
  */
 export function reconciler(context: ReconcileContext): (name: string) => Promise<number | "wait"> {
-  const attempts = new Map<string, number>();
-  const running = new Set<string>();
-  const configured = new Set<string>();
+  const known = new Map<string, { attempts: number; isRunning: boolean; hasPackages: boolean }>();
   const startedNodes: StartedNodes = new Set();
   const enforcement: Enforcement = new Map();
   return async (name) => {
     const record = context.store.find(name);
     if (record === undefined || record.cluster.status === "DELETING") {
       if (record !== undefined) await removeCluster(context, record);
-      attempts.delete(name);
-      running.delete(name);
-      configured.delete(name);
+      known.delete(name);
       // Also after a failure here, when the record is gone already.
       await context.keepEndpoints();
       for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
       return "wait";
     }
     if (record.cluster.status === "FAILED") return "wait";
-    if (record.cluster.status !== "ACTIVE" || !running.has(name)) {
+    const state = known.get(name) ?? { attempts: 0, isRunning: false, hasPackages: false };
+    known.set(name, state);
+    if (record.cluster.status !== "ACTIVE" || !state.isRunning) {
+      // Until it has started, whatever runs may be in another version than the record says.
+      state.isRunning = false;
+      state.attempts += 1;
       try {
         await ensureControlPlane(context, record);
       } catch (error) {
-        // Whatever runs now may be in another version than the record says.
-        running.delete(name);
-        await failedStart(context, name, (attempts.get(name) ?? 0) + 1, error);
-        attempts.set(name, (attempts.get(name) ?? 0) + 1);
+        await failedStart(context, name, state.attempts, error);
         throw error;
       }
-      attempts.delete(name);
-      running.add(name);
+      Object.assign(state, { attempts: 0, isRunning: true });
     }
     const kube = await context.runtime.kube(name);
-    const poll = await accessStep(context, name, kube);
+    const access = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep({ ...context, startedNodes }, name, kube);
     // Before the add-on becomes ACTIVE.
     await networkPolicyStep({ ...context, startedNodes, enforcement }, name, kube);
-    const delays = [
-      poll,
-      nodes,
-      await addonsStep(context, name, kube),
-      await packagesStep(configured, context.store.get(name), kube),
-    ];
-    const least = Math.min(...delays.map((delay) => delay ?? Number.POSITIVE_INFINITY));
-    return Number.isFinite(least) ? least : "wait";
+    const addons = await addonsStep(context, name, kube);
+    // Nothing runs in a cluster without nodes.
+    const hasNodes = Object.keys(context.store.get(name).nodegroups).length > 0;
+    state.hasPackages ||= hasNodes && (await packagesStep(kube));
+    return soonest([access, nodes, addons, hasNodes && !state.hasPackages ? CROSSPLANE_POLL_MS : undefined]) ?? "wait";
   };
 }
 
@@ -89,8 +82,7 @@ async function ensureControlPlane(context: ReconcileContext, record: ClusterReco
   await context.keepEndpoints();
   const kube = await context.runtime.kube(name);
   await kube.apply([...standingAccessObjects(), podIdentityWebhook(context.webhookUrl(name), context.caCertificate)]);
-  if (record.selfManagedAddons && record.addons["coredns"] === undefined)
-    await kube.apply(selfManagedCoreDns(context, record));
+  if (record.selfManagedAddons && record.addons["coredns"] === undefined) await kube.apply(coreDns(context, record));
   await context.store.change(name, (stored) => {
     const { cluster } = stored;
     // A deletion that came meanwhile stands.
@@ -108,11 +100,6 @@ async function ensureControlPlane(context: ReconcileContext, record: ClusterReco
 function targetVersion(record: ClusterRecord): string {
   const update = runningUpdates(record).find((candidate) => candidate.type === "VersionUpdate");
   return update?.params.find((param) => param.type === "Version")?.value ?? record.cluster.version;
-}
-
-function selfManagedCoreDns(context: ReconcileContext, record: ClusterRecord) {
-  const { dnsAddress } = context.runtime.addresses({ name: record.cluster.name, number: record.number });
-  return coreDnsObjects({ dnsAddress, gatewayAddress: context.gatewayAddress, values: {} });
 }
 
 async function failedStart(context: ReconcileContext, name: string, attempt: number, error: unknown): Promise<void> {
@@ -163,14 +150,9 @@ async function accessStep(context: ReconcileContext, name: string, kube: KubeApi
   return wanted ? NAMESPACE_POLL_MS : undefined;
 }
 
-/** Tells Crossplane where its packages come from as soon as it is there; until then the cluster is asked again. */
-async function packagesStep(configured: Set<string>, record: ClusterRecord, kube: KubeApi): Promise<Again> {
-  const { name } = record.cluster;
-  // Nothing runs in a cluster without nodes.
-  if (configured.has(name) || Object.keys(record.nodegroups).length === 0) return undefined;
+/** Tells Crossplane where its packages come from, as soon as it is there; whether it was. */
+async function packagesStep(kube: KubeApi): Promise<boolean> {
   const crd = await kube.find("apiextensions.k8s.io/v1", "CustomResourceDefinition", IMAGE_CONFIG_CRD);
-  if (crd === undefined) return CROSSPLANE_POLL_MS;
-  await kube.apply(imageConfigs());
-  configured.add(name);
-  return undefined;
+  if (crd !== undefined) await kube.apply(imageConfigs());
+  return crd !== undefined;
 }

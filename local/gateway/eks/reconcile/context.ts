@@ -3,6 +3,12 @@ import type { EksContext } from "../operation.ts";
 /** Milliseconds until the next look; undefined: when something changes. */
 export type Again = number | undefined;
 
+/** The first of several looks. */
+export function soonest(delays: readonly Again[]): Again {
+  const least = Math.min(...delays.map((delay) => delay ?? Number.POSITIVE_INFINITY));
+  return Number.isFinite(least) ? least : undefined;
+}
+
 /** What the background work needs beside the operations' context. */
 export interface ReconcileContext extends EksContext {
   readonly gatewayAddress: string;

@@ -14,12 +14,28 @@ interface Node extends KubernetesObject {
 /** Nodes that this process has started, as `cluster/number`: a start is asked for once, the supervisor keeps it. */
 export type StartedNodes = Set<string>;
 
-export type Work = EksContext & { readonly startedNodes: StartedNodes };
+/** One look at one node group. */
+export interface Work {
+  readonly context: EksContext & { readonly startedNodes: StartedNodes };
+  readonly cluster: string;
+  readonly name: string;
+  readonly kube: KubeApi;
+}
 
 export const desiredSize = ({ nodegroup }: NodegroupRecord): number => nodegroup.scalingConfig.desiredSize ?? 0;
 
 const imageOf = ({ nodegroup }: NodegroupRecord): string =>
   `${nodegroup.releaseVersion ?? ""} ${nodegroup.launchTemplate?.version ?? ""}`;
+
+/** Changes the record of the group, while there is one. */
+export const changeGroup = (
+  { context, cluster, name }: Work,
+  edit: (group: NodegroupRecord, record: ClusterRecord) => void,
+) =>
+  context.store.change(cluster, (record) => {
+    const group = record.nodegroups[name];
+    if (group !== undefined) edit(group, record);
+  });
 
 /**
  * Those of a group's nodes that an update replaces. Only an update does: after one that failed the group may have nodes of both
@@ -36,47 +52,39 @@ export function outdatedOf(
   return nodes.filter((node) => node.version !== version || (node.image !== undefined && node.image !== image));
 }
 
-export async function drainSince(
-  context: Work,
-  name: string,
-  nodegroupName: string,
-  numbers: readonly number[],
-  reason: "update" | "scaleDown",
-): Promise<void> {
-  await context.store.change(name, (stored) => {
-    for (const node of stored.nodegroups[nodegroupName]?.nodes ?? [])
-      if (numbers.includes(node.number)) node.drain = { since: context.now(), for: reason };
+export const drainSince = (work: Work, numbers: readonly number[], reason: "update" | "scaleDown"): Promise<void> =>
+  changeGroup(work, ({ nodes }) => {
+    for (const node of nodes)
+      if (numbers.includes(node.number)) node.drain = { since: work.context.now(), for: reason };
   });
-}
 
 /**
  * Records nodes up to the desired size, and has those above it drained (the newest first). An update has one more while there is
  * room, so that pods have somewhere to go; EKS has up to two for each zone more.
  */
-export async function applySize(context: Work, name: string, nodegroupName: string): Promise<void> {
-  const record = context.store.get(name);
-  const group = record.nodegroups[nodegroupName];
+export async function applySize(work: Work): Promise<void> {
+  const { context, cluster, name } = work;
+  const record = context.store.get(cluster);
+  const group = record.nodegroups[name];
   if (group === undefined) return;
   const staying = group.nodes.filter((node) => node.drain?.for !== "scaleDown");
   const surge = outdatedOf(record, group, staying).length > 0 ? 1 : 0;
   const wanted = desiredSize(group) + surge;
   const spare = staying.slice(wanted).map((node) => node.number);
-  if (spare.length > 0) await drainSince(context, name, nodegroupName, spare, "scaleDown");
-  const zones = new Map((await context.aws.subnets(group.nodegroup.subnets)).map((subnet) => [subnet.id, subnet.zone]));
-  await context.store.change(name, (stored) => {
-    const target = stored.nodegroups[nodegroupName];
-    if (target === undefined) return;
+  if (spare.length > 0) await drainSince(work, spare, "scaleDown");
+  const zones = new Map((await context.aws.subnets(group.nodegroup.subnets)).map(({ id, zone }) => [id, zone]));
+  await changeGroup(work, (target, stored) => {
+    const { subnets, version } = target.nodegroup;
     for (let count = staying.length; count < wanted; count++) {
       const number = freeNode(stored);
       // Once a node that is being drained is gone there is room for more.
       if (number === undefined) return;
-      const subnet = target.nodegroup.subnets[target.nodes.length % target.nodegroup.subnets.length] ?? "";
       target.nodes.push({
         number,
-        name: context.runtime.nodeName({ name, number: stored.number }, number),
+        name: context.runtime.nodeName({ name: cluster, number: stored.number }, number),
         instanceId: `i-0${randomBytes(8).toString("hex")}`,
-        zone: zones.get(subnet) ?? `${context.region}a`,
-        version: target.nodegroup.version,
+        zone: zones.get(subnets[target.nodes.length % subnets.length] ?? "") ?? `${context.region}a`,
+        version,
         image: imageOf(target),
       });
     }
@@ -88,12 +96,12 @@ function freeNode(record: ClusterRecord): number | undefined {
   return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }
 
-export async function stopNode(context: Work, name: string, nodegroupName: string, node: NodeRecord): Promise<void> {
-  context.startedNodes.delete(`${name}/${node.number}`);
-  await context.runtime.stopNode(name, node.number);
-  await context.store.change(name, (stored) => {
-    const group = stored.nodegroups[nodegroupName];
-    if (group !== undefined) group.nodes = group.nodes.filter((other) => other.number !== node.number);
+export async function stopNode(work: Work, { number }: NodeRecord): Promise<void> {
+  const { context, cluster } = work;
+  context.startedNodes.delete(`${cluster}/${number}`);
+  await context.runtime.stopNode(cluster, number);
+  await changeGroup(work, (group) => {
+    group.nodes = group.nodes.filter((other) => other.number !== number);
   });
 }
 
@@ -117,10 +125,10 @@ export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): Node
       "eks.amazonaws.com/capacityType": nodegroup.capacityType ?? "ON_DEMAND",
       "eks.amazonaws.com/nodegroup-image": "ami-fleet",
     },
-    taints: (nodegroup.taints ?? []).map((taint) => ({
-      key: taint.key ?? "",
-      value: taint.value ?? "",
-      effect: TAINT_EFFECTS[taint.effect ?? "NO_SCHEDULE"],
+    taints: (nodegroup.taints ?? []).map(({ key = "", value = "", effect = "NO_SCHEDULE" }) => ({
+      key,
+      value,
+      effect: TAINT_EFFECTS[effect],
     })),
     instanceType: nodegroup.instanceTypes[0] ?? "t3.medium",
     zone: node.zone,
@@ -129,22 +137,18 @@ export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): Node
 
 export async function readyNodes(kube: KubeApi): Promise<Set<string>> {
   const nodes = await kube.list<Node>("v1", "Node");
-  const isReady = (node: Node): boolean =>
-    node.status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
+  const isReady = ({ status }: Node): boolean =>
+    status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false;
   return new Set(nodes.filter(isReady).map((node) => node.metadata?.name ?? ""));
 }
 
 /** Records since when which nodes of a group are not Ready, given the names of those that are. */
-export async function noteReadiness(
-  context: Work,
-  name: string,
-  nodegroupName: string,
-  ready: ReadonlySet<string>,
-): Promise<void> {
+export async function noteReadiness(work: Work, ready: ReadonlySet<string>): Promise<void> {
+  const { context, cluster, name } = work;
   const isNoted = (node: NodeRecord): boolean => (node.missingSince === undefined) === ready.has(node.name);
-  if (context.store.get(name).nodegroups[nodegroupName]?.nodes.every(isNoted) ?? true) return;
-  await context.store.change(name, (stored) => {
-    for (const node of stored.nodegroups[nodegroupName]?.nodes ?? [])
+  if (context.store.get(cluster).nodegroups[name]?.nodes.every(isNoted) ?? true) return;
+  await changeGroup(work, ({ nodes }) => {
+    for (const node of nodes)
       if (ready.has(node.name)) delete node.missingSince;
       else node.missingSince ??= context.now();
   });

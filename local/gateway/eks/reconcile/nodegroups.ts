@@ -1,11 +1,11 @@
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
-import type { EksContext } from "../operation.ts";
 import type { KubeApi } from "../runtime.ts";
 import { endUpdates, failUpdates, runningUpdates } from "../updates.ts";
-import type { Again } from "./context.ts";
+import { type Again, soonest } from "./context.ts";
 import { cordon, DRAIN_SECONDS, evictFrom, labelled } from "./drain.ts";
 import {
   applySize,
+  changeGroup,
   desiredSize,
   drainSince,
   nodeSpec,
@@ -23,50 +23,47 @@ const POLL_MS = 500;
 const READY_SECONDS = 300;
 
 /** Brings the nodes of a cluster's node groups to what their records want. */
-export async function nodegroupsStep(context: Work, name: string, kube: KubeApi): Promise<Again> {
-  let delay: Again;
-  for (const nodegroupName of Object.keys(context.store.get(name).nodegroups)) {
-    const next = await oneNodegroup(context, name, nodegroupName, kube);
-    if (next !== undefined) delay = Math.min(delay ?? next, next);
-  }
-  return delay;
+export async function nodegroupsStep(context: Work["context"], cluster: string, kube: KubeApi): Promise<Again> {
+  const delays: Again[] = [];
+  for (const name of Object.keys(context.store.get(cluster).nodegroups))
+    delays.push(await oneNodegroup({ context, cluster, name, kube }));
+  return soonest(delays);
 }
 
-async function oneNodegroup(context: Work, name: string, nodegroupName: string, kube: KubeApi): Promise<Again> {
-  const record = context.store.get(name);
-  const group = record.nodegroups[nodegroupName];
+async function oneNodegroup(work: Work): Promise<Again> {
+  const { context, cluster, name, kube } = work;
+  const record = context.store.get(cluster);
+  const group = record.nodegroups[name];
   if (group === undefined) return undefined;
-  if (group.nodegroup.status === "DELETING") return removing(context, name, group, kube);
-  await applySize(context, name, nodegroupName);
-  const all = context.store.get(name).nodegroups[nodegroupName]?.nodes ?? [];
-  const leaving = await scaleDownStep(context, name, group, kube, all);
+  if (group.nodegroup.status === "DELETING") return removing(work, group);
+  await applySize(work);
+  const all = context.store.get(cluster).nodegroups[name]?.nodes ?? [];
+  const leaving = await scaleDownStep(work, group, all);
   const nodes = all.filter((node) => node.drain?.for !== "scaleDown");
-  const fresh = nodes.filter((node) => !context.startedNodes.has(`${name}/${node.number}`));
+  const fresh = nodes.filter(({ number }) => !context.startedNodes.has(`${cluster}/${number}`));
   await Promise.all(
     fresh.map(async (node) => {
-      await context.runtime.startNode(name, nodeSpec(group, node));
-      context.startedNodes.add(`${name}/${node.number}`);
+      await context.runtime.startNode(cluster, nodeSpec(group, node));
+      context.startedNodes.add(`${cluster}/${node.number}`);
     }),
   );
   const ready = await readyNodes(kube);
-  await noteReadiness(context, name, nodegroupName, ready);
+  await noteReadiness(work, ready);
   const missing = nodes.filter((node) => !ready.has(node.name));
-  if (missing.length > 0) return waiting(context, name, nodegroupName, missing);
+  if (missing.length > 0) return waiting(work, missing);
   const outdated = outdatedOf(record, group, nodes);
-  if (outdated.length > 0) return updateStep(context, name, group, kube, outdated);
+  if (outdated.length > 0) return updateStep(work, group, outdated);
   // There was no room for all of them yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
   await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
   if (group.nodegroup.status !== "ACTIVE")
-    await context.store.change(name, (stored) => {
-      const current = stored.nodegroups[nodegroupName];
-      if (current === undefined || current.nodegroup.status === "DELETING") return;
+    await changeGroup(work, (current, stored) => {
+      if (current.nodegroup.status === "DELETING") return;
       // An update that has begun since is for the next look.
-      if (updatesOf(stored, nodegroupName) !== updatesOf(record, nodegroupName)) return;
-      current.nodegroup.status = "ACTIVE";
-      current.nodegroup.health = { issues: [] };
+      if (updatesOf(stored, name) !== updatesOf(record, name)) return;
+      Object.assign(current.nodegroup, { status: "ACTIVE", health: { issues: [] } });
       delete current.versionUpdate;
-      endUpdates(stored, { nodegroupName });
+      endUpdates(stored, { nodegroupName: name });
     });
   return leaving;
 }
@@ -76,44 +73,41 @@ const updatesOf = (record: ClusterRecord, nodegroupName: string): string =>
     .map(({ id }) => id)
     .join();
 
-/** All nodes at once, as the Auto Scaling group of a deleted node group shrinks to none. */
-async function removing(context: Work, name: string, group: NodegroupRecord, kube: KubeApi): Promise<Again> {
-  const { nodegroup, nodes } = group;
-  const isOver = context.now() - (nodegroup.modifiedAt ?? 0) >= DRAIN_SECONDS.deletion;
-  await cordon(kube, nodegroup, nodes, false);
+/** Takes nodes out of use: those are stopped that no pod holds any more, or that `isLate` names. Whether all were. */
+async function drained(
+  work: Work,
+  { nodegroup }: NodegroupRecord,
+  nodes: readonly NodeRecord[],
+  isLate: (node: NodeRecord) => boolean,
+): Promise<boolean> {
+  await cordon(work.kube, nodegroup, nodes, false);
   const occupied = await evictFrom(
-    kube,
-    nodes.map((node) => node.name),
+    work.kube,
+    nodes.map(({ name }) => name),
   );
-  for (const node of nodes)
-    if (isOver || !occupied.has(node.name)) await stopNode(context, name, nodegroup.nodegroupName, node);
-  if (!isOver && occupied.size > 0) return POLL_MS;
-  await context.store.change(name, (stored) => removeNodegroup(stored, nodegroup.nodegroupName));
+  const going = nodes.filter((node) => !occupied.has(node.name) || isLate(node));
+  for (const node of going) await stopNode(work, node);
+  return going.length === nodes.length;
+}
+
+/** All nodes at once, as the Auto Scaling group of a deleted node group shrinks to none. */
+async function removing(work: Work, group: NodegroupRecord): Promise<Again> {
+  const { context, cluster, name } = work;
+  const isOver = context.now() - (group.nodegroup.modifiedAt ?? 0) >= DRAIN_SECONDS.deletion;
+  if (!(await drained(work, group, group.nodes, () => isOver))) return POLL_MS;
+  await context.store.change(cluster, (stored) => removeNodegroup(stored, name));
   return undefined;
 }
 
 /** Nodes above the desired size: drained, and terminated also when budgets hold their pods too long. */
-async function scaleDownStep(
-  context: Work,
-  name: string,
-  { nodegroup }: NodegroupRecord,
-  kube: KubeApi,
-  nodes: readonly NodeRecord[],
-): Promise<Again> {
+async function scaleDownStep(work: Work, group: NodegroupRecord, nodes: readonly NodeRecord[]): Promise<Again> {
   const leaving = nodes.filter((node) => node.drain?.for === "scaleDown");
   if (leaving.length === 0) return undefined;
-  await cordon(kube, nodegroup, leaving, false);
-  const occupied = await evictFrom(
-    kube,
-    leaving.map((node) => node.name),
-  );
-  for (const node of leaving)
-    if (!occupied.has(node.name) || isLate(context, node, DRAIN_SECONDS.scaleDown))
-      await stopNode(context, name, nodegroup.nodegroupName, node);
+  await drained(work, group, leaving, (node) => isLate(work, node, DRAIN_SECONDS.scaleDown));
   return POLL_MS;
 }
 
-const isLate = (context: Work, { drain }: NodeRecord, seconds: number): boolean =>
+const isLate = ({ context }: Work, { drain }: NodeRecord, seconds: number): boolean =>
   drain !== undefined && context.now() - drain.since >= seconds;
 
 /**
@@ -121,58 +115,47 @@ const isLate = (context: Work, { drain }: NodeRecord, seconds: number): boolean 
  * then waits another minute for load balancers, which are not there here.
  */
 async function updateStep(
-  context: Work,
-  name: string,
-  group: NodegroupRecord,
-  kube: KubeApi,
+  work: Work,
+  { nodegroup, versionUpdate }: NodegroupRecord,
   outdated: readonly NodeRecord[],
 ): Promise<Again> {
-  const { nodegroup, versionUpdate } = group;
   const [node] = outdated;
   if (node === undefined) return undefined;
-  if (node.drain === undefined) await drainSince(context, name, nodegroup.nodegroupName, [node.number], "update");
-  await cordon(kube, nodegroup, outdated, true);
-  const isOccupied = (await evictFrom(kube, [node.name])).size > 0;
-  if (isOccupied && !isLate(context, node, DRAIN_SECONDS.update)) return POLL_MS;
-  if (isOccupied && versionUpdate?.force !== true) await evictionFailed(context, name, nodegroup.nodegroupName, node);
+  if (node.drain === undefined) await drainSince(work, [node.number], "update");
+  await cordon(work.kube, nodegroup, outdated, true);
+  const isOccupied = (await evictFrom(work.kube, [node.name])).size > 0;
+  if (isOccupied && !isLate(work, node, DRAIN_SECONDS.update)) return POLL_MS;
+  if (isOccupied && versionUpdate?.force !== true) await evictionFailed(work, node);
   // One by one, and only while all others are Ready: what a rolling update means.
-  else await stopNode(context, name, nodegroup.nodegroupName, node);
+  else await stopNode(work, node);
   return 0;
 }
 
 /** In the words of EKS (aws/containers-roadmap#1282). */
-async function evictionFailed(context: Work, name: string, nodegroupName: string, node: NodeRecord): Promise<void> {
-  await context.store.change(name, (stored) => {
-    const group = stored.nodegroups[nodegroupName];
-    if (group === undefined || group.nodegroup.status === "DELETING") return;
-    group.nodegroup.status = "ACTIVE";
-    failUpdates(stored, nodegroupName, {
+const evictionFailed = (work: Work, node: NodeRecord): Promise<void> =>
+  changeGroup(work, ({ nodegroup }, stored) => {
+    if (nodegroup.status === "DELETING") return;
+    nodegroup.status = "ACTIVE";
+    failUpdates(stored, work.name, {
       errorCode: "PodEvictionFailure",
-      errorMessage: `Reached max retries while trying to evict pods from nodes in node group ${nodegroupName}`,
+      errorMessage: `Reached max retries while trying to evict pods from nodes in node group ${work.name}`,
       resourceIds: [node.name],
     });
   });
-}
 
-async function waiting(
-  context: EksContext,
-  name: string,
-  nodegroupName: string,
-  missing: readonly NodeRecord[],
-): Promise<Again> {
-  const names = missing.map((node) => node.name);
-  await context.store.change(name, (stored) => {
-    const group = stored.nodegroups[nodegroupName];
-    if (group === undefined || group.nodegroup.status === "DELETING") return;
-    const { nodegroup, nodes } = group;
+async function waiting(work: Work, missing: readonly NodeRecord[]): Promise<Again> {
+  const names = missing.map(({ name }) => name);
+  await changeGroup(work, ({ nodegroup, nodes }, stored) => {
+    if (nodegroup.status === "DELETING") return;
     const since = nodes.flatMap((node) => (names.includes(node.name) ? (node.missingSince ?? []) : []));
-    if (context.now() - Math.max(nodegroup.modifiedAt ?? 0, Math.min(...since)) < READY_SECONDS) return;
+    const changed = Math.max(nodegroup.modifiedAt ?? 0, Math.min(...since));
+    if (work.context.now() - changed < READY_SECONDS) return;
     const message = `nodes ${names.join(", ")} are not Ready: see the logs of their kubelets`;
     nodegroup.health = { issues: [{ code: "NodeCreationFailure", message, resourceIds: names }] };
     if (nodegroup.status === "CREATING") nodegroup.status = "CREATE_FAILED";
     if (nodegroup.status === "UPDATING") {
       nodegroup.status = "DEGRADED";
-      failUpdates(stored, nodegroupName, { errorCode: "NodeCreationFailure", errorMessage: message });
+      failUpdates(stored, work.name, { errorCode: "NodeCreationFailure", errorMessage: message });
     }
   });
   return POLL_MS;
