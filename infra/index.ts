@@ -1,5 +1,6 @@
 import { ClusterSecret } from "../components/cluster-secret.ts";
 import { Crossplane } from "../components/crossplane.ts";
+import { RemainingSpokesGuard, RootKustomizationGuard } from "../components/deletion-guards.ts";
 import { EncryptionKey } from "../components/encryption-key.ts";
 import { ExternalSecrets } from "../components/external-secrets.ts";
 import { FleetBoundary } from "../components/fleet-boundary.ts";
@@ -12,13 +13,13 @@ import { HubNodes } from "../components/hub-nodes.ts";
 import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
-import { SpokeGuard, SpokeRoll } from "../components/spoke-guard.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
 import { fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { loadSettings } from "./config.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
+import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { hubNetwork } from "./network.ts";
@@ -71,7 +72,7 @@ const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onH
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 
-// The bridge, what Git may know of the hub; from here on Git is in charge. First to go: while a spoke exists, roll and guard
+// The bridge, what Git may know of the hub; from here on Git is in charge. First to go: while a spoke exists, both guards
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
@@ -89,12 +90,16 @@ const store = new SecretStore(
   { provider: cluster.provider, dependsOn: [flux, externalSecrets] },
 );
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
-const guard = new SpokeGuard("spoke-guard", root, onHub);
+const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases: formerly.rootGuard });
 const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
   dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard],
 });
-new SpokeRoll("spoke-roll", root, { provider: cluster.provider, dependsOn: [sync] });
+new RemainingSpokesGuard("remaining-spokes-guard", root, {
+  provider: cluster.provider,
+  dependsOn: [sync],
+  aliases: formerly.remainingSpokesGuard,
+});
 
 /** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token`; it holds no credential. */
 export const kubeconfig = cluster.kubeconfig;

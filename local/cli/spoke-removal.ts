@@ -86,7 +86,7 @@ export async function removeThroughGit(bare: string, fleet: string, kubectl: Kub
   });
 }
 
-/** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (SpokeRoll). */
+/** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (RemainingSpokesGuard). */
 async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
   const found = ["kustomizations.kustomize.toolkit.fluxcd.io", KUSTOMIZATION, "--namespace", namespaces.flux];
   const text = await kubectl(["get", ...found, "--ignore-not-found", "--output", "json"]);

@@ -76,6 +76,23 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
     expect(one(stack, "kubernetes:core/v1:Secret::cluster-secret-bridge").secrets).toEqual(["data"]);
   });
 
+  it("takes the guards of an existing stack over, under the names that they have in their clusters", () => {
+    const guards = [
+      ["RootKustomizationGuard::root-guard", "SpokeGuard::spoke-guard", "spoke-guard.fleet.internal"],
+      ["RemainingSpokesGuard::remaining-spokes-guard", "SpokeRoll::spoke-roll", "spoke-roll.fleet.internal"],
+    ] as const;
+    for (const [now, before, inCluster] of guards) {
+      const component = `eks-gitops-fleet:index:${now}`;
+      expect(one(stack, component)).toMatchObject({ aliases: [`eks-gitops-fleet:index:${before}`] });
+      const below = run(stack).resources.filter(
+        ({ parent, type }) => parent === component && type.includes("admissionregistration"),
+      );
+      // Pulumi derives their former names from the component's: each begins with it.
+      expect(below.map(({ name }) => name.startsWith(now.split("::")[1] ?? "?"))).toEqual([true, true]);
+      for (const { inputs } of below) expect(inputs).toMatchObject({ metadata: { name: inCluster } });
+    }
+  });
+
   it("takes Flux's objects down first, then the controllers, then the nodes, then the network", () => {
     const needs = (key: string) => one(stack, key).dependencies;
     const release = (name: string) => `kubernetes:helm.sh/v3:Release::${name}-release`;
@@ -89,10 +106,10 @@ describe.each(["dev", "prod"])("stack %s", (stack) => {
         release("external-secrets"),
         "kubernetes:core/v1:Secret::cluster-secret-bridge",
         "kubernetes:external-secrets.io/v1:SecretStore::secret-store-store",
-        "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding::spoke-guard-binding",
+        "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding::root-guard-binding",
       ]),
     );
-    expect(needs("eks-gitops-fleet:index:SpokeRoll::spoke-roll")).toContain(
+    expect(needs("eks-gitops-fleet:index:RemainingSpokesGuard::remaining-spokes-guard")).toContain(
       "kubernetes:kustomize.toolkit.fluxcd.io/v1:Kustomization::gitops-system-root",
     );
     for (const component of ["Flux::flux", "Crossplane::crossplane", "ExternalSecrets::external-secrets"]) {

@@ -207,7 +207,11 @@ export async function recorded<T>(
     const before: string[] = request["getAliasesList"]().map((alias: Properties) =>
       urnTail(alias["getSpec"]()?.getParenturn() ?? ""),
     );
-    const aliases = before.filter((alias) => alias !== parent);
+    const named: string[] = request["getAliasesList"]().flatMap((alias: Properties) => {
+      const [name, type] = [alias["getSpec"]()?.getName(), alias["getSpec"]()?.getType()];
+      return name ? [`${type}::${name}`] : [];
+    });
+    const aliases = [...before.filter((alias) => alias !== parent && alias !== ""), ...named];
     resources.push({
       type: request["getType"](),
       name: request["getName"](),

@@ -68,7 +68,7 @@ function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.R
   );
 }
 
-export interface SpokeGuardArgs {
+export interface RootKustomizationGuardArgs {
   /** Namespace of the Kustomization that must stay while a spoke exists. */
   readonly namespace: string;
   /** Name of that Kustomization. */
@@ -79,9 +79,9 @@ export interface SpokeGuardArgs {
  * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nobody would remove the spoke's cluster.
  * The Spokes are the policy's parameters: each refuses, and no Spoke means no parameter, which is allowed.
  */
-export class SpokeGuard extends pulumi.ComponentResource {
-  constructor(name: string, args: SpokeGuardArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("eks-gitops-fleet:index:SpokeGuard", name, {}, opts);
+export class RootKustomizationGuard extends pulumi.ComponentResource {
+  constructor(name: string, args: RootKustomizationGuardArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:RootKustomizationGuard", name, {}, opts);
     deletionPolicy(
       name,
       {
@@ -101,19 +101,19 @@ export class SpokeGuard extends pulumi.ComponentResource {
   }
 }
 
-export interface SpokeRollArgs {
+export interface RemainingSpokesGuardArgs {
   /** Namespace of Flux on the hub. */
   readonly namespace: string;
 }
 
 /**
- * Names every spoke when the hub is destroyed. Of the refusals of {@link SpokeGuard} the API server tells one, so one spoke. This
+ * Refuses to destroy the hub while spokes remain, and lists them. Of the refusals of {@link RootKustomizationGuard} the API server tells one, so one spoke. This
  * object goes before the root Kustomization, and its refusal lists what Flux has put on the hub and not removed yet. Spokes that
  * did not come from Git are the guard's alone.
  */
-export class SpokeRoll extends pulumi.ComponentResource {
-  constructor(name: string, { namespace }: SpokeRollArgs, opts?: pulumi.ComponentResourceOptions) {
-    super("eks-gitops-fleet:index:SpokeRoll", name, {}, opts);
+export class RemainingSpokesGuard extends pulumi.ComponentResource {
+  constructor(name: string, { namespace }: RemainingSpokesGuardArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("eks-gitops-fleet:index:RemainingSpokesGuard", name, {}, opts);
     const resourceName = "spokes-are-gone";
     const suffix = `_${group}_${spokeApi.kind}`;
     const entries = "params.status.inventory.entries";
