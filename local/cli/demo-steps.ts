@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import { appProcess, appUrl } from "../app/process.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark } from "../git/index.ts";
 import { ask, newSpoke, onboardApp, spokeFolder } from "../product.ts";
+import { supervisorOf } from "../supervisor/client.ts";
 import { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
@@ -104,15 +106,16 @@ async function hindrances(kubectl: Kubectl): Promise<string[]> {
   return (await objects(kubectl, kinds)).flatMap((object) => hindrance(object) ?? []);
 }
 
+/** Whether Git has the demo's spoke and its application. */
+const isAppWanted = async (fleet: Fleet): Promise<boolean> =>
+  hasPath(bareRepository(fleet.instance(), "gitops-system"), await spokePathOf(fleet)) &&
+  hasPath(bareRepository(fleet.instance(), "gitops-workloads"), appPath);
+
 const answerStep: Step<Fleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    const there = [
-      hasPath(bareRepository(instance, "gitops-system"), await spokePathOf(fleet)),
-      hasPath(bareRepository(instance, "gitops-workloads"), appPath),
-    ];
-    if (there.includes(false)) return report(`there is no ${demo.app} on ${demo.spoke}`);
+    if (!(await isAppWanted(fleet))) return report(`there is no ${demo.app} on ${demo.spoke}`);
     const program = join(instance.paths.bin, "kubectl");
     const context = await contextOf(fleet);
     const kubectl = kubectlFor(program, context, process.env);
@@ -142,6 +145,18 @@ async function contextOf({ instance, stack }: Fleet): Promise<string> {
   return name;
 }
 
+const showStep: Step<Fleet> = {
+  name: `show ${demo.app} on this machine`,
+  run: async (fleet, report) => {
+    const instance = fleet.instance();
+    if (!(await isAppWanted(fleet))) return report(`there is no ${demo.app} on ${demo.spoke}`);
+    const { namespace, service, port } = appQuestion;
+    const process = appProcess(instance, { context: await contextOf(fleet), namespace, service, port });
+    await supervisorOf(instance).start(process);
+    report(appUrl(instance));
+  },
+};
+
 /** One spoke with an application on it, by commits to Git like everybody's. */
 export const demoSteps: readonly Step<Fleet>[] = [
   spokeStep,
@@ -149,4 +164,5 @@ export const demoSteps: readonly Step<Fleet>[] = [
   readyStep,
   { ...kubeconfigStep, name: "write the kubeconfig of all clusters" },
   answerStep,
+  showStep,
 ];

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { appUrl } from "../app/process.ts";
 import type { Instance } from "../instance/index.ts";
 import { demo, deployerArn, machineCidr, sshUrlOf } from "./demo.ts";
 import { isSpokeReady, type Spoke, spokeLine } from "./spokes.ts";
@@ -40,7 +41,7 @@ Push a change, Flux applies it:
 `;
 
 /** How a spoke is, and what a person can do with it. */
-function onSpoke(spoke: Spoke, { withApp }: Present): string {
+function onSpoke(instance: Instance, spoke: Spoke, { withApp }: Present): string {
   const { name } = spoke.metadata;
   if (!isSpokeReady(spoke))
     return `
@@ -53,6 +54,12 @@ Spoke ${spokeLine(spoke)}
     return `
 ${title}:
   ${context} get pods -A
+`;
+  if (name === demo.spoke)
+    return `
+${title}; gitops-workloads puts ${demo.app} on it. Open it in a browser on this machine:
+  ${appUrl(instance)}
+  ${context} -n ${demo.app} get tables,queues,pods
 `;
   return `
 ${title}; gitops-workloads puts ${demo.app} on it:
@@ -86,7 +93,7 @@ export function summary(instance: Instance, present: Present): string {
   const has = present.spokes.some(({ metadata }) => metadata.name === second.spoke);
   return [
     onTheHub(instance),
-    ...present.spokes.map((spoke) => onSpoke(spoke, present)),
+    ...present.spokes.map((spoke) => onSpoke(instance, spoke, present)),
     ...(has ? [] : [addSpoke(instance)]),
     ...(present.withApp.includes(second.spoke) ? [] : [addApp(instance)]),
     `

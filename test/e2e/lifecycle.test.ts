@@ -92,5 +92,7 @@ describe("removing the hub and bringing it up again", () => {
     expect(code, stdout.slice(-4000) + stderr).toBe(0);
     expect(stdout).toMatch(/Resources:\n\s+\d+ unchanged\n/);
     expect(await heads()).toEqual(before);
+    const [url] = /http:\/\/127\.100\.\d+\.1:\d+/.exec(stdout) ?? [];
+    expect((await fetch(`${url}/api/info`)).status, `the URL of the application: ${url}`).toBe(200);
   });
 });

@@ -18,7 +18,8 @@ const blue = ready("blue", "dev");
 describe("the end of npm start", () => {
   test("names the spoke with its application, and how to add a second one", () => {
     const text = summary(instance, { spokes: [blue], withApp: ["blue"] });
-    expect(text).toContain("Spoke blue (dev) runs; gitops-workloads puts payment-app on it:");
+    expect(text).toContain("Spoke blue (dev) runs; gitops-workloads puts payment-app on it. Open it in a browser");
+    expect(text).toContain("\n  http://127.100.0.1:9898\n");
     expect(text).toContain("fleet new-cluster green");
     expect(text).toContain("fleet onboard payment-app --cluster green");
   });
