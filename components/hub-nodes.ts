@@ -69,14 +69,15 @@ export interface HubNodesArgs {
    */
   readonly permissionsBoundary?: string | undefined;
   /**
-   * Tags of role, launch template, instances, volumes and node group. Instances and volumes get no default tags of the AWS provider.
-   * @default none of its own; what the AWS provider tags has its `aws:defaultTags`
+   * Tags of role, launch template, instances, volumes, node group and add-on.
+   * @default those of the AWS provider (`aws:defaultTags`), which instances and volumes don't get: they have a `Name` only
    */
   readonly tags?: Tags | undefined;
 }
 
 /**
- * The hub's managed node group, and CoreDNS, which is the first thing that needs nodes.
+ * The hub's managed node group, and CoreDNS, which is the first thing that needs nodes. A cluster takes one of these; further node
+ * groups are `eks.ManagedNodeGroup`s of its `cluster`.
  * @example
  * new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
  */

@@ -33,6 +33,11 @@ describe.each(components.map((component) => [component.name, component] as const
     const withoutDefault = component.args.filter(({ optional, comment }) => optional && !comment.tags["default"]);
     const withNeedlessDefault = component.args.filter(({ optional, comment }) => !optional && comment.tags["default"]);
     expect(component.comment.text).not.toBe("");
+    // What follows an @ in a sentence would be taken for a tag, and the sentence would end before it.
+    const tags = [component, ...component.args, ...component.outputs].flatMap(({ comment }) =>
+      Object.keys(comment.tags),
+    );
+    expect(tags.filter((tag) => !["default", "example", "throws"].includes(tag))).toEqual([]);
     expect([silent, withoutDefault, withNeedlessDefault].map((members) => members.map(({ name }) => name))).toEqual([
       [],
       [],
