@@ -11,6 +11,7 @@ import { cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
 import { configurationReference } from "./documents/configuration.ts";
 import { decisionIndex } from "./documents/decisions.ts";
+import { benchmarkPlots } from "./documents/plots.ts";
 
 /**
  * `npm run generate`: writes everything in the repository that is made from code. First the files below, then what tests make of
@@ -32,11 +33,20 @@ function kyverno(): string {
 ${texts.join("---\n")}`;
 }
 
+/** The plots of the benchmarks, from the figures that are on record. */
+const plots = Object.fromEntries(
+  Object.entries(benchmarkPlots).map(([name, plot]) => [
+    `docs/reference/plots/${name}`,
+    () => plot(readFileSync(join(root, "docs/reference/benchmarks.md"), "utf8")),
+  ]),
+);
+
 /** Generated files by path, in the order in which they are written: the new text, given the present one. */
 export const generated: Readonly<Record<string, (current: string) => string>> = {
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),
+  ...plots,
   "docs/reference/cli.md": cliReference,
   "docs/reference/configuration.md": (current) => configurationReference(join(root, "Pulumi.yaml"), current),
   "docs/reference/contract.md": contractPage,
