@@ -77,9 +77,19 @@ export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fle
   ];
 }
 
-const orders = (files: readonly (readonly [name: string, path: string])[]): string =>
+type PolicyFile = readonly [name: string, path: string];
+
+const creations = (files: readonly PolicyFile[]): string =>
   files
     .map(([name, path]) => `  aws iam create-policy --policy-name ${name} --policy-document file://${path}`)
+    .join("\n");
+
+const attachments = (files: readonly PolicyFile[], partition: string, account: string): string =>
+  files
+    .map(([name]) => {
+      const arn = `arn:${partition}:iam::${account}:policy/${name}`;
+      return `  aws iam attach-role-policy --role-name <role> --policy-arn ${arn}`;
+    })
     .join("\n");
 
 export async function run(argv: readonly string[]): Promise<number> {
@@ -111,7 +121,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const files = named.map(([name]) => [name, join(folder, `${name}.json`)] as const);
   for (const [name, document] of named)
     await writeFile(join(folder, `${name}.json`), `${JSON.stringify(document, undefined, 2)}\n`);
-  console.log(`Wrote ${files.length} policies to ${folder}. Make them, and attach them to the identity that deploys:
-${orders(files)}`);
+  console.log(`Wrote ${files.length} policies to ${folder}. Create them:
+${creations(files)}
+
+Then attach them to the role that runs pulumi up (to a user: attach-user-policy --user-name <user>):
+${attachments(files, partition, account)}`);
   return 0;
 }

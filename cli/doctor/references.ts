@@ -95,8 +95,9 @@ export async function checkReferences(
   const asked = embedded ? all.filter(({ kind }) => kind === "chart") : all;
   const findings = (await resolve(asked, options)).flatMap((outcome) => finding(outcome, { encrypted, embedded }));
   const right = asked.length - findings.length;
+  const pulled = ok(embedded ? "charts" : "charts, images, packages", `${right} of ${asked.length} can be pulled`);
   return [
-    ok(embedded ? "charts" : "charts, images, packages", `${right} of ${asked.length} can be pulled`),
+    ...(right > 0 ? [pulled] : []),
     ...(embedded ? [brought] : imagesOfCharts(settings)),
     ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
     ...findings,

@@ -177,8 +177,10 @@ export async function changeStack(
     throw new Error(`${title} ended with exit code ${code}: its output is above, and in ${operationLog(instance)}`);
 }
 
-/** Lines of Pulumi's display that say nothing: its heartbeat and empty ones. */
-const isNoise = (line: string) => /^\s*(@ \w+\.*)?\s*$/.test(line);
+/** Lines of Pulumi's display that say nothing (its heartbeat and empty ones), or advise what the command itself does next. */
+const isNoise = (line: string) =>
+  /^\s*(@ \w+\.*)?\s*$/.test(line) ||
+  /^(The resources in the stack have been deleted|If you want to remove the)/.test(line);
 
 /** The outputs of a stack, secret ones masked. */
 export const outputsOf = async (instance: Instance, stack: string) =>

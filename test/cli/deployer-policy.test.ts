@@ -44,7 +44,7 @@ describe("fleet deployer-policy", () => {
     expect(text).not.toContain("arn:aws:");
   });
 
-  test("writes a file for each policy, and says how to make them", async () => {
+  test("writes a file for each policy, and says how to create and attach them", async () => {
     const folder = mkdtempSync(join(tmpdir(), "fleet-deployer-policy-"));
     try {
       const text = await printed([...flags, "--out", join(folder, "policies")]);
@@ -52,6 +52,8 @@ describe("fleet deployer-policy", () => {
         const path = join(folder, "policies", `${name}.json`);
         expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(document);
         expect(text).toContain(`aws iam create-policy --policy-name ${name} --policy-document file://${path}`);
+        const arn = `arn:aws:iam::111122223333:policy/${name}`;
+        expect(text).toContain(`aws iam attach-role-policy --role-name <role> --policy-arn ${arn}`);
       }
       expect(readdirSync(join(folder, "policies"))).toHaveLength(3);
     } finally {

@@ -52,6 +52,12 @@ describe("fleet doctor, packages", () => {
     expect(silent.filter(({ status }) => status === "wrong")).toEqual([]);
   });
 
+  test("are not called ok where no server answers at all", async () => {
+    const findings = await look(everywhere(() => 503));
+    expect(findings.filter(({ status }) => status === "unchecked").length).toBeGreaterThan(5);
+    expect(findings.filter(({ status }) => status === "ok")).toEqual([]);
+  });
+
   test("are charts of the stack's mirror where it has one", async () => {
     const charts = fetched(references, { chartsRegistry: "https://charts.example" }).filter(
       ({ kind }) => kind === "chart",
