@@ -2,7 +2,7 @@ import * as z from "zod";
 import { accessEntries } from "./access-entries.ts";
 import { invalidParameter, invalidRequest, notFound } from "./errors.ts";
 import type { AccessPolicy } from "./model.ts";
-import { list, type Operation, onAnything, structure, text, texts } from "./operation.ts";
+import { list, type Operation, structure, text, texts } from "./operation.ts";
 
 /** The access policies that the gateway turns into RBAC, with the ClusterRole that each stands for. */
 export const ACCESS_POLICIES = {
@@ -23,7 +23,7 @@ export function policyName(arn: string): AccessPolicyName | undefined {
   return Object.hasOwn(ACCESS_POLICIES, name) ? (name as AccessPolicyName) : undefined;
 }
 
-const arns = Object.keys(ACCESS_POLICIES).map((name) => ({ name, arn: ARN_PREFIX + name }));
+const arns = Object.keys(ACCESS_POLICIES).map((name) => ARN_PREFIX + name);
 
 const accessScope = structure({ type: z.enum(["cluster", "namespace"]), namespaces: texts.default([]) }).refine(
   ({ type, namespaces }) => (type === "cluster") === (namespaces.length === 0),
@@ -31,21 +31,13 @@ const accessScope = structure({ type: z.enum(["cluster", "namespace"]), namespac
 );
 
 export const accessPolicyOperations: readonly Operation[] = [
-  list("ListAccessPolicies", {
-    member: "accessPolicies",
-    shape: {},
-    authorize: onAnything,
-    items: () => arns,
-    keyOf: ({ name }) => name,
-    row: (policy) => policy,
-  }),
   accessEntries.edit(
     "AssociateAccessPolicy",
     { policyArn: text, accessScope },
     (context, { clusterName, policyArn, accessScope }) => {
       if (policyName(policyArn) === undefined)
         throw invalidParameter(
-          `The policyArn ${policyArn} is not served by the embedded cloud: allowed are ${arns.map(({ arn }) => arn).join(", ")}`,
+          `The policyArn ${policyArn} is not served by the embedded cloud: allowed are ${arns.join(", ")}`,
         );
       return ({ entry, policies }) => {
         if (entry.type !== "STANDARD")

@@ -16,7 +16,6 @@ import { podIdentityOperations } from "./pod-identity.ts";
 import { checked, routeOf } from "./request.ts";
 import { findTagged, tagOperations } from "./tags.ts";
 import { updateOperations } from "./updates.ts";
-import { versionOperations } from "./versions.ts";
 
 /** Every operation that the gateway serves. */
 export const OPERATIONS = [
@@ -31,7 +30,6 @@ export const OPERATIONS = [
   ...addonCatalogOperations,
   ...podIdentityOperations,
   ...tagOperations,
-  ...versionOperations,
 ];
 
 const ROUTES = OPERATIONS.map((operation) => ({ operation, read: routeOf(operation.name) }));

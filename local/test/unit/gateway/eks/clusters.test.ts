@@ -215,10 +215,10 @@ describe("a request", () => {
   });
 
   test("with a filter that is not honoured is refused, not answered without it", async () => {
-    const answer = await eks.call("GET", "/cluster-versions?status=EXTENDED_SUPPORT");
+    const answer = await eks.call("GET", "/addons/supported-versions?types=storage");
     expect([answer.error, answer.body.message]).toEqual([
       "InvalidParameterException",
-      expect.stringContaining("status is not served"),
+      expect.stringContaining("types is not served"),
     ]);
   });
 
