@@ -1,7 +1,7 @@
 import { type Instance, openInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
-import { ensureToolchain, isBuilt, type Toolchain } from "../toolchain/index.ts";
+import { ensureToolchain, isBuilt, offerIn, type Toolchain } from "../toolchain/index.ts";
 import { type Choices, settleChoices } from "./choices.ts";
 import { preflight } from "./preflight.ts";
 import type { Step } from "./steps.ts";
@@ -34,7 +34,10 @@ export function newFleet(dir: string, stack: string, wanted: Partial<Choices> = 
   const machineSteps: Step<unknown>[] = [
     {
       name: "check the machine",
-      run: async () => preflight({ path: cacheRoot(), built: await isBuilt() }, dir),
+      run: async () => {
+        const offered = (await offerIn()) !== undefined;
+        await preflight({ path: cacheRoot(), built: await isBuilt(), offered }, dir);
+      },
     },
     {
       name: "prepare the toolchain",

@@ -8,13 +8,22 @@ import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 
+/** The toolchain's cache. */
+interface Cache {
+  readonly path: string;
+  /** The Go programs are there already. */
+  readonly built: boolean;
+  /** A release has them: nothing is compiled here. */
+  readonly offered: boolean;
+}
+
 /** What the checks found about this machine. */
 export interface Machine {
   readonly platform: string;
   readonly architecture: string;
   /** Effective user id. */
   readonly user: number;
-  /** Names of `NEEDED_COMMANDS` that are on PATH. */
+  /** Names of `NEEDED_COMMANDS` that are on PATH, or not needed this time. */
   readonly commands: ReadonlySet<string>;
   /** What neither the machine nor its distribution's packages have; empty where there is apt. */
   readonly systemFaults: readonly string[];
@@ -149,13 +158,16 @@ const isInstances = (pid: number) => markIn(text(`/proc/${pid}/environ`)) !== un
 
 const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-/** Looks at this machine; `cache` is the toolchain's folder (`built`: it is there already), `dir` the instance's. Changes nothing. */
-export async function inspect(cache: { path: string; built: boolean }, dir: string): Promise<Machine> {
+/** Disk that a release's archive takes, and what comes out of it. */
+const ARCHIVE_DISK = 6 * GIB;
+
+/** Looks at this machine; `dir` is the instance's folder. Changes nothing. */
+export async function inspect(cache: Cache, dir: string): Promise<Machine> {
   return {
     platform: process.platform,
     architecture: process.arch,
     user: process.geteuid?.() ?? -1,
-    commands: new Set(NEEDED_COMMANDS.filter(onPath)),
+    commands: new Set(NEEDED_COMMANDS.filter((name) => onPath(name) || (name === "go" && cache.offered))),
     systemFaults: hasApt() ? [] : lackingWithoutApt(await findOwn()),
     folderFaults: (
       await Promise.all([folderFault(INSTANCE_FOLDER, dir), folderFault(CACHE_FOLDER, cache.path)])
@@ -166,10 +178,10 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
     memory: totalmem(),
     disks: [
       {
-        ...cache,
-        purpose: "the toolchain and its build",
+        path: cache.path,
+        purpose: cache.offered ? "the toolchain" : "the toolchain and its build",
         free: freeBytes(cache.path),
-        needed: cache.built ? GIB : BUILD_DISK,
+        needed: cache.built ? GIB : cache.offered ? ARCHIVE_DISK : BUILD_DISK,
       },
       { path: dir, purpose: "the instance (images, logs, state)", free: freeBytes(dir), needed: 4 * GIB },
     ],
@@ -179,10 +191,11 @@ export async function inspect(cache: { path: string; built: boolean }, dir: stri
 }
 
 /** Rejects with everything that this machine lacks. */
-export async function preflight(cache: { path: string; built: boolean }, dir: string): Promise<void> {
+export async function preflight(cache: Cache, dir: string): Promise<void> {
   const machine = await inspect(cache, dir);
   // Not beside it, nor in a folder of somebody else: the probe of overlay mounts writes into the folder.
-  const tools = machine.folderFaults.length === 0 ? toolFaults(await findTools(dir)) : [];
+  const found = machine.folderFaults.length === 0 ? await findTools(dir) : undefined;
+  const tools = found === undefined ? [] : toolFaults(cache.offered ? { ...found, go: undefined } : found);
   const lacks = [...missing(machine), ...tools];
   if (lacks.length > 0)
     throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);

@@ -15,8 +15,8 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   return resolve(env.FLEET_CACHE_DIR || join(env.XDG_CACHE_HOME || join(homedir(), ".cache"), "eks-gitops-fleet"));
 }
 
-// Folders of the Go build, beside the groups.
-const BUILD_FOLDERS = ["go-build", "go-tmp"];
+// Folders of a build or a download, beside the groups.
+const BUILD_FOLDERS = ["archive", "go-build", "go-tmp"];
 
 /** Whether it is a folder of entries, all named by a contentKey; a link never is, wherever it leads. */
 function isGroup(path: string): boolean {

@@ -127,7 +127,7 @@ async function writeFiles(folder: string, files: Readonly<Record<string, string>
 }
 
 /** Where the mirror is, or will be. The key is our own files and the modules that the charts come from. */
-async function chartsEntry(root: string): Promise<Entry> {
+export async function chartsEntry(root: string): Promise<Entry> {
   const own = await readTexts(import.meta.dirname, ["charts", "charts.ts", "flux-chart.ts", "images.ts"]);
   const modules = await Promise.all(goGroups.map((group) => readFile(join(group.dir, "go.mod"), "utf8")));
   return {

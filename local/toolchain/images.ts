@@ -83,6 +83,12 @@ async function imageEntry(root: string, name: ImageName, programsKey: string): P
   return { root, group: `image-${name}`, key: contentKey({ ...sources, programsKey }) };
 }
 
+/** Where the images with files of Go modules are, or will be: without Go they can't be made. `keyOf` gives a group's content key. */
+export async function moduleImageEntries(root: string, keyOf: (group: GoGroup) => Promise<string>): Promise<Entry[]> {
+  const names = (Object.keys(recipes) as ImageName[]).filter((name) => recipes[name].folders !== undefined);
+  return Promise.all(names.map(async (name) => imageEntry(root, name, await keyOf(recipes[name].group))));
+}
+
 function moduleFiles(folders: NonNullable<Recipe["folders"]>): Record<string, ImageFile> {
   const module = moduleDir(folders.module);
   const files: Record<string, ImageFile> = {};

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { ensureOwned, removeOwned } from "../instance/folder.ts";
 import { listInstances } from "../instance/instance.ts";
 import { tryLock, withLock } from "../instance/lock.ts";
-import { CACHE_FOLDER, cacheRoot, contentKey, isComplete } from "./cache.ts";
-import { ensureCharts } from "./charts.ts";
+import { type Offer, offerIn, takeArchive } from "./archive.ts";
+import { CACHE_FOLDER, cacheRoot, contentKey, type Entry, isComplete } from "./cache.ts";
+import { chartsEntry, ensureCharts } from "./charts.ts";
 import {
   ensureGoGroup,
   type GoGroup,
@@ -16,11 +17,12 @@ import {
   removeBuildCache,
 } from "./go.ts";
 import { GoProgress } from "./go-progress.ts";
-import { ensureImages, type Image } from "./images.ts";
+import { ensureImages, type Image, moduleImageEntries } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
 import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
 
+export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
 export { type Image, imageReferences } from "./images.ts";
@@ -65,13 +67,25 @@ export async function ensureToolchain(
   const free = await tryLock(name);
   if (free) await free.release();
   else write(`toolchain: another run is building in ${root}; waiting for it`);
-  return withLock(name, () => buildAll(root, new Reporter(goGroups.length + 3, write)), LOCK_SECONDS);
+  const offer = await offerIn();
+  const report = new Reporter(goGroups.length + 3 + (offer ? 1 : 0), write);
+  return withLock(name, () => buildAll(root, offer, report), LOCK_SECONDS);
 }
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
 export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
   for (const group of goGroups) if (!(await isComplete(await goEntry(root, group)))) return false;
   return true;
+}
+
+/** What a release's archive has: all that takes Go, or minutes. */
+export async function archiveEntries(root: string): Promise<Entry[]> {
+  const images = moduleImageEntries(root, async (group) => (await goEntry(root, group)).key);
+  return [
+    ...(await Promise.all(goGroups.map((group) => goEntry(root, group)))),
+    await chartsEntry(root),
+    ...(await images),
+  ];
 }
 
 /** The lock under which processes of this machine take turns in building into a cache. */
@@ -113,8 +127,9 @@ async function downloads(root: string, say: (detail: string) => void) {
   return { system, python, packages };
 }
 
-async function buildAll(root: string, report: Reporter): Promise<Toolchain> {
+async function buildAll(root: string, offer: Offer | undefined, report: Reporter): Promise<Toolchain> {
   await ensureOwned(CACHE_FOLDER, root);
+  if (offer) await report.part("release", async (say) => takeArchive(offer, await archiveEntries(root), say));
   const groups = new Map<GoGroup, { dir: string; key: string }>();
   const built = (group: GoGroup) => groups.get(group) ?? fail(`The group ${group.name} is not built`);
   const { packages, python, system } = await report.part("downloads", (say) => downloads(root, say));

@@ -227,6 +227,15 @@ describe("a release", () => {
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
   });
+
+  test("builds the toolchain of each processor where the repository asks for it, and signs nothing: no key is at GitHub", () => {
+    const job = workflow("release").jobs["toolchain"];
+    expect([job?.needs, job?.if]).toEqual(["proven", "vars.TOOLCHAIN_ARCHIVE == 'true'"]);
+    expect(job?.strategy?.matrix).toEqual({ runner: ["ubuntu-latest", "ubuntu-24.04-arm"] });
+    expect(scripts(job)).toContain("npx node local/toolchain/pack.ts toolchain");
+    expect(job?.steps?.at(-1)?.with).toMatchObject({ path: "toolchain" });
+    expect(job?.permissions).toEqual({ contents: "read" });
+  });
 });
 
 describe("the proof on AWS", () => {

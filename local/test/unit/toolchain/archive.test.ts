@@ -1,0 +1,172 @@
+import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { archiveName, offerIn, SIGNATURE, SUMS, takeArchive, writeArchive } from "../../../toolchain/archive.ts";
+import { ensureEntry, isComplete } from "../../../toolchain/cache.ts";
+
+const keys = generateKeyPairSync("ed25519");
+const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
+
+let root: string;
+let server: Server;
+let url: string;
+/** What the release's server has, by name. */
+let release: Map<string, Buffer>;
+let asked: string[];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "archive-"));
+  release = new Map();
+  asked = [];
+  server = createServer((request, response) => {
+    const name = request.url?.slice("/v1/".length) ?? "";
+    asked.push(name);
+    const file = release.get(name);
+    response.writeHead(file === undefined ? 404 : 200).end(file);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+});
+
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  await rm(root, { recursive: true, force: true });
+});
+
+const entriesIn = (cache: string, key = "0123456789abcdef") =>
+  ["go-main", "charts"].map((group) => ({ root: join(root, cache), group, key }));
+
+const sums = (text: string) => {
+  release.set(SUMS, Buffer.from(text));
+  release.set(SIGNATURE, sign(null, Buffer.from(text), keys.privateKey));
+};
+
+/** A release of a cache with two entries, each with one program. */
+async function publish(): Promise<string> {
+  for (const entry of entriesIn("builder"))
+    await ensureEntry(entry, (dir) => writeFile(join(dir, "program"), entry.group, { mode: 0o755 }));
+  await mkdir(join(root, "release"));
+  sums(await writeArchive(entriesIn("builder"), join(root, "release")));
+  const name = archiveName(entriesIn("builder"));
+  release.set(name, readFileSync(join(root, "release", name)));
+  return name;
+}
+
+const take = (key?: string) => takeArchive({ url, publicKey }, entriesIn("cache", key), () => {});
+
+/** That nothing of the archive is in the cache. */
+async function expectNothing() {
+  for (const entry of entriesIn("cache")) expect(await isComplete(entry)).toBe(false);
+  expect(existsSync(join(root, "cache", "archive"))).toBe(false);
+}
+
+describe("a release's toolchain", () => {
+  test("fills the cache with complete entries, and leaves nothing else there", async () => {
+    await publish();
+    const said: string[] = [];
+    await takeArchive({ url, publicKey }, entriesIn("cache"), (detail) => said.push(detail));
+    for (const entry of entriesIn("cache")) {
+      expect(await isComplete(entry)).toBe(true);
+      expect(readFileSync(join(entry.root, entry.group, entry.key, "program"), "utf8")).toBe(entry.group);
+    }
+    expect((await readdir(join(root, "cache"))).sort()).toEqual(["charts", "go-main"]);
+    expect(said.some((line) => line.includes("MB downloaded"))).toBe(true);
+  });
+
+  test("is asked for nothing once all is there", async () => {
+    await publish();
+    await take();
+    asked = [];
+    await take();
+    expect(asked).toEqual([]);
+  });
+
+  test("is the same archive from the same content", async () => {
+    const name = await publish();
+    const first = createHash("sha256")
+      .update(release.get(name) ?? "")
+      .digest("hex");
+    await rm(join(root, "builder"), { recursive: true });
+    await rm(join(root, "release"), { recursive: true });
+    await publish();
+    expect(
+      createHash("sha256")
+        .update(release.get(name) ?? "")
+        .digest("hex"),
+    ).toBe(first);
+  });
+
+  test("is refused before anything is unpacked when the archive was changed", async () => {
+    const name = await publish();
+    const archive = release.get(name) ?? Buffer.alloc(0);
+    release.set(name, Buffer.concat([archive.subarray(0, -1), Buffer.from([0x2a])]));
+    await expect(take()).rejects.toThrow(
+      /its release says [0-9a-f]{64}: it was changed or cut off.*unset FLEET_TOOLCHAIN_URL/,
+    );
+    await expectNothing();
+  });
+
+  test("is refused without a look at the archive when its checksums are signed by another key", async () => {
+    const name = await publish();
+    const other = generateKeyPairSync("ed25519").privateKey;
+    release.set(SIGNATURE, sign(null, release.get(SUMS) ?? Buffer.alloc(0), other));
+    await expect(take()).rejects.toThrow(/is no signature of SHA256SUMS by the key in FLEET_TOOLCHAIN_KEY/);
+    expect(asked).not.toContain(name);
+    await expectNothing();
+  });
+
+  test("is refused when the checksums were changed after they were signed", async () => {
+    const name = await publish();
+    release.set(SUMS, Buffer.from(`${"0".repeat(64)}  ${name}\n`));
+    await expect(take()).rejects.toThrow(/is no signature of/);
+    await expectNothing();
+  });
+
+  test("of other recipes is refused with what there is", async () => {
+    const name = await publish();
+    await expect(take("fedcba9876543210")).rejects.toThrow(
+      new RegExp(`has no toolchain of this checkout.*it has ${name}: check out the release's tag`),
+    );
+  });
+
+  test("that isn't there says what the server answered", async () => {
+    await expect(take()).rejects.toThrow(/SHA256SUMS(\.sig)? answers 404 Not Found: look at FLEET_TOOLCHAIN_URL/);
+  });
+
+  test("isn't written of what isn't built", async () => {
+    await expect(writeArchive(entriesIn("builder"), root)).rejects.toThrow("go-main isn't built");
+  });
+});
+
+describe("what a person names", () => {
+  const file = async () => {
+    await writeFile(join(root, "key.pem"), publicKey);
+    return join(root, "key.pem");
+  };
+
+  test("is a URL and a key", async () =>
+    expect(
+      await offerIn({ FLEET_TOOLCHAIN_URL: "https://example.org/v1/", FLEET_TOOLCHAIN_KEY: await file() }),
+    ).toEqual({ url: "https://example.org/v1", publicKey }));
+
+  test("may be nothing: then the toolchain is built", async () => expect(await offerIn({})).toBeUndefined());
+
+  test.each([
+    ["http of another machine", "http://example.org/v1", /must be an https URL .*got http:\/\/example\.org/],
+    ["no URL", "v1", /must be an https URL .*got v1/],
+  ])("is refused as %s", async (_, named, message) =>
+    expect(offerIn({ FLEET_TOOLCHAIN_URL: named, FLEET_TOOLCHAIN_KEY: await file() })).rejects.toThrow(message),
+  );
+
+  test("is refused without a key, and with one that isn't there", async () => {
+    await expect(offerIn({ FLEET_TOOLCHAIN_URL: url })).rejects.toThrow("FLEET_TOOLCHAIN_KEY isn't");
+    await expect(offerIn({ FLEET_TOOLCHAIN_URL: url, FLEET_TOOLCHAIN_KEY: "/nowhere.pem" })).rejects.toThrow(
+      "FLEET_TOOLCHAIN_KEY names /nowhere.pem, which isn't there",
+    );
+  });
+});

@@ -1,0 +1,164 @@
+import { createHash, createPublicKey, verify } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { isMissing } from "../instance/files.ts";
+import { contentKey, type Entry, ensureEntry, isComplete } from "./cache.ts";
+import { run } from "./run.ts";
+
+/** The files of a release beside its archives: their checksums, as sha256sum writes them, and the Ed25519 signature of these. */
+export const SUMS = "SHA256SUMS";
+export const SIGNATURE = "SHA256SUMS.sig";
+
+/** A release that offers the toolchain. */
+export interface Offer {
+  /** Where its files are: a URL without their names. */
+  readonly url: string;
+  /** The public key that its signature is checked with, in PEM. */
+  readonly publicKey: string;
+}
+
+const WITHOUT = "unset FLEET_TOOLCHAIN_URL to build the toolchain on this machine";
+
+/** How long a download may take. */
+const DOWNLOAD_MS = 3600_000;
+
+/** The release in FLEET_TOOLCHAIN_URL, with the key in the file FLEET_TOOLCHAIN_KEY; undefined when none is named. */
+export async function offerIn(env: NodeJS.ProcessEnv = process.env): Promise<Offer | undefined> {
+  const { FLEET_TOOLCHAIN_URL: url, FLEET_TOOLCHAIN_KEY: file } = env;
+  if (!url) return undefined;
+  if (!URL.canParse(url) || !isTrustworthy(new URL(url)))
+    throw new Error(
+      `FLEET_TOOLCHAIN_URL must be an https URL (http only of this machine's 127.0.0.1), got ${url}: name the folder of a release's files, or ${WITHOUT}`,
+    );
+  if (!file)
+    throw new Error(
+      `FLEET_TOOLCHAIN_URL is set, but FLEET_TOOLCHAIN_KEY isn't: name the file with the public key that the release is signed with, or ${WITHOUT}`,
+    );
+  const publicKey = await readFile(file, "utf8").catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+    throw new Error(
+      `FLEET_TOOLCHAIN_KEY names ${file}, which isn't there: name the release's public key, or ${WITHOUT}`,
+    );
+  });
+  return { url: url.replace(/\/$/, ""), publicKey };
+}
+
+const isTrustworthy = ({ protocol, hostname }: URL) =>
+  protocol === "https:" || (protocol === "http:" && hostname === "127.0.0.1");
+
+/** The name of the archive with these entries: another recipe or processor has another name. */
+export const archiveName = (entries: readonly Entry[]): string =>
+  `toolchain-${contentKey(Object.fromEntries(entries.map(({ group, key }) => [group, key])))}-${process.arch}.tar.gz`;
+
+/**
+ * Writes the archive of complete entries of one cache into a folder, and returns its line of SHA256SUMS.
+ * @throws when one of them is incomplete
+ */
+export async function writeArchive(entries: readonly Entry[], folder: string): Promise<string> {
+  for (const entry of entries)
+    if (!(await isComplete(entry))) throw new Error(`${entry.group} isn't built: build the toolchain first`);
+  const name = archiveName(entries);
+  const path = join(folder, name);
+  const paths = entries.map(({ group, key }) => join(group, key));
+  const fixed = ["--exclude=.complete", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"];
+  await run(["tar", "-czf", path, ...fixed, "-C", entries[0]?.root ?? "", ...paths]);
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return `${hash.digest("hex")}  ${name}\n`;
+}
+
+/**
+ * Takes entries that are not in the cache from a release. Nothing is unpacked before its checksum and the signature of the
+ * checksums are found right.
+ * @throws with what is wrong and what to do; the cache is then as it was
+ */
+export async function takeArchive(
+  offer: Offer,
+  entries: readonly Entry[],
+  say: (detail: string) => void,
+): Promise<void> {
+  const [first] = entries;
+  const complete = await Promise.all(entries.map(isComplete));
+  if (first === undefined || complete.every(Boolean)) return;
+  const name = archiveName(entries);
+  const wanted = await checksum(offer, name);
+  const work = join(first.root, "archive");
+  await rm(work, { recursive: true, force: true });
+  await mkdir(join(work, "unpacked"), { recursive: true });
+  try {
+    const path = join(work, name);
+    const got = await download(`${offer.url}/${name}`, path, say);
+    if (got !== wanted)
+      refuse(
+        `${offer.url}/${name} has the SHA-256 ${got}, its release says ${wanted}: it was changed or cut off. Try again`,
+      );
+    say("unpacking");
+    await run(["tar", "-xzf", path, "--no-same-owner", "-C", join(work, "unpacked")]);
+    for (const entry of entries)
+      await ensureEntry(entry, async (dir) => {
+        await rm(dir, { recursive: true });
+        await rename(join(work, "unpacked", entry.group, entry.key), dir);
+      });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** What the release says of an archive, once its signature is found right. */
+async function checksum({ url, publicKey }: Offer, name: string): Promise<string> {
+  const [sums, signature] = await Promise.all([bytes(`${url}/${SUMS}`), bytes(`${url}/${SIGNATURE}`)]);
+  if (!verify(null, sums, createPublicKey(publicKey), signature))
+    refuse(
+      `${url}/${SIGNATURE} is no signature of ${SUMS} by the key in FLEET_TOOLCHAIN_KEY: the release is somebody else's, or was changed. Don't use it`,
+    );
+  const lines = sums
+    .toString()
+    .split("\n")
+    .map((line) => line.split("  "));
+  const [found] = lines.find(([, file]) => file === name) ?? [];
+  if (found === undefined)
+    refuse(
+      `the release at ${url} has no toolchain of this checkout and processor (${name}), it has ${lines.flatMap(([, file]) => file ?? []).join(", ")}: check out the release's tag`,
+    );
+  return found;
+}
+
+function refuse(problem: string): never {
+  throw new Error(`${problem}, or ${WITHOUT}.`);
+}
+
+async function answer(url: string): Promise<Response> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }).catch((error: Error) =>
+    refuse(`${url} can't be had: ${(error.cause as Error | undefined)?.message ?? error.message}. Try again`),
+  );
+  if (!response.ok) refuse(`${url} answers ${response.status} ${response.statusText}: look at FLEET_TOOLCHAIN_URL`);
+  return response;
+}
+
+const bytes = async (url: string): Promise<Buffer> => Buffer.from(await (await answer(url)).arrayBuffer());
+
+/** Downloads a file and returns its SHA-256 in hex. */
+async function download(url: string, path: string, say: (detail: string) => void): Promise<string> {
+  const response = await answer(url);
+  const total = Number(response.headers.get("content-length"));
+  const hash = createHash("sha256");
+  let received = 0;
+  const count = new Transform({
+    transform(chunk: Buffer, _, done) {
+      hash.update(chunk);
+      received += chunk.length;
+      say(`${megabytes(received)} of ${total > 0 ? megabytes(total) : "?"} MB downloaded`);
+      done(null, chunk);
+    },
+  });
+  const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
+  await pipeline(body, count, createWriteStream(path)).catch((error: Error) =>
+    refuse(`${url} ended after ${received} bytes: ${error.message}. Try again`),
+  );
+  return hash.digest("hex");
+}
+
+const megabytes = (size: number) => Math.round(size / 1e6);
