@@ -53,7 +53,7 @@ async function cgroupCpu(cgroup: string): Promise<number> {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** The sum of a counter over all its labels, in the text of a metrics endpoint. Pure. */
+/** The sum of a counter over all its labels, in the text of a metrics endpoint. */
 export function counter(metrics: string, name: string): number {
   const values = [...metrics.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "gm"))].map(([, value]) =>
     Number(value),

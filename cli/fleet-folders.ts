@@ -20,7 +20,7 @@ export const foldersIn = (path: string): string[] =>
         .sort()
     : [];
 
-/** Folders of spokes that are no fleet's: as they lay when one repository had one hub. */
+/** Folders of spokes that belong to no fleet: as they lay when one repository had one hub. */
 export const looseSpokes = (checkout: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
 

@@ -75,7 +75,7 @@ async function ofSpokes(repository: string, channels: readonly string[], newest:
     refuse("node-releases", [
       {
         key: "--repository",
-        what: "is no checkout of gitops-system",
+        what: "is not a checkout of gitops-system",
         got: resolve(repository),
         allowed: "a folder with platform/api/composition.yaml",
         remedy: "name the folder of the checkout",

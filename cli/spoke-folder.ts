@@ -62,7 +62,7 @@ const flags = {
 
 /** Members of the specification that the template has no placeholder for. */
 function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: SpokeRequest) {
-  // What is no number stays as it is: the schema refuses it.
+  // What is not a number stays as it is: the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
@@ -130,7 +130,7 @@ function keyProblems(request: SpokeRequest, scope: string, fleet: Fleet): Proble
 }
 
 /**
- * Makes the folder of a new spoke in a checkout of gitops-system. What is wrong with the request is told before anything is
+ * Makes the folder of a new spoke in a checkout of gitops-system. What is wrong with the request is reported before anything is
  * read from the fleet or written.
  * @throws UsageError that lists every problem.
  */

@@ -94,7 +94,7 @@ export interface Resealed {
 }
 
 /**
- * Seals the deploy keys of a spoke anew, for the scope that its Spoke says: the fleet's, or new ones of its own.
+ * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own.
  * @throws UsageError, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(

@@ -73,7 +73,7 @@ export function readBridgeData(data: Data): ClusterMetadata {
   return { ...decode(facts, data), identities: readIdentities(data) } as ClusterMetadata;
 }
 
-/** A cluster of the examples in the contract, without identities: for what is made up of a cluster that nobody runs. */
+/** A cluster of the examples in the contract, without identities: for a sample of a cluster that nobody runs. */
 export const exampleMetadata: ClusterMetadata = readBridgeData(
   Object.fromEntries(Object.values(bridgeKeys).map(({ key, form }) => [key, form.example])),
 );

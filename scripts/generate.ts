@@ -15,7 +15,7 @@ import { benchmarkPlots } from "./documents/plots.ts";
 
 /**
  * `npm run generate`: writes everything in the repository that is made from code. First the files below, then what tests make of
- * the whole project and hold against a file (`toMatchFileSnapshot`).
+ * the whole project and compare with a file (`toMatchFileSnapshot`).
  */
 
 const root = join(import.meta.dirname, "..");

@@ -25,7 +25,7 @@ export interface CheckOptions {
   /** Folders and files with CustomResourceDefinitions and OpenAPI documents. */
   readonly definitions?: readonly string[];
   readonly build: Build;
-  /** The day for which ends of support are told. */
+  /** The day for which ends of support are reported. */
   readonly today?: Date;
   /** A rule that is left out; all hold by default. */
   readonly without?: keyof typeof rules;

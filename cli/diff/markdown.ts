@@ -18,7 +18,7 @@ function code(text: string): string {
   return `${fence}${edge}${text.replaceAll("\n", " ")}${edge}${fence}`;
 }
 
-/** Text that is no Markdown and no HTML, on one line. */
+/** Text that is neither Markdown nor HTML, on one line. */
 const plain = (text: string): string =>
   text
     .replaceAll(/\s+/g, " ")

@@ -153,7 +153,7 @@ class Making {
       const fresh = stored(manifest, this.#schema ?? {});
       const spoke = previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status };
       const own = recorded.get(name);
-      // What is made up takes no network from a real spoke, and gets the same whatever spokes come and go.
+      // A sample takes no network from a real spoke, and gets the same whatever spokes come and go.
       const others = [...this.#composed.values()].filter(
         (other) => this.#taking.isSpecimen(other.manifest) === isSpecimen,
       );

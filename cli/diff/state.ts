@@ -49,7 +49,7 @@ export interface State {
 export interface StateOptions {
   readonly side: Side;
   readonly build: Build;
-  /** Facts about the hub; by default made up. */
+  /** Facts about the hub; by default samples. */
   readonly hub?: ClusterMetadata;
   readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
   /** The fleet that is looked at. */

@@ -1,6 +1,6 @@
 /**
  * What a check found out: `ok`; `note`, worth knowing; `wrong`, something must be done; `unchecked`, it could not be found out,
- * for lack of a right or of an answer, which must be mended too.
+ * for lack of a right or of an answer, which must be fixed too.
  */
 export type Status = "ok" | "note" | "wrong" | "unchecked";
 

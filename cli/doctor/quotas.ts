@@ -67,7 +67,7 @@ interface Wanted {
   readonly spokes: number;
 }
 
-/** What is left of a quota against what is to be made. Pure. */
+/** What is left of a quota against what is to be made. */
 function judged({ name, region, hub, spokes }: Wanted, value: number, { used, ofHub }: Usage): Finding {
   const { name: title, service, code } = quotas[name];
   const own = Math.max(0, hub - ofHub);

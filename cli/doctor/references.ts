@@ -33,7 +33,7 @@ const imagesOfCharts = ({ imagesRegistry }: Readable): Finding[] =>
       ]
     : [];
 
-/** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. Pure. */
+/** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. */
 export function fetched(references: readonly Reference[], { chartsRegistry }: Readable): Reference[] {
   const mentions = references.flatMap(({ origins, ...target }) => {
     if (target.kind !== "chart" && target.kind !== "image" && target.kind !== "package") return [];

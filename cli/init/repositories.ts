@@ -61,7 +61,7 @@ export async function freshRepositories(
   ];
 }
 
-/** Where a repository is made; the next run begins anew there. */
+/** Where a repository is made; the next run begins again there. */
 const partialOf = (folder: string) => join(dirname(folder), `.${basename(folder)}.partial`);
 
 /** git would make an identity up from the machine's name otherwise (git-config, user.useConfigOnly). */
@@ -115,7 +115,7 @@ export async function repositoryDifferences(folder: string, { url, files }: Fres
   const origin = remote?.stdout.trim() ?? "";
   const ofGit =
     remote === undefined
-      ? ["it is no Git repository"]
+      ? ["it is not a Git repository"]
       : origin === url
         ? []
         : [`origin is ${origin || "not set"}, would be ${url}`];

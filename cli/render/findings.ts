@@ -44,7 +44,7 @@ export interface Finding extends Warning {
   readonly rule: Rule;
 }
 
-/** Collects findings; the same one for another cluster is no new one. */
+/** Collects findings; the same one for another cluster is not a new one. */
 export class Findings {
   readonly #found: Map<string, Finding>;
   readonly #original: (file: string) => string;

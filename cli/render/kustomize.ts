@@ -27,7 +27,7 @@ export class BuildError extends Error {
   override name = "BuildError";
 }
 
-/** There is no kustomize on this machine. */
+/** This machine has no kustomize. */
 export class KustomizeMissing extends Error {
   override name = "KustomizeMissing";
 }

@@ -27,7 +27,7 @@ export interface Outcome {
   readonly note?: string;
 }
 
-/** With what steps are built, and where it is told what is wrong with them. */
+/** With what steps are built, and where problems with them are reported. */
 export interface Builder {
   readonly workspace: Workspace;
   readonly build: FluxBuild;

@@ -103,7 +103,7 @@ function operations(
 
 const targeted = (files: Files, source: Source, checkout: string): Patch[] => {
   const { kind, patches } = source.content as { kind?: string; patches?: Record<string, unknown>[] };
-  // A component is no build of its own.
+  // A component is not built by itself.
   if (kind === "Component") return [];
   return (patches ?? []).flatMap((patch, index) =>
     isObject(patch["target"])
@@ -150,7 +150,7 @@ export function missingPatches(reading: Reading, build: FluxBuild, files: Files,
         "patch",
         place,
         `the patch replaces ${operation.path}, which ${kind} ${metadata.name} does not have: kustomize adds it instead`,
-        "mend the path; write op: add where a new member is meant",
+        "fix the path; write op: add where a new member is meant",
       );
     }
   }

@@ -44,7 +44,7 @@ export function buildProblem(error: BuildError, { step, tree, folder, workspace,
   const [, kind, name] = /no matches for Id ([^.\s]+)\.\S*\/([^.\s]+)\./.exec(message) ?? [];
   const patch = pointer ? operationPlace(tree, pointer) : kind && name ? patchPlace(tree, kind, name) : undefined;
   if (pointer && patch) {
-    const remedy = "mend the path; add the members above it first where a new one is meant";
+    const remedy = "fix the path; add the members above it first where a new one is meant";
     findings.add("patch", patch, `the patch finds nothing at ${pointer}`, remedy, cluster);
   } else if (patch) {
     const remedy = "name what is among the resources of this kustomization.yaml";

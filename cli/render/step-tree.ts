@@ -9,7 +9,7 @@ import { isRemote, joined, kustomizationFile, type Tree, type Trees, unreadable 
 /** What a build of `folder` for a step reads: its own kustomization, or all manifests in it, and the components of the step. */
 export function stepTree(step: Step, folder: string, checkout: string, trees: Trees, findings: Findings): Tree {
   const components: unknown = step.manifest.spec.components ?? [];
-  // What is no list, the definition of the kind tells.
+  // The definition of the kind says what is not a list.
   if (!Array.isArray(components)) return unreadable;
   const refused = (names: readonly unknown[], problem: string): boolean => {
     if (names.length > 0)

@@ -7,7 +7,7 @@ import { inside, isBelow } from "./inside.ts";
 import { pluginReferences, pluginRefusals, type Reference, type Refusal, references, refusals } from "./references.ts";
 
 /**
- * What a kustomization.yaml reads, before it is built: a missing file is told with its line, and once. What is not a file of the
+ * What a kustomization.yaml reads, before it is built: a missing file is reported with its line, and once. What is not a file of the
  * same checkout is refused: a report and a comment are read by others than those who may read the files of this machine.
  */
 
@@ -189,7 +189,7 @@ export class Trees {
       return { ...nothing, [into]: this.#files.documents(file) };
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
-      this.#findings.add("build", error.place, `this is not YAML: ${error.message}`, "mend the syntax");
+      this.#findings.add("build", error.place, `this is not YAML: ${error.message}`, "fix the syntax");
       return unreadable;
     }
   }

@@ -47,7 +47,7 @@ export function missingVariable(name: string, step: Step): { problem: string; re
   };
 }
 
-/** Names of the variables in a text; none where Flux can't read it, which is told elsewhere. */
+/** Names of the variables in a text; none where Flux can't read it, which is reported elsewhere. */
 function variablesIn(text: string): string[] {
   try {
     return uses(text).map(({ name }) => name);

@@ -79,7 +79,7 @@ function tellUnreached(name: string, place: Place, home: Cluster, findings: Find
   );
 }
 
-/** Adds a Kustomization that Flux on `home` runs; one whose cluster nobody makes is told, and is no step. */
+/** Adds a Kustomization that Flux on `home` runs; one whose cluster nobody makes is reported, and is not a step. */
 export function addStep(
   walk: Walk,
   findings: Findings,

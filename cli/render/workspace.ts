@@ -33,7 +33,7 @@ export interface Workspace {
   readonly notes: readonly string[];
   /** The file that a file of the copy comes from. */
   original(file: string): string;
-  /** Makes the spoke of an environment anew, with another Kubernetes version than the newest that the files name. */
+  /** Makes the spoke of an environment again, with another Kubernetes version than the newest that the files name. */
   remake(environment: string, kubernetesVersion: string): void;
   /** The folder that Flux on the hub of a fleet applies, from the top of gitops-system. */
   hubFolder(fleet: string): string;
@@ -186,7 +186,7 @@ function source(repos: string, path: string): string {
 export interface WorkspaceOptions {
   /** Region of the hub and of the added spokes. */
   readonly region?: string | undefined;
-  /** The one fleet that is looked at; default: all that have a hub, or one made up where none has. */
+  /** The one fleet that is looked at; default: all that have a hub, or a sample where none has. */
   readonly fleet?: string | undefined;
 }
 

@@ -7,7 +7,7 @@ const headings = {
   skipped: "Not asked",
 } as const;
 
-/** The outcomes as Markdown: what is wrong first, each with the places to mend. */
+/** The outcomes as Markdown: what is wrong first, each with the places to fix. */
 export function report(outcomes: readonly Outcome[], undecided: readonly string[]): string {
   const of = (state: Outcome["state"]) => outcomes.filter((outcome) => outcome.state === state);
   const sections = (Object.keys(headings) as (keyof typeof headings)[]).flatMap((state) => {

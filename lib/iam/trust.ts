@@ -17,7 +17,7 @@ export interface ServiceAccountRef {
   readonly serviceAccount: string;
 }
 
-/** The only audience of web identity tokens that STS is told to accept. */
+/** The only audience of web identity tokens that STS accepts. */
 export const stsAudience = "sts.amazonaws.com";
 
 // RFC 1123: what Kubernetes accepts as the name of a namespace (label) and of a service account (subdomain).

@@ -3,7 +3,7 @@ import { ensureGatewayKey } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { type Instance, readText } from "../instance/index.ts";
 
-/** The keys of a profile in the text of an AWS credentials file. Pure. */
+/** The keys of a profile in the text of an AWS credentials file. */
 export function profileOf(text: string, profile: string): { accessKeyId: string; secretAccessKey: string } {
   const section = text.split(/^\[/m).find((part) => part.startsWith(`${profile}]`)) ?? "";
   const value = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)\\s*$`, "m").exec(section)?.[1];

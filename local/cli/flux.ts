@@ -52,7 +52,7 @@ export async function objects(kubectl: Kubectl, kinds: readonly string[]): Promi
 
 /**
  * Why an object isn't Ready, with its own words; undefined when it is. A Flux object counts only at its newest generation
- * and, with a revision given, once it has that revision. Pure.
+ * and, with a revision given, once it has that revision.
  */
 export function unready({ kind, metadata, spec, status }: KubernetesObject, revision?: string): string | undefined {
   const name = `${kind} ${metadata.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata.name}`;
@@ -69,7 +69,7 @@ export function unready({ kind, metadata, spec, status }: KubernetesObject, revi
   return undefined;
 }
 
-/** What hinders a Crossplane resource, with its own words; undefined when its last reconciliation was without error. Pure. */
+/** What hinders a Crossplane resource, with its own words; undefined when its last reconciliation was without error. */
 export function hindrance({ kind, metadata, status }: KubernetesObject): string | undefined {
   const synced = status?.conditions?.find(({ type }) => type === "Synced");
   return synced?.status === "False" ? `${kind} ${metadata.name}: ${synced.message ?? "not synced"}` : undefined;

@@ -66,7 +66,7 @@ const MEMORY_NEEDED = 4 * GIB;
 
 const gib = (bytes: number) => `${(bytes / GIB).toFixed(1)} GiB`;
 
-/** All that keeps the embedded cloud from running here; empty when nothing does. Pure. */
+/** All that keeps the embedded cloud from running here; empty when nothing does. */
 export function missing(machine: Machine): string[] {
   const lacks: (string | false)[] = [
     machine.platform !== "linux" &&
@@ -102,7 +102,7 @@ export function missing(machine: Machine): string[] {
   return lacks.filter((lack) => lack !== false);
 }
 
-/** The ports of /proc/net/tcp and tcp6 that are in LISTEN state (0A) on every address. Pure. */
+/** The ports of /proc/net/tcp and tcp6 that are in LISTEN state (0A) on every address. */
 export function wildcardPorts(table: string): Set<number> {
   const sockets = table.split("\n").map((line) => line.trim().split(/\s+/));
   const listening = sockets.filter(([, local, , state]) => state === "0A" && /^0+:/.test(local ?? ""));
@@ -119,7 +119,7 @@ export function routesIn(table: string): { dst: string; dev: string }[] {
   });
 }
 
-/** Links whose routes into 100.64.0.0/10 are neither an instance's (`fl<index>c…`) nor of the tests of tenants' networks (`flp…`). Pure. */
+/** Links whose routes into 100.64.0.0/10 are neither an instance's (`fl<index>c…`) nor of the tests of tenants' networks (`flp…`). */
 export function foreignRoutes(routes: readonly { dst: string; dev: string }[]): string[] {
   const shared = (address: string) => {
     const [first, second] = address.split(".").map(Number);

@@ -58,7 +58,7 @@ export interface InstanceFacts {
 /**
  * What an instance lays over a stack's values: its own facts where the stack uses its Git server and its chart mirror, the
  * emulated account where the stack names the accounts that it may run in, and the address by which the embedded cloud knows
- * this machine where a public endpoint still names a sample's network, which AWS refuses. Pure.
+ * this machine where a public endpoint still names a sample's network, which AWS refuses.
  */
 export function overrides(config: Config, facts: InstanceFacts): Config {
   const cidrsKey = `${PROJECT}:endpointPublicAccessCidrs`;
@@ -101,7 +101,7 @@ function uses(config: Config, key: string, host: string): boolean {
   return typeof url === "string" && URL.canParse(url) && new URL(url).hostname === host;
 }
 
-/** What an instance lays over the configuration of the policy pack: where its chart mirror is, for a stack that uses it. Pure. */
+/** What an instance lays over the configuration of the policy pack: where its chart mirror is, for a stack that uses it. */
 export function policyOverrides(config: Config, facts: Pick<InstanceFacts, "chartsHost" | "mirrors">): PolicyConfig {
   const registries = [facts.mirrors.values["chartsRegistry"]];
   return usesMirror(config, facts) ? { "kubernetes-helm-registries": { registries } } : {};

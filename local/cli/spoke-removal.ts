@@ -40,7 +40,7 @@ export async function unprotect(checkout: string, folders: readonly string[]): P
   }
 }
 
-/** Spokes that Flux did not apply: no folder in Git to remove. Pure. */
+/** Spokes that Flux did not apply: no folder in Git to remove. */
 export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
   spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== KUSTOMIZATION);
 

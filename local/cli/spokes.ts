@@ -39,15 +39,15 @@ export async function chainOf(kubectl: Kubectl, spoke: string): Promise<Kubernet
 const holds = (conditions: Conditions, type: string) =>
   conditions?.some((condition) => condition.type === type && condition.status === "True") === true;
 
-/** Whether a Spoke is Ready. Pure. */
+/** Whether a Spoke is Ready. */
 export const isSpokeReady = ({ status }: Spoke): boolean => holds(status?.conditions, "Ready");
 
-/** One line on how a Spoke is: its phase and its own sentence on what is going on. Pure. */
+/** One line on how a Spoke is: its phase and its own sentence on what is going on. */
 export function spokeLine({ metadata, status }: Spoke): string {
   return `${metadata.name}: ${status?.phase ?? "not begun"}${status?.message ? `: ${status.message}` : ""}`;
 }
 
-/** How far a spoke's chain is: the steps that are Ready of those that are there. Pure. */
+/** How far a spoke's chain is: the steps that are Ready of those that are there. */
 export function chainLine(spoke: string, steps: readonly KubernetesObject[]): string {
   const kustomizations = steps.filter(({ kind }) => kind === "Kustomization");
   const ready = kustomizations.filter(({ status }) => holds(status?.conditions, "Ready"));

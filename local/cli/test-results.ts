@@ -31,7 +31,7 @@ const excerpt = (message: string): string[] =>
 
 /**
  * The end of a run: each failed test with the beginning of its message, then the counts. What vitest itself prints of them
- * stands above the removal of the tests' instance, out of sight where only the end of a log is kept. Pure.
+ * stands above the removal of the tests' instance, out of sight where only the end of a log is kept.
  */
 export function closingLines(results: TestResults | undefined, root: string): string[] {
   if (results === undefined) return ["no test was run"];

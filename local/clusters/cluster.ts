@@ -44,7 +44,7 @@ export async function stopControlPlane(instance: Instance, name: string): Promis
   await withLock(lockOf(instance, name), () => stop(instance, name), LOCK_SECONDS);
 }
 
-/** Path of a kubeconfig (0600) with all rights on a cluster, past every access entry: for the gateway's own use. Pure. */
+/** Path of a kubeconfig (0600) with all rights on a cluster, past every access entry: for the gateway's own use. */
 export function adminKubeconfig(instance: Instance, name: string): string {
   return plane.kubeconfigPath(clusterAt(instance, name, 0), "admin");
 }

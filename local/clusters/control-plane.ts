@@ -20,12 +20,12 @@ export interface ControlPlaneFiles {
   readonly encryption: string | undefined;
 }
 
-/** Id (and log name) of a process of a cluster. Pure. */
+/** Id (and log name) of a process of a cluster. */
 export function processId(cluster: string, program: string): string {
   return `${cluster}.${program}`;
 }
 
-/** The API server. Pure. */
+/** The API server. */
 export function apiServerSpec(
   instance: Instance,
   cluster: ClusterAddresses,
@@ -88,7 +88,7 @@ export function apiServerSpec(
   };
 }
 
-/** The controller manager. Pure. */
+/** The controller manager. */
 export function controllerManagerSpec(
   cluster: ClusterAddresses,
   options: ControlPlaneOptions,
@@ -116,7 +116,7 @@ export function controllerManagerSpec(
   };
 }
 
-/** The scheduler. Pure. */
+/** The scheduler. */
 export function schedulerSpec(
   cluster: ClusterAddresses,
   options: ControlPlaneOptions,
@@ -130,7 +130,7 @@ export function schedulerSpec(
   };
 }
 
-/** Names and addresses under which the API server of a cluster is reached. Pure. */
+/** Names and addresses under which the API server of a cluster is reached. */
 export function apiServerNames(cluster: ClusterAddresses): string[] {
   const service = [
     "kubernetes",
@@ -141,12 +141,12 @@ export function apiServerNames(cluster: ClusterAddresses): string[] {
   return [...service, cluster.kubernetesServiceAddress, cluster.apiAddress, cluster.internalAddress];
 }
 
-/** Where the control plane reaches its API server: past the endpoint's access settings, as EKS does. Pure. */
+/** Where the control plane reaches its API server: past the endpoint's access settings, as EKS does. */
 export function internalEndpoint({ internalAddress }: ClusterAddresses): string {
   return `https://${internalAddress}`;
 }
 
-/** Only health is for anonymous callers, as on EKS since 1.32. Pure. */
+/** Only health is for anonymous callers, as on EKS since 1.32. */
 export function authenticationConfiguration(): object {
   const conditions = ["/livez", "/readyz", "/healthz"].map((path) => ({ path }));
   return {
@@ -156,7 +156,7 @@ export function authenticationConfiguration(): object {
   };
 }
 
-/** Envelope encryption of Secrets with a local key. Secrets from before it stay readable. Pure. */
+/** Envelope encryption of Secrets with a local key. Secrets from before it stay readable. */
 export function encryptionConfiguration(key: string): object {
   return {
     apiVersion: "apiserver.config.k8s.io/v1",
@@ -170,7 +170,7 @@ export function encryptionConfiguration(key: string): object {
   };
 }
 
-/** The webhook that authenticates tokens of `aws eks get-token`, as a kubeconfig. Pure. */
+/** The webhook that authenticates tokens of `aws eks get-token`, as a kubeconfig. */
 export function tokenWebhookConfiguration(server: string): object {
   return {
     apiVersion: "v1",
@@ -182,7 +182,7 @@ export function tokenWebhookConfiguration(server: string): object {
   };
 }
 
-/** Where the kubeconfig of a component is. Pure. */
+/** Where the kubeconfig of a component is. */
 export function kubeconfigPath(cluster: ClusterAddresses, user: string): string {
   return join(cluster.dir, `${user}.kubeconfig`);
 }

@@ -8,12 +8,12 @@ import { ensureAuthority, type KeyFiles, keyFiles } from "./pki.ts";
 
 const PROCESS = "etcd";
 
-/** URL of the instance's etcd, for clients with a certificate of its authority. Pure. */
+/** URL of the instance's etcd, for clients with a certificate of its authority. */
 export function etcdUrl(instance: Instance): string {
   return `https://${instance.loopbackAddress}:2379`;
 }
 
-/** Where the certificates for etcd are. Pure. */
+/** Where the certificates for etcd are. */
 export function etcdFiles(instance: Instance): { ca: string; client: KeyFiles } {
   const pki = join(instance.paths.etcd, "pki");
   return { ca: keyFiles(pki, "ca").certificate, client: keyFiles(pki, "client") };
@@ -30,7 +30,7 @@ export async function ensureEtcd(instance: Instance, program: string): Promise<v
   });
 }
 
-/** The process. Pure. */
+/** The process. */
 export function etcdSpec(instance: Instance, program: string, ca: string, server: KeyFiles): ProcessSpec {
   const peer = `https://${instance.loopbackAddress}:2380`;
   return {
@@ -53,7 +53,7 @@ export function etcdSpec(instance: Instance, program: string, ca: string, server
       `--peer-cert-file=${server.certificate}`,
       `--peer-key-file=${server.key}`,
       "--log-level=warn",
-      // A kill loses nothing without fsync, only a power failure does: then the embedded cloud is made anew.
+      // A kill loses nothing without fsync, only a power failure does: then the embedded cloud is made again.
       "--unsafe-no-fsync=true",
     ],
     // The port alone is no proof: etcd listens before it has a leader, but its clients wait for that.

@@ -39,7 +39,7 @@ async function enforce(instance: Instance, cluster: ClusterAddresses, node: Node
   await supervisorOf(instance).start(networkPolicySpec(cluster, node, nodeName, await toolchain()));
 }
 
-/** The process that enforces NetworkPolicies on a node. Pure. */
+/** The process that enforces NetworkPolicies on a node. */
 export function networkPolicySpec(
   cluster: ClusterAddresses,
   node: NodeAddresses,

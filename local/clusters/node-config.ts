@@ -34,7 +34,7 @@ export interface NodeOptions {
   readonly instanceId: string;
 }
 
-/** Paths that a node's processes share. Pure. */
+/** Paths that a node's processes share. */
 export function nodeFiles(node: NodeAddresses) {
   return {
     containerdConfig: join(node.dir, "containerd.toml"),
@@ -54,12 +54,12 @@ export function nodeFiles(node: NodeAddresses) {
   };
 }
 
-/** PATH of a node's processes: the toolchain's commands come before the machine's. Pure. */
+/** PATH of a node's processes: the toolchain's commands come before the machine's. */
 export function programPath(system: string): string {
   return [system, "/usr/sbin", "/usr/bin", "/sbin", "/bin"].join(":");
 }
 
-/** containerd's configuration (TOML; a JSON string is a TOML string). Pure. */
+/** containerd's configuration (TOML; a JSON string is a TOML string). */
 export function containerdConfig(node: NodeAddresses, cni: string, pauseImage: string): string {
   const files = nodeFiles(node);
   const cri = 'plugins."io.containerd.grpc.v1.cri"';
@@ -97,7 +97,7 @@ disabled_plugins = [${["aufs", "btrfs", "devmapper", "native", "zfs"].map((name)
 `;
 }
 
-/** Where containerd finds the instance's registry, whose name only pods can resolve. Pure. */
+/** Where containerd finds the instance's registry, whose name only pods can resolve. */
 export function registryHosts(instance: Instance): string {
   const url = `https://${instance.gatewayAddress}:${REGISTRY.split(":")[1]}`;
   return `server = "${url}"
@@ -107,7 +107,7 @@ export function registryHosts(instance: Instance): string {
 `;
 }
 
-/** containerd's own runtime spec (`ctr oci spec`) plus the instance's CA as the only root of every container. Pure. */
+/** containerd's own runtime spec (`ctr oci spec`) plus the instance's CA as the only root of every container. */
 export function baseRuntimeSpec(defaultSpec: string, instance: Instance): string {
   const spec = JSON.parse(defaultSpec) as { mounts: object[] };
   const ca = {
@@ -121,7 +121,7 @@ export function baseRuntimeSpec(defaultSpec: string, instance: Instance): string
 
 /**
  * The pod network: a link per pod, routed and never translated, so that every pod is seen under its own address and
- * nothing depends on bridge netfilter. Pure.
+ * nothing depends on bridge netfilter.
  */
 export function cniConfig(node: NodeAddresses): object {
   return {
@@ -142,7 +142,7 @@ export function cniConfig(node: NodeAddresses): object {
   };
 }
 
-/** kubelet's configuration. Pure. */
+/** kubelet's configuration. */
 export function kubeletConfig(
   cluster: ClusterAddresses,
   node: NodeAddresses,
@@ -183,7 +183,7 @@ export function kubeletConfig(
   };
 }
 
-/** Labels that a node registers with. Pure. */
+/** Labels that a node registers with. */
 export function nodeLabels({ labels = {}, zone, instanceType }: NodeOptions): Record<string, string> {
   return {
     ...labels,
@@ -193,7 +193,7 @@ export function nodeLabels({ labels = {}, zone, instanceType }: NodeOptions): Re
   };
 }
 
-/** kube-proxy's configuration. Pure. */
+/** kube-proxy's configuration. */
 export function proxyConfig(cluster: ClusterAddresses, node: NodeAddresses, nodeName: string): object {
   return {
     apiVersion: "kubeproxy.config.k8s.io/v1alpha1",

@@ -26,7 +26,7 @@ export async function removeNode(node: NodeAddresses): Promise<void> {
   await rm(node.dir, { recursive: true, force: true });
 }
 
-/** What killed shims and libcni leave in folders of their own choice, named after a pod's sandbox. Pure. */
+/** What killed shims and libcni leave in folders of their own choice, named after a pod's sandbox. */
 export function strayFiles(node: NodeAddresses, sandbox: string): string[] {
   // The name that containerd's shim manager gives to its socket (SocketAddress in runtime/v2/shim).
   const shim = createHash("sha256")

@@ -144,7 +144,7 @@ async function writeFiles(
   await writeAtomic(files.proxyConfig, JSON.stringify(config.proxyConfig(cluster, node, options.nodeName)));
 }
 
-/** Identity of a node's process. Pure. */
+/** Identity of a node's process. */
 export function nodeProcess(cluster: ClusterAddresses, node: NodeAddresses, program: string): string {
   return processId(cluster.name, `${node.number}.${program}`);
 }
@@ -154,7 +154,7 @@ export function nameFile(node: NodeAddresses): string {
   return join(node.dir, "name");
 }
 
-/** Name of the lock under which a node is changed. Pure. */
+/** Name of the lock under which a node is changed. */
 export function lockOf(instance: Instance, node: NodeAddresses): string {
   return `${instance.index}/node/${node.namespace}`;
 }

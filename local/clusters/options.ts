@@ -20,7 +20,7 @@ export interface ControlPlaneOptions {
   readonly encryption?: { readonly keyArn: string };
 }
 
-/** Checks options; throws with all that is wrong. Pure. */
+/** Checks options; throws with all that is wrong. */
 export function checkOptions(options: ControlPlaneOptions): void {
   const faults: string[] = [];
   if (!(KUBERNETES_VERSIONS as readonly string[]).includes(options.kubernetesVersion))

@@ -35,7 +35,7 @@ interface Subject {
   readonly addresses?: readonly string[];
 }
 
-/** Where the key named so is, whether it exists or not. Pure. */
+/** Where the key named so is, whether it exists or not. */
 export function keyFiles(dir: string, name: string): KeyFiles {
   return { key: join(dir, `${name}.key`), certificate: join(dir, `${name}.crt`) };
 }

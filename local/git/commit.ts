@@ -9,7 +9,7 @@ const ATTEMPTS = 5;
 
 /**
  * Changes a repository like a person does: clones it, has `change` work on the checkout, commits and pushes. A push that lost
- * against somebody else's is done anew on what they pushed. Resolves to the commit, undefined when nothing changed.
+ * against somebody else's is done again on what they pushed. Resolves to the commit, undefined when nothing changed.
  */
 export async function commitTo(
   bare: string,

@@ -13,7 +13,7 @@ const JWT_SECONDS = 600;
 const TOKEN_USER = "x-access-token";
 const PREFIX = "ghs_";
 
-/** The key that installation tokens are signed with: derived, so that they stay good when the server starts anew. */
+/** The key that installation tokens are signed with: derived, so that they stay good when the server starts again. */
 export const tokenKey = (hostKey: string): Uint8Array =>
   new Uint8Array(hkdfSync("sha256", hostKey, "", "installation tokens of GitHub Apps", 32));
 

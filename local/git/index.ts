@@ -55,13 +55,13 @@ export function gitKnownHosts(instance: Instance): string {
   return knownHostsLine(`[${GIT_HOST}]:${GIT_SSH_PORT}`, ensureHostKey(hostKey));
 }
 
-/** A list with these deploy keys, each in place of its owner's for the repository (the key's comment); the rest stays. Pure. */
+/** A list with these deploy keys, each in place of its owner's for the repository (the key's comment); the rest stays. */
 export function withDeployKeys(list: Partial<AccessList>, added: readonly DeployKey[]): Partial<AccessList> {
   const kept = (list.deployKeys ?? []).filter((key) => !added.some((other) => replaces(other, key)));
   return { ...list, deployKeys: [...kept, ...added] };
 }
 
-/** A list with these tokens, each in place of the user's former for the repository. Pure. */
+/** A list with these tokens, each in place of the user's former for the repository. */
 export function withTokens(list: Partial<AccessList>, added: readonly Token[]): Partial<AccessList> {
   const same = (a: Token, b: Token) => a.repository === b.repository && a.username === b.username;
   return {
@@ -70,7 +70,7 @@ export function withTokens(list: Partial<AccessList>, added: readonly Token[]): 
   };
 }
 
-/** A list with this app in place of the former with its ID. Pure. */
+/** A list with this app in place of the former with its ID. */
 export function withApp(list: Partial<AccessList>, app: App): Partial<AccessList> {
   return { ...list, apps: [...(list.apps ?? []).filter(({ id }) => id !== app.id), app] };
 }

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 /** The branch that Flux follows. */
 export const BRANCH = "main";
 
-/** Remembers what of the project was published last, so that a person's own commits on the branch are told apart. */
+/** Remembers what of the project was published last, so that a person's own commits on the branch can be recognized. */
 const PUBLISHED = "refs/fleet/published";
 
 /** Who commits what the commands of the local stack commit. */

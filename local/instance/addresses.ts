@@ -19,7 +19,7 @@ export interface Instance {
   readonly index: number;
   /** Absolute path of the folder that holds its state. */
   readonly dir: string;
-  /** The range that holds every address below but `loopbackAddress`: nothing else is reachable from its pods. */
+  /** Every address of the instance is in it but `loopbackAddress`. Its pods reach nothing outside of it, and not `internalCidr`. */
   readonly cidr: string;
   /** Where API servers listen behind their endpoints: nodes don't reach it. */
   readonly internalCidr: string;

@@ -34,7 +34,7 @@ export async function filterEndpoints(instance: Instance, endpoints: readonly En
   await run(["nft", "-f", "-"], { input: translation(instance) + filter(instance, endpoints) });
 }
 
-/** Input for `nft -f` that translates endpoints to servers; what is in the map stays. Pure. */
+/** Input for `nft -f` that translates endpoints to servers; what is in the map stays. */
 export function translation({ internalCidr, kernel }: Instance): string {
   const table = `inet ${kernel.endpointTable}`;
   return `add table ${table}
@@ -51,7 +51,7 @@ add rule ${table} internal iifname "${kernel.linkPrefix}*" ct original ip daddr 
 `;
 }
 
-/** Input for `nft -f` that drops packets of those who are not admitted, in the place of an earlier version. Pure. */
+/** Input for `nft -f` that drops packets of those who are not admitted, in the place of an earlier version. */
 export function filter({ kernel }: Instance, endpoints: readonly EndpointAccess[]): string {
   const chain = `inet ${kernel.endpointTable} access`;
   const rules = endpoints.flatMap(({ address, sources }) => {

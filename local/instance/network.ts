@@ -32,7 +32,7 @@ export async function isolate(instance: Instance): Promise<void> {
   await acceptForwarding(instance);
 }
 
-/** The nftables rules of an instance, as input for `nft -f`: they replace an earlier version in one step. Pure. */
+/** The nftables rules of an instance, as input for `nft -f`: they replace an earlier version in one step. */
 export function ruleset({ cidr, kernel }: Instance): string {
   const node = `"${kernel.linkPrefix}*"`;
   return `table inet ${kernel.nftTable}

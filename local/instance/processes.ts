@@ -15,7 +15,7 @@ export interface ProcessStat {
   readonly command: string;
 }
 
-/** Reads a line of /proc/<pid>/stat (proc_pid_stat(5)). Pure. */
+/** Reads a line of /proc/<pid>/stat (proc_pid_stat(5)). */
 export function parseStat(line: string): ProcessStat {
   // The command is in brackets and may itself hold brackets and spaces: the last bracket ends it.
   const end = line.lastIndexOf(")");
@@ -82,19 +82,19 @@ export function processesOf(instance: Instance, chosen: (stat: ProcessStat) => b
     });
 }
 
-/** The value of PROCESS_MARK for a supervised process. Pure. */
+/** The value of PROCESS_MARK for a supervised process. */
 export function markOf(instance: Instance, id: string): string {
   return `${instance.index}:${id}`;
 }
 
-/** Finds PROCESS_MARK in the content of /proc/<pid>/environ. Pure. */
+/** Finds PROCESS_MARK in the content of /proc/<pid>/environ. */
 export function markIn(environ: string): { index: number; id: string } | undefined {
   const entry = environ.split("\0").find((pair) => pair.startsWith(`${PROCESS_MARK}=`));
   const match = /^(\d+):(.+)$/s.exec(entry?.slice(PROCESS_MARK.length + 1) ?? "");
   return match === null ? undefined : { index: Number(match[1]), id: match[2] as string };
 }
 
-/** Whether the content of /proc/<pid>/cgroup names this cgroup or one below it, in any hierarchy. Pure. */
+/** Whether the content of /proc/<pid>/cgroup names this cgroup or one below it, in any hierarchy. */
 export function inCgroup(cgroups: string, cgroup: string): boolean {
   return cgroups.split("\n").some((line) => {
     const path = line.split(":").slice(2).join(":");

@@ -17,19 +17,19 @@ export interface Running {
 /** What a process inherits from the supervisor: nothing that could hold a secret. */
 const INHERITED = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "XDG_CACHE_HOME", "FLEET_CACHE_DIR"];
 
-/** The environment for processes of an instance, without a spec's own additions. Pure. */
+/** The environment for processes of an instance, without a spec's own additions. */
 export function baseEnv(instance: Instance, id: string, from: NodeJS.ProcessEnv = process.env): Record<string, string> {
   const inherited = INHERITED.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]] as const]));
   return { ...Object.fromEntries(inherited), [PROCESS_MARK]: markOf(instance, id) };
 }
 
-/** Reads `NAME=value` lines; empty lines and lines that begin with "#" are skipped. Pure. */
+/** Reads `NAME=value` lines; empty lines and lines that begin with "#" are skipped. */
 export function parseEnvFile(text: string, path: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   return Object.fromEntries(
     lines.map((line, index) => {
       const at = line.indexOf("=");
-      // The line itself may be a secret, so only its number is told.
+      // The line itself may be a secret, so only its number is shown.
       if (at < 1) throw new Error(`${path}: line ${index + 1} is not NAME=value`);
       return [line.slice(0, at), line.slice(at + 1)];
     }),

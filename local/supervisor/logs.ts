@@ -6,7 +6,7 @@ import { isMissing } from "../instance/files.ts";
 /** A log above this size is moved to `<name>.1` (in place: its writer keeps the file open), so logs can't fill the disk. */
 const LOG_LIMIT_BYTES = 32 << 20;
 
-/** The log of a process. Pure. */
+/** The log of a process. */
 export function logOf(instance: Instance, id: string): string {
   return join(instance.paths.logs, `${id}.log`);
 }

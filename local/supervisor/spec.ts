@@ -58,7 +58,7 @@ export interface ProcessStatus {
   readonly argv: readonly string[];
 }
 
-/** Checks a spec that came over the socket; throws with all that is wrong. Pure. */
+/** Checks a spec that came over the socket; throws with all that is wrong. */
 export function checkSpec(spec: ProcessSpec): ProcessSpec {
   const faults: string[] = [];
   if (!isProcessId(spec.id))
@@ -73,7 +73,7 @@ export function checkSpec(spec: ProcessSpec): ProcessSpec {
   return spec;
 }
 
-/** Whether this can name a process (and its log file). Pure. */
+/** Whether this can name a process (and its log file). */
 function isProcessId(id: unknown): id is string {
   return typeof id === "string" && /^[0-9A-Za-z][0-9A-Za-z._-]{0,199}$/.test(id);
 }

@@ -10,7 +10,7 @@ const STOP_SECONDS = 10;
 /** A process that lived this long has recovered: the pause before its next restart is the shortest again. */
 const STABLE_MS = 60_000;
 
-/** The pause before a restart, after `failures` short-lived runs in a row: 0.2 s, doubled each time, 30 s at most. Pure. */
+/** The pause before a restart, after `failures` short-lived runs in a row: 0.2 s, doubled each time, 30 s at most. */
 export function pauseAfter(failures: number): number {
   return Math.min(30_000, 200 * 2 ** failures);
 }
@@ -115,7 +115,7 @@ export class Supervised {
     );
   }
 
-  /** Finds out whether an adopted process has ended: it is no child of ours, so no signal tells. */
+  /** Finds out whether an adopted process has ended: it is not a child of ours, so no signal tells. */
   check(): void {
     const run = this.running;
     if (!this.#adopted || run === undefined || lives(run) || this.running !== run) return;

@@ -32,7 +32,7 @@ const GIT_NEEDED = "2.38";
 export const goNeeded = (): string =>
   goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
-/** All that is wrong with the build tools; empty when nothing is. A tool that isn't there is not judged here. Pure. */
+/** All that is wrong with the build tools; empty when nothing is. A tool that isn't there is not judged here. */
 export function toolFaults(tools: BuildTools, needed: string = goNeeded()): string[] {
   const tooOld = (name: string, found: string | undefined, least: string) =>
     found !== undefined &&

@@ -46,7 +46,7 @@ export interface ResourceRule<P extends Parameters> extends Header<P> {
   readonly check: (resource: Checked, config: ConfigOf<P>) => Iterable<string>;
 }
 
-/** A violation in a stack, at the resource where it can be mended. */
+/** A violation in a stack, at the resource where it can be fixed. */
 export interface Finding {
   readonly message: string;
   readonly at: PolicyResource;

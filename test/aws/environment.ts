@@ -1,6 +1,6 @@
 import { type Problem, shown } from "../../lib/problems.ts";
 
-/** What the proof is told by environment variables; docs/guides/aws-proof.md describes each. */
+/** What environment variables tell the proof; docs/guides/aws-proof.md describes each. */
 export interface Environment {
   /** The account that resources may be made in. */
   readonly account: string;

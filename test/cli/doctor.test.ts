@@ -21,7 +21,7 @@ async function examined(stack: string | undefined, answers: Answers = {}) {
 }
 
 describe("fleet doctor", () => {
-  test("looks at everything of a stack, in an order in which one mends it", async () => {
+  test("looks at everything of a stack, in an order in which one fixes it", async () => {
     const { groups } = await examined("dev", {
       GetCallerIdentity: identity("arn:aws:iam::111111111111:user/me", "111111111111"),
     });

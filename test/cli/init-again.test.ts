@@ -71,7 +71,7 @@ describe("fleet init where something is there already", () => {
     writeFileSync(inFolder("gitops-workloads", "notes.txt"), "ours\n");
     const parts = named(await make());
     expect(parts["gitops-system"]).toEqual({ made: true, differences: [] });
-    expect(parts["gitops-workloads"]?.differences).toContain("it is no Git repository");
+    expect(parts["gitops-workloads"]?.differences).toContain("it is not a Git repository");
     expect(readdirSync(inFolder("gitops-workloads"))).toEqual(["notes.txt"]);
   });
 

@@ -14,7 +14,7 @@ import { kyvernoChart, kyvernoSource } from "./support/kyverno.ts";
 
 /**
  * Every image of every pod of every chart, as Helm renders them with the values of hub and spokes: none escapes the mirror. The charts
- * are those that can be had here: metrics-server's and the job of flux2's check are not, test/repos/mirrors.test.ts has their values.
+ * are those that are available here: metrics-server's and the job of flux2's check are not, test/repos/mirrors.test.ts has their values.
  */
 
 interface Release {

@@ -186,7 +186,7 @@ describe("what an application team may do", () => {
     expect(await info(SPOKE)).toHaveProperty("message");
   });
 
-  test("the commit that mends it is applied; an object for another namespace lands in the application's own", async () => {
+  test("the commit that fixes it is applied; an object for another namespace lands in the application's own", async () => {
     await overlay([configMap("default")]);
     await untilApplied(SPOKE, await push("Keep to what is ours"));
     await onSpoke(SPOKE, ["get", "configmap", "of-the-team", "--namespace", APP]);

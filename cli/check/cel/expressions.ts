@@ -41,7 +41,7 @@ const ofValues: ReadonlySet<string> = new Set([
   "optional_value_missing",
 ]);
 
-/** Regular expressions of RE2 that JavaScript takes for something else; what it refuses is told as an error. */
+/** Regular expressions of RE2 that JavaScript takes for something else; what it refuses is reported as an error. */
 const onlyRe2 = /\[:\^?[a-z]+:\]|\\[AzCQEpP]|\\x\{|(?<!\\)\[\^?\]/;
 
 /** Texts and comments of an expression. */

@@ -30,7 +30,7 @@ function isServed({ manifest, by, place }: Rendered, definitions: Definitions, f
   const definition = definitions.find(groupOf(manifest), kind);
   if (!definition)
     return definitions.knowsGroup(groupOf(manifest))
-      ? tell(`${kind} is not a kind of ${groupOf(manifest)}`, "mend the name of the kind or the apiVersion")
+      ? tell(`${kind} is not a kind of ${groupOf(manifest)}`, "fix the name of the kind or the apiVersion")
       : true;
   const served = definition.versions.filter((version) => version.served);
   const version = served.find(({ name }) => apiVersion === `${definition.group}/${name}`);

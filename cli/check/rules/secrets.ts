@@ -40,7 +40,7 @@ const isSecret = ({ content }: Source, inGit: ReadonlySet<string>): boolean =>
   content.kind === "Secret" &&
   !(isEmpty(content["data"], inGit) && isEmpty(content["stringData"], inGit));
 
-/** The documents of a file; none of one that is not YAML, which is told where it is used. */
+/** The documents of a file; none of one that is not YAML, which is reported where it is used. */
 function documents(files: Files, file: string): readonly Source[] {
   try {
     return isYaml(file) ? files.documents(file) : [];

@@ -19,7 +19,7 @@ export function checkValidations(fleet: Fleet, definitions: Definitions, finding
         "validation",
         place(path),
         `${manifest.kind} ${raw.metadata.name}: ${where || "the object"} is refused: ${message}`,
-        `mend it before the merge: the API server refuses it, and Kustomization ${nameOf(by)} fails as a whole`,
+        `fix it before the merge: the API server refuses it, and Kustomization ${nameOf(by)} fails as a whole`,
         by.on.name,
         `${where} ${rule}`,
       );

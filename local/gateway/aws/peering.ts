@@ -40,14 +40,14 @@ const cidrsOf = ({ CidrBlock, CidrBlockAssociationSet = [] }: Vpc): string[] => 
   return [...new Set([CidrBlock, ...associated.map((each) => each.CidrBlock)])].filter((cidr) => cidr !== undefined);
 };
 
-/** The table of a subnet: its own, or the VPC's main one. Pure. */
+/** The table of a subnet: its own, or the VPC's main one. */
 export function tableOf(tables: readonly RouteTable[], subnetId: string): RouteTable | undefined {
   const associated = (is: (association: RouteTableAssociation) => boolean) =>
     tables.find(({ Associations = [] }) => Associations.some(is));
   return associated(({ SubnetId }) => SubnetId === subnetId) ?? associated(({ Main }) => Main === true);
 }
 
-/** @param active the peering connections that carry packets; routes over others lead nowhere. Pure. */
+/** @param active the peering connections that carry packets; routes over others lead nowhere. */
 export function peeredRoutes(
   table: RouteTable | undefined,
   active: readonly VpcPeeringConnection[],

@@ -34,7 +34,7 @@ const EVERYBODY = "0.0.0.0/0";
  */
 export const MACHINE = { publicAddress: "1.2.3.4", connectedAddress: "10.255.0.1" } as const;
 
-/** Whether a call of EC2 may change who reaches the endpoints of clusters. Pure. */
+/** Whether a call of EC2 may change who reaches the endpoints of clusters. */
 export const changesReach = ({ body }: Pick<HttpRequest, "body">): boolean =>
   /(^|&)Action=(?!Describe)\w+(SecurityGroup|NatGateway|Route|VpcPeeringConnection)/.test(body.toString("latin1"));
 
@@ -42,7 +42,7 @@ export const changesReach = ({ body }: Pick<HttpRequest, "body">): boolean =>
  * Who reaches the endpoint of a cluster, as the EKS User Guide has it ("Cluster API server endpoint"): with private access, the
  * cluster's own VPC, and from connected networks whom its security groups admit; by the public endpoint, the addresses in
  * publicAccessCidrs, as which the nodes of a VPC count by the addresses of its NAT gateways. While there is a public endpoint,
- * public DNS gives its addresses to everybody outside of the VPC, so that nobody else comes by the private one. Pure.
+ * public DNS gives its addresses to everybody outside of the VPC, so that nobody else comes by the private one.
  */
 export function endpointAccess(own: Reach, others: readonly Reach[]): EndpointAccess {
   const { endpointPublicAccess, endpointPrivateAccess, publicAccessCidrs = [] } = own.access;

@@ -1,4 +1,4 @@
-/** Between what the program asked for and what the API server has. Pure. */
+/** Between what the program asked for and what the API server has. */
 import { quantityToScalar } from "@kubernetes/client-node/dist/util.js";
 import { type Json, type JsonMap, textOf } from "../framework/index.ts";
 import { at } from "./readiness.ts";

@@ -3,7 +3,7 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 const NAME = { name: "coredns", namespace: "kube-system" };
 const LABELS = { "k8s-app": "kube-dns" };
 
-/** CoreDNS as the add-on brings it, in its plainest form, with extra names. Pure. */
+/** CoreDNS as the add-on brings it, in its plainest form, with extra names. */
 export function corednsObjects(
   image: string,
   address: string,

@@ -92,7 +92,7 @@ describe("the comparison", () => {
 });
 
 describe("the recorded state of a spoke", () => {
-  test("takes the place of the one that is made up", async () => {
+  test("takes the place of the sample", async () => {
     const world = new World(spoke({}, "blue"));
     world.reports.set("vpc", (status) => ({ ...status, atProvider: { id: "vpc-of-the-real-blue" } }));
     world.settle();

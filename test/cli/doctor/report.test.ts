@@ -36,7 +36,7 @@ quotas
     expect(hasWork(groups.slice(0, 1))).toBe(false);
   });
 
-  test("what could not be found out is to be mended as what is wrong is", () => {
+  test("what could not be found out is to be fixed as what is wrong is", () => {
     expect(hasWork([{ name: "a", findings: [unchecked("a", "b", "c")] }])).toBe(true);
     expect(hasWork([{ name: "a", findings: [wrong("a", "b", "c")] }])).toBe(true);
   });

@@ -70,7 +70,7 @@ describe("the project's list of external references", () => {
     expect(titles).toContain(`image ${image}`);
   });
 
-  test("names the places to mend, with their lines", () => {
+  test("names the places to fix, with their lines", () => {
     const chart = kind("chart").find(({ name }) => name === "sealed-secrets");
     expect(chart?.repository).toBe("https://bitnami.github.io/sealed-secrets");
     const [origin = ""] = chart?.origins ?? [];

@@ -263,7 +263,7 @@ describe("the report", () => {
       ...(state === "right" ? {} : { message: `because ${state}` }),
     }));
 
-  test("names what is wrong with every place to mend", () => {
+  test("names what is wrong with every place to fix", () => {
     const text = report(of("right", "wrong", "skipped"), ["c.yaml:3: nothing decides it"]);
     expect(text).toContain("1 of 3 external references are right.");
     expect(text).toMatch(

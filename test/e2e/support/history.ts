@@ -80,7 +80,7 @@ export async function record(
   };
 }
 
-/** The name of a kind in URLs, as Kubernetes forms it. Pure. */
+/** The name of a kind in URLs, as Kubernetes forms it. */
 export function pluralOf(kind: string): string {
   const name = kind.toLowerCase();
   if (/(s|x|ch|sh)$/.test(name)) return `${name}es`;

@@ -6,7 +6,7 @@ const ON_THE_HUB_ALONE = ["spoke-api.test.ts", "spoke-guard.test.ts", "spoke-pol
 
 /**
  * Where a file of the e2e tests comes, by its name: what needs the hub alone, then its life and death (which ends with a full
- * `npm start`), then the spokes on it. Pure.
+ * `npm start`), then the spokes on it.
  */
 function stageOf(file: string): number {
   const name = basename(file);
