@@ -34,7 +34,7 @@ function metadata(name: string, dependsOn: readonly object[]): object {
   };
 }
 
-const sources = ["../provider-aws", "../../aws"];
+const sources = ["../provider-aws", "../../aws", "../../work-queue.ts"];
 
 const family = (version: string): PackageSpec => ({
   ...{ version, sources },

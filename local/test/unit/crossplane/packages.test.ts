@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
+import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { functionPackage } from "../../../crossplane/packages/function.ts";
@@ -46,6 +47,21 @@ describe("the packages", () => {
       expect(spec.dependsOn).toEqual(repository === family ? [] : [{ provider: family, version: `>=${version}` }]);
       expect(spec.capabilities).toContain("SafeStart");
       expect(metadata.labels).toEqual({ "pkg.crossplane.io/provider-family": "provider-family-aws" });
+    }
+  });
+
+  test("are made again when anything changes that their programs are made of", async () => {
+    const specs = [...providerPackages, functionPackage];
+    for (const { entry, sources } of new Map(specs.map((spec) => [spec.entry, spec])).values()) {
+      const { metafile } = await build({
+        ...{ entryPoints: [entry], absWorkingDir: root, bundle: true, packages: "external", platform: "node" },
+        ...{ write: false, metafile: true, format: "esm" },
+      });
+      const known = sources.map((source) => relative(root, join(root, "local", "crossplane", "packages", source)));
+      const unknown = Object.keys(metafile.inputs).filter(
+        (input) => !known.some((source) => input === source || input.startsWith(`${source}/`)),
+      );
+      expect(unknown, entry).toEqual([]);
     }
   });
 
