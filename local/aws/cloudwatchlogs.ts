@@ -1,16 +1,14 @@
 import {
-  AssociateKmsKeyCommand,
   CreateLogGroupCommand,
   DeleteLogGroupCommand,
   DeleteRetentionPolicyCommand,
   DescribeLogGroupsCommand,
-  DisassociateKmsKeyCommand,
   ListTagsForResourceCommand,
   PutRetentionPolicyCommand,
   TagResourceCommand,
   UntagResourceCommand,
 } from "@aws-sdk/client-cloudwatch-logs";
-import { computed, fixed, type Item, out } from "./define/fields.ts";
+import { fixed, type Item, out } from "./define/fields.ts";
 import { define, named } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
@@ -37,9 +35,7 @@ const logGroup = define({
     name: { fixed, api: "logGroupName", crd: null },
     // 0: kept for ever.
     retentionInDays: { type: "number", api: null, default: 0, get: ({ retentionInDays }) => retentionInDays ?? 0 },
-    kmsKeyId: { ref: { to: "kms/Key", observed: "arn" } },
-    logGroupClass: { fixed, computed, get: ({ logGroupClass }) => logGroupClass ?? "STANDARD" },
-    skipDestroy: { type: "boolean", api: null, default: false, unread: true },
+    logGroupClass: out(({ logGroupClass }) => logGroupClass ?? "STANDARD"),
     arn: out(plainArn),
   },
   async create(aws, request, { name }) {
@@ -60,16 +56,8 @@ const logGroup = define({
           ? aws.cloudwatchlogs.send(new PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
           : aws.cloudwatchlogs.send(new DeleteRetentionPolicyCommand({ logGroupName })),
     },
-    {
-      fields: ["kmsKeyId"],
-      call: (aws, logGroupName, { kmsKeyId }) =>
-        kmsKeyId
-          ? aws.cloudwatchlogs.send(new AssociateKmsKeyCommand({ logGroupName, kmsKeyId }))
-          : aws.cloudwatchlogs.send(new DisassociateKmsKeyCommand({ logGroupName })),
-    },
   ],
-  delete: async (aws, logGroupName, { skipDestroy }) =>
-    skipDestroy || aws.cloudwatchlogs.send(new DeleteLogGroupCommand({ logGroupName })),
+  delete: (aws, logGroupName) => aws.cloudwatchlogs.send(new DeleteLogGroupCommand({ logGroupName })),
 });
 
 export const cloudwatchlogsResources: readonly Handler[] = [logGroup];

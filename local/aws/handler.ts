@@ -80,11 +80,6 @@ export interface Handler<I extends object = Properties> {
   importId?(aws: Aws, importId: string): Promise<{ id: string; properties: Properties }>;
 }
 
-/** Types a handler by its inputs and forgets them, so that handlers of all types fit in one registry. */
-export function resource<I extends object>(handler: Handler<I>): Handler {
-  return handler as unknown as Handler;
-}
-
 /** The resource was made, but not all of it: its id must not be lost. */
 export class IncompleteError extends Error {
   override readonly name = "IncompleteError";

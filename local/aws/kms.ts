@@ -4,9 +4,7 @@ import {
   CreateKeyCommand,
   DeleteAliasCommand,
   DescribeKeyCommand,
-  DisableKeyCommand,
   DisableKeyRotationCommand,
-  EnableKeyCommand,
   EnableKeyRotationCommand,
   GetKeyPolicyCommand,
   GetKeyRotationStatusCommand,
@@ -48,9 +46,8 @@ const key = define({
     keyUsage: { fixed, default: "ENCRYPT_DECRYPT" },
     customerMasterKeySpec: { fixed, api: "KeySpec", default: "SYMMETRIC_DEFAULT" },
     multiRegion: { fixed, computed, type: "boolean", get: ({ MultiRegion }) => MultiRegion ?? false },
-    isEnabled: { type: "boolean", api: null, default: true, get: ({ Enabled }) => Enabled },
+    isEnabled: out("Enabled", { type: "boolean" }),
     enableKeyRotation: { type: "boolean", api: null, default: false, get: ({ Rotated }) => Rotated },
-    rotationPeriodInDays: { computed, type: "number", api: null, get: ({ RotationPeriod }) => RotationPeriod },
     deletionWindowInDays: { type: "number", api: null, unread: true },
     arn: out(),
     keyId: out(),
@@ -66,20 +63,15 @@ const key = define({
       aws.kms.send(new GetKeyPolicyCommand({ KeyId, PolicyName: "default" })),
       aws.kms.send(new GetKeyRotationStatusCommand({ KeyId })),
     ]);
-    const Rotated = rotation.KeyRotationEnabled ?? false;
-    return { Policy: policy.Policy, Rotated, RotationPeriod: Rotated ? rotation.RotationPeriodInDays : undefined };
+    return { Policy: policy.Policy, Rotated: rotation.KeyRotationEnabled ?? false };
   },
   settings: [
     {
-      fields: ["isEnabled"],
-      call: async (aws, KeyId, { isEnabled }) => isEnabled && aws.kms.send(new EnableKeyCommand({ KeyId })),
-    },
-    {
-      fields: ["enableKeyRotation", "rotationPeriodInDays"],
+      fields: ["enableKeyRotation"],
       initially: ({ enableKeyRotation }) => enableKeyRotation === true,
-      call: (aws, KeyId, { enableKeyRotation, rotationPeriodInDays: RotationPeriodInDays }) =>
+      call: (aws, KeyId, { enableKeyRotation }) =>
         enableKeyRotation
-          ? aws.kms.send(new EnableKeyRotationCommand({ KeyId, RotationPeriodInDays }))
+          ? aws.kms.send(new EnableKeyRotationCommand({ KeyId }))
           : aws.kms.send(new DisableKeyRotationCommand({ KeyId })),
     },
     {
@@ -91,12 +83,6 @@ const key = define({
       fields: ["policy"],
       call: async (aws, KeyId, { policy: Policy }) =>
         Policy && aws.kms.send(new PutKeyPolicyCommand({ KeyId, PolicyName: "default", Policy })),
-    },
-    // Last: a disabled key takes no other change.
-    {
-      fields: ["isEnabled"],
-      initially: ({ isEnabled }) => isEnabled === false,
-      call: async (aws, KeyId, { isEnabled }) => !isEnabled && aws.kms.send(new DisableKeyCommand({ KeyId })),
     },
   ],
   delete: (aws, KeyId, { deletionWindowInDays: PendingWindowInDays = 30 }) =>

@@ -13,10 +13,9 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
-import { define } from "./define/resource.ts";
+import { define, pairTags } from "./define/resource.ts";
 import { hasCode } from "./errors.ts";
 import { type Handler, splitImportId } from "./handler.ts";
-import { tagPairs, tagsFrom } from "./tags.ts";
 
 /** Scheduled for deletion counts as gone. */
 async function find(aws: Aws, SecretId: string) {
@@ -27,12 +26,10 @@ async function find(aws: Aws, SecretId: string) {
 const secret = define({
   token: "aws:secretsmanager/secret:Secret",
   autoName: { property: "name", maxLength: 512 },
-  tags: {
-    request: (tags) => ({ Tags: tagPairs(tags) }),
-    of: (_aws, _id, { Tags }) => tagsFrom(Tags as Parameters<typeof tagsFrom>[0]),
-    set: (aws, SecretId, tags) => aws.secretsmanager.send(new TagResourceCommand({ SecretId, Tags: tagPairs(tags) })),
-    remove: (aws, SecretId, TagKeys) => aws.secretsmanager.send(new UntagResourceCommand({ SecretId, TagKeys })),
-  },
+  tags: pairTags(
+    (aws, SecretId, Tags) => aws.secretsmanager.send(new TagResourceCommand({ SecretId, Tags })),
+    (aws, SecretId, TagKeys) => aws.secretsmanager.send(new UntagResourceCommand({ SecretId, TagKeys })),
+  ),
   fields: {
     name: { fixed },
     description: {},

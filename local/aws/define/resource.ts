@@ -3,7 +3,7 @@ import type { Aws } from "../connection.ts";
 import { isGone } from "../errors.ts";
 import { type Change, finishing, type Handler, type Properties, type Tags } from "../handler.ts";
 import { poll } from "../poll.ts";
-import { syncTags } from "../tags.ts";
+import { syncTags, type TagPair, tagPairs, tagsFrom } from "../tags.ts";
 import { type Fields, type InputsOf, type Item, tablesOf } from "./fields.ts";
 import { type Case, propertiesOf, requestOf } from "./mapping.ts";
 
@@ -66,6 +66,17 @@ export interface TagCalls {
   /** What the calls name the resource by; default: its id. */
   target?(item: Item): string;
 }
+
+/** Tags as most services take and give them: `Tags`, a list of keys and values. */
+export const pairTags = (
+  set: (aws: Aws, id: string, pairs: TagPair[]) => Promise<unknown>,
+  remove: TagCalls["remove"],
+): TagCalls => ({
+  request: (tags) => ({ Tags: tagPairs(tags) }),
+  of: (_aws, _id, { Tags: pairs }) => tagsFrom(pairs as TagPair[] | undefined),
+  set: (aws, id, tags) => set(aws, id, tagPairs(tags)),
+  remove,
+});
 
 /** The states of a resource that AWS makes and removes in its own time. */
 interface States {

@@ -8,9 +8,9 @@ import {
 } from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import type { Field, Fields, InputsOf, Item } from "../define/fields.ts";
-import { type CrossplaneTraits, type Definition, define, type TagCalls } from "../define/resource.ts";
+import { type CrossplaneTraits, type Definition, define, pairTags, type TagCalls } from "../define/resource.ts";
 import type { Handler, Properties, Tags } from "../handler.ts";
-import { crossplaneTagKeys, tagPairs, tagsFrom } from "../tags.ts";
+import { crossplaneTagKeys, tagPairs } from "../tags.ts";
 
 /** A command of the EC2 client. */
 export type Command = new (input: never) => object;
@@ -18,14 +18,12 @@ export type Command = new (input: never) => object;
 export const send = async (aws: Aws, Command: Command, input: Item): Promise<Item> =>
   (await aws.ec2.send(new Command(input as never) as DescribeTagsCommand)) as unknown as Item;
 
-const asTags = (pairs: unknown): Tags => tagsFrom(pairs as Parameters<typeof tagsFrom>[0]);
-
 export const ec2Tags = (type: ResourceType): TagCalls => ({
+  ...pairTags(
+    (aws, id, Tags) => aws.ec2.send(new CreateTagsCommand({ Resources: [id], Tags })),
+    (aws, id, keys) => aws.ec2.send(new DeleteTagsCommand({ Resources: [id], Tags: keys.map((Key) => ({ Key })) })),
+  ),
   request: (tags) => ({ TagSpecifications: [{ ResourceType: type, Tags: tagPairs(tags) }] }),
-  of: (_aws, _id, item) => asTags(item["Tags"]),
-  set: (aws, id, tags) => aws.ec2.send(new CreateTagsCommand({ Resources: [id], Tags: tagPairs(tags) })),
-  remove: (aws, id, keys) =>
-    aws.ec2.send(new DeleteTagsCommand({ Resources: [id], Tags: keys.map((Key) => ({ Key })) })),
 });
 
 /** An ARN that EC2 doesn't give: of the owner that it names, or of the caller's account. */

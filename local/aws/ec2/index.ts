@@ -1,8 +1,9 @@
 /** The resources of EC2. */
 import type { Handler } from "../handler.ts";
+import { vpcEndpoint, vpcEndpointRouteTableAssociation } from "./endpoints.ts";
 import { launchTemplate } from "./launch-template.ts";
 import { eip, internetGateway, natGateway, subnet, vpc } from "./network.ts";
-import { route, routeTable, routeTableAssociation, vpcEndpoint, vpcEndpointRouteTableAssociation } from "./routing.ts";
+import { route, routeTable, routeTableAssociation } from "./routing.ts";
 import { defaultSecurityGroup, securityGroupIngressRule } from "./security-groups.ts";
 
 export const ec2Resources: readonly Handler[] = [

@@ -1,26 +1,20 @@
-/** Route tables, what stands in them, and gateway endpoints. */
+/** Route tables, and what stands in them. */
 import { crc32 } from "node:zlib";
 import {
   AssociateRouteTableCommand,
   CreateRouteCommand,
   CreateRouteTableCommand,
-  CreateVpcEndpointCommand,
   DeleteRouteCommand,
   DeleteRouteTableCommand,
-  DeleteVpcEndpointsCommand,
-  DescribePrefixListsCommand,
   DescribeRouteTablesCommand,
-  DescribeVpcEndpointsCommand,
   DisassociateRouteTableCommand,
-  ModifyVpcEndpointCommand,
   ReplaceRouteCommand,
   ReplaceRouteTableAssociationCommand,
   type RouteTable,
 } from "@aws-sdk/client-ec2";
-import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
-import { computed, fixed, out } from "../define/fields.ts";
-import { define, joined } from "../define/resource.ts";
+import { fixed, out } from "../define/fields.ts";
+import { define } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
 import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
@@ -149,106 +143,5 @@ export const routeTableAssociation = define({
     const found = all.find(({ SubnetId }) => SubnetId === subnet)?.RouteTableAssociationId;
     if (!found) throw new Error(`route table ${table} has no association with ${subnet}`);
     return { id: found, properties: {} };
-  },
-});
-
-async function endpoint(aws: Aws, id: string) {
-  const { VpcEndpoints } = await aws.ec2.send(new DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
-  const found = VpcEndpoints?.[0];
-  return found?.State?.toLowerCase() === "deleted" ? undefined : found;
-}
-
-/** Gateway endpoints have a managed prefix list, named like their service. */
-async function prefixList(aws: Aws, service: string): Promise<string | undefined> {
-  const filter = { Name: "prefix-list-name", Values: [service] };
-  return (await aws.ec2.send(new DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]?.PrefixListId;
-}
-
-export const vpcEndpoint = ec2({
-  token: "aws:ec2/vpcEndpoint:VpcEndpoint",
-  crossplane: { kind: "ec2/VPCEndpoint" },
-  ...{ noun: "VpcEndpoint", tag: "vpc-endpoint" },
-  calls: { create: CreateVpcEndpointCommand, describe: DescribeVpcEndpointsCommand, delete: DeleteVpcEndpointsCommand },
-  states: {
-    what: "VPC endpoint",
-    of: ({ State }) => (State as string | undefined)?.toLowerCase(),
-    ...{ usable: ["available", "pendingacceptance"], pending: ["pending"], leaving: [] },
-    reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
-  },
-  fields: {
-    vpcId: { fixed, ref: { to: "ec2/VPC" } },
-    serviceName: { fixed },
-    vpcEndpointType: { fixed, default: "Gateway" },
-    policy: { computed, api: "PolicyDocument", same: samePolicy },
-    routeTableIds: { type: "set", computed, observed: true },
-    arn: arnOf("vpc-endpoint"),
-    dnsEntries: out(undefined, {
-      ...{ crd: "dnsEntry", type: { blocks: { dnsName: {}, hostedZoneId: {} } } },
-    }),
-    ipAddressType: out(),
-    networkInterfaceIds: out(undefined, { type: "set" }),
-    ownerId: out(),
-    prefixListId: out(),
-    privateDnsEnabled: out(undefined, { type: "boolean" }),
-    requesterManaged: out(undefined, { type: "boolean" }),
-    securityGroupIds: out(({ Groups }) => list(Groups).map(({ GroupId }) => GroupId), { type: "set" }),
-    state: out(),
-    subnetIds: out(undefined, { type: "set" }),
-  },
-  async find(aws, id) {
-    const found = await endpoint(aws, id);
-    return found && { ...found };
-  },
-  also: async (aws, _id, { ServiceName, VpcEndpointType }) =>
-    VpcEndpointType === "Gateway" ? { PrefixListId: await prefixList(aws, ServiceName as string) } : {},
-  settings: [
-    {
-      fields: ["policy", "routeTableIds"],
-      async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
-        const before = old.routeTableIds ?? [];
-        await aws.ec2.send(
-          new ModifyVpcEndpointCommand({
-            VpcEndpointId: id,
-            ...(has("policy") && (policy ? { PolicyDocument: policy } : { ResetPolicy: true })),
-            AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
-            RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
-          }),
-        );
-      },
-    },
-  ],
-  async delete(aws, id) {
-    const { Unsuccessful } = await aws.ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
-    const failure = Unsuccessful?.[0]?.Error;
-    if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
-  },
-});
-
-/** One route table of a gateway endpoint: EC2 keeps a route to the service in it. */
-export const vpcEndpointRouteTableAssociation = define({
-  token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
-  crossplane: {
-    kind: "ec2/VPCEndpointRouteTableAssociation",
-    externalName: { kind: "derived", id: joined("/", "vpcEndpointId", "routeTableId") },
-  },
-  fields: {
-    routeTableId: { fixed, ref: { to: "ec2/RouteTable" } },
-    vpcEndpointId: { fixed, ref: { to: "ec2/VPCEndpoint" } },
-  },
-  async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
-    await aws.ec2.send(
-      new ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
-    );
-    return `${vpcEndpointId}/${routeTableId}`;
-  },
-  async find(aws, id) {
-    const [VpcEndpointId = "", RouteTableId = ""] = id.split("/");
-    const found = await endpoint(aws, VpcEndpointId);
-    return found?.RouteTableIds?.includes(RouteTableId) ? { VpcEndpointId, RouteTableId } : undefined;
-  },
-  async delete(aws, id) {
-    const [VpcEndpointId = "", table = ""] = id.split("/");
-    if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
-      await aws.ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
   },
 });

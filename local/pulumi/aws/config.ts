@@ -20,15 +20,7 @@ export const acceptedConfig = [
   ...["region", "profile", "accessKey", "secretKey", "token", "maxRetries", "defaultTags.tags.*", "endpoints.*"],
   ...["allowedAccountIds", "forbiddenAccountIds", "skipCredentialsValidation", "skipMetadataApiCheck"],
   ...["skipRegionValidation", "skipRequestingAccountId"],
-  ...["roleArn", "sessionName", "externalId", "policy"].map((name) => `assumeRoles.${name}`),
 ];
-
-interface AssumeRole {
-  roleArn: string;
-  sessionName?: string;
-  externalId?: string;
-  policy?: string;
-}
 
 /** The plain configuration after the framework's check. */
 export interface Config {
@@ -43,7 +35,6 @@ export interface Config {
   allowedAccountIds?: string[];
   forbiddenAccountIds?: string[];
   skipCredentialsValidation?: boolean;
-  assumeRoles?: AssumeRole[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -103,39 +94,12 @@ function ownCredentials(config: Config): AwsCredentials | undefined {
   };
 }
 
-/** Credentials after all roles were assumed, one after the other. */
-async function credentialsOf(
-  config: Config,
-  region: string,
-  stsEndpoint: () => string,
-): Promise<AwsCredentials | undefined> {
-  const own = ownCredentials(config);
-  if (!config.assumeRoles?.length) return own;
-  // Loaded only here: the package doubles the start-up time of the plugin.
-  const { fromTemporaryCredentials } = await import("@aws-sdk/credential-providers");
-  const clientConfig = { region, endpoint: stsEndpoint(), ...(config.profile && { profile: config.profile }) };
-  return config.assumeRoles.reduce<AwsCredentials | undefined>(
-    (master, { roleArn, sessionName, externalId, policy }) =>
-      fromTemporaryCredentials({
-        ...(master && { masterCredentials: master }),
-        params: {
-          RoleArn: roleArn,
-          RoleSessionName: sessionName ?? "pulumi",
-          ...(externalId && { ExternalId: externalId }),
-          ...(policy && { Policy: policy }),
-        },
-        clientConfig,
-      }) as AwsCredentials,
-    own,
-  );
-}
-
 /** Clients by the configuration. The first endpoint is looked up here, so that a missing one is told before any resource. */
-export async function awsOf(config: Config, environment: Environment): Promise<Aws> {
+export function awsOf(config: Config, environment: Environment): Aws {
   const region = config.region ?? environment["AWS_REGION"] ?? environment["AWS_DEFAULT_REGION"];
   if (!region) throw new Error(configFailures(config, environment)[0]?.reason);
   const endpoint: AwsConfig["endpoint"] = (service) => endpointOf(config, environment, service);
-  const credentials = await credentialsOf(config, region, () => endpointOf(config, environment, "sts"));
+  const credentials = ownCredentials(config);
   endpoint("sts");
   return createAws({
     region,

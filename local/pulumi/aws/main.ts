@@ -24,7 +24,7 @@ await serveProvider<Session>({
   checkConfig: (config) => configFailures(revealMap(config) as Config, process.env),
   async configure(values) {
     const config = values as Config;
-    const aws = await awsOf(config, process.env);
+    const aws = awsOf(config, process.env);
     await checkAccount(config, aws);
     return { aws, defaultTags: config.defaultTags?.tags ?? {} };
   },

@@ -205,7 +205,6 @@ export const cases: HandlerCase[] = [
     inputs: async (make) => ({
       name: "alias/case",
       targetKeyId: await make("aws:kms/key:Key", {
-        isEnabled: true,
         enableKeyRotation: false,
         deletionWindowInDays: 7,
       }),

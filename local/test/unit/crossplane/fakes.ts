@@ -1,7 +1,7 @@
 /** A cluster in memory, and an AWS service with one kind of resource. */
 import type { Aws } from "../../../aws/connection.ts";
 import { type Fields, out } from "../../../aws/define/fields.ts";
-import { type Handler, IncompleteError, type Properties, resource } from "../../../aws/handler.ts";
+import { type Handler, IncompleteError, type Properties } from "../../../aws/handler.ts";
 import { currentOperation } from "../../../aws/operation.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
 import {
@@ -140,7 +140,7 @@ export class FakeService {
 
   /** A handler whose ids are given by the service, or are the names. */
   handler(ids: "assigned" | "name", more: Partial<Handler> = {}): Handler {
-    return resource<Properties>({
+    return {
       token: "test:index:Thing",
       tagged: true,
       inputs: ["name", "size", "color", "owner", "options.a", "options.b", "items.key", "items.value"],
@@ -171,7 +171,7 @@ export class FakeService {
         this.things.delete(id);
       },
       ...more,
-    });
+    };
   }
 }
 

@@ -1,0 +1,8 @@
+import { samePolicy } from "../compare.ts";
+import type { Field } from "../define/fields.ts";
+
+/** A policy document: IAM answers with it in the form of a URL. */
+export const policyDocument = (api: string): Field => ({
+  ...{ api, same: samePolicy, required: true },
+  get: ({ [api]: document }) => decodeURIComponent((document as string | undefined) ?? ""),
+});

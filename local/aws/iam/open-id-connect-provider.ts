@@ -1,0 +1,66 @@
+import {
+  AddClientIDToOpenIDConnectProviderCommand,
+  CreateOpenIDConnectProviderCommand,
+  DeleteOpenIDConnectProviderCommand,
+  GetOpenIDConnectProviderCommand,
+  RemoveClientIDFromOpenIDConnectProviderCommand,
+  TagOpenIDConnectProviderCommand,
+  UntagOpenIDConnectProviderCommand,
+  UpdateOpenIDConnectProviderThumbprintCommand,
+} from "@aws-sdk/client-iam";
+import type { Aws } from "../connection.ts";
+import { computed, fixed, out } from "../define/fields.ts";
+import { define, pairTags } from "../define/resource.ts";
+import { orGone } from "../errors.ts";
+
+const withScheme = (url: unknown): string => `https://${String(url).replace("https://", "")}`;
+
+async function provider(aws: Aws, OpenIDConnectProviderArn: string) {
+  const found = await aws.iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn }));
+  return { ...found, Arn: OpenIDConnectProviderArn };
+}
+
+export const openIdConnectProvider = define({
+  ...{ token: "aws:iam/openIdConnectProvider:OpenIdConnectProvider", regional: false },
+  crossplane: {
+    kind: "iam/OpenIDConnectProvider",
+    async recover(aws, { url }) {
+      const name = String(url).replace("https://", "");
+      const arn = `arn:${aws.partition}:iam::${await aws.accountId()}:oidc-provider/${name}`;
+      return (await orGone(provider(aws, arn))) && arn;
+    },
+  },
+  tags: pairTags(
+    (aws, id, Tags) => aws.iam.send(new TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
+    (aws, id, TagKeys) =>
+      aws.iam.send(new UntagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, TagKeys })),
+  ),
+  fields: {
+    // AWS returns the URL without its scheme.
+    url: { fixed, required: true, same: (a, b) => withScheme(a) === withScheme(b) },
+    clientIdLists: { type: "set", api: "ClientIDList", crd: "clientIdList", required: true },
+    thumbprintLists: { computed, type: "strings", api: "ThumbprintList", crd: "thumbprintList" },
+    arn: out(),
+  },
+  create: async (aws, request) =>
+    (await aws.iam.send(new CreateOpenIDConnectProviderCommand(request as never))).OpenIDConnectProviderArn,
+  find: provider,
+  settings: [
+    {
+      fields: ["clientIdLists"],
+      async call(aws, OpenIDConnectProviderArn, { clientIdLists: now = [] }, { old: { clientIdLists: before = [] } }) {
+        const of = { OpenIDConnectProviderArn };
+        for (const ClientID of now.filter((id) => !before.includes(id)))
+          await aws.iam.send(new AddClientIDToOpenIDConnectProviderCommand({ ...of, ClientID }));
+        for (const ClientID of before.filter((id) => !now.includes(id)))
+          await aws.iam.send(new RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
+      },
+    },
+    {
+      fields: ["thumbprintLists"],
+      call: (aws, OpenIDConnectProviderArn, { thumbprintLists: ThumbprintList }) =>
+        aws.iam.send(new UpdateOpenIDConnectProviderThumbprintCommand({ OpenIDConnectProviderArn, ThumbprintList })),
+    },
+  ],
+  delete: (aws, id) => aws.iam.send(new DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),
+});

@@ -1,0 +1,155 @@
+/** Roles, and what they may do. */
+import {
+  AttachRolePolicyCommand,
+  CreateRoleCommand,
+  DeleteRoleCommand,
+  DeleteRolePermissionsBoundaryCommand,
+  DeleteRolePolicyCommand,
+  DetachRolePolicyCommand,
+  GetRoleCommand,
+  GetRolePolicyCommand,
+  ListInstanceProfilesForRoleCommand,
+  PutRolePermissionsBoundaryCommand,
+  PutRolePolicyCommand,
+  paginateListAttachedRolePolicies,
+  paginateListRolePolicies,
+  RemoveRoleFromInstanceProfileCommand,
+  TagRoleCommand,
+  UntagRoleCommand,
+  UpdateAssumeRolePolicyCommand,
+  UpdateRoleCommand,
+} from "@aws-sdk/client-iam";
+import type { Aws } from "../connection.ts";
+import { fixed, out } from "../define/fields.ts";
+import { define, joined, named, pairTags } from "../define/resource.ts";
+import { orGone } from "../errors.ts";
+import { splitImportId } from "../handler.ts";
+import { policyDocument } from "./common.ts";
+
+/** Takes away all policies of a role, those of others too. */
+async function detachAll(aws: Aws, RoleName: string): Promise<void> {
+  for await (const page of paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+    for (const { PolicyArn } of page.AttachedPolicies ?? [])
+      await orGone(aws.iam.send(new DetachRolePolicyCommand({ RoleName, PolicyArn })));
+  for await (const page of paginateListRolePolicies({ client: aws.iam }, { RoleName }))
+    for (const PolicyName of page.PolicyNames ?? [])
+      await orGone(aws.iam.send(new DeleteRolePolicyCommand({ RoleName, PolicyName })));
+}
+
+export const role = define({
+  token: "aws:iam/role:Role",
+  regional: false,
+  crossplane: { kind: "iam/Role", externalName: named("name") },
+  autoName: { property: "name", maxLength: 64 },
+  tags: pairTags(
+    (aws, RoleName, Tags) => aws.iam.send(new TagRoleCommand({ RoleName, Tags })),
+    (aws, RoleName, TagKeys) => aws.iam.send(new UntagRoleCommand({ RoleName, TagKeys })),
+  ),
+  fields: {
+    name: { fixed, api: "RoleName", crd: null },
+    path: { fixed, default: "/" },
+    assumeRolePolicy: policyDocument("AssumeRolePolicyDocument"),
+    description: {},
+    maxSessionDuration: { type: "number", default: 3600 },
+    permissionsBoundary: {
+      get: ({ PermissionsBoundary: found }) =>
+        (found as { PermissionsBoundaryArn?: string } | undefined)?.PermissionsBoundaryArn,
+    },
+    forceDetachPolicies: { type: "boolean", default: false, api: null, unread: true },
+    arn: out(),
+    createDate: out(),
+    uniqueId: out("RoleId"),
+  },
+  async create(aws, request, { name }) {
+    await aws.iam.send(new CreateRoleCommand(request as never));
+    return name;
+  },
+  find: async (aws, id) => ({ ...(await aws.iam.send(new GetRoleCommand({ RoleName: id }))).Role }),
+  settings: [
+    {
+      fields: ["assumeRolePolicy"],
+      call: (aws, id, { assumeRolePolicy }) =>
+        aws.iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: id, PolicyDocument: assumeRolePolicy })),
+    },
+    {
+      fields: ["description", "maxSessionDuration"],
+      call: (aws, RoleName, { description: Description = "", maxSessionDuration: MaxSessionDuration }) =>
+        aws.iam.send(new UpdateRoleCommand({ RoleName, Description, MaxSessionDuration })),
+    },
+    {
+      fields: ["permissionsBoundary"],
+      call: (aws, RoleName, { permissionsBoundary: PermissionsBoundary }) =>
+        PermissionsBoundary
+          ? aws.iam.send(new PutRolePermissionsBoundaryCommand({ RoleName, PermissionsBoundary }))
+          : aws.iam.send(new DeleteRolePermissionsBoundaryCommand({ RoleName })),
+    },
+  ],
+  async delete(aws, RoleName, { forceDetachPolicies }) {
+    const profiles = await aws.iam.send(new ListInstanceProfilesForRoleCommand({ RoleName }));
+    for (const { InstanceProfileName } of profiles.InstanceProfiles ?? [])
+      await orGone(aws.iam.send(new RemoveRoleFromInstanceProfileCommand({ RoleName, InstanceProfileName })));
+    if (forceDetachPolicies) await detachAll(aws, RoleName);
+    await aws.iam.send(new DeleteRoleCommand({ RoleName }));
+  },
+});
+
+const inline = (id: string) => {
+  const { role: RoleName = "", name: PolicyName = "" } = splitImportId(id, ":", "role", "name") as Record<
+    string,
+    string
+  >;
+  return { RoleName, PolicyName };
+};
+
+export const rolePolicy = define({
+  ...{ token: "aws:iam/rolePolicy:RolePolicy", regional: false },
+  crossplane: {
+    kind: "iam/RolePolicy",
+    externalName: { kind: "name", input: "name", id: joined(":", "role", "name") },
+  },
+  autoName: { property: "name", maxLength: 128 },
+  fields: {
+    name: { fixed, api: "PolicyName", crd: null },
+    role: { fixed, api: "RoleName", identifier: true, ref: { to: "iam/Role", observed: "id" } },
+    policy: policyDocument("PolicyDocument"),
+  },
+  async create(aws, request, inputs) {
+    await aws.iam.send(new PutRolePolicyCommand(request as never));
+    return `${inputs.role}:${inputs.name}`;
+  },
+  find: async (aws, id) => ({ ...(await aws.iam.send(new GetRolePolicyCommand(inline(id)))) }),
+  settings: [
+    {
+      fields: ["policy"],
+      call: (aws, id, { policy: PolicyDocument }) =>
+        aws.iam.send(new PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
+    },
+  ],
+  delete: (aws, id) => aws.iam.send(new DeleteRolePolicyCommand(inline(id))),
+});
+
+export const rolePolicyAttachment = define({
+  ...{ token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", regional: false },
+  // Upstream's id is made up by Terraform; nothing but this controller reads it.
+  crossplane: {
+    kind: "iam/RolePolicyAttachment",
+    externalName: { kind: "derived", id: joined("/", "role", "policyArn") },
+  },
+  fields: {
+    role: { fixed, api: "RoleName", ref: { to: "iam/Role" } },
+    policyArn: { fixed },
+  },
+  async create(aws, request, inputs) {
+    await aws.iam.send(new AttachRolePolicyCommand(request as never));
+    return `${inputs.role}/${inputs.policyArn}`;
+  },
+  async find(aws, id) {
+    const { role: RoleName, policyArn } = splitImportId(id, "/", "role", "policyArn") as Record<string, string>;
+    for await (const page of paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+      for (const { PolicyArn } of page.AttachedPolicies ?? [])
+        if (PolicyArn === policyArn) return { RoleName, PolicyArn };
+    return undefined;
+  },
+  delete: (aws, _id, { role: RoleName, policyArn: PolicyArn }) =>
+    aws.iam.send(new DetachRolePolicyCommand({ RoleName, PolicyArn })),
+});
