@@ -124,7 +124,7 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
         if (name !== without) rule({ root, files, fleet, definitions, findings: of(fleet.name), notes });
     const found = findings.sorted();
     if (!fleets.every(isWhole) && found.length === 0 && fleets.every((fleet) => fleet.notes.length === 0))
-      throw new Error("a Kustomization was not looked at, and nothing says why: this is a fault of the compiler");
+      throw new Error("a Kustomization was not looked at, and nothing says why: this is a bug in fleet check");
     const unknown = [...new Set(fleets.flatMap((fleet) => unknownKinds(fleet, definitions)))];
     return {
       findings: found,

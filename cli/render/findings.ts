@@ -1,4 +1,4 @@
-/** What the compiler finds: each fault once, whatever the number of clusters that it reaches. */
+/** What the compiler finds: each problem once, whatever the number of clusters that it reaches. */
 
 export const ruleNames = [
   "variable",
@@ -66,7 +66,7 @@ export class Findings {
     return this.#fleet === undefined ? cluster : `${this.#fleet}/${cluster}`;
   }
 
-  /** @param about what it is about where one line has several faults, in the words of the file */
+  /** @param about what it is about where one line has several problems, in the words of the file */
   add(rule: Rule, where: Place, problem: string, remedy: string, cluster?: string, about = problem): void {
     const place = { ...where, file: this.#original(where.file) };
     const key = [rule, place.file, place.line, about].join("\n");

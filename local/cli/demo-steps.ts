@@ -6,7 +6,7 @@ import { supervisorOf } from "../supervisor/client.ts";
 import { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 import { factsOf } from "./facts.ts";
 import type { Fleet } from "./fleet.ts";
-import { hindrance, type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
+import { type Kubectl, kubectlFor, objects, problemOf, untilReady } from "./flux.ts";
 import { appGit } from "./git-method.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
@@ -101,9 +101,9 @@ const readyStep: Step<Fleet> = {
 };
 
 /** What hinders what the application ordered in AWS. */
-async function hindrances(kubectl: Kubectl): Promise<string[]> {
+async function problemsOf(kubectl: Kubectl): Promise<string[]> {
   const kinds = ["tables.dynamodb.aws.m.upbound.io", "queues.sqs.aws.m.upbound.io", "roles.iam.aws.m.upbound.io"];
-  return (await objects(kubectl, kinds)).flatMap((object) => hindrance(object) ?? []);
+  return (await objects(kubectl, kinds)).flatMap((object) => problemOf(object) ?? []);
 }
 
 /** Whether Git has the demo's spoke and its application. */
@@ -123,7 +123,7 @@ const answerStep: Step<Fleet> = {
     await untilReady(
       async () => {
         const states = (await fluxStates(kubectl)).filter((state) => state !== undefined);
-        if (states.length > 0) return [...states, ...(await hindrances(kubectl))];
+        if (states.length > 0) return [...states, ...(await problemsOf(kubectl))];
         return [
           await ask([program, "--context", context], appQuestion).then(
             () => undefined,

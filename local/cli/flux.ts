@@ -70,7 +70,7 @@ export function unready({ kind, metadata, spec, status }: KubernetesObject, revi
 }
 
 /** What hinders a Crossplane resource, with its own words; undefined when its last reconciliation was without error. */
-export function hindrance({ kind, metadata, status }: KubernetesObject): string | undefined {
+export function problemOf({ kind, metadata, status }: KubernetesObject): string | undefined {
   const synced = status?.conditions?.find(({ type }) => type === "Synced");
   return synced?.status === "False" ? `${kind} ${metadata.name}: ${synced.message ?? "not synced"}` : undefined;
 }

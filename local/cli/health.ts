@@ -2,9 +2,9 @@ import type { ProcessStatus } from "../supervisor/client.ts";
 import { type KubernetesObject, unready } from "./flux.ts";
 import { isSpokeReady, type Spoke, spokeLine } from "./spokes.ts";
 
-/** What isn't as it should be: `fault`, somebody has to look; `progress`, it is on its way; `unknown`, nobody here can see it. */
+/** What isn't as it should be: `problem`, somebody has to look; `progress`, it is on its way; `unknown`, nobody here can see it. */
 export interface Note {
-  readonly sort: "fault" | "progress" | "unknown";
+  readonly sort: "problem" | "progress" | "unknown";
   readonly text: string;
 }
 
@@ -39,7 +39,7 @@ function isOnItsWay({ kind, metadata, spec, status }: KubernetesObject, now: num
 export const objectNotes = (objects: readonly KubernetesObject[], now: number): Note[] =>
   objects.flatMap((object) => {
     const text = unready(object);
-    return text === undefined ? [] : [{ sort: isOnItsWay(object, now) ? "progress" : "fault", text } as const];
+    return text === undefined ? [] : [{ sort: isOnItsWay(object, now) ? "progress" : "problem", text } as const];
   });
 
 /** What there is to say of a Spoke that isn't Ready. */
@@ -49,7 +49,7 @@ export function spokeNotes(spoke: Spoke): Note[] {
   const removal = conditions?.find(({ type, status }) => type === "Deleting" && status === "True");
   const isHeld = removal !== undefined && !["InProgress", "Finishing"].includes(removal.reason ?? "");
   const failing = phase === "Failing" || phase === "Refused" || isHeld;
-  return [{ sort: failing ? "fault" : "progress", text: `spoke ${spokeLine(spoke)}` }];
+  return [{ sort: failing ? "problem" : "progress", text: `spoke ${spokeLine(spoke)}` }];
 }
 
 const passing: readonly string[] = ["CREATING", "UPDATING", "DELETING"];
@@ -57,34 +57,34 @@ const passing: readonly string[] = ["CREATING", "UPDATING", "DELETING"];
 /** What there is to say of an EKS cluster by its status. */
 export function clusterNotes(name: string, status: string | undefined): Note[] {
   if (status === "ACTIVE") return [];
-  return [{ sort: passing.includes(status ?? "") ? "progress" : "fault", text: `cluster ${name} is ${status}` }];
+  return [{ sort: passing.includes(status ?? "") ? "progress" : "problem", text: `cluster ${name} is ${status}` }];
 }
 
 /** What there is to say of the processes of an instance. */
 export function processNotes(processes: readonly Pick<ProcessStatus, "id" | "state">[]): Note[] {
   if (processes.length === 0)
-    return [{ sort: "fault", text: "no process runs: the supervisor is gone or nothing was started" }];
+    return [{ sort: "problem", text: "no process runs: the supervisor is gone or nothing was started" }];
   return processes
     .filter(({ state }) => state !== "ready")
     .map(({ id, state }) => ({
-      sort: state === "starting" || state === "stopping" ? "progress" : "fault",
+      sort: state === "starting" || state === "stopping" ? "progress" : "problem",
       text: `process ${id} is ${state}`,
     }));
 }
 
 const titles = {
-  fault: "Not as it should be:",
+  problem: "Not as it should be:",
   progress: "Not finished yet:",
   unknown: "Could not be looked at from here:",
 } as const;
 
-/** The last words of `npm run status`, and its exit code: 1 with a fault, 2 while something is on its way, else 0. */
+/** The last words of `npm run status`, and its exit code: 1 with a problem, 2 while something is on its way, else 0. */
 export function verdict(notes: readonly Note[]): { readonly text: string; readonly code: number } {
   const lists = (Object.keys(titles) as Note["sort"][]).flatMap((sort) => {
     const found = notes.filter((note) => note.sort === sort);
     return found.length === 0 ? [] : [[titles[sort], ...found.map(({ text }) => `- ${text}`)].join("\n")];
   });
   const has = (sort: Note["sort"]) => notes.some((note) => note.sort === sort);
-  const code = has("fault") ? 1 : has("progress") ? 2 : 0;
+  const code = has("problem") ? 1 : has("progress") ? 2 : 0;
   return { text: [...lists, ...(code === 0 ? ["All is well."] : [])].join("\n\n"), code };
 }

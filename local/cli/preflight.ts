@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { CommandError, folderFault, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
+import { CommandError, folderProblem, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
 import { allProcesses, markIn, seesOurFiles } from "../instance/processes.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { hasApt } from "../toolchain/debian.ts";
-import { BUILD_DISK, findTools, toolFaults } from "../toolchain/preflight.ts";
+import { BUILD_DISK, findTools, toolProblems } from "../toolchain/preflight.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 
 /** The toolchain's cache. */
@@ -26,15 +26,15 @@ export interface Machine {
   /** Names of `NEEDED_COMMANDS` that are on PATH, or not needed this time. */
   readonly commands: ReadonlySet<string>;
   /** What neither the machine nor its distribution's packages have; empty where there is apt. */
-  readonly systemFaults: readonly string[];
+  readonly systemProblems: readonly string[];
   /** Why the folders of instance and cache can't be that: what else is in them. */
-  readonly folderFaults: readonly string[];
+  readonly folderProblems: readonly string[];
   /** Id of the machine's own kubelet. */
   readonly kubelet: number | undefined;
   /** Why no network namespace can be made; undefined when one can. */
-  readonly namespaceFault: string | undefined;
+  readonly namespaceProblem: string | undefined;
   /** Why there is no usable cgroup hierarchy; undefined when there is one. */
-  readonly cgroupFault: string | undefined;
+  readonly cgroupProblem: string | undefined;
   /** Bytes. */
   readonly memory: number;
   readonly disks: readonly {
@@ -77,13 +77,13 @@ export function missing(machine: Machine): string[] {
     machine.user !== 0 &&
       `root is needed (namespaces, mounts, addresses), got user id ${machine.user}: run it with sudo, or in a VM or CI runner`,
     ...NEEDED_COMMANDS.map((name) => !machine.commands.has(name) && `the command ${name} is not on PATH: install it`),
-    ...machine.systemFaults,
-    ...machine.folderFaults,
+    ...machine.systemProblems,
+    ...machine.folderProblems,
     machine.kubelet !== undefined &&
       `a kubelet runs on this machine (process ${machine.kubelet}): ours would remove its device plugins' sockets in /var/lib/kubelet and change its settings; use another machine or a VM`,
-    machine.namespaceFault !== undefined &&
-      `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceFault}`,
-    machine.cgroupFault !== undefined && machine.cgroupFault,
+    machine.namespaceProblem !== undefined &&
+      `no network namespace can be made (CAP_SYS_ADMIN is needed): ${machine.namespaceProblem}`,
+    machine.cgroupProblem !== undefined && machine.cgroupProblem,
     machine.memory < MEMORY_NEEDED &&
       `${gib(MEMORY_NEEDED)} of memory are needed for a hub, the machine has ${gib(machine.memory)}`,
     ...machine.disks.map(
@@ -133,7 +133,7 @@ export function foreignRoutes(routes: readonly { dst: string; dev: string }[]): 
 const onPath = (name: string) =>
   `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`.split(delimiter).some((folder) => existsSync(join(folder, name)));
 
-async function fault(probe: Promise<unknown>): Promise<string | undefined> {
+async function problem(probe: Promise<unknown>): Promise<string | undefined> {
   try {
     await probe;
     return undefined;
@@ -168,13 +168,13 @@ export async function inspect(cache: Cache, dir: string): Promise<Machine> {
     architecture: process.arch,
     user: process.geteuid?.() ?? -1,
     commands: new Set(NEEDED_COMMANDS.filter((name) => onPath(name) || (name === "go" && cache.offered))),
-    systemFaults: hasApt() ? [] : lackingWithoutApt(await findOwn()),
-    folderFaults: (
-      await Promise.all([folderFault(INSTANCE_FOLDER, dir), folderFault(CACHE_FOLDER, cache.path)])
+    systemProblems: hasApt() ? [] : lackingWithoutApt(await findOwn()),
+    folderProblems: (
+      await Promise.all([folderProblem(INSTANCE_FOLDER, dir), folderProblem(CACHE_FOLDER, cache.path)])
     ).filter((found) => found !== undefined),
     kubelet: ownKubelet(),
-    namespaceFault: await fault(run(["unshare", "--net", "true"])),
-    cgroupFault: await fault(hierarchies()),
+    namespaceProblem: await problem(run(["unshare", "--net", "true"])),
+    cgroupProblem: await problem(hierarchies()),
     memory: totalmem(),
     disks: [
       {
@@ -194,8 +194,8 @@ export async function inspect(cache: Cache, dir: string): Promise<Machine> {
 export async function preflight(cache: Cache, dir: string): Promise<void> {
   const machine = await inspect(cache, dir);
   // Not beside it, nor in a folder of somebody else: the probe of overlay mounts writes into the folder.
-  const found = machine.folderFaults.length === 0 ? await findTools(dir) : undefined;
-  const tools = found === undefined ? [] : toolFaults(cache.offered ? { ...found, go: undefined } : found);
+  const found = machine.folderProblems.length === 0 ? await findTools(dir) : undefined;
+  const tools = found === undefined ? [] : toolProblems(cache.offered ? { ...found, go: undefined } : found);
   const lacks = [...missing(machine), ...tools];
   if (lacks.length > 0)
     throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);

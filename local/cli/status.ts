@@ -95,7 +95,7 @@ await main(async () => {
     return 1;
   }
   // npm start and npm run down stop and start what is asked here.
-  const absent = busy === undefined ? "fault" : "progress";
+  const absent = busy === undefined ? "problem" : "progress";
   const notes = await showProcesses(instance);
   const folder = await mkdtemp(join(tmpdir(), "fleet-status-"));
   try {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { removeAll } from "../clusters/index.ts";
 import {
   findInstance,
-  folderFault,
+  folderProblem,
   INSTANCE_FOLDER,
   type Instance,
   leftovers,
@@ -92,8 +92,8 @@ export async function tearDown(
   { force, quiet = false }: TeardownOptions,
 ): Promise<boolean> {
   if (!existsSync(join(dir, "instance.json"))) return false;
-  const fault = await folderFault(INSTANCE_FOLDER, dir);
-  if (fault !== undefined) throw new Error(fault);
+  const problem = await folderProblem(INSTANCE_FOLDER, dir);
+  if (problem !== undefined) throw new Error(problem);
   const fleet = newFleet(dir, stack);
   await ensureSystemCommands((line) => quiet || console.log(line));
   // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.

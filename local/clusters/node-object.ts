@@ -10,19 +10,19 @@ const READY_SECONDS = 120;
 export async function untilNodeReady(cluster: ClusterAddresses, nodeName: string): Promise<void> {
   const api = client(cluster);
   const deadline = Date.now() + READY_SECONDS * 1000;
-  let fault = "";
+  let problem = "";
   while (Date.now() < deadline) {
     try {
       const { status } = await api.readNode({ name: nodeName });
       const ready = status?.conditions?.find(({ type }) => type === "Ready");
       if (ready?.status === "True") return;
-      fault = ready?.message ?? "it has no condition Ready yet";
+      problem = ready?.message ?? "it has no condition Ready yet";
     } catch (error) {
-      fault = (error as Error).message;
+      problem = (error as Error).message;
     }
     await sleep(200);
   }
-  throw new Error(`node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s: ${fault}`);
+  throw new Error(`node ${nodeName} of cluster ${cluster.name} is not Ready after ${READY_SECONDS} s: ${problem}`);
 }
 
 /** Deletes a Node object, unless the cluster's API server is not running: then the whole cluster is being removed. */

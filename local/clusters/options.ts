@@ -22,14 +22,14 @@ export interface ControlPlaneOptions {
 
 /** Checks options; throws with all that is wrong. */
 export function checkOptions(options: ControlPlaneOptions): void {
-  const faults: string[] = [];
+  const problems: string[] = [];
   if (!(KUBERNETES_VERSIONS as readonly string[]).includes(options.kubernetesVersion))
-    faults.push(`kubernetesVersion: got ${options.kubernetesVersion}, allowed are ${KUBERNETES_VERSIONS.join(", ")}`);
+    problems.push(`kubernetesVersion: got ${options.kubernetesVersion}, allowed are ${KUBERNETES_VERSIONS.join(", ")}`);
   if (!/^https:\/\/[^/?#]+(\/[^?#]*[^/?#])?$/.test(options.issuer))
-    faults.push(`issuer: got ${options.issuer}, must be an https URL without query and without a slash at its end`);
+    problems.push(`issuer: got ${options.issuer}, must be an https URL without query and without a slash at its end`);
   if (!/^https?:\/\//.test(options.tokenWebhookUrl))
-    faults.push(`tokenWebhookUrl: got ${options.tokenWebhookUrl}, must be an http or https URL`);
-  if (faults.length > 0) throw new Error(`cluster ${options.name} can't be started: ${faults.join("; ")}`);
+    problems.push(`tokenWebhookUrl: got ${options.tokenWebhookUrl}, must be an http or https URL`);
+  if (problems.length > 0) throw new Error(`cluster ${options.name} can't be started: ${problems.join("; ")}`);
 }
 
 /** Remembers what a control plane was last started with. */

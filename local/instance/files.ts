@@ -8,7 +8,7 @@ export async function writeAtomic(path: string, content: string | Uint8Array, mo
   await rename(draft, path);
 }
 
-/** The content of a JSON file, or undefined when there is no such file. Any other fault rejects, naming the file. */
+/** The content of a JSON file, or undefined when there is no such file. Any other error rejects, naming the file. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   const text = await readText(path);
   if (text === undefined) return undefined;
@@ -29,7 +29,7 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
-/** The names in a folder (with `recursive`, the paths below it), or undefined when there is no such folder. Any other fault rejects. */
+/** The names in a folder (with `recursive`, the paths below it), or undefined when there is no such folder. Any other error rejects. */
 export async function readFolder(path: string, { recursive = false } = {}): Promise<string[] | undefined> {
   try {
     return await readdir(path, { recursive });

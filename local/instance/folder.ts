@@ -30,7 +30,7 @@ interface Marker {
 const CHECKOUT = dirname(dirname(import.meta.dirname));
 
 /** Why a folder can't be of this kind; undefined when it can, or is. Changes nothing. */
-export async function folderFault(kind: OwnedKind, dir: string): Promise<string | undefined> {
+export async function folderProblem(kind: OwnedKind, dir: string): Promise<string | undefined> {
   const wrong = (why: string) =>
     `${kind.variable}: ${dir} can't be ${kind.what}: it ${why}. Allowed is a folder that doesn't exist, an empty one, or one that this command made; ` +
     `name another, such as ${join(dir, "fleet")}`;
@@ -57,10 +57,10 @@ export async function folderFault(kind: OwnedKind, dir: string): Promise<string 
   );
 }
 
-/** Takes a folder for this kind: makes it, and its marker when it is empty. @returns its identity. @throws folderFault. */
+/** Takes a folder for this kind: makes it, and its marker when it is empty. @returns its identity. @throws folderProblem. */
 export async function ensureOwned(kind: OwnedKind, dir: string): Promise<string> {
-  const fault = await folderFault(kind, dir);
-  if (fault !== undefined) throw new Error(fault);
+  const problem = await folderProblem(kind, dir);
+  if (problem !== undefined) throw new Error(problem);
   await mkdir(dir, { recursive: true, mode: 0o755 });
   const path = join(dir, MARKER);
   const marker = (await readJson<Marker>(path)) ?? { what: kind.what, id: randomUUID() };
@@ -71,11 +71,11 @@ export async function ensureOwned(kind: OwnedKind, dir: string): Promise<string>
 /**
  * Removes what such a folder is made of, its marker last, and the folder when nothing else is in it. Idempotent.
  * @returns the names of what stays, because it is not part of it
- * @throws folderFault, and while something is mounted below the folder
+ * @throws folderProblem, and while something is mounted below the folder
  */
 export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[]> {
-  const fault = await folderFault(kind, dir);
-  if (fault !== undefined) throw new Error(fault);
+  const problem = await folderProblem(kind, dir);
+  if (problem !== undefined) throw new Error(problem);
   if (!existsSync(dir)) return [];
   const mounted = await mountsUnder(await realpath(dir));
   if (mounted.length > 0)

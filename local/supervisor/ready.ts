@@ -9,19 +9,19 @@ import type { Probe } from "./spec.ts";
 const INTERVAL_MS = 100;
 const ATTEMPT_MS = 5000;
 
-/** Tries a probe until it succeeds; gives undefined then, or the last fault once `signal` is aborted. */
+/** Tries a probe until it succeeds; gives undefined then, or the last problem once `signal` is aborted. */
 export async function untilReady(probe: Probe, signal: AbortSignal): Promise<string | undefined> {
-  let fault = "it was not tried";
+  let problem = "it was not tried";
   while (!signal.aborted) {
     try {
       await tryProbe(probe);
       return undefined;
     } catch (error) {
-      fault = (error as Error).message || String((error as NodeJS.ErrnoException).code);
+      problem = (error as Error).message || String((error as NodeJS.ErrnoException).code);
     }
     await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
   }
-  return fault;
+  return problem;
 }
 
 /** Tries a probe once; rejects when the process isn't ready. */

@@ -60,16 +60,16 @@ export interface ProcessStatus {
 
 /** Checks a spec that came over the socket; throws with all that is wrong. */
 export function checkSpec(spec: ProcessSpec): ProcessSpec {
-  const faults: string[] = [];
+  const problems: string[] = [];
   if (!isProcessId(spec.id))
-    faults.push(`id: got ${JSON.stringify(spec.id)}, allowed are letters, digits, ".", "_", "-"`);
+    problems.push(`id: got ${JSON.stringify(spec.id)}, allowed are letters, digits, ".", "_", "-"`);
   if (!Array.isArray(spec.argv) || spec.argv.length === 0 || !spec.argv.every((arg) => typeof arg === "string"))
-    faults.push("argv: must be a list of at least one string");
+    problems.push("argv: must be a list of at least one string");
   for (const key of ["envFile", "cwd", "cgroup"] as const) {
     const path = spec[key];
-    if (path !== undefined && !isAbsolute(path)) faults.push(`${key}: got ${path}, must be an absolute path`);
+    if (path !== undefined && !isAbsolute(path)) problems.push(`${key}: got ${path}, must be an absolute path`);
   }
-  if (faults.length > 0) throw new Error(`process ${spec.id} can't be started: ${faults.join("; ")}`);
+  if (problems.length > 0) throw new Error(`process ${spec.id} can't be started: ${problems.join("; ")}`);
   return spec;
 }
 

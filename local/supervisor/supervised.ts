@@ -76,19 +76,19 @@ export class Supervised {
     );
     // A stop waits for it, so that nothing is started behind its back.
     this.#watching = attempt.then(() => {});
-    const fault = await attempt;
+    const problem = await attempt;
     if (this.#isStopping()) throw new Error(`process ${this.spec.id} was stopped while it was starting`);
-    if (fault === undefined) {
+    if (problem === undefined) {
       this.#settle("ready");
       this.#watching = this.#watch();
       return;
     }
     await this.#kill();
     this.running = undefined;
-    this.#settle("failed", fault);
+    this.#settle("failed", problem);
     await this.#changed();
     const log = logOf(this.#instance, this.spec.id);
-    throw new Error(`process ${this.spec.id} did not start: ${fault}. Log: ${log}\n${await tailOf(log)}`);
+    throw new Error(`process ${this.spec.id} did not start: ${problem}. Log: ${log}\n${await tailOf(log)}`);
   }
 
   /** Takes over a process that another supervisor started; when it has ended meanwhile, it is started again. */
@@ -160,10 +160,10 @@ export class Supervised {
       ended.abort();
     });
     const limit = AbortSignal.any([ended.signal, this.#ending.signal, AbortSignal.timeout(readySeconds * 1000)]);
-    const fault = await untilReady(probe, limit);
-    if (fault === undefined) return undefined;
+    const problem = await untilReady(probe, limit);
+    if (problem === undefined) return undefined;
     if (how !== undefined) return `it ended before it was ready (${how})`;
-    return `it was not ready within ${readySeconds} s (${fault})`;
+    return `it was not ready within ${readySeconds} s (${problem})`;
   }
 
   async #watch(): Promise<void> {
@@ -197,14 +197,14 @@ export class Supervised {
 
   async #becomeReady(): Promise<void> {
     const run = this.running;
-    const fault = await this.#awaitReady();
+    const problem = await this.#awaitReady();
     if (run === undefined || this.running !== run || this.state !== "starting") return;
-    if (fault === undefined) {
+    if (problem === undefined) {
       if (this.message !== undefined) await this.#note(`${this.spec.id} is ready again (restart ${this.restarts})`);
       this.#settle("ready", this.message);
     } else if (lives(run)) {
-      this.message = fault;
-      await this.#note(`${this.spec.id}: ${fault}. Log: ${logOf(this.#instance, this.spec.id)}`);
+      this.message = problem;
+      await this.#note(`${this.spec.id}: ${problem}. Log: ${logOf(this.#instance, this.spec.id)}`);
       // Ends the run, so that the watcher starts another one.
       await this.#kill();
     }

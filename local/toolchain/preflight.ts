@@ -17,7 +17,7 @@ export interface BuildTools {
   /** What `git --version` says. */
   readonly git: string | undefined;
   /** Why the kernel can't mount an overlay file system on the instance's disk; undefined when it can. */
-  readonly overlayFault: string | undefined;
+  readonly overlayProblem: string | undefined;
 }
 
 /** Disk that a build from nothing takes: the Go build cache at its peak, modules, programs and images. Bytes. */
@@ -33,22 +33,22 @@ export const goNeeded = (): string =>
   goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
 /** All that is wrong with the build tools; empty when nothing is. A tool that isn't there is not judged here. */
-export function toolFaults(tools: BuildTools, needed: string = goNeeded()): string[] {
+export function toolProblems(tools: BuildTools, needed: string = goNeeded()): string[] {
   const tooOld = (name: string, found: string | undefined, least: string) =>
     found !== undefined &&
     compare(found, least) < 0 &&
     `${name} ${least} or newer is needed, found "${found.trim()}": install a newer one and put it first on PATH`;
-  const faults = [
+  const problems = [
     tooOld("Go", tools.go, needed),
     tooOld("Python", tools.python, PYTHON_NEEDED),
     tooOld("git", tools.git, GIT_NEEDED),
     tools.python !== undefined &&
       !tools.venv &&
       "python3 can't make virtual environments (no module venv, or no ensurepip and no apt-get to take pip from): install its venv package, such as python3-venv",
-    tools.overlayFault !== undefined &&
-      `containers need overlay mounts, and one on the instance's disk failed: ${tools.overlayFault}. Put FLEET_LOCAL_DIR on a disk with ext4 or xfs, or load the kernel module overlay`,
+    tools.overlayProblem !== undefined &&
+      `containers need overlay mounts, and one on the instance's disk failed: ${tools.overlayProblem}. Put FLEET_LOCAL_DIR on a disk with ext4 or xfs, or load the kernel module overlay`,
   ];
-  return faults.filter((fault) => fault !== false);
+  return problems.filter((problem) => problem !== false);
 }
 
 /** Looks at the build tools of this machine, and tries an overlay mount beside `instanceDir`. Leaves nothing behind. */
@@ -68,7 +68,7 @@ export async function findTools(instanceDir: string): Promise<BuildTools> {
     python: python.output,
     git: git.output,
     venv: ensurepip.output !== undefined || (venv.output !== undefined && hasApt()),
-    overlayFault: overlay.fault,
+    overlayProblem: overlay.problem,
   };
 }
 
@@ -77,11 +77,11 @@ dir=$(mktemp -d "$1/${OVERLAY_PROBE_PREFIX}XXXXXX") && trap 'umount "$dir/merged
 mkdir "$dir/lower" "$dir/upper" "$dir/work" "$dir/merged"
 mount -t overlay overlay -o "lowerdir=$dir/lower,upperdir=$dir/upper,workdir=$dir/work" "$dir/merged"`;
 
-async function attempt(...argv: [string, ...string[]]): Promise<{ output?: string; fault?: string }> {
+async function attempt(...argv: [string, ...string[]]): Promise<{ output?: string; problem?: string }> {
   try {
     return { output: await run(argv) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return { fault: error.stderr.trim() || error.message };
+    return { problem: error.stderr.trim() || error.message };
   }
 }

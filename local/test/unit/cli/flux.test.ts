@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hindrance, type KubernetesObject, unready, untilReady, waitingLine } from "../../../cli/flux.ts";
+import { type KubernetesObject, problemOf, unready, untilReady, waitingLine } from "../../../cli/flux.ts";
 
 const kustomization = (status: KubernetesObject["status"], spec = {}): KubernetesObject => ({
   kind: "Kustomization",
@@ -66,9 +66,9 @@ test("what hinders a Crossplane resource is told in its own words, and nothing w
     metadata: { name: "events" },
     status: { conditions: [{ type: "Synced", status, ...(message === undefined ? {} : { message }) }] },
   });
-  expect(hindrance(queue("False", "AccessDenied"))).toBe("Queue events: AccessDenied");
-  expect(hindrance(queue("True"))).toBeUndefined();
-  expect(hindrance({ kind: "Queue", metadata: { name: "events" } })).toBeUndefined();
+  expect(problemOf(queue("False", "AccessDenied"))).toBe("Queue events: AccessDenied");
+  expect(problemOf(queue("True"))).toBeUndefined();
+  expect(problemOf({ kind: "Queue", metadata: { name: "events" } })).toBeUndefined();
 });
 
 test("what is waited for is one line: what others wait for comes first, the rest is a number", () => {

@@ -39,7 +39,7 @@ describe("an object that isn't Ready", () => {
       }),
     ],
     ["a node that was Ready long ago", object("Node", unready({ status: "Unknown" }), { creationTimestamp: at(60) })],
-  ])("is a fault: %s", (_, one) => expect(sortOf(one)).toBe("fault"));
+  ])("is a problem: %s", (_, one) => expect(sortOf(one)).toBe("problem"));
 
   test("is not one that is Ready", () => {
     expect(objectNotes([object("Pod", { conditions: [{ type: "Ready", status: "True" }] })], now)).toEqual([]);
@@ -60,21 +60,21 @@ describe("a Spoke that isn't Ready", () => {
     ["progress", "has not begun", undefined],
     ["progress", "is being made", { phase: "Nodes" }],
     ["progress", "is being removed", deleting("InProgress")],
-    ["fault", "fails", { phase: "Failing" }],
-    ["fault", "is refused", { phase: "Refused" }],
-    ["fault", "can't be removed", deleting("InUse")],
+    ["problem", "fails", { phase: "Failing" }],
+    ["problem", "is refused", { phase: "Refused" }],
+    ["problem", "can't be removed", deleting("InUse")],
   ])("is %s when it %s", (sort, _, status) => {
     expect(spokeNotes(spoke(status))).toMatchObject([{ sort }]);
   });
 });
 
-test("clusters and processes are on their way while they come or go, and faults when they failed", () => {
+test("clusters and processes are on their way while they come or go, and problems when they failed", () => {
   expect(["ACTIVE", "CREATING", "DELETING", "FAILED"].map((status) => clusterNotes("hub", status)[0]?.sort)).toEqual([
-    ...[undefined, "progress", "progress", "fault"],
+    ...[undefined, "progress", "progress", "problem"],
   ]);
   const process = (state: "ready" | "starting" | "waiting") => processNotes([{ id: "etcd", state }])[0]?.sort;
-  expect([process("ready"), process("starting"), process("waiting")]).toEqual([undefined, "progress", "fault"]);
-  expect(processNotes([])).toMatchObject([{ sort: "fault" }]);
+  expect([process("ready"), process("starting"), process("waiting")]).toEqual([undefined, "progress", "problem"]);
+  expect(processNotes([])).toMatchObject([{ sort: "problem" }]);
 });
 
 describe("the end of npm run status", () => {
@@ -88,10 +88,10 @@ describe("the end of npm run status", () => {
     });
   });
 
-  test("lists progress as progress, by an exit code of its own, and faults first", () => {
+  test("lists progress as progress, by an exit code of its own, and problems first", () => {
     expect(verdict([note("progress")])).toEqual({ text: "Not finished yet:\n- a progress", code: 2 });
-    const { text, code } = verdict([note("progress"), note("fault")]);
+    const { text, code } = verdict([note("progress"), note("problem")]);
     expect(code).toBe(1);
-    expect(text).toBe("Not as it should be:\n- a fault\n\nNot finished yet:\n- a progress");
+    expect(text).toBe("Not as it should be:\n- a problem\n\nNot finished yet:\n- a progress");
   });
 });

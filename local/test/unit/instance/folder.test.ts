@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   ensureOwned,
-  folderFault,
+  folderProblem,
   INSTANCE_FOLDER,
   OVERLAY_PROBE_PREFIX,
   removeOwned,
@@ -55,7 +55,7 @@ describe.each([
     ["what holds the checkout", dirname(checkout)],
   ])("is never %s, whatever is in it", async (_, path) => {
     expect(existsSync(path)).toBe(true);
-    expect(await folderFault(kind, path)).toEqual(refusal("holds /"));
+    expect(await folderProblem(kind, path)).toEqual(refusal("holds /"));
     await expect(removeOwned(kind, path)).rejects.toThrow(variable);
   });
 
@@ -70,7 +70,7 @@ describe.each([
   test("is never a symbolic link, also not one to a folder of ours", async () => {
     await ensureOwned(kind, join(base, "real"));
     await symlink(join(base, "real"), dir);
-    expect(await folderFault(kind, dir)).toEqual(refusal("is a symbolic link"));
+    expect(await folderProblem(kind, dir)).toEqual(refusal("is a symbolic link"));
     await expect(removeOwned(kind, dir)).rejects.toThrow("is a symbolic link");
     expect(await readdir(join(base, "real"))).not.toEqual([]);
   });
@@ -82,7 +82,7 @@ describe.each([
     const before = process.env["HOME"];
     try {
       process.env["HOME"] = home;
-      expect(await folderFault(kind, join(base, "link", "home"))).toEqual(refusal(/is .*, which holds .*home/));
+      expect(await folderProblem(kind, join(base, "link", "home"))).toEqual(refusal(/is .*, which holds .*home/));
     } finally {
       process.env["HOME"] = before;
     }
@@ -90,16 +90,16 @@ describe.each([
 
   test("is not a file, and no folder of the other kind", async () => {
     await writeFile(dir, "");
-    expect(await folderFault(kind, dir)).toEqual(refusal("is not a folder"));
+    expect(await folderProblem(kind, dir)).toEqual(refusal("is not a folder"));
     const other = kind === CACHE_FOLDER ? INSTANCE_FOLDER : CACHE_FOLDER;
     await ensureOwned(other, join(base, "other"));
-    expect(await folderFault(kind, join(base, "other"))).toEqual(refusal(`is ${other.what}`));
+    expect(await folderProblem(kind, join(base, "other"))).toEqual(refusal(`is ${other.what}`));
   });
 
   test("is begun anew where a kill left half a marker", async () => {
     await mkdir(dir);
     await writeFile(join(dir, ".eks-gitops-fleet.json.17.0a1b2c3d"), "");
-    expect(await folderFault(kind, dir)).toBeUndefined();
+    expect(await folderProblem(kind, dir)).toBeUndefined();
   });
 
   test("is begun anew where a kill left the folder of a probe", async () => {
@@ -147,7 +147,7 @@ describe("a folder of a version that wrote no marker", () => {
       ["link", join(dir, "go-main")],
     ] as const)
       await symlink(target, join(dir, name));
-    expect(await folderFault(CACHE_FOLDER, dir)).toMatch(/is not empty \(it has dangling, link\)/);
+    expect(await folderProblem(CACHE_FOLDER, dir)).toMatch(/is not empty \(it has dangling, link\)/);
   });
 
   test("goes on as an instance when it is made of nothing else", async () => {
