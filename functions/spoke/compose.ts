@@ -15,7 +15,7 @@ import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
-import { isNodeGroup } from "./node-groups.ts";
+import { nodeGroupOf } from "./node-groups.ts";
 import { Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
@@ -25,6 +25,7 @@ import { composeIdentities } from "./parts/identities.ts";
 import { composeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
+import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { facts, informative, summaryOf } from "./status.ts";
 import { remains, stillWanted } from "./teardown.ts";
@@ -80,7 +81,7 @@ function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: 
   const { observed, spoke } = context;
   const all = new Map<string, KubeObject>([...entries].map(([key, { manifest }]) => [key, manifest]));
   if (guarded) all.set(guardKey, deletionGuard(spoke));
-  return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.get(key)) }]));
+  return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));
 }
 
 /** The removal: what has its turn is no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
@@ -88,7 +89,7 @@ function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
   // A former node group is no longer composed while EKS drains it.
   const groupOf = (key: string) =>
-    (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? (isNodeGroup(key) ? "nodeGroup" : undefined);
+    (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
   const conditions = [
     deletingCondition(spoke.metadata.name, left, question.now),
@@ -116,10 +117,10 @@ function heldDeletion(spoke: Spoke): SpokeCondition[] {
 
 /** Objects of the chain that speak for themselves. What is refused is no trouble while a chain that worked gets the rights for it. */
 function speaking({ chain }: Question, { composer, observed }: Context): readonly KubeObject[] {
-  const bootstrap = observed.get("bootstrap");
+  const bootstrap = observed.get(resources.bootstrap);
   const isHandled = bootstrap !== undefined && (isReady(bootstrap) || goesOn(bootstrap));
   return chain.filter(
-    (object) => object.metadata.name !== composer.objectName("bootstrap") && !(isHandled && needsMore(object)),
+    (object) => object.metadata.name !== composer.objectName(resources.bootstrap) && !(isHandled && needsMore(object)),
   );
 }
 
@@ -152,6 +153,6 @@ export function compose(question: Question): Answer {
     conditions,
     ready,
     // While Flux works on a commit, the chain's objects have to be looked at.
-    ttl: ready && observed.ready("bootstrap") && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
+    ttl: ready && observed.ready(resources.bootstrap) && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
   };
 }

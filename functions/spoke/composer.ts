@@ -1,9 +1,11 @@
 import { labelKeys } from "../../lib/labels.ts";
 import type { ProviderConfigRef } from "./api.ts";
+import type { Fact, Origin } from "./facts.ts";
 import type { Group } from "./groups.ts";
 import { type ManagedKind, managedKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
+import type { Key, Resource } from "./resources.ts";
 
 const externalNameAnnotation = "crossplane.io/external-name";
 
@@ -16,12 +18,12 @@ export interface Entry {
 /** A resource that can't be made yet, and what it waits for. */
 export interface Waiting {
   readonly group: Group;
-  readonly missing: readonly string[];
+  readonly missing: readonly Origin[];
 }
 
-/** Prerequisites by name; undefined ones are not known yet. */
-export type Facts = Readonly<Record<string, unknown>>;
-type Known<F extends Facts> = { readonly [K in keyof F]: NonNullable<F[K]> };
+/** Facts without which a resource can't be made, by name. */
+type Needs = Readonly<Record<string, Fact<unknown>>>;
+type Known<N extends Needs> = { readonly [Name in keyof N]: NonNullable<N[Name]["value"]> };
 
 /** A managed resource: what AWS is asked for, and its name there when it is ours to choose. */
 export interface ManagedSpec {
@@ -33,12 +35,13 @@ export interface ManagedSpec {
 }
 
 /** Name of the composed object `key` of the Spoke `spoke`. */
-export function objectName(spoke: string, key: string): string {
+export function objectName(spoke: string, key: Key): string {
   return `${spoke}-${key}`;
 }
 
 /** Collects the composed resources of one Spoke. */
 export class Composer {
+  /** By composition resource name. */
   readonly entries = new Map<string, Entry>();
   readonly waiting = new Map<string, Waiting>();
   readonly #observed: Observed;
@@ -52,23 +55,17 @@ export class Composer {
   }
 
   /**
-   * Wants the managed resource `key` as soon as every fact is known. Once it exists it stays wanted, as it is,
+   * Wants a managed resource as soon as every fact that it needs is known. Once it exists it stays wanted, as it is,
    * while a fact can't be read: what can't be seen for a moment is not a reason to delete.
    */
-  managed<F extends Facts>(
-    group: Group,
-    key: string,
-    kind: ManagedKind,
-    facts: F,
-    build: (known: Known<F>) => ManagedSpec,
-  ) {
-    this.object(group, key, facts, (known) => {
+  managed<N extends Needs>(resource: Resource, kind: ManagedKind, needs: N, build: (known: Known<N>) => ManagedSpec) {
+    this.object(resource, needs, (known) => {
       const { forProvider, initProvider, externalName, writeConnectionSecretToRef } = build(known);
       return {
         apiVersion: managedKinds[kind],
         kind,
         metadata: {
-          name: this.objectName(key),
+          name: this.objectName(resource),
           ...(externalName === undefined ? {} : { annotations: { [externalNameAnnotation]: externalName } }),
         },
         spec: {
@@ -81,23 +78,26 @@ export class Composer {
     });
   }
 
-  /** Wants the object `key` of any kind, under the rule of {@link managed}. */
-  object<F extends Facts>(group: Group, key: string, facts: F, build: (known: Known<F>) => KubeObject): void {
-    const missing = Object.keys(facts).filter((name) => facts[name] === undefined);
-    const existing = this.#observed.get(key);
-    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(build(facts as Known<F>)) });
+  /** Wants an object of any kind, under the rule of {@link managed}. */
+  object<N extends Needs>(resource: Resource, needs: N, build: (known: Known<N>) => KubeObject): void {
+    const { group, key } = resource;
+    const missing = Object.values(needs).filter(({ value }) => value === undefined);
+    const known = () => Object.fromEntries(Object.entries(needs).map(([name, { value }]) => [name, value])) as Known<N>;
+    const existing = this.#observed.get(resource);
+    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(build(known())) });
     else if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
-    else this.waiting.set(key, { group, missing });
+    else this.waiting.set(key, { group, missing: missing.map(({ from }) => from) });
   }
 
-  /** Wants `key` as it is, where it exists. */
-  keep(group: Group, key: string): void {
-    const existing = this.#observed.get(key);
+  /** Wants a resource as it is, where it exists. */
+  keep(resource: Resource): void {
+    const { group, key } = resource;
+    const existing = this.#observed.get(resource);
     if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
   }
 
   /** Name of the object in Kubernetes. Deterministic, so a Spoke made again never meets what is left of its predecessor. */
-  objectName(key: string): string {
+  objectName({ key }: Resource): string {
     return objectName(this.#spoke, key);
   }
 

@@ -1,4 +1,5 @@
 import type { Context } from "./context.ts";
+import { originName } from "./facts.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
@@ -8,6 +9,7 @@ import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
 import type { Problem } from "./problems.ts";
+import { resources } from "./resources.ts";
 import { type Remains, removable } from "./teardown.ts";
 import { isStillTrouble, summary, trouble } from "./troubles.ts";
 import { compareVersions } from "./versions.ts";
@@ -52,42 +54,6 @@ export function isHealthy(object: KubeObject | undefined): boolean {
   return object !== undefined && (isReady(object) || goesOn(object)) && failure(object) === undefined;
 }
 
-/** What the facts that a resource waits for are called in a message. */
-const factNames: Readonly<Record<string, string>> = Object.fromEntries(
-  (
-    [
-      [
-        "the network",
-        ["network", "cidr", "vpcId", "vpcCidr", "subnetId", "subnetIds", "publicSubnets", "privateSubnets"],
-      ],
-      [
-        "the network",
-        ["allocationId", "gatewayId", "internetRoute", "natGatewayId", "routeTableId", "vpcEndpointId", "wayOut"],
-      ],
-      [
-        "the control plane",
-        [
-          "arn",
-          "certificateAuthority",
-          "controlPlane",
-          "endpoint",
-          "issuer",
-          "keyArn",
-          "securityGroupId",
-          "targetKeyId",
-        ],
-      ],
-      ["the control plane", ["kubernetesVersion", "logGroup", "version"]],
-      ["a specification that is accepted", ["availabilityZone", "publicAccessCidrs"]],
-      ["the nodes", ["launchTemplate", "launchTemplateVersion", "nodes"]],
-      ["the EKS add-ons", ["podNetwork"]],
-      ["IAM roles and access", ["accessEntry", "identities", "nodeRoleArn", "oidcProviderArn", "role", "roleArn"]],
-      ["IAM roles and access", ["roleArns", "rolePolicies", "trust"]],
-      ["the bootstrap chain", ["kubeConfig"]],
-    ] as const
-  ).flatMap(([name, facts]) => facts.map((fact) => [fact, name])),
-);
-
 const ofPart =
   (part: Part) =>
   ([, { group }]: readonly [string, { readonly group: Group }]) =>
@@ -105,7 +71,7 @@ export function partCondition(
   const { condition: type, name } = parts[part];
   const keys = [...entries].filter(ofPart(part)).map(([key]) => key);
   const waits = [...waiting].filter(ofPart(part));
-  const objects = keys.flatMap((key) => observed.get(key) ?? []);
+  const objects = keys.flatMap((key) => observed.objects.get(key) ?? []);
   // What the chain's own objects say comes first: it is nearer to the cause than their parent's summary.
   const troubles = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => trouble(object) ?? []);
   const found = summary(troubles.map((each) => withPrecondition(context, each)));
@@ -114,11 +80,13 @@ export function partCondition(
   if (before && part === "bootstrap" && chain.some((step) => isStillTrouble(step, before.message ?? "")))
     return no(type, before.reason ?? "Failed", before.message ?? "");
   // Once there is a chain, the hub's admin policy comes and goes beside it.
-  const lasting = observed.has("bootstrap") ? keys.filter((key) => entries.get(key)?.group !== "hubAdmin") : keys;
-  const unready = lasting.filter((key) => !isHealthy(observed.get(key)));
+  const lasting = observed.has(resources.bootstrap)
+    ? keys.filter((key) => entries.get(key)?.group !== "hubAdmin")
+    : keys;
+  const unready = lasting.filter((key) => !isHealthy(observed.objects.get(key)));
   if (unready.length > 0) return no(type, "InProgress", `${name}: making ${list(unready)}`);
   if (waits.length > 0) {
-    const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map((fact) => factNames[fact] ?? fact))];
+    const missing = [...new Set(waits.flatMap(([, each]) => each.missing).map(originName))];
     const others = missing.filter((other) => other !== name);
     return no(type, "Waiting", `${name}: waiting for ${list(others.length > 0 ? others : missing)}`);
   }

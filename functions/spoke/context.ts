@@ -3,6 +3,7 @@ import { clusterTag, fleetTag, principalTags } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
+import { Facts } from "./facts.ts";
 import type { Hub } from "./hub.ts";
 import type { SeenAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
@@ -16,6 +17,7 @@ export interface Context {
   readonly settings: Settings;
   readonly plan: Plan;
   readonly observed: Observed;
+  readonly facts: Facts;
   /** Whether Flux on the hub administers the spoke. */
   readonly hubAccess: SeenAccess;
   readonly composer: Composer;
@@ -54,6 +56,7 @@ export function contextOf(args: ContextArgs): Context {
   return {
     ...args,
     ...surroundings,
+    facts: new Facts(observed),
     tags: (name) => ({
       [fleetTag]: hub.fleet,
       [clusterTag]: metadata.name,

@@ -4,6 +4,7 @@ import { at, type KubeObject } from "./kube.ts";
 import { failure, type Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
+import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { tidy } from "./troubles.ts";
 
@@ -83,20 +84,17 @@ export function accessStepId(spoke: string, namespace: string): string {
 
 /** The chain has the step, and the access entries hand over the groups that it gives rights to. */
 function isNarrowed({ metadata }: Spoke, observed: Observed, settings: Settings): boolean {
-  const entries = at(observed.get("bootstrap")?.status, "inventory", "entries");
+  const entries = at(observed.get(resources.bootstrap)?.status, "inventory", "entries");
   const id = accessStepId(metadata.name, metadata.namespace);
   const hasStep = Array.isArray(entries) && entries.some((entry) => at(entry, "id") === id);
   return (
     hasStep &&
     Object.entries(fluxIdentities(settings)).every(([identity, groups]) => {
-      const handedOver = at(observed.get(entryKey(identity))?.status, "atProvider", "kubernetesGroups");
+      const handedOver = at(observed.get(resources.hubEntry(identity))?.status, "atProvider", "kubernetesGroups");
       return Array.isArray(handedOver) && groups.every((group) => handedOver.includes(group));
     })
   );
 }
-
-/** Key of the access entry of one of the hub's controllers. */
-export const entryKey = (identity: string): string => `access-entry-${identity.replaceAll("_", "-")}`;
 
 /**
  * What the API server says to a user without the right: RBAC's refusal, the check against escalation (Kubernetes' registry/rbac), and
@@ -130,13 +128,13 @@ const refusalOf = (object: KubeObject): Refusal =>
 
 /** Revision of the chain that Flux has applied. */
 const appliedRevision = (observed: Observed): string | undefined => {
-  const revision = at(observed.get("bootstrap")?.status, "lastAppliedRevision");
+  const revision = at(observed.get(resources.bootstrap)?.status, "lastAppliedRevision");
   return typeof revision === "string" ? revision : undefined;
 };
 
 /** Whether the chain's objects are to be looked at: while it is not ready, and once for each revision, as Flux waits for none that leaves. */
 export function mustSeeChain({ status }: Spoke, observed: Observed): boolean {
-  return !observed.ready("bootstrap") || appliedRevision(observed) !== status?.hubAccess?.revision;
+  return !observed.ready(resources.bootstrap) || appliedRevision(observed) !== status?.hubAccess?.revision;
 }
 
 function before({ status }: Spoke): HubAccess | undefined {
@@ -158,7 +156,7 @@ export function hubAccessOf(
   chain: readonly KubeObject[],
 ): SeenAccess {
   // Flux calls the chain ready until it looks at a step again, which may have been refused since.
-  const ready = observed.ready("bootstrap") && !chain.some(needsMore);
+  const ready = observed.ready(resources.bootstrap) && !chain.some(needsMore);
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),

@@ -6,6 +6,7 @@ import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { freeBlock } from "./pool.ts";
 import type { Problem } from "./problems.ts";
+import { type ClaimKey, resources } from "./resources.ts";
 
 /** Which network a Spoke gets. */
 export interface NetworkChoice {
@@ -14,7 +15,7 @@ export interface NetworkChoice {
   /** Whether the network may be made. */
   readonly accepted: boolean;
   /** Composition resource name of the claim on a block of the pool; none for a network that the Spoke names itself. */
-  readonly claim?: string;
+  readonly claim?: ClaimKey;
   readonly problem?: Problem;
 }
 
@@ -32,7 +33,7 @@ interface Taken {
 }
 
 /** Key and object name of the claim on `cidr`: two Spokes can't both own an object of one name, whoever comes first wins. */
-export function claimKey(cidr: string): string {
+export function claimKey(cidr: string): ClaimKey {
   return `network-${cidr.replaceAll(/[./]/g, "-")}`;
 }
 
@@ -88,7 +89,7 @@ function fromPool({ spoke, observed, hub, others }: NetworkQuestion): NetworkCho
   const wished = parseCidr(wish ?? "");
   if (wish !== undefined && wished && !collision(wished, explicit)) {
     const claim = claimKey(wish);
-    if (observed.has(claim)) return { cidr: wish, accepted: true, claim };
+    if (observed.has(resources.claim(claim))) return { cidr: wish, accepted: true, claim };
     if (!collision(wished, recorded)) return { cidr: wish, accepted: false, claim };
   }
   const block =
@@ -109,7 +110,7 @@ function fromPool({ spoke, observed, hub, others }: NetworkQuestion): NetworkCho
 export function chooseNetwork(question: NetworkQuestion): NetworkChoice {
   const { spoke, observed } = question;
   const { cidr: wanted } = spoke.spec.network;
-  const made = at(observed.get("vpc")?.spec, "forProvider", "cidrBlock");
+  const made = at(observed.get(resources.vpc)?.spec, "forProvider", "cidrBlock");
   if (typeof made === "string") {
     return { cidr: made, accepted: true, ...(wanted === undefined ? { claim: claimKey(made) } : {}) };
   }

@@ -1,21 +1,26 @@
 import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import type { Context } from "./context.ts";
+import { type Fact, fact } from "./facts.ts";
 import { at, type KubeObject } from "./kube.ts";
 import { failure } from "./observed.ts";
+import { type Resource, resources } from "./resources.ts";
 
-/** The only node group of a Spoke had this key, and a name without a digest, before a change of its fields made another one. */
-const firstKey = "node-group";
+/** The only node group of a Spoke had a key and a name without a digest, before a change of its fields made another one. */
+const first = resources.nodeGroup();
 
-/** Whether a composition resource name is that of a node group. */
-export const isNodeGroup = (key: string): boolean => /^node-group(-[0-9a-f]{8})?$/.test(key);
+/** The node group with a composition resource name; undefined for what is none. */
+export function nodeGroupOf(key: string): Resource | undefined {
+  const [found, digest] = /^node-group(?:-([0-9a-f]{8}))?$/.exec(key) ?? [];
+  return found === undefined ? undefined : resources.nodeGroup(digest);
+}
 
 export interface NodeGroups {
-  /** The group that the Spoke asks for: its composition resource name, and its name in AWS. */
-  readonly wanted: { readonly key: string; readonly name: string };
-  /** Composition resource names of groups with other fields: they serve until the wanted one does. */
-  readonly former: readonly string[];
+  /** The group that the Spoke asks for, and its name in AWS. */
+  readonly wanted: { readonly group: Resource; readonly name: string };
+  /** Groups with other fields: they serve until the wanted one does. */
+  readonly former: readonly Resource[];
   /** The group whose nodes are the spoke's at this moment. */
-  readonly serving: string;
+  readonly serving: Resource;
 }
 
 /** The fields that AWS has; those that were asked for while it has not said them. */
@@ -32,22 +37,26 @@ function fixedFields({ spec, status }: KubeObject): FixedNodeFields {
 export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "observed" | "spoke">): NodeGroups {
   const { instanceTypes, amiType, capacityType } = spoke.spec.nodes;
   const fields = { instanceTypes, amiType, capacityType };
-  const first = observed.get(firstKey);
+  const undigested = observed.get(first);
   const wanted =
-    first !== undefined && sameFixedFields(fixedFields(first), fields)
-      ? { key: firstKey, name: names.nodeGroup }
-      : { key: `${firstKey}-${nodeDigest(fields)}`, name: nodeGroupName(names.nodeGroup, fields) };
-  const inAws = (key: string) => observed.text(key, "status") !== undefined;
+    undigested !== undefined && sameFixedFields(fixedFields(undigested), fields)
+      ? { group: first, name: names.nodeGroup }
+      : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
+  const inAws = (group: Resource) => observed.text(group, "status") !== undefined;
   // What AWS never took has no nodes to wait for.
+  const isServing = (group: Resource, object: KubeObject) =>
+    group.key !== wanted.group.key && (inAws(group) || failure(object) === undefined);
   const former = [...observed.objects]
-    .filter(([key, object]) => isNodeGroup(key) && key !== wanted.key && (inAws(key) || failure(object) === undefined))
-    .map(([key]) => key)
-    .sort();
-  return { wanted, former, serving: [wanted.key, ...former].find(inAws) ?? wanted.key };
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, object]) => {
+      const group = nodeGroupOf(key);
+      return group !== undefined && isServing(group, object) ? [group] : [];
+    });
+  return { wanted, former, serving: [wanted.group, ...former].find(inAws) ?? wanted.group };
 }
 
-/** A fact for prerequisites: some node group works. */
-export function anyNodes(context: Pick<Context, "names" | "observed" | "spoke">): true | undefined {
+/** That some node group works. */
+export function anyNodes(context: Pick<Context, "names" | "observed" | "spoke">): Fact<true> {
   const { wanted, former } = nodeGroups(context);
-  return [wanted.key, ...former].some((key) => context.observed.ready(key)) || undefined;
+  return fact("nodes", [wanted.group, ...former].some((group) => context.observed.ready(group)) || undefined);
 }

@@ -1,4 +1,5 @@
 import { at, condition, isReady, type KubeObject } from "./kube.ts";
+import type { Resource } from "./resources.ts";
 
 /** The composed resources as they are in the cluster, by composition resource name. */
 export class Observed {
@@ -8,38 +9,33 @@ export class Observed {
     this.objects = objects;
   }
 
-  has(key: string): boolean {
+  has({ key }: Resource): boolean {
     return this.objects.has(key);
   }
 
-  get(key: string): KubeObject | undefined {
+  get({ key }: Resource): KubeObject | undefined {
     return this.objects.get(key);
   }
 
   /** Whether the resource is there and works. */
-  ready(key: string): boolean {
-    return isReady(this.get(key));
+  ready(resource: Resource): boolean {
+    return isReady(this.get(resource));
   }
 
   /** Text that AWS reported of a managed resource; undefined while it is not known. */
-  text(key: string, ...path: readonly (string | number)[]): string | undefined {
-    const value = at(this.get(key)?.status, "atProvider", ...path);
+  text(resource: Resource, ...path: readonly (string | number)[]): string | undefined {
+    const value = at(this.get(resource)?.status, "atProvider", ...path);
     return typeof value === "string" && value !== "" ? value : undefined;
   }
 
   /** {@link text} of a resource that works: for what would fail while it is still being made. */
-  readyText(key: string, ...path: readonly (string | number)[]): string | undefined {
-    return this.ready(key) ? this.text(key, ...path) : undefined;
+  readyText(resource: Resource, ...path: readonly (string | number)[]): string | undefined {
+    return this.ready(resource) ? this.text(resource, ...path) : undefined;
   }
 
-  number(key: string, ...path: readonly (string | number)[]): number | undefined {
-    const value = at(this.get(key)?.status, "atProvider", ...path);
+  number(resource: Resource, ...path: readonly (string | number)[]): number | undefined {
+    const value = at(this.get(resource)?.status, "atProvider", ...path);
     return typeof value === "number" ? value : undefined;
-  }
-
-  /** A fact for prerequisites: `key` itself when every one of `keys` works. */
-  allReady(keys: readonly string[]): true | undefined {
-    return keys.every((key) => this.ready(key)) || undefined;
   }
 }
 

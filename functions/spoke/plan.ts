@@ -4,6 +4,7 @@ import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
 import type { Problem } from "./problems.ts";
+import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
 import { zoneProblem } from "./zones.ts";
@@ -30,7 +31,7 @@ export interface PlanQuestion {
 
 /** The version that the control plane runs; undefined while there is none. */
 export function runningVersion(observed: Observed): string | undefined {
-  return observed.text("cluster", "version");
+  return observed.text(resources.cluster, "version");
 }
 
 function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: string; problem?: Problem } {

@@ -1,4 +1,5 @@
 import type { Context } from "./context.ts";
+import { resources } from "./resources.ts";
 import type { Trouble } from "./troubles.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { Trouble } from "./troubles.ts";
  */
 export function withPrecondition({ spoke, hub, plan, observed }: Context, trouble: Trouble): Trouble {
   if (spoke.spec.endpoint.public || trouble.reason !== "SpokeUnreachable") return trouble;
-  const own = `${observed.text("vpc", "id")} (${plan.network.cidr})`;
+  const own = `${observed.text(resources.vpc, "id")} (${plan.network.cidr})`;
   return {
     ...trouble,
     reason: "NetworksNotConnected",

@@ -6,6 +6,7 @@ import { mustSeeChain } from "./hub-access.ts";
 import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
 import type { Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
+import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
 /** Objects that Crossplane is asked to fetch: one by name, those with all labels, or all of a kind. */
@@ -34,7 +35,7 @@ function labelled(kinds: Readonly<Record<string, string>>, prefix: string, spoke
 /** Kinds of all that belongs to a spoke; the kubeconfig variant's own only where it is in use, as no other installs it. */
 function kindsOfSpoke({ kubeConfig }: Settings, observed: Observed): Record<string, string> {
   const { ClusterAuth, Usage: _, ...common } = { ...managedKinds, ...otherKinds, ...chainKinds };
-  return kubeConfig === "secret" || observed.has("cluster-auth") ? { ...common, ClusterAuth } : common;
+  return kubeConfig === "secret" || observed.has(resources.clusterAuth) ? { ...common, ClusterAuth } : common;
 }
 
 /**
@@ -51,7 +52,9 @@ export function requirements(spoke: Spoke, observed: Observed, settings: Setting
   if (isDeleting(spoke)) return { hub, ...labelled(kindsOfSpoke(settings, observed), remainsPrefix, spoke) };
   return {
     hub,
-    ...(observed.has("vpc") ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),
-    ...(observed.has("bootstrap") && mustSeeChain(spoke, observed) ? labelled(chainKinds, chainPrefix, spoke) : {}),
+    ...(observed.has(resources.vpc) ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),
+    ...(observed.has(resources.bootstrap) && mustSeeChain(spoke, observed)
+      ? labelled(chainKinds, chainPrefix, spoke)
+      : {}),
   };
 }

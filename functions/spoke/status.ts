@@ -6,6 +6,7 @@ import { nodeGroups } from "./node-groups.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
+import { resources } from "./resources.ts";
 
 /** Only what is known: an absent field would take away what an earlier run wrote. */
 function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
@@ -23,7 +24,7 @@ export function facts(context: Context): SpokeStatus {
   const cidr = plan.network.cidr;
   const network = {
     ...status.network,
-    ...known({ cidr, vpcId: observed.text("vpc", "id") }),
+    ...known({ cidr, vpcId: observed.text(resources.vpc, "id") }),
     ...(egress.length > 0 ? { egressCidrs: egress } : {}),
   };
   return {
@@ -37,10 +38,10 @@ export function facts(context: Context): SpokeStatus {
       ...status.cluster,
       name: names.cluster,
       ...known({
-        arn,
-        endpoint,
-        oidcIssuer: issuer,
-        oidcProviderArn: observed.text("oidc-provider", "arn"),
+        arn: arn.value,
+        endpoint: endpoint.value,
+        oidcIssuer: issuer.value,
+        oidcProviderArn: observed.text(resources.oidcProvider, "arn"),
       }),
     },
     hubAccess: { refused: hubAccess.refused, ...known({ revision: hubAccess.revision }) },

@@ -1,8 +1,11 @@
 import { addonConflicts } from "../../../lib/eks-baseline.ts";
+import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { type EksAddon, eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
+import { type Fact, fact } from "../facts.ts";
 import { anyNodes } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
+import { resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 
 /** Deployments need nodes to become active; the others are daemon sets, which nodes need. */
@@ -12,13 +15,13 @@ function addon(context: Context, name: EksAddon): void {
   const { composer, names, observed, settings, spoke, tags } = context;
   const running = runningVersion(observed);
   const version = running === undefined ? undefined : addonVersions(spoke.spec, settings, running)[name];
-  const facts = {
+  const needs = {
     controlPlane: controlPlaneFacts(context).endpoint,
-    kubernetesVersion: running,
-    nodes: needsNodes.includes(name) ? anyNodes(context) : true,
-    role: name === "aws-ebs-csi-driver" ? driverRole(context) : {},
+    kubernetesVersion: fact("controlPlane", running),
+    nodes: needsNodes.includes(name) ? anyNodes(context) : fact("nodes", true),
+    role: name === "aws-ebs-csi-driver" ? driverRole(context) : fact("identities", {}),
   };
-  composer.managed("addons", `addon-${name}`, "Addon", facts, ({ role }) => ({
+  composer.managed(resources.addon(name), "Addon", needs, ({ role }) => ({
     forProvider: {
       region: spoke.spec.region,
       clusterName: names.cluster,
@@ -42,10 +45,10 @@ function configuration({ tags }: Context, name: EksAddon): { configurationValues
 }
 
 /** Role of the EBS CSI driver, once its policy is attached. */
-function driverRole({ observed }: Context): { serviceAccountRoleArn: string } | undefined {
-  const arn = observed.text("role-aws-ebs-csi-driver", "arn");
-  const attached = observed.ready("attachment-aws-ebs-csi-driver-amazonebscsidriverpolicy");
-  return arn !== undefined && attached ? { serviceAccountRoleArn: arn } : undefined;
+function driverRole({ observed }: Context): Fact<{ serviceAccountRoleArn?: string }> {
+  const arn = observed.text(resources.role("aws-ebs-csi-driver"), "arn");
+  const attached = observed.ready(resources.attachment("aws-ebs-csi-driver", volumeDriverPolicy));
+  return fact("identities", arn !== undefined && attached ? { serviceAccountRoleArn: arn } : undefined);
 }
 
 /** The EKS add-ons, in the version for the Kubernetes version that the control plane runs. */

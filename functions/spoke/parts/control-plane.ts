@@ -1,13 +1,14 @@
 import { apiIngress, authenticationMode, controlPlaneTrust, upgradePolicy } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import type { Context } from "../context.ts";
+import { fact } from "../facts.ts";
+import { resources } from "../resources.ts";
 import { subnetIds } from "./network.ts";
-import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
+import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
 function clusterRole({ names }: Context): RoleArgs {
   return {
-    groups: ["clusterRole", "clusterPolicies"],
-    key: "cluster",
+    role: "cluster",
     roleName: names.clusterRole,
     description: `Control plane of ${names.cluster}`,
     trust: controlPlaneTrust,
@@ -16,9 +17,9 @@ function clusterRole({ names }: Context): RoleArgs {
 }
 
 /** Key for Kubernetes secrets, with the name under which people find it. */
-function encryptionKey({ composer, names, observed, spoke, tags }: Context): void {
+function encryptionKey({ composer, names, facts, spoke, tags }: Context): void {
   const { region, kmsDeletionWindowDays } = spoke.spec;
-  composer.managed("key", "key", "Key", {}, () => ({
+  composer.managed(resources.key, "Key", {}, () => ({
     forProvider: {
       region,
       description: `Kubernetes secrets of ${names.cluster}`,
@@ -27,36 +28,41 @@ function encryptionKey({ composer, names, observed, spoke, tags }: Context): voi
       tags: tags("secrets"),
     },
   }));
-  composer.managed("key", "key-alias", "Alias", { targetKeyId: observed.text("key", "keyId") }, ({ targetKeyId }) => ({
-    // The provider puts alias/ in front.
-    externalName: names.keyAlias.replace(/^alias\//, ""),
-    forProvider: { region, targetKeyId },
-  }));
+  composer.managed(
+    resources.keyAlias,
+    "Alias",
+    { targetKeyId: facts.text(resources.key, "keyId") },
+    ({ targetKeyId }) => ({
+      // The provider puts alias/ in front.
+      externalName: names.keyAlias.replace(/^alias\//, ""),
+      forProvider: { region, targetKeyId },
+    }),
+  );
 }
 
 /** The control plane: access entries only, encrypted secrets, logs, no administrator by birth. */
 export function composeControlPlane(context: Context): void {
-  const { composer, names, observed, plan, spoke, tags } = context;
+  const { composer, facts, names, plan, spoke, tags } = context;
   const { region, deletionProtection, endpoint, logRetentionDays, logTypes } = spoke.spec;
   const role = clusterRole(context);
   composeRole(context, role);
   encryptionKey(context);
   // Made here, because EKS would make one that never expires and stays behind.
-  composer.managed("logs", "logs", "Group", {}, () => ({
+  composer.managed(resources.logs, "Group", {}, () => ({
     externalName: names.logGroup,
     forProvider: { region, retentionInDays: logRetentionDays, tags: tags() },
   }));
-  const facts = {
-    kubernetesVersion: plan.kubernetesVersion,
-    publicAccessCidrs: plan.publicAccessCidrs,
+  const needs = {
+    kubernetesVersion: fact("spec", plan.kubernetesVersion),
+    publicAccessCidrs: fact("spec", plan.publicAccessCidrs),
     publicSubnets: subnetIds(context, "public"),
     privateSubnets: subnetIds(context, "private"),
-    roleArn: observed.text("role-cluster", "arn"),
-    rolePolicies: observed.allReady(roleKeys(role)),
-    keyArn: observed.readyText("key", "arn"),
-    logGroup: observed.allReady(["logs"]),
+    roleArn: facts.text(resources.role("cluster"), "arn"),
+    rolePolicies: facts.ready(...roleResources(role)),
+    keyArn: facts.readyText(resources.key, "arn"),
+    logGroup: facts.ready(resources.logs),
   };
-  composer.managed("cluster", "cluster", "Cluster", facts, (known) => ({
+  composer.managed(resources.cluster, "Cluster", needs, (known) => ({
     externalName: names.cluster,
     forProvider: {
       region,
@@ -81,32 +87,26 @@ export function composeControlPlane(context: Context): void {
 }
 
 /** Lets connected networks in to the private endpoint. */
-function composeApiRules({ composer, observed, plan, spoke, tags }: Context): void {
-  const facts = { securityGroupId: observed.text("cluster", "vpcConfig", "clusterSecurityGroupId") };
+function composeApiRules({ composer, facts, plan, spoke, tags }: Context): void {
+  const needs = { securityGroupId: facts.text(resources.cluster, "vpcConfig", "clusterSecurityGroupId") };
   for (const cidr of plan.privateAccessCidrs)
-    composer.managed(
-      "apiRules",
-      `api-from-${cidr.replaceAll(/[./]/g, "-")}`,
-      "SecurityGroupIngressRule",
-      facts,
-      ({ securityGroupId }) => ({
-        forProvider: {
-          region: spoke.spec.region,
-          securityGroupId,
-          ...apiIngress(cidr),
-          tags: tags(),
-        },
-      }),
-    );
+    composer.managed(resources.apiRule(cidr), "SecurityGroupIngressRule", needs, ({ securityGroupId }) => ({
+      forProvider: {
+        region: spoke.spec.region,
+        securityGroupId,
+        ...apiIngress(cidr),
+        tags: tags(),
+      },
+    }));
 }
 
 /** What others need to know of the control plane; each is known when EKS has made it. */
-export function controlPlaneFacts({ observed }: Context) {
+export function controlPlaneFacts({ facts }: Pick<Context, "facts">) {
   return {
-    arn: observed.text("cluster", "arn"),
-    endpoint: observed.text("cluster", "endpoint"),
+    arn: facts.text(resources.cluster, "arn"),
+    endpoint: facts.text(resources.cluster, "endpoint"),
     /** PEM in base64. */
-    certificateAuthority: observed.text("cluster", "certificateAuthority", 0, "data"),
-    issuer: observed.text("cluster", "identity", 0, "oidc", 0, "issuer"),
+    certificateAuthority: facts.text(resources.cluster, "certificateAuthority", 0, "data"),
+    issuer: facts.text(resources.cluster, "identity", 0, "oidc", 0, "issuer"),
   };
 }

@@ -31,7 +31,7 @@ export function deletionGuard(spoke: Spoke): KubeObject {
 
 /** Whether the guard works: before that nothing is made that would have to be removed in order. */
 export function isGuarded(observed: Observed): boolean {
-  return condition(observed.get(guardKey), "Ready")?.status === "True";
+  return condition(observed.objects.get(guardKey), "Ready")?.status === "True";
 }
 
 /** Whether the spoke is to be taken down. A protected one is not, whatever was asked before it was protected. */

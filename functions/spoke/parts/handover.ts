@@ -13,41 +13,37 @@ import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/
 import type { Spoke } from "../api.ts";
 import { objectName } from "../composer.ts";
 import type { Context, Surroundings } from "../context.ts";
+import { type Fact, fact } from "../facts.ts";
 import { otherKinds } from "../kinds.ts";
 import type { KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
+import { dashed, resources } from "../resources.ts";
 import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { identityKeys } from "./identities.ts";
+import { identitiesReady } from "./identities.ts";
 
 /** The GitRepository that Flux on the hub follows. */
 const hubSource = "gitops-system";
 
 /** Name of the object by which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
 export function kubeConfigName({ metadata }: Spoke): string {
-  return objectName(metadata.name, "kubeconfig");
+  return objectName(metadata.name, resources.kubeConfig.key);
 }
 
 /** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
 function kubeConfig(context: Context): void {
-  const { composer, names, observed, settings, spoke } = context;
+  const { composer, names, settings, spoke } = context;
   const { arn, endpoint, certificateAuthority } = controlPlaneFacts(context);
   if (settings.kubeConfig === "secret") {
-    composer.managed(
-      "handover",
-      "cluster-auth",
-      "ClusterAuth",
-      { controlPlane: observed.text("cluster", "endpoint") },
-      () => ({
-        // EKS tokens live for 15 minutes.
-        forProvider: { region: spoke.spec.region, clusterName: names.cluster, refreshPeriod: "10m0s" },
-        writeConnectionSecretToRef: { name: kubeConfigName(spoke) },
-      }),
-    );
+    composer.managed(resources.clusterAuth, "ClusterAuth", { controlPlane: endpoint }, () => ({
+      // EKS tokens live for 15 minutes.
+      forProvider: { region: spoke.spec.region, clusterName: names.cluster, refreshPeriod: "10m0s" },
+      writeConnectionSecretToRef: { name: kubeConfigName(spoke) },
+    }));
     return;
   }
-  composer.object("handover", "kubeconfig", { arn, endpoint, certificateAuthority }, (known) => ({
+  composer.object(resources.kubeConfig, { arn, endpoint, certificateAuthority }, (known) => ({
     apiVersion: otherKinds.ConfigMap,
     kind: "ConfigMap",
     metadata: { name: kubeConfigName(spoke), labels: { ...watchLabel } },
@@ -116,29 +112,27 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
   return { ...hub, ...own };
 }
 
-function roleArns({ observed }: Context): Record<SpokeIdentity, string> | undefined {
+function roleArns({ observed }: Context): Fact<Record<SpokeIdentity, string>> {
   const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
-  const entries = identities.map((identity) => [
-    identity,
-    observed.text(`role-${identity.replaceAll("_", "-")}`, "arn"),
-  ]);
-  return entries.every(([, arn]) => arn !== undefined) ? Object.fromEntries(entries) : undefined;
+  const entries = identities.map((identity) => [identity, observed.text(resources.role(dashed(identity)), "arn")]);
+  const known = entries.every(([, arn]) => arn !== undefined);
+  return fact("identities", known ? Object.fromEntries(entries) : undefined);
 }
 
 /** The GitOps bridge of the spoke, in `data`, so that a key that is no longer emitted goes. */
 function clusterSecret(context: Context): void {
-  const { composer, observed, plan, spoke } = context;
+  const { composer, facts, observed, plan, spoke } = context;
   const { arn, issuer } = controlPlaneFacts(context);
-  const facts = {
-    vpcId: observed.text("vpc", "id"),
-    vpcCidr: plan.network.cidr,
+  const needs = {
+    vpcId: facts.text(resources.vpc, "id"),
+    vpcCidr: fact("network", plan.network.cidr),
     arn,
     issuer,
-    oidcProviderArn: observed.readyText("oidc-provider", "arn"),
-    kubernetesVersion: runningVersion(observed),
+    oidcProviderArn: facts.readyText(resources.oidcProvider, "arn"),
+    kubernetesVersion: fact("controlPlane", runningVersion(observed)),
     roleArns: roleArns(context),
   };
-  composer.object("handover", "cluster-secret", facts, (known) => {
+  composer.object(resources.clusterSecret, needs, (known) => {
     const metadata = metadataOf(context, known);
     return {
       apiVersion: otherKinds.Secret,
@@ -201,7 +195,7 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
   return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",
-    metadata: { name: objectName(spoke.metadata.name, "bootstrap") },
+    metadata: { name: objectName(spoke.metadata.name, resources.bootstrap.key) },
     spec: {
       sourceRef: {
         kind: "GitRepository",
@@ -224,15 +218,14 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
 }
 
 function bootstrap(context: Context): void {
-  const { composer, hub, observed, settings, spoke } = context;
-  const handover =
-    settings.kubeConfig === "secret" ? ["cluster-auth", "cluster-secret"] : ["kubeconfig", "cluster-secret"];
-  const facts = {
-    kubeConfig: observed.allReady(handover),
-    identities: observed.allReady(identityKeys(context)),
+  const { composer, facts, hub, settings, spoke } = context;
+  const kubeConfig = settings.kubeConfig === "secret" ? resources.clusterAuth : resources.kubeConfig;
+  const needs = {
+    handover: facts.ready(kubeConfig, resources.clusterSecret),
+    identities: identitiesReady(context),
     nodes: anyNodes(context),
   };
-  composer.object("bootstrap", "bootstrap", facts, () => bootstrapKustomization(spoke, settings, hub.fleet));
+  composer.object(resources.bootstrap, needs, () => bootstrapKustomization(spoke, settings, hub.fleet));
 }
 
 /** From here on Git is in charge of the spoke. */

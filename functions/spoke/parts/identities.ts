@@ -8,10 +8,11 @@ import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Context } from "../context.ts";
-import { entryKey } from "../hub-access.ts";
+import { type Fact, fact } from "../facts.ts";
 import { fluxIdentities } from "../plan.ts";
+import { dashed, type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
+import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
 /** Only the sealing keys of the spoke's own scope and its own Git credential, in the hub's account and region. */
 function secretsPolicy({ hub, spoke }: Context): PolicyDocument {
@@ -64,16 +65,15 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
 /** The role of each controller on the spoke that acts in AWS. */
 function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
   const { names, observed } = context;
-  const { issuer } = controlPlaneFacts(context);
-  const providerArn = observed.readyText("oidc-provider", "arn");
+  const issuer = controlPlaneFacts(context).issuer.value;
+  const providerArn = observed.readyText(resources.oidcProvider, "arn");
   const known = issuer !== undefined && providerArn !== undefined;
   const entries = Object.entries(rights(context)) as [SpokeIdentity, Rights][];
   return Object.fromEntries(
     entries.map(([identity, own]) => [
       identity,
       {
-        groups: ["identityRoles", "identityPolicies"],
-        key: identity.replaceAll("_", "-"),
+        role: dashed(identity),
         roleName: names.identityRole(identity),
         trust: known ? serviceAccountTrust({ issuer, providerArn }, spokeIdentities[identity]) : undefined,
         ...own,
@@ -82,14 +82,14 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
   ) as unknown as Record<SpokeIdentity, RoleArgs>;
 }
 
-/** Key suffix of an administrator's access entry: it comes from the ARN alone. */
-const adminKey = (arn: string): string => `admin-${createHash("sha256").update(arn).digest("hex").slice(0, 10)}`;
+/** What an administrator's access is known by: it comes from the ARN alone. */
+const digest = (arn: string): string => createHash("sha256").update(arn).digest("hex").slice(0, 10);
 
 /** Somebody who may act on the spoke. */
 interface Principal {
-  /** Keys of the access entry and of the admin policy. */
-  readonly entry: string;
-  readonly policy: string;
+  /** The access entry, and the admin policy. */
+  readonly entry: Resource;
+  readonly policy: Resource;
   readonly arn: string;
   /** Kubernetes groups of Flux on the hub; an administrator has none. */
   readonly groups?: readonly string[];
@@ -98,13 +98,13 @@ interface Principal {
 function principals({ hub, settings, spoke }: Context): readonly Principal[] {
   const controllers = Object.entries(fluxIdentities(settings)).flatMap(([identity, groups]) => {
     const arn = hub.identities[identity]?.roleArn;
-    const entry = entryKey(identity);
-    return arn === undefined ? [] : [{ entry, policy: entry.replace("entry", "policy"), arn, groups }];
+    const resource = { entry: resources.hubEntry(identity), policy: resources.hubAdmin(identity) };
+    return arn === undefined ? [] : [{ ...resource, arn, groups }];
   });
-  const admins = spoke.spec.admins.map((arn) => {
-    const key = adminKey(arn);
-    return { entry: `access-entry-${key}`, policy: `access-policy-${key}`, arn };
-  });
+  const admins = spoke.spec.admins.map((arn) => ({
+    ...{ entry: resources.adminEntry(digest(arn)), policy: resources.adminPolicy(digest(arn)) },
+    arn,
+  }));
   return [...controllers, ...admins];
 }
 
@@ -113,11 +113,11 @@ const isAdministrator = ({ hubAccess }: Context, { groups }: Principal): boolean
   groups === undefined || hubAccess.reason !== "Narrow";
 
 function access(context: Context, principal: Principal): void {
-  const { composer, names, observed, scope, spoke, tags } = context;
+  const { composer, facts, names, scope, spoke, tags } = context;
   const { region } = spoke.spec;
   const { arn: principalArn, groups } = principal;
   const cluster = { controlPlane: controlPlaneFacts(context).endpoint };
-  composer.managed("accessEntries", principal.entry, "AccessEntry", cluster, () => ({
+  composer.managed(principal.entry, "AccessEntry", cluster, () => ({
     forProvider: {
       region,
       clusterName: names.cluster,
@@ -128,8 +128,8 @@ function access(context: Context, principal: Principal): void {
     },
   }));
   if (!isAdministrator(context, principal)) return;
-  const entry = { accessEntry: observed.allReady([principal.entry]) };
-  composer.managed(groups ? "hubAdmin" : "accessPolicies", principal.policy, "AccessPolicyAssociation", entry, () => ({
+  const entry = { accessEntry: facts.ready(principal.entry) };
+  composer.managed(principal.policy, "AccessPolicyAssociation", entry, () => ({
     forProvider: {
       region,
       clusterName: names.cluster,
@@ -144,18 +144,20 @@ function access(context: Context, principal: Principal): void {
 export function composeIdentities(context: Context): void {
   const { composer, tags } = context;
   const { issuer } = controlPlaneFacts(context);
-  composer.managed("oidcProvider", "oidc-provider", "OpenIDConnectProvider", { issuer }, (known) => ({
+  composer.managed(resources.oidcProvider, "OpenIDConnectProvider", { issuer }, (known) => ({
     forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
   }));
   for (const role of Object.values(identityRoles(context))) composeRole(context, role);
   for (const principal of principals(context)) access(context, principal);
 }
 
-/** Keys of what must be ready before somebody may work on the spoke; a chain that exists does not wait for the hub's admin policy. */
-export function identityKeys(context: Context): readonly string[] {
-  const begun = context.observed.has("bootstrap");
-  return [
-    ...Object.values(identityRoles(context)).flatMap(roleKeys),
+/** That somebody may work on the spoke; a chain that exists does not wait for the hub's admin policy. */
+export function identitiesReady(context: Context): Fact<true> {
+  const { observed } = context;
+  const begun = observed.has(resources.bootstrap);
+  const needed = [
+    ...Object.values(identityRoles(context)).flatMap(roleResources),
     ...principals(context).map(({ entry, policy, groups }) => (groups && begun ? entry : policy)),
   ];
+  return fact("identities", needed.every((resource) => observed.ready(resource)) || undefined);
 }

@@ -1,6 +1,8 @@
 import { parseCidr, zoneSubnets } from "../../../lib/cidr.ts";
 import type { Context } from "../context.ts";
+import { type Fact, fact } from "../facts.ts";
 import { otherKinds } from "../kinds.ts";
+import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
 const internet = "0.0.0.0/0";
@@ -16,27 +18,27 @@ function natZones(context: Context): readonly number[] {
   return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
 }
 
-/** IDs of the subnets of one kind; undefined while one is not known. */
-export function subnetIds(context: Context, kind: "private" | "public"): readonly string[] | undefined {
-  const ids = zones(context).map((zone) => context.observed.text(`subnet-${kind}-${zone}`, "id"));
-  return ids.every((id) => id !== undefined) ? ids : undefined;
+/** IDs of the subnets on one side; not known while one of them isn't. */
+export function subnetIds(context: Context, side: Side): Fact<readonly string[]> {
+  const ids = zones(context).map((zone) => context.observed.text(resources.subnet(side, zone), "id"));
+  return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
 
 /** Subnets for nodes: with a way out to the Internet. */
-export function nodeSubnetIds(context: Context): readonly string[] | undefined {
+export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
   return subnetIds(context, context.spoke.spec.network.natGateways === "none" ? "public" : "private");
 }
 
-/** Keys of the routes that lead nodes out. */
-export function nodeRoutes(context: Context): readonly string[] {
+/** The routes that lead nodes out. */
+export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
   const none = context.spoke.spec.network.natGateways === "none";
-  return ["route-public", ...(none ? [] : zones(context).map((zone) => `route-private-${zone}`))];
+  return [resources.route("public"), ...(none ? [] : zones(context).map((zone) => resources.route(`private-${zone}`)))];
 }
 
 /** Public addresses from which the spoke's nodes leave, as CIDRs; those that are known. */
 export function egressCidrs(context: Context): readonly string[] {
   return natZones(context).flatMap((zone) => {
-    const address = context.observed.text(`address-${zone}`, "publicIp");
+    const address = context.observed.text(resources.address(zone), "publicIp");
     return address === undefined ? [] : [`${address}/32`];
   });
 }
@@ -44,7 +46,7 @@ export function egressCidrs(context: Context): readonly string[] {
 function claim({ plan, composer, spoke }: Context): void {
   const { claim: key, cidr } = plan.network;
   if (key === undefined) return;
-  composer.object("claim", key, { cidr }, (known) => ({
+  composer.object(resources.claim(key), { cidr: fact("network", cidr) }, (known) => ({
     apiVersion: otherKinds.ConfigMap,
     kind: "ConfigMap",
     metadata: { name: key },
@@ -52,74 +54,73 @@ function claim({ plan, composer, spoke }: Context): void {
   }));
 }
 
-function routing(context: Context, suffix: string, zoneSubnetKeys: readonly string[]): void {
-  const { composer, observed, spoke, tags } = context;
+/** A route table, and the subnets on one side of the zones that use it. */
+function routing(context: Context, table: Table, side: Side, sharing: readonly number[]): void {
+  const { composer, facts, spoke, tags } = context;
   const { region } = spoke.spec;
-  const table = `route-table-${suffix}`;
-  composer.managed("routeTables", table, "RouteTable", { vpcId: observed.text("vpc", "id") }, ({ vpcId }) => ({
-    forProvider: { region, vpcId, tags: tags(suffix) },
+  const routeTable = resources.routeTable(table);
+  composer.managed(routeTable, "RouteTable", { vpcId: facts.text(resources.vpc, "id") }, ({ vpcId }) => ({
+    forProvider: { region, vpcId, tags: tags(table) },
   }));
-  for (const subnet of zoneSubnetKeys) {
-    const facts = { subnetId: observed.text(subnet, "id"), routeTableId: observed.text(table, "id") };
-    composer.managed(
-      "routes",
-      `association-${subnet.slice("subnet-".length)}`,
-      "RouteTableAssociation",
-      facts,
-      (ids) => ({
-        forProvider: { region, ...ids },
-      }),
-    );
+  for (const zone of sharing) {
+    const needs = {
+      subnetId: facts.text(resources.subnet(side, zone), "id"),
+      routeTableId: facts.text(routeTable, "id"),
+    };
+    composer.managed(resources.association(side, zone), "RouteTableAssociation", needs, (ids) => ({
+      forProvider: { region, ...ids },
+    }));
   }
 }
 
-function subnet(context: Context, kind: "private" | "public", zone: number): void {
-  const { composer, hub, observed, plan, spoke, tags } = context;
+function subnet(context: Context, side: Side, zone: number): void {
+  const { composer, facts, hub, observed, plan, spoke, tags } = context;
   const vpc = parseCidr(plan.network.cidr ?? "");
-  const facts = {
-    vpcId: observed.text("vpc", "id"),
-    cidr: vpc && zoneSubnets(vpc, zone)[`${kind}Cidr`],
-    availabilityZone: zoneNames({ spec: spoke.spec, hub, observed })[zone],
+  const needs = {
+    vpcId: facts.text(resources.vpc, "id"),
+    cidr: fact("network", vpc && zoneSubnets(vpc, zone)[`${side}Cidr`]),
+    availabilityZone: fact("spec", zoneNames({ spec: spoke.spec, hub, observed })[zone]),
   };
-  composer.managed("subnets", `subnet-${kind}-${zone}`, "Subnet", facts, ({ vpcId, cidr, availabilityZone }) => ({
+  composer.managed(resources.subnet(side, zone), "Subnet", needs, ({ vpcId, cidr, availabilityZone }) => ({
     forProvider: {
       region: spoke.spec.region,
       vpcId,
       cidrBlock: cidr,
       availabilityZone,
-      mapPublicIpOnLaunch: kind === "public",
+      mapPublicIpOnLaunch: side === "public",
       // Read by the AWS Load Balancer Controller to place load balancers.
       tags: {
-        ...tags(`${kind}-${zone}`),
-        [kind === "public" ? "kubernetes.io/role/elb" : "kubernetes.io/role/internal-elb"]: "1",
+        ...tags(`${side}-${zone}`),
+        [side === "public" ? "kubernetes.io/role/elb" : "kubernetes.io/role/internal-elb"]: "1",
       },
     },
   }));
 }
 
 function natGateway(context: Context, zone: number): void {
-  const { composer, observed, spoke, tags } = context;
+  const { composer, facts, spoke, tags } = context;
   const { region } = spoke.spec;
-  composer.managed("addresses", `address-${zone}`, "EIP", { vpcId: observed.text("vpc", "id") }, () => ({
+  const address = resources.address(zone);
+  composer.managed(address, "EIP", { vpcId: facts.text(resources.vpc, "id") }, () => ({
     forProvider: { region, domain: "vpc", tags: tags(`nat-${zone}`) },
   }));
-  const facts = {
-    subnetId: observed.text(`subnet-public-${zone}`, "id"),
-    allocationId: observed.text(`address-${zone}`, "id"),
+  const needs = {
+    subnetId: facts.text(resources.subnet("public", zone), "id"),
+    allocationId: facts.text(address, "id"),
     // A NAT gateway without a route to the Internet works for nobody.
-    internetRoute: observed.allReady(["route-public"]),
+    internetRoute: facts.ready(resources.route("public")),
   };
-  composer.managed("natGateways", `nat-${zone}`, "NATGateway", facts, ({ subnetId, allocationId }) => ({
+  composer.managed(resources.natGateway(zone), "NATGateway", needs, ({ subnetId, allocationId }) => ({
     forProvider: { region, subnetId, allocationId, connectivityType: "public", tags: tags(`nat-${zone}`) },
   }));
 }
 
 /** Free, and image layers (S3) then don't pay for NAT. A route to S3 in every table. */
 function storageEndpoint(context: Context): void {
-  const { composer, observed, spoke, tags } = context;
+  const { composer, facts, spoke, tags } = context;
   const { region } = spoke.spec;
-  const key = "endpoint-s3";
-  composer.managed("endpoints", key, "VPCEndpoint", { vpcId: observed.text("vpc", "id") }, ({ vpcId }) => ({
+  const endpoint = resources.storageEndpoint;
+  composer.managed(endpoint, "VPCEndpoint", { vpcId: facts.text(resources.vpc, "id") }, ({ vpcId }) => ({
     forProvider: {
       region,
       vpcId,
@@ -128,12 +129,12 @@ function storageEndpoint(context: Context): void {
       tags: tags("s3"),
     },
   }));
-  for (const table of ["public", ...zones(context).map((zone) => `private-${zone}`)]) {
-    const facts = {
-      vpcEndpointId: observed.readyText(key, "id"),
-      routeTableId: observed.text(`route-table-${table}`, "id"),
+  for (const table of ["public", ...zones(context).map((zone) => `private-${zone}` as const)] as const) {
+    const needs = {
+      vpcEndpointId: facts.readyText(endpoint, "id"),
+      routeTableId: facts.text(resources.routeTable(table), "id"),
     };
-    composer.managed("routes", `${key}-${table}`, "VPCEndpointRouteTableAssociation", facts, (ids) => ({
+    composer.managed(resources.storageRoute(table), "VPCEndpointRouteTableAssociation", needs, (ids) => ({
       forProvider: { region, ...ids },
     }));
   }
@@ -141,43 +142,39 @@ function storageEndpoint(context: Context): void {
 
 /** VPC with a public and a private subnet in each zone, and a way out for the nodes: the same layout as the hub's. */
 export function composeNetwork(context: Context): void {
-  const { composer, observed, plan, spoke, tags } = context;
+  const { composer, facts, plan, spoke, tags } = context;
   const { region } = spoke.spec;
   claim(context);
-  const cidr = plan.network.accepted ? plan.network.cidr : undefined;
-  composer.managed("vpc", "vpc", "VPC", { network: cidr }, ({ network }) => ({
+  const cidr = fact("network", plan.network.accepted ? plan.network.cidr : undefined);
+  composer.managed(resources.vpc, "VPC", { network: cidr }, ({ network }) => ({
     forProvider: { region, cidrBlock: network, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },
   }));
-  const vpc = { vpcId: observed.text("vpc", "id") };
-  composer.managed("internetGateway", "internet-gateway", "InternetGateway", vpc, ({ vpcId }) => ({
+  const vpc = { vpcId: facts.text(resources.vpc, "id") };
+  composer.managed(resources.internetGateway, "InternetGateway", vpc, ({ vpcId }) => ({
     forProvider: { region, vpcId, tags: tags("internet") },
   }));
   for (const zone of zones(context)) {
     subnet(context, "public", zone);
     subnet(context, "private", zone);
-    routing(context, `private-${zone}`, [`subnet-private-${zone}`]);
+    routing(context, `private-${zone}`, "private", [zone]);
   }
-  routing(
-    context,
-    "public",
-    zones(context).map((zone) => `subnet-public-${zone}`),
-  );
+  routing(context, "public", "public", zones(context));
   const publicRoute = {
-    routeTableId: observed.text("route-table-public", "id"),
-    gatewayId: observed.readyText("internet-gateway", "id"),
+    routeTableId: facts.text(resources.routeTable("public"), "id"),
+    gatewayId: facts.readyText(resources.internetGateway, "id"),
   };
-  composer.managed("routes", "route-public", "Route", publicRoute, (ids) => ({
+  composer.managed(resources.route("public"), "Route", publicRoute, (ids) => ({
     forProvider: { region, ...ids, destinationCidrBlock: internet },
   }));
   storageEndpoint(context);
   const nats = natZones(context);
   for (const zone of nats) natGateway(context, zone);
   for (const zone of nats.length > 0 ? zones(context) : []) {
-    const facts = {
-      routeTableId: observed.text(`route-table-private-${zone}`, "id"),
-      natGatewayId: observed.readyText(`nat-${nats.includes(zone) ? zone : nats[0]}`, "id"),
+    const needs = {
+      routeTableId: facts.text(resources.routeTable(`private-${zone}`), "id"),
+      natGatewayId: facts.readyText(resources.natGateway(nats.includes(zone) ? zone : (nats[0] as number)), "id"),
     };
-    composer.managed("routes", `route-private-${zone}`, "Route", facts, (ids) => ({
+    composer.managed(resources.route(`private-${zone}`), "Route", needs, (ids) => ({
       forProvider: { region, ...ids, destinationCidrBlock: internet },
     }));
   }

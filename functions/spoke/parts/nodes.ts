@@ -2,18 +2,19 @@ import { nodeTemplate, nodeTrust } from "../../../lib/eks-baseline.ts";
 import { managedPolicies } from "../../../lib/iam/deployer.ts";
 import { eksAddons } from "../api.ts";
 import type { Context } from "../context.ts";
+import { fact } from "../facts.ts";
 import { at } from "../kube.ts";
 import { nodeGroups } from "../node-groups.ts";
 import { addonVersions, runningVersion } from "../plan.ts";
+import { type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { isDeleting } from "./guard.ts";
 import { nodeRoutes, nodeSubnetIds } from "./network.ts";
-import { composeRole, type RoleArgs, roleKeys } from "./roles.ts";
+import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
 function nodeRole({ names }: Context): RoleArgs {
   return {
-    groups: ["nodeRole", "nodePolicies"],
-    key: "node",
+    role: "node",
     roleName: names.nodeRole,
     description: `Nodes of ${names.cluster}`,
     trust: nodeTrust,
@@ -23,7 +24,7 @@ function nodeRole({ names }: Context): RoleArgs {
 
 function launchTemplate({ composer, names, spoke, tags }: Context): void {
   const { region, nodes } = spoke.spec;
-  composer.managed("launchTemplate", "launch-template", "LaunchTemplate", {}, () => ({
+  composer.managed(resources.launchTemplate, "LaunchTemplate", {}, () => ({
     forProvider: {
       region,
       name: names.nodeGroup,
@@ -42,7 +43,7 @@ function launchTemplate({ composer, names, spoke, tags }: Context): void {
 function addonsFollow({ observed, settings, spoke }: Context, kubernetesVersion: string): boolean {
   const wanted = addonVersions(spoke.spec, settings, kubernetesVersion);
   return eksAddons.every((addon) => {
-    const running = observed.text(`addon-${addon}`, "addonVersion");
+    const running = observed.text(resources.addon(addon), "addonVersion");
     return wanted[addon] === undefined || running === wanted[addon];
   });
 }
@@ -64,7 +65,7 @@ export function nodesVersion(context: Context): string | undefined {
 export function nodesRelease(context: Context, kubernetesVersion: string | undefined): string | undefined {
   const { observed, settings, spoke } = context;
   const wanted = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[spoke.spec.nodes.amiType];
-  const running = observed.text(nodeGroups(context).wanted.key, "releaseVersion");
+  const running = observed.text(nodeGroups(context).wanted.group, "releaseVersion");
   const isNewer = running?.startsWith(`${kubernetesVersion}.`) && released(running) > released(wanted ?? "");
   return isNewer ? undefined : wanted;
 }
@@ -79,11 +80,11 @@ const released = (release: string): string => release.split("-").at(-1) ?? "";
 function scaling(context: Context): { readonly scalingConfig: object; readonly initProvider: object } {
   const { min, desired, max } = context.spoke.spec.nodes;
   const { wanted, former } = nodeGroups(context);
-  const size = (key: string) => context.observed.number(key, "scalingConfig", "desiredSize");
-  const nodes = size(wanted.key) ?? min;
+  const size = (group: Resource) => context.observed.number(group, "scalingConfig", "desiredSize");
+  const nodes = size(wanted.group) ?? min;
   const outside = nodes < min || nodes > max;
   // A group that replaces another one begins with as many nodes as that one has by now.
-  const initial = Math.min(Math.max(desired, ...former.map((key) => size(key) ?? 0)), max);
+  const initial = Math.min(Math.max(desired, ...former.map((group) => size(group) ?? 0)), max);
   return {
     scalingConfig: {
       minSize: min,
@@ -99,28 +100,29 @@ function scaling(context: Context): { readonly scalingConfig: object; readonly i
  * that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
  */
 export function composeNodes(context: Context): void {
-  const { composer, names, observed, spoke, tags } = context;
+  const { composer, facts, names, observed, spoke, tags } = context;
   const { wanted, former } = nodeGroups(context);
   const { region, nodes } = spoke.spec;
   const role = nodeRole(context);
   composeRole(context, role);
   launchTemplate(context);
-  const facts = {
+  const version = nodesVersion(context);
+  const needs = {
     controlPlane: controlPlaneFacts(context).endpoint,
-    version: nodesVersion(context),
+    version: fact("controlPlane", version),
     subnetIds: nodeSubnetIds(context),
-    wayOut: observed.allReady(nodeRoutes(context)),
-    nodeRoleArn: observed.text("role-node", "arn"),
-    rolePolicies: observed.allReady(roleKeys(role)),
-    launchTemplate: observed.text("launch-template", "id"),
-    launchTemplateVersion: observed.number("launch-template", "latestVersion"),
+    wayOut: facts.ready(...nodeRoutes(context)),
+    nodeRoleArn: facts.text(resources.role("node"), "arn"),
+    rolePolicies: facts.ready(...roleResources(role)),
+    launchTemplate: facts.text(resources.launchTemplate, "id"),
+    launchTemplateVersion: facts.number(resources.launchTemplate, "latestVersion"),
     // Without a pod network no node becomes ready.
-    podNetwork: observed.has("addon-vpc-cni") || undefined,
+    podNetwork: facts.present(resources.addon("vpc-cni")),
   };
   const { scalingConfig, initProvider } = scaling(context);
-  const release = nodesRelease(context, facts.version);
-  if (!observed.ready(wanted.key) || isDeleting(spoke)) for (const key of former) composer.keep("nodeGroup", key);
-  composer.managed("nodeGroup", wanted.key, "NodeGroup", facts, (known) => ({
+  const release = nodesRelease(context, version);
+  if (!observed.ready(wanted.group) || isDeleting(spoke)) for (const group of former) composer.keep(group);
+  composer.managed(wanted.group, "NodeGroup", needs, (known) => ({
     externalName: wanted.name,
     initProvider,
     forProvider: {

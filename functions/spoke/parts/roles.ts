@@ -1,13 +1,12 @@
 import { arns, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { identityTag } from "../../../lib/labels.ts";
 import type { Context } from "../context.ts";
-import type { Group } from "../groups.ts";
+import { fact } from "../facts.ts";
+import { type Resource, type RoleName, resources } from "../resources.ts";
 
 export interface RoleArgs {
-  /** Groups of the role and of its policies. */
-  readonly groups: readonly [role: Group, policies: Group];
-  /** Suffix of the keys, and the tag that the boundary knows the role by. */
-  readonly key: string;
+  /** Also the tag that the boundary knows the role by. */
+  readonly role: RoleName;
   readonly roleName: string;
   readonly description: string;
   /** Who may assume it; undefined while that is not known. */
@@ -17,38 +16,37 @@ export interface RoleArgs {
   readonly inlinePolicy?: PolicyDocument;
 }
 
-/** Keys of what must be ready before somebody can use the role. */
-export function roleKeys({ key, managedPolicies, inlinePolicy }: RoleArgs): readonly string[] {
+/** What must be ready before somebody can use the role. */
+export function roleResources({ role, managedPolicies, inlinePolicy }: RoleArgs): readonly [Resource, ...Resource[]] {
   return [
-    `role-${key}`,
-    ...managedPolicies.map((name) => `attachment-${key}-${slug(name)}`),
-    ...(inlinePolicy ? [`policy-${key}`] : []),
+    resources.role(role),
+    ...managedPolicies.map((policy) => resources.attachment(role, policy)),
+    ...(inlinePolicy ? [resources.rolePolicy(role)] : []),
   ];
 }
 
-const slug = (policyName: string): string => policyName.replace(/^.*\//, "").toLowerCase().replaceAll("_", "-");
-
 /** An IAM role under the fleet's boundary, and its policies. */
 export function composeRole(context: Context, args: RoleArgs): void {
-  const { composer, observed, permissionsBoundary, scope, tags } = context;
-  const { groups, key, roleName, description, trust, managedPolicies, inlinePolicy } = args;
-  composer.managed(groups[0], `role-${key}`, "Role", { trust }, (known) => ({
+  const { composer, facts, permissionsBoundary, scope, tags } = context;
+  const { role, roleName, description, trust, managedPolicies, inlinePolicy } = args;
+  const resource = resources.role(role);
+  composer.managed(resource, "Role", { trust: fact("identities", trust) }, (known) => ({
     externalName: roleName,
     forProvider: {
       description,
       assumeRolePolicy: JSON.stringify(known.trust),
       permissionsBoundary,
-      tags: { ...tags(), [identityTag]: key },
+      tags: { ...tags(), [identityTag]: role },
     },
   }));
-  const made = { role: observed.allReady([`role-${key}`]) };
-  for (const name of managedPolicies) {
-    composer.managed(groups[1], `attachment-${key}-${slug(name)}`, "RolePolicyAttachment", made, () => ({
-      forProvider: { role: roleName, policyArn: arns(scope).managedPolicy(name) },
+  const made = { role: facts.ready(resource) };
+  for (const policy of managedPolicies) {
+    composer.managed(resources.attachment(role, policy), "RolePolicyAttachment", made, () => ({
+      forProvider: { role: roleName, policyArn: arns(scope).managedPolicy(policy) },
     }));
   }
   if (inlinePolicy === undefined) return;
-  composer.managed(groups[1], `policy-${key}`, "RolePolicy", made, () => ({
+  composer.managed(resources.rolePolicy(role), "RolePolicy", made, () => ({
     externalName: roleName,
     forProvider: { role: roleName, policy: JSON.stringify(inlinePolicy) },
   }));

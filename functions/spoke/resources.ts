@@ -1,0 +1,80 @@
+import type { SpokeIdentity } from "../../lib/spoke.ts";
+import type { EksAddon } from "./api.ts";
+import type { Group } from "./groups.ts";
+
+export type Side = "private" | "public";
+/** What has a route table of its own: the public subnets together, the private ones by zone. */
+export type Table = "public" | `private-${number}`;
+
+type Dashed<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? `${Head}-${Dashed<Tail>}` : Text;
+/** With hyphens in place of the underscores of the bridge's keys. */
+export const dashed = <const Text extends string>(text: Text) => text.replaceAll("_", "-") as Dashed<Text>;
+
+/** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller on the spoke that acts in AWS. */
+export type RoleName = "cluster" | "node" | Dashed<SpokeIdentity>;
+
+/** Groups of a role and of its policies. */
+const roleGroups = { cluster: ["clusterRole", "clusterPolicies"], node: ["nodeRole", "nodePolicies"] } as const;
+const groupsOf = (role: RoleName): readonly [role: Group, policies: Group] =>
+  role === "cluster" || role === "node" ? roleGroups[role] : ["identityRoles", "identityPolicies"];
+
+const slug = (policyName: string): string => dashed(policyName.replace(/^.*\//, "").toLowerCase());
+
+/** Name of the claim on a block of the fleet's pool. */
+export type ClaimKey = `network-${string}`;
+
+const row = <Of extends Group, const Name extends string>(group: Of, key: Name) => ({ group, key });
+
+/**
+ * Every resource that a Spoke is composed of: its group, and its key, which Crossplane calls the composition resource name. A key is
+ * never changed: under another one Crossplane would make the resource again, and delete what is there.
+ */
+export const resources = {
+  claim: (key: ClaimKey) => row("claim", key),
+  vpc: row("vpc", "vpc"),
+  internetGateway: row("internetGateway", "internet-gateway"),
+  subnet: (side: Side, zone: number) => row("subnets", `subnet-${side}-${zone}`),
+  routeTable: (table: Table) => row("routeTables", `route-table-${table}`),
+  association: (side: Side, zone: number) => row("routes", `association-${side}-${zone}`),
+  route: (table: Table) => row("routes", `route-${table}`),
+  address: (zone: number) => row("addresses", `address-${zone}`),
+  natGateway: (zone: number) => row("natGateways", `nat-${zone}`),
+  storageEndpoint: row("endpoints", "endpoint-s3"),
+  storageRoute: (table: Table) => row("routes", `endpoint-s3-${table}`),
+
+  role: (role: RoleName) => row(groupsOf(role)[0], `role-${role}`),
+  attachment: (role: RoleName, policyName: string) => row(groupsOf(role)[1], `attachment-${role}-${slug(policyName)}`),
+  rolePolicy: (role: RoleName) => row(groupsOf(role)[1], `policy-${role}`),
+
+  key: row("key", "key"),
+  keyAlias: row("key", "key-alias"),
+  logs: row("logs", "logs"),
+  cluster: row("cluster", "cluster"),
+  apiRule: (cidr: string) => row("apiRules", `api-from-${cidr.replaceAll(/[./]/g, "-")}`),
+
+  addon: (name: EksAddon) => row("addons", `addon-${name}`),
+
+  launchTemplate: row("launchTemplate", "launch-template"),
+  /** By the digest of its fields; the first group of a Spoke from before there were digests has none. */
+  nodeGroup: (digest?: string) => row("nodeGroup", digest === undefined ? "node-group" : `node-group-${digest}`),
+
+  oidcProvider: row("oidcProvider", "oidc-provider"),
+  /** Access of a controller on the hub, by its name in the hub's cluster secret. */
+  hubEntry: (identity: string) => row("accessEntries", `access-entry-${dashed(identity)}`),
+  hubAdmin: (identity: string) => row("hubAdmin", `access-policy-${dashed(identity)}`),
+  /** Access of an administrator, by a digest of the ARN. */
+  adminEntry: (digest: string) => row("accessEntries", `access-entry-admin-${digest}`),
+  adminPolicy: (digest: string) => row("accessPolicies", `access-policy-admin-${digest}`),
+
+  kubeConfig: row("handover", "kubeconfig"),
+  clusterAuth: row("handover", "cluster-auth"),
+  clusterSecret: row("handover", "cluster-secret"),
+  bootstrap: row("bootstrap", "bootstrap"),
+} as const;
+
+type Made<Row> = Row extends (...args: never) => infer Resource ? Resource : Row;
+
+/** One of {@link resources}. */
+export type Resource = Made<(typeof resources)[keyof typeof resources]>;
+/** Composition resource name. */
+export type Key = Resource["key"];
