@@ -8,7 +8,7 @@ import { fleetNames } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { noPositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
-export const summary = "the IAM policies of whoever runs pulumi up for a fleet";
+export const summary = "print the IAM policies of whoever runs pulumi up for a fleet";
 
 export const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
 

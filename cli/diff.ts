@@ -7,12 +7,12 @@ import { readPreview } from "./diff/preview.ts";
 import { kustomize } from "./render/kustomize.ts";
 import { parsed, UsageError } from "./usage.ts";
 
-export const summary = "what a change does to every cluster and stack, after rendering";
+export const summary = "show what a change does to every cluster and stack, after rendering";
 
 export const help = `Usage: npx fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
-Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then tells what
+Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
 differs, as one comment for a pull request, with the changes of Spokes that the API server would refuse.
 
 <base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
@@ -27,12 +27,12 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
   --format              markdown (default), or json: everything, uncut
-  --fail-on-refused     exit code 1 when the API server will refuse the change of a Spoke, or that it goes; the comment is
-                        written all the same
+  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke; the comment is
+                        written in any case
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
-it releases are compared by their values. It runs the composition function of both states: as with tests, only where you
-would run the code of the change.
+it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where
+you would run the code of the change.
 Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
 `;
 

@@ -38,9 +38,9 @@ Checks what a stack needs and says what to do next; it changes nothing.
   --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
                       note (worth knowing), wrong or unchecked (something must be done)
 
-AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is said to be
+AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported as
 unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
-configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets all that is needed.
+configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets everything that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 `;
 

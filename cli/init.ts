@@ -5,13 +5,13 @@ import type { InitRequest } from "./init/request.ts";
 import { init, type Part } from "./init/write.ts";
 import { flagFile, onePositional, parsed } from "./usage.ts";
 
-export const summary = "the Git repositories and the stack file that a new fleet begins with";
+export const summary = "write the Git repositories and the stack file that a new fleet begins with";
 
 export const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
                       --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
-stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks nothing of AWS and of the Git host, and pushes nothing. What is there
+stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks AWS and the Git host nothing, and pushes nothing. What exists
 already stays as it is, and any difference from what would be written is shown.
 
   --stack NAME               Pulumi stack of the hub; dev and prod are the names of the examples
@@ -24,13 +24,13 @@ already stays as it is, and any difference from what would be written is shown.
   --workloads-url URL        the same for gitops-workloads
   --sample-app-url URL       also writes payment-app-manifests, the sample application, which is to be pushed there
   --known-hosts FILE         keys of the Git host, as ssh-keyscan prints them, compared with what the host publishes
-  --public-access-cidr CIDR       public network that may use the hub's Kubernetes API. Can be given more than once
-  --private-access-cidr CIDR        network connected to the hub's VPC that may use its private endpoint. Can be given more than once
+  --public-access-cidr CIDR  public network that may use the hub's Kubernetes API. Can be given more than once
+  --private-access-cidr CIDR network connected to the hub's VPC that may use its private endpoint. Can be given more than once
   --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
   --vpc-cidr CIDR            network of the hub's VPC; default: the example's
-  --vpc-id ID                VPC that exists, in place of one that the stack makes; with it:
-  --private-subnet-id ID     subnet of it for the hub. Given twice or more, in different zones
-  --egress-cidr CIDR         public address by which that VPC gets out. Can be given more than once
+  --vpc-id ID                existing VPC to use, instead of one that the stack makes; with it:
+  --private-subnet-id ID     subnet of that VPC for the hub. Give two or more, in different zones
+  --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
   --function-package NAME    where the composition function is published; default: this project's (docs/guides/function-package.md)
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
@@ -41,7 +41,7 @@ already stays as it is, and any difference from what would be written is shown.
                              zones, protected from removal, a private endpoint unless --public-access-cidr is given, which needs --vpc-id and
                              --private-access-cidr: docs/guides/private-endpoints.md)
 
-Commits are made with your own Git identity. Exit code 0: all is as asked; 1: something is there that differs; 2: it was called wrongly.
+Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was called wrongly.
 `;
 
 export const options = {

@@ -4,7 +4,7 @@ import { finishMove, moveSpokes } from "./spoke-move.ts";
 import { onePositional, parsed } from "./usage.ts";
 
 export const summary =
-  "moves spokes from spokes/<name> to spokes/<fleet>/<name>, for a fleet of before fleets had folders";
+  "move spokes from spokes/<name> to spokes/<fleet>/<name>, for a fleet older than the fleets' folders";
 
 export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
 

@@ -5,7 +5,7 @@ import { newSpoke } from "./spoke-folder.ts";
 import type { DeployKeys } from "./spoke-secrets.ts";
 import { flagFile, onePositional, parsed, requiredFlags } from "./usage.ts";
 
-export const summary = "a folder for a new spoke in gitops-system, with its sealed deploy keys";
+export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
 export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
@@ -14,7 +14,7 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster
   --region REGION        default: the hub's
-  --kubernetes-version V default: the newest that the Composition offers; to be named where the environment's channel holds
+  --kubernetes-version V default: the newest that the Composition offers; required where the environment's channel holds
                          the Composition back
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
   --nodes N              number of nodes; default: the Spoke API's

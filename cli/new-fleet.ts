@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { newFleet } from "./fleet-folders.ts";
 import { onePositional, parsed } from "./usage.ts";
 
-export const summary = "the folders of a fleet in gitops-system: what its hub applies, and its spokes";
+export const summary = "write the folders of a fleet in gitops-system: what its hub applies, and its spokes";
 
 export const help = `Usage: npx fleet new-fleet <fleet> [--repository DIR]
 
-Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system: once, before Flux on the hub is to find them. <fleet> is what
-the config of the hub's stack says. What is there stays as it is.
+Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it once, before Flux on the hub looks for them. <fleet> is
+the fleet of the hub's stack. What exists stays as it is.
 
   --repository DIR       the checkout to write into; default: the current folder
 `;

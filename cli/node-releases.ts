@@ -11,8 +11,8 @@ export const summary = "raise the nodes' AMI releases in Git to the newest ones 
 
 export const help = `Usage: npx fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
 
-EKS never renews the AMI of nodes by itself. This asks AWS for the newest releases and writes them where Git says what runs; a release
-that is newer there stays, and comments do too. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
+EKS never renews the AMI of nodes by itself. This command asks AWS for the newest releases and writes them into Git; newer releases and
+comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
 replaced one node after another.
 
   --repository DIR       a checkout of gitops-system: the releases of spokes in platform/api/composition.yaml

@@ -5,7 +5,8 @@ import { isSystemCheckout } from "./fleet-folders.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "./sources.ts";
 import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "./usage.ts";
 
-export const summary = "a folder for an application on a spoke in gitops-workloads, with a sealed Git credential";
+export const summary =
+  "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
 
 export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
@@ -24,7 +25,7 @@ Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the d
   --token-file FILE      with https://…: an access token that may read the team's repository and no other
   --username NAME        goes with the token; default: git
   --github-app-id N, --github-app-installation-id N, --github-app-key-file FILE
-                         with https://…, in place of a token: a GitHub App of the team's
+                         with https://…, instead of a token: a GitHub App of the team's
   --github-app-base-url URL
                          API of the app's GitHub server; default: what the fleet has for it; none is needed for github.com
   --ca-file FILE         authorities behind the Git host's certificate (PEM); default: those of gitops-workloads

@@ -5,7 +5,7 @@ import { choiceProblems } from "./spoke-rules.ts";
 import { type DeployKeys, deployKeyChoices } from "./spoke-secrets.ts";
 import { flagFile, onePositional, parsed, refuse, requiredFlags } from "./usage.ts";
 
-export const summary = "seals the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
+export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
 export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
 
