@@ -1,8 +1,11 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import http, { type IncomingMessage } from "node:http";
+import https from "node:https";
 import { join } from "node:path";
-import { Readable, Transform } from "node:stream";
+import { Transform } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { isMissing } from "../instance/files.ts";
 import { contentKey, type Entry, ensureEntry, isComplete } from "./cache.ts";
@@ -130,20 +133,29 @@ function refuse(problem: string): never {
   throw new Error(`${problem}, or ${WITHOUT}.`);
 }
 
-async function answer(url: string): Promise<Response> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(DOWNLOAD_MS) }).catch((error: Error) =>
-    refuse(`${url} can't be had: ${(error.cause as Error | undefined)?.message ?? error.message}. Try again`),
-  );
-  if (!response.ok) refuse(`${url} answers ${response.status} ${response.statusText}: look at FLEET_TOOLCHAIN_URL`);
-  return response;
+/** The answer to a GET. By node:http, because a large body whose server hangs up at its end fails an assertion in Node 22's fetch. */
+async function answer(url: string, redirects = 5): Promise<IncomingMessage> {
+  const at = new URL(url);
+  const get = at.protocol === "https:" ? https.get : http.get;
+  const response = await new Promise<IncomingMessage>((resolve, reject) =>
+    get(at, { signal: AbortSignal.timeout(DOWNLOAD_MS) }, resolve).on("error", reject),
+  ).catch((error: Error) => refuse(`${url} can't be reached: ${error.message}. Try again`));
+  const { statusCode = 0, statusMessage, headers } = response;
+  if (statusCode === 200) return response;
+  response.resume();
+  if (headers.location === undefined || redirects === 0)
+    refuse(`${url} answers ${statusCode} ${statusMessage}: look at FLEET_TOOLCHAIN_URL`);
+  const next = new URL(headers.location, at);
+  if (!isTrustworthy(next)) refuse(`${url} sends one to ${next.href}, without TLS: take another release`);
+  return answer(next.href, redirects - 1);
 }
 
-const bytes = async (url: string): Promise<Buffer> => Buffer.from(await (await answer(url)).arrayBuffer());
+const bytes = async (url: string): Promise<Buffer> => buffer(await answer(url));
 
 /** Downloads a file and returns its SHA-256 in hex. */
 async function download(url: string, path: string, say: (detail: string) => void): Promise<string> {
   const response = await answer(url);
-  const total = Number(response.headers.get("content-length"));
+  const total = Number(response.headers["content-length"]);
   const hash = createHash("sha256");
   let received = 0;
   const count = new Transform({
@@ -154,8 +166,7 @@ async function download(url: string, path: string, say: (detail: string) => void
       done(null, chunk);
     },
   });
-  const body = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
-  await pipeline(body, count, createWriteStream(path)).catch((error: Error) =>
+  await pipeline(response, count, createWriteStream(path)).catch((error: Error) =>
     refuse(`${url} ended after ${received} bytes: ${error.message}. Try again`),
   );
   return hash.digest("hex");

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
@@ -17,17 +17,23 @@ let server: Server;
 let url: string;
 /** What the release's server has, by name. */
 let release: Map<string, Buffer>;
+/** Where it sends those who ask, in place of an answer. */
+let elsewhere: string | undefined;
 let asked: string[];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "archive-"));
   release = new Map();
+  elsewhere = undefined;
   asked = [];
   server = createServer((request, response) => {
-    const name = request.url?.slice("/v1/".length) ?? "";
+    const name = request.url?.replace(/^\/(v1|moved)\//, "") ?? "";
     asked.push(name);
+    if (elsewhere !== undefined && request.url?.startsWith("/v1/"))
+      return void response.writeHead(302, { location: `${elsewhere}/${name}` }).end();
     const file = release.get(name);
-    response.writeHead(file === undefined ? 404 : 200).end(file);
+    // As Python's server does after each answer: a client that is still busy writing has to cope.
+    response.writeHead(file === undefined ? 404 : 200, { connection: "close" }).end(file);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
@@ -46,10 +52,13 @@ const sums = (text: string) => {
   release.set(SIGNATURE, sign(null, Buffer.from(text), keys.privateKey));
 };
 
-/** A release of a cache with two entries, each with one program. */
-async function publish(): Promise<string> {
+/** A release of a cache with two entries, each with one program, and as many bytes that don't compress. */
+async function publish(extra = 0): Promise<string> {
   for (const entry of entriesIn("builder"))
-    await ensureEntry(entry, (dir) => writeFile(join(dir, "program"), entry.group, { mode: 0o755 }));
+    await ensureEntry(entry, async (dir) => {
+      await writeFile(join(dir, "program"), entry.group, { mode: 0o755 });
+      await writeFile(join(dir, "extra"), randomBytes(extra));
+    });
   await mkdir(join(root, "release"));
   sums(await writeArchive(entriesIn("builder"), join(root, "release")));
   const name = archiveName(entriesIn("builder"));
@@ -76,6 +85,26 @@ describe("a release's toolchain", () => {
     }
     expect((await readdir(join(root, "cache"))).sort()).toEqual(["charts", "go-main"]);
     expect(said.some((line) => line.includes("MB downloaded"))).toBe(true);
+  });
+
+  test("comes whole when it is larger than any buffer", async () => {
+    await publish(3_000_000);
+    await take();
+    for (const entry of entriesIn("cache")) expect(await isComplete(entry)).toBe(true);
+  });
+
+  test("may be elsewhere, where the server says", async () => {
+    await publish();
+    elsewhere = url.replace("/v1", "/moved");
+    await take();
+    for (const entry of entriesIn("cache")) expect(await isComplete(entry)).toBe(true);
+  });
+
+  test("is refused when the server sends one to a place without TLS", async () => {
+    await publish();
+    elsewhere = "http://example.org";
+    await expect(take()).rejects.toThrow(/sends one to http:\/\/example\.org\/SHA256SUMS.*without TLS/);
+    await expectNothing();
   });
 
   test("is asked for nothing once all is there", async () => {
