@@ -1,13 +1,4 @@
-import {
-  CreateLogGroupCommand,
-  DeleteLogGroupCommand,
-  DeleteRetentionPolicyCommand,
-  DescribeLogGroupsCommand,
-  ListTagsForResourceCommand,
-  PutRetentionPolicyCommand,
-  TagResourceCommand,
-  UntagResourceCommand,
-} from "@aws-sdk/client-cloudwatch-logs";
+import * as sdk from "@aws-sdk/client-cloudwatch-logs";
 import { fixed, type Item, out } from "./define/fields.ts";
 import { define, named } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
@@ -24,11 +15,12 @@ const logGroup = define({
   tags: {
     request: (tags) => ({ tags }),
     of: async (aws, _id, item) => {
-      const query = new ListTagsForResourceCommand({ resourceArn: plainArn(item) });
+      const query = new sdk.ListTagsForResourceCommand({ resourceArn: plainArn(item) });
       return ownTags((await aws.cloudwatchlogs.send(query)).tags);
     },
-    set: (aws, resourceArn, tags) => aws.cloudwatchlogs.send(new TagResourceCommand({ resourceArn, tags })),
-    remove: (aws, resourceArn, tagKeys) => aws.cloudwatchlogs.send(new UntagResourceCommand({ resourceArn, tagKeys })),
+    set: (aws, resourceArn, tags) => aws.cloudwatchlogs.send(new sdk.TagResourceCommand({ resourceArn, tags })),
+    remove: (aws, resourceArn, tagKeys) =>
+      aws.cloudwatchlogs.send(new sdk.UntagResourceCommand({ resourceArn, tagKeys })),
     target: plainArn,
   },
   fields: {
@@ -39,11 +31,11 @@ const logGroup = define({
     arn: out(plainArn),
   },
   async create(aws, request, { name }) {
-    await aws.cloudwatchlogs.send(new CreateLogGroupCommand(request as never));
+    await aws.cloudwatchlogs.send(new sdk.CreateLogGroupCommand(request as never));
     return name;
   },
   async find(aws, name) {
-    const { logGroups } = await aws.cloudwatchlogs.send(new DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
+    const { logGroups } = await aws.cloudwatchlogs.send(new sdk.DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
     const found = logGroups?.find(({ logGroupName }) => logGroupName === name);
     return found && { ...found };
   },
@@ -53,11 +45,11 @@ const logGroup = define({
       initially: ({ retentionInDays }) => Boolean(retentionInDays),
       call: (aws, logGroupName, { retentionInDays }) =>
         retentionInDays
-          ? aws.cloudwatchlogs.send(new PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
-          : aws.cloudwatchlogs.send(new DeleteRetentionPolicyCommand({ logGroupName })),
+          ? aws.cloudwatchlogs.send(new sdk.PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
+          : aws.cloudwatchlogs.send(new sdk.DeleteRetentionPolicyCommand({ logGroupName })),
     },
   ],
-  delete: (aws, logGroupName) => aws.cloudwatchlogs.send(new DeleteLogGroupCommand({ logGroupName })),
+  delete: (aws, logGroupName) => aws.cloudwatchlogs.send(new sdk.DeleteLogGroupCommand({ logGroupName })),
 });
 
 export const cloudwatchlogsResources: readonly Handler[] = [logGroup];

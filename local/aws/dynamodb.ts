@@ -1,18 +1,4 @@
-import {
-  CreateTableCommand,
-  DeleteTableCommand,
-  DescribeContinuousBackupsCommand,
-  DescribeTableCommand,
-  DescribeTimeToLiveCommand,
-  type KeySchemaElement,
-  ListTagsOfResourceCommand,
-  TagResourceCommand,
-  UntagResourceCommand,
-  UpdateContinuousBackupsCommand,
-  UpdateTableCommand,
-  type UpdateTableCommandInput,
-  UpdateTimeToLiveCommand,
-} from "@aws-sdk/client-dynamodb";
+import * as sdk from "@aws-sdk/client-dynamodb";
 import { sameList } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, type Item, out } from "./define/fields.ts";
@@ -21,12 +7,12 @@ import type { Handler } from "./handler.ts";
 import { poll } from "./poll.ts";
 import { tagPairs, tagsFrom } from "./tags.ts";
 
-type Change = Omit<UpdateTableCommandInput, "TableName">;
+type Change = Omit<sdk.UpdateTableCommandInput, "TableName">;
 
 const keyOf =
   (type: "HASH" | "RANGE") =>
   ({ KeySchema }: Item): unknown =>
-    (KeySchema as KeySchemaElement[] | undefined)?.find(({ KeyType }) => KeyType === type)?.AttributeName;
+    (KeySchema as sdk.KeySchemaElement[] | undefined)?.find(({ KeyType }) => KeyType === type)?.AttributeName;
 
 const capacity = (name: "ReadCapacityUnits" | "WriteCapacityUnits") =>
   ({
@@ -54,12 +40,12 @@ const encryption = (sse: { enabled?: boolean; kmsKeyArn?: string } | undefined):
 const enabled = (ttl: unknown) => ((ttl as { enabled?: boolean } | undefined)?.enabled ? ttl : undefined);
 
 async function describe(aws: Aws, TableName: string) {
-  return (await aws.dynamodb.send(new DescribeTableCommand({ TableName }))).Table;
+  return (await aws.dynamodb.send(new sdk.DescribeTableCommand({ TableName }))).Table;
 }
 
 /** DynamoDB takes one kind of change at a time. */
 async function change(aws: Aws, TableName: string, what: Change): Promise<void> {
-  await aws.dynamodb.send(new UpdateTableCommand({ TableName, ...what }));
+  await aws.dynamodb.send(new sdk.UpdateTableCommand({ TableName, ...what }));
   await poll({ what: `DynamoDB table ${TableName} to become ACTIVE`, timeout: aws.timeout }, async () =>
     (await describe(aws, TableName))?.TableStatus === "ACTIVE" ? true : undefined,
   );
@@ -72,11 +58,12 @@ const table = define({
   tags: {
     request: (tags) => ({ Tags: tagPairs(tags) }),
     of: async (aws, _id, { TableArn }) => {
-      const query = new ListTagsOfResourceCommand({ ResourceArn: TableArn as string });
+      const query = new sdk.ListTagsOfResourceCommand({ ResourceArn: TableArn as string });
       return tagsFrom((await aws.dynamodb.send(query)).Tags);
     },
-    set: (aws, ResourceArn, tags) => aws.dynamodb.send(new TagResourceCommand({ ResourceArn, Tags: tagPairs(tags) })),
-    remove: (aws, ResourceArn, TagKeys) => aws.dynamodb.send(new UntagResourceCommand({ ResourceArn, TagKeys })),
+    set: (aws, ResourceArn, tags) =>
+      aws.dynamodb.send(new sdk.TagResourceCommand({ ResourceArn, Tags: tagPairs(tags) })),
+    remove: (aws, ResourceArn, TagKeys) => aws.dynamodb.send(new sdk.UntagResourceCommand({ ResourceArn, TagKeys })),
     target: ({ TableArn }) => TableArn as string,
   },
   states: {
@@ -124,11 +111,11 @@ const table = define({
   },
   async create(aws, request, inputs) {
     const { name, hashKey, rangeKey } = inputs;
-    const KeySchema: KeySchemaElement[] = [
+    const KeySchema: sdk.KeySchemaElement[] = [
       { AttributeName: hashKey, KeyType: "HASH" },
       ...(rangeKey ? [{ AttributeName: rangeKey, KeyType: "RANGE" } as const] : []),
     ];
-    await aws.dynamodb.send(new CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
+    await aws.dynamodb.send(new sdk.CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
     return name;
   },
   async find(aws, TableName) {
@@ -137,8 +124,8 @@ const table = define({
   },
   async also(aws, TableName) {
     const [ttl, backups] = await Promise.all([
-      aws.dynamodb.send(new DescribeTimeToLiveCommand({ TableName })),
-      aws.dynamodb.send(new DescribeContinuousBackupsCommand({ TableName })),
+      aws.dynamodb.send(new sdk.DescribeTimeToLiveCommand({ TableName })),
+      aws.dynamodb.send(new sdk.DescribeContinuousBackupsCommand({ TableName })),
     ]);
     const { TimeToLiveStatus, AttributeName } = ttl.TimeToLiveDescription ?? {};
     const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
@@ -168,7 +155,7 @@ const table = define({
       call: (aws, TableName, { ttl }, { old }) => {
         const AttributeName = ttl?.attributeName ?? old.ttl?.attributeName;
         const TimeToLiveSpecification = { Enabled: ttl?.enabled ?? false, AttributeName };
-        return aws.dynamodb.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+        return aws.dynamodb.send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
       },
     },
     {
@@ -176,11 +163,13 @@ const table = define({
       initially: ({ pointInTimeRecovery }) => pointInTimeRecovery?.enabled === true,
       call: (aws, TableName, { pointInTimeRecovery }) => {
         const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: pointInTimeRecovery?.enabled ?? false };
-        return aws.dynamodb.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+        return aws.dynamodb.send(
+          new sdk.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }),
+        );
       },
     },
   ],
-  delete: (aws, TableName) => aws.dynamodb.send(new DeleteTableCommand({ TableName })),
+  delete: (aws, TableName) => aws.dynamodb.send(new sdk.DeleteTableCommand({ TableName })),
 });
 
 export const dynamodbResources: readonly Handler[] = [table];

@@ -1,16 +1,5 @@
 /** Secrets and their values. */
-import {
-  CreateSecretCommand,
-  DeleteSecretCommand,
-  DescribeSecretCommand,
-  GetSecretValueCommand,
-  ListSecretVersionIdsCommand,
-  PutSecretValueCommand,
-  TagResourceCommand,
-  UntagResourceCommand,
-  UpdateSecretCommand,
-  UpdateSecretVersionStageCommand,
-} from "@aws-sdk/client-secrets-manager";
+import * as sdk from "@aws-sdk/client-secrets-manager";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
 import { define, pairTags } from "./define/resource.ts";
@@ -19,7 +8,7 @@ import { type Handler, splitImportId } from "./handler.ts";
 
 /** Scheduled for deletion counts as gone. */
 async function find(aws: Aws, SecretId: string) {
-  const found = await aws.secretsmanager.send(new DescribeSecretCommand({ SecretId }));
+  const found = await aws.secretsmanager.send(new sdk.DescribeSecretCommand({ SecretId }));
   return found.DeletedDate ? undefined : { ...found };
 }
 
@@ -27,8 +16,8 @@ const secret = define({
   token: "aws:secretsmanager/secret:Secret",
   autoName: { property: "name", maxLength: 512 },
   tags: pairTags(
-    (aws, SecretId, Tags) => aws.secretsmanager.send(new TagResourceCommand({ SecretId, Tags })),
-    (aws, SecretId, TagKeys) => aws.secretsmanager.send(new UntagResourceCommand({ SecretId, TagKeys })),
+    (aws, SecretId, Tags) => aws.secretsmanager.send(new sdk.TagResourceCommand({ SecretId, Tags })),
+    (aws, SecretId, TagKeys) => aws.secretsmanager.send(new sdk.UntagResourceCommand({ SecretId, TagKeys })),
   ),
   fields: {
     name: { fixed },
@@ -41,19 +30,19 @@ const secret = define({
     if (days === undefined || days === 0 || (days >= 7 && days <= 30)) return [];
     return [{ property: "recoveryWindowInDays", reason: `${days} is not allowed: 0 (delete at once) or 7 to 30` }];
   },
-  create: async (aws, request) => (await aws.secretsmanager.send(new CreateSecretCommand(request as never))).ARN,
+  create: async (aws, request) => (await aws.secretsmanager.send(new sdk.CreateSecretCommand(request as never))).ARN,
   find,
   settings: [
     {
       fields: ["description", "kmsKeyId"],
       call: (aws, SecretId, { description: Description = "", kmsKeyId: KmsKeyId }) =>
-        aws.secretsmanager.send(new UpdateSecretCommand({ SecretId, Description, KmsKeyId })),
+        aws.secretsmanager.send(new sdk.UpdateSecretCommand({ SecretId, Description, KmsKeyId })),
     },
   ],
   async delete(aws, SecretId, { recoveryWindowInDays: days = 30 }) {
     if (!(await find(aws, SecretId))) return;
     const how = days === 0 ? { ForceDeleteWithoutRecovery: true } : { RecoveryWindowInDays: days };
-    await aws.secretsmanager.send(new DeleteSecretCommand({ SecretId, ...how }));
+    await aws.secretsmanager.send(new sdk.DeleteSecretCommand({ SecretId, ...how }));
   },
 });
 
@@ -71,7 +60,7 @@ const parse = (id: string) => {
 
 /** The version that holds a stage now. */
 async function holder(aws: Aws, SecretId: string, stage: string): Promise<string | undefined> {
-  const { Versions } = await aws.secretsmanager.send(new ListSecretVersionIdsCommand({ SecretId }));
+  const { Versions } = await aws.secretsmanager.send(new sdk.ListSecretVersionIdsCommand({ SecretId }));
   return Versions?.find(({ VersionStages }) => VersionStages?.includes(stage))?.VersionId;
 }
 
@@ -79,7 +68,12 @@ async function moveStages(aws: Aws, id: string, olds: string[], news: string[]):
   const { SecretId, VersionId } = parse(id);
   const move = (VersionStage: string, to: string | undefined, from: string | undefined) =>
     aws.secretsmanager.send(
-      new UpdateSecretVersionStageCommand({ SecretId, VersionStage, MoveToVersionId: to, RemoveFromVersionId: from }),
+      new sdk.UpdateSecretVersionStageCommand({
+        SecretId,
+        VersionStage,
+        MoveToVersionId: to,
+        RemoveFromVersionId: from,
+      }),
     );
   for (const stage of news.filter((name) => !olds.includes(name)))
     await move(stage, VersionId, await holder(aws, SecretId, stage));
@@ -89,7 +83,7 @@ async function moveStages(aws: Aws, id: string, olds: string[], news: string[]):
 
 async function value(aws: Aws, id: string) {
   try {
-    return await aws.secretsmanager.send(new GetSecretValueCommand(parse(id)));
+    return await aws.secretsmanager.send(new sdk.GetSecretValueCommand(parse(id)));
   } catch (error) {
     if (hasCode(error, "InvalidRequestException")) return undefined; // the secret is scheduled for deletion
     throw error;
@@ -107,7 +101,7 @@ const secretVersion = define({
     versionId: out(),
   },
   create: async (aws, request, { secretId }) =>
-    `${secretId}|${(await aws.secretsmanager.send(new PutSecretValueCommand(request as never))).VersionId}`,
+    `${secretId}|${(await aws.secretsmanager.send(new sdk.PutSecretValueCommand(request as never))).VersionId}`,
   find: async (aws, id) => {
     const found = await value(aws, id);
     return found && { ...found };

@@ -1,13 +1,4 @@
-import {
-  CreateQueueCommand,
-  DeleteQueueCommand,
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  ListQueueTagsCommand,
-  SetQueueAttributesCommand,
-  TagQueueCommand,
-  UntagQueueCommand,
-} from "@aws-sdk/client-sqs";
+import * as sdk from "@aws-sdk/client-sqs";
 import { sameJson, samePolicy } from "./compare.ts";
 import { computed, type Field, fixed, type Item, out } from "./define/fields.ts";
 import { define } from "./define/resource.ts";
@@ -53,15 +44,15 @@ const queue = define({
     ...{ kind: "sqs/Queue", generatedName: "name", asynchronous: true },
     connection: ({ url }) => ({ url: String(url) }),
     recover: async (aws, { name }) =>
-      (await orGone(aws.sqs.send(new GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,
+      (await orGone(aws.sqs.send(new sdk.GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,
   },
   autoName: { property: "name", maxLength: 80 },
   lingers: "SQS queue",
   tags: {
     request: (tags) => ({ tags }),
-    of: async (aws, QueueUrl) => ownTags((await aws.sqs.send(new ListQueueTagsCommand({ QueueUrl }))).Tags),
-    set: (aws, QueueUrl, Tags) => aws.sqs.send(new TagQueueCommand({ QueueUrl, Tags })),
-    remove: (aws, QueueUrl, TagKeys) => aws.sqs.send(new UntagQueueCommand({ QueueUrl, TagKeys })),
+    of: async (aws, QueueUrl) => ownTags((await aws.sqs.send(new sdk.ListQueueTagsCommand({ QueueUrl }))).Tags),
+    set: (aws, QueueUrl, Tags) => aws.sqs.send(new sdk.TagQueueCommand({ QueueUrl, Tags })),
+    remove: (aws, QueueUrl, TagKeys) => aws.sqs.send(new sdk.UntagQueueCommand({ QueueUrl, TagKeys })),
   },
   fields: {
     ...attributes,
@@ -72,10 +63,11 @@ const queue = define({
   async create(aws, { Name, tags, ...request }, { name, fifoQueue }) {
     const { ContentBasedDeduplication: deduplicated, ...rest } = request;
     const Attributes = defined(fifoQueue ? { ...rest, ContentBasedDeduplication: deduplicated } : rest);
-    return (await aws.sqs.send(new CreateQueueCommand({ QueueName: name, Attributes, tags: tags as never }))).QueueUrl;
+    return (await aws.sqs.send(new sdk.CreateQueueCommand({ QueueName: name, Attributes, tags: tags as never })))
+      .QueueUrl;
   },
   async find(aws, QueueUrl) {
-    const query = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
+    const query = new sdk.GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
     return (await aws.sqs.send(query)).Attributes;
   },
   settings: [
@@ -84,11 +76,11 @@ const queue = define({
       call(aws, QueueUrl, inputs, { has }) {
         // An empty text takes a policy away.
         const changed = names.filter((name) => has(name)).map((name) => [apiName(name), String(inputs[name] ?? "")]);
-        return aws.sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(changed) }));
+        return aws.sqs.send(new sdk.SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(changed) }));
       },
     },
   ],
-  delete: (aws, QueueUrl) => aws.sqs.send(new DeleteQueueCommand({ QueueUrl })),
+  delete: (aws, QueueUrl) => aws.sqs.send(new sdk.DeleteQueueCommand({ QueueUrl })),
 });
 
 export const sqsResources: readonly Handler[] = [queue];

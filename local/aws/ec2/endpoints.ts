@@ -1,11 +1,5 @@
 /** Endpoints of AWS services in a VPC. */
-import {
-  CreateVpcEndpointCommand,
-  DeleteVpcEndpointsCommand,
-  DescribePrefixListsCommand,
-  DescribeVpcEndpointsCommand,
-  ModifyVpcEndpointCommand,
-} from "@aws-sdk/client-ec2";
+import * as sdk from "@aws-sdk/client-ec2";
 import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
@@ -13,7 +7,7 @@ import { define, joined } from "../define/resource.ts";
 import { arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
-  const { VpcEndpoints } = await aws.ec2.send(new DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+  const { VpcEndpoints } = await aws.ec2.send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
   const found = VpcEndpoints?.[0];
   return found?.State?.toLowerCase() === "deleted" ? undefined : found;
 }
@@ -21,14 +15,18 @@ async function endpoint(aws: Aws, id: string) {
 /** Gateway endpoints have a managed prefix list, named like their service. */
 async function prefixList(aws: Aws, service: string): Promise<string | undefined> {
   const filter = { Name: "prefix-list-name", Values: [service] };
-  return (await aws.ec2.send(new DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]?.PrefixListId;
+  return (await aws.ec2.send(new sdk.DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]?.PrefixListId;
 }
 
 export const vpcEndpoint = ec2({
   token: "aws:ec2/vpcEndpoint:VpcEndpoint",
   crossplane: { kind: "ec2/VPCEndpoint" },
   ...{ noun: "VpcEndpoint", tag: "vpc-endpoint" },
-  calls: { create: CreateVpcEndpointCommand, describe: DescribeVpcEndpointsCommand, delete: DeleteVpcEndpointsCommand },
+  calls: {
+    create: sdk.CreateVpcEndpointCommand,
+    describe: sdk.DescribeVpcEndpointsCommand,
+    delete: sdk.DeleteVpcEndpointsCommand,
+  },
   states: {
     what: "VPC endpoint",
     of: ({ State }) => (State as string | undefined)?.toLowerCase(),
@@ -67,7 +65,7 @@ export const vpcEndpoint = ec2({
       async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
         const before = old.routeTableIds ?? [];
         await aws.ec2.send(
-          new ModifyVpcEndpointCommand({
+          new sdk.ModifyVpcEndpointCommand({
             VpcEndpointId: id,
             ...(has("policy") && (policy ? { PolicyDocument: policy } : { ResetPolicy: true })),
             AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
@@ -78,7 +76,7 @@ export const vpcEndpoint = ec2({
     },
   ],
   async delete(aws, id) {
-    const { Unsuccessful } = await aws.ec2.send(new DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+    const { Unsuccessful } = await aws.ec2.send(new sdk.DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
     const failure = Unsuccessful?.[0]?.Error;
     if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
   },
@@ -97,7 +95,7 @@ export const vpcEndpointRouteTableAssociation = define({
   },
   async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
     await aws.ec2.send(
-      new ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
+      new sdk.ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
     );
     return `${vpcEndpointId}/${routeTableId}`;
   },
@@ -109,6 +107,6 @@ export const vpcEndpointRouteTableAssociation = define({
   async delete(aws, id) {
     const [VpcEndpointId = "", table = ""] = id.split("/");
     if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
-      await aws.ec2.send(new ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
+      await aws.ec2.send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
   },
 });

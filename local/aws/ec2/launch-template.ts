@@ -1,12 +1,4 @@
-import {
-  CreateLaunchTemplateCommand,
-  CreateLaunchTemplateVersionCommand,
-  DeleteLaunchTemplateCommand,
-  DescribeLaunchTemplatesCommand,
-  DescribeLaunchTemplateVersionsCommand,
-  DescribeTagsCommand,
-  ModifyLaunchTemplateCommand,
-} from "@aws-sdk/client-ec2";
+import * as sdk from "@aws-sdk/client-ec2";
 import { computed, type Field, fixed, type Item, out } from "../define/fields.ts";
 import { requestOf } from "../define/mapping.ts";
 import { define } from "../define/resource.ts";
@@ -74,7 +66,7 @@ export const launchTemplate = define({
     // ministack describes a template with the tags that it was created with.
     of: async (aws, id) => {
       const Filters = [{ Name: "resource-id", Values: [id] }];
-      return tagsFrom((await aws.ec2.send(new DescribeTagsCommand({ Filters }))).Tags);
+      return tagsFrom((await aws.ec2.send(new sdk.DescribeTagsCommand({ Filters }))).Tags);
     },
   },
   autoName: { property: "name", maxLength: 128 },
@@ -89,16 +81,18 @@ export const launchTemplate = define({
   },
   async create(aws, { TagSpecifications }, inputs) {
     const request = { LaunchTemplateName: inputs.name, TagSpecifications };
-    const answer = await send(aws, CreateLaunchTemplateCommand, versioned(request, inputs, inputs));
+    const answer = await send(aws, sdk.CreateLaunchTemplateCommand, versioned(request, inputs, inputs));
     return (answer["LaunchTemplate"] as { LaunchTemplateId?: string }).LaunchTemplateId;
   },
   async find(aws, id) {
-    const { LaunchTemplates } = await aws.ec2.send(new DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }));
+    const { LaunchTemplates } = await aws.ec2.send(new sdk.DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }));
     return LaunchTemplates?.[0] && { ...LaunchTemplates[0] };
   },
   async also(aws, id, { LatestVersionNumber }) {
     const Versions = [String(LatestVersionNumber)];
-    const versions = await aws.ec2.send(new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId: id, Versions }));
+    const versions = await aws.ec2.send(
+      new sdk.DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId: id, Versions }),
+    );
     const { LaunchTemplateData, VersionDescription } = versions.LaunchTemplateVersions?.[0] ?? {};
     const Arn = `arn:${aws.partition}:ec2:${aws.region}:${await aws.accountId()}:launch-template/${id}`;
     return { ...LaunchTemplateData, VersionDescription, Arn };
@@ -108,14 +102,14 @@ export const launchTemplate = define({
       fields: ["description", ...dataNames],
       async call(aws, id, inputs) {
         const request = versioned({ LaunchTemplateId: id }, inputs, inputs);
-        const answer = await send(aws, CreateLaunchTemplateVersionCommand, request);
+        const answer = await send(aws, sdk.CreateLaunchTemplateVersionCommand, request);
         const version = (answer["LaunchTemplateVersion"] as { VersionNumber?: number }).VersionNumber;
         if (inputs.updateDefaultVersion)
           await aws.ec2.send(
-            new ModifyLaunchTemplateCommand({ LaunchTemplateId: id, DefaultVersion: String(version) }),
+            new sdk.ModifyLaunchTemplateCommand({ LaunchTemplateId: id, DefaultVersion: String(version) }),
           );
       },
     },
   ],
-  delete: (aws, id) => aws.ec2.send(new DeleteLaunchTemplateCommand({ LaunchTemplateId: id })),
+  delete: (aws, id) => aws.ec2.send(new sdk.DeleteLaunchTemplateCommand({ LaunchTemplateId: id })),
 });

@@ -1,32 +1,5 @@
 /** VPC, subnets and their ways out. */
-import {
-  AllocateAddressCommand,
-  AttachInternetGatewayCommand,
-  CreateInternetGatewayCommand,
-  CreateNatGatewayCommand,
-  CreateSubnetCommand,
-  CreateVpcCommand,
-  DeleteInternetGatewayCommand,
-  DeleteNatGatewayCommand,
-  DeleteSubnetCommand,
-  DeleteVpcCommand,
-  DescribeAddressesCommand,
-  DescribeInternetGatewaysCommand,
-  DescribeNatGatewaysCommand,
-  DescribeNetworkAclsCommand,
-  DescribeRouteTablesCommand,
-  DescribeSecurityGroupsCommand,
-  DescribeSubnetsCommand,
-  DescribeVpcAttributeCommand,
-  DescribeVpcsCommand,
-  DetachInternetGatewayCommand,
-  DisassociateAddressCommand,
-  ModifySubnetAttributeCommand,
-  ModifyVpcAttributeCommand,
-  type NatGatewayAddress,
-  ReleaseAddressCommand,
-  type VpcAttributeName,
-} from "@aws-sdk/client-ec2";
+import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
@@ -37,9 +10,13 @@ import { arnOf, byTags, ec2, ec2Tags, list } from "./define.ts";
 async function defaultsOf(aws: Aws, id: string): Promise<Item> {
   const vpc = { Name: "vpc-id", Values: [id] };
   const [tables, groups, acls] = await Promise.all([
-    aws.ec2.send(new DescribeRouteTablesCommand({ Filters: [vpc, { Name: "association.main", Values: ["true"] }] })),
-    aws.ec2.send(new DescribeSecurityGroupsCommand({ Filters: [vpc, { Name: "group-name", Values: ["default"] }] })),
-    aws.ec2.send(new DescribeNetworkAclsCommand({ Filters: [vpc, { Name: "default", Values: ["true"] }] })),
+    aws.ec2.send(
+      new sdk.DescribeRouteTablesCommand({ Filters: [vpc, { Name: "association.main", Values: ["true"] }] }),
+    ),
+    aws.ec2.send(
+      new sdk.DescribeSecurityGroupsCommand({ Filters: [vpc, { Name: "group-name", Values: ["default"] }] }),
+    ),
+    aws.ec2.send(new sdk.DescribeNetworkAclsCommand({ Filters: [vpc, { Name: "default", Values: ["true"] }] })),
   ]);
   return {
     MainRouteTableId: tables.RouteTables?.[0]?.RouteTableId,
@@ -51,8 +28,8 @@ async function defaultsOf(aws: Aws, id: string): Promise<Item> {
 const vpcAttributes = ["enableDnsSupport", "enableDnsHostnames", "enableNetworkAddressUsageMetrics"] as const;
 
 async function attributesOf(aws: Aws, id: string): Promise<Item> {
-  const values = vpcAttributes.map(async (Attribute: VpcAttributeName) => {
-    const answer = await aws.ec2.send(new DescribeVpcAttributeCommand({ VpcId: id, Attribute }));
+  const values = vpcAttributes.map(async (Attribute: sdk.VpcAttributeName) => {
+    const answer = await aws.ec2.send(new sdk.DescribeVpcAttributeCommand({ VpcId: id, Attribute }));
     const name = `E${Attribute.slice(1)}` as "EnableDnsSupport";
     return [name, answer[name]?.Value ?? false] as const;
   });
@@ -63,8 +40,8 @@ export const vpc = ec2({
   token: "aws:ec2/vpc:Vpc",
   crossplane: { kind: "ec2/VPC" },
   ...{ noun: "Vpc", tag: "vpc" },
-  calls: { create: CreateVpcCommand, describe: DescribeVpcsCommand, delete: DeleteVpcCommand },
-  attributes: { call: ModifyVpcAttributeCommand, names: vpcAttributes },
+  calls: { create: sdk.CreateVpcCommand, describe: sdk.DescribeVpcsCommand, delete: sdk.DeleteVpcCommand },
+  attributes: { call: sdk.ModifyVpcAttributeCommand, names: vpcAttributes },
   also: async (aws, id) => ({ ...(await attributesOf(aws, id)), ...(await defaultsOf(aws, id)) }),
   fields: {
     cidrBlock: { fixed, computed },
@@ -86,8 +63,8 @@ export const subnet = ec2({
   token: "aws:ec2/subnet:Subnet",
   crossplane: { kind: "ec2/Subnet", asynchronous: true },
   ...{ noun: "Subnet", tag: "subnet" },
-  calls: { create: CreateSubnetCommand, describe: DescribeSubnetsCommand, delete: DeleteSubnetCommand },
-  attributes: { call: ModifySubnetAttributeCommand, names: ["mapPublicIpOnLaunch"] },
+  calls: { create: sdk.CreateSubnetCommand, describe: sdk.DescribeSubnetsCommand, delete: sdk.DeleteSubnetCommand },
+  attributes: { call: sdk.ModifySubnetAttributeCommand, names: ["mapPublicIpOnLaunch"] },
   fields: {
     vpcId: { fixed, ref: { to: "ec2/VPC" } },
     cidrBlock: { fixed },
@@ -101,7 +78,7 @@ export const subnet = ec2({
 
 async function detach(aws: Aws, id: string, vpcId: string): Promise<void> {
   try {
-    await orGone(aws.ec2.send(new DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId })));
+    await orGone(aws.ec2.send(new sdk.DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId })));
   } catch (error) {
     if (!hasCode(error, "Gateway.NotAttached")) throw error;
   }
@@ -112,9 +89,9 @@ export const internetGateway = ec2({
   crossplane: { kind: "ec2/InternetGateway" },
   ...{ noun: "InternetGateway", tag: "internet-gateway" },
   calls: {
-    create: CreateInternetGatewayCommand,
-    describe: DescribeInternetGatewaysCommand,
-    delete: DeleteInternetGatewayCommand,
+    create: sdk.CreateInternetGatewayCommand,
+    describe: sdk.DescribeInternetGatewaysCommand,
+    delete: sdk.DeleteInternetGatewayCommand,
   },
   fields: {
     vpcId: {
@@ -130,19 +107,19 @@ export const internetGateway = ec2({
       initially: ({ vpcId }) => vpcId !== undefined,
       async call(aws, id, { vpcId }, { old }) {
         if (old.vpcId) await detach(aws, id, old.vpcId);
-        if (vpcId) await aws.ec2.send(new AttachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId }));
+        if (vpcId) await aws.ec2.send(new sdk.AttachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId }));
       },
     },
   ],
   async delete(aws, id) {
-    const found = await aws.ec2.send(new DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
+    const found = await aws.ec2.send(new sdk.DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
     for (const { VpcId } of found.InternetGateways?.[0]?.Attachments ?? []) if (VpcId) await detach(aws, id, VpcId);
-    await aws.ec2.send(new DeleteInternetGatewayCommand({ InternetGatewayId: id }));
+    await aws.ec2.send(new sdk.DeleteInternetGatewayCommand({ InternetGatewayId: id }));
   },
 });
 
 async function address(aws: Aws, id: string) {
-  return (await aws.ec2.send(new DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
+  return (await aws.ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
 }
 
 export const eip = define({
@@ -162,7 +139,7 @@ export const eip = define({
     publicIpv4Pool: out(),
   },
   create: async (aws, request) =>
-    (await aws.ec2.send(new AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
+    (await aws.ec2.send(new sdk.AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
   find: async (aws, id) => {
     const found = await address(aws, id);
     return found && { ...found };
@@ -170,13 +147,13 @@ export const eip = define({
   also: async (aws) => ({ OwnerId: await aws.accountId() }),
   async delete(aws, id) {
     const association = (await address(aws, id))?.AssociationId;
-    if (association) await orGone(aws.ec2.send(new DisassociateAddressCommand({ AssociationId: association })));
-    await aws.ec2.send(new ReleaseAddressCommand({ AllocationId: id }));
+    if (association) await orGone(aws.ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: association })));
+    await aws.ec2.send(new sdk.ReleaseAddressCommand({ AllocationId: id }));
   },
 });
 
-const primary = ({ NatGatewayAddresses }: Item): NatGatewayAddress => {
-  const all = list(NatGatewayAddresses) as NatGatewayAddress[];
+const primary = ({ NatGatewayAddresses }: Item): sdk.NatGatewayAddress => {
+  const all = list(NatGatewayAddresses) as sdk.NatGatewayAddress[];
   return all.find(({ IsPrimary }) => IsPrimary) ?? all[0] ?? {};
 };
 
@@ -184,7 +161,11 @@ export const natGateway = ec2({
   token: "aws:ec2/natGateway:NatGateway",
   crossplane: { kind: "ec2/NATGateway" },
   ...{ noun: "NatGateway", tag: "natgateway" },
-  calls: { create: CreateNatGatewayCommand, describe: DescribeNatGatewaysCommand, delete: DeleteNatGatewayCommand },
+  calls: {
+    create: sdk.CreateNatGatewayCommand,
+    describe: sdk.DescribeNatGatewaysCommand,
+    delete: sdk.DeleteNatGatewayCommand,
+  },
   states: {
     what: "NAT gateway",
     of: ({ State }) => State as string,
@@ -206,7 +187,7 @@ export const natGateway = ec2({
   },
   // A deleted NAT gateway is still described for about an hour.
   async find(aws, id) {
-    const { NatGateways } = await aws.ec2.send(new DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
+    const { NatGateways } = await aws.ec2.send(new sdk.DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
     const found = NatGateways?.[0];
     return found?.State === "deleted" ? undefined : found && { ...found };
   },

@@ -1,17 +1,6 @@
 /** Route tables, and what stands in them. */
 import { crc32 } from "node:zlib";
-import {
-  AssociateRouteTableCommand,
-  CreateRouteCommand,
-  CreateRouteTableCommand,
-  DeleteRouteCommand,
-  DeleteRouteTableCommand,
-  DescribeRouteTablesCommand,
-  DisassociateRouteTableCommand,
-  ReplaceRouteCommand,
-  ReplaceRouteTableAssociationCommand,
-  type RouteTable,
-} from "@aws-sdk/client-ec2";
+import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
@@ -20,15 +9,19 @@ import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { arnOf, ec2, list } from "./define.ts";
 
-async function tables(aws: Aws, id: string): Promise<RouteTable | undefined> {
-  return (await aws.ec2.send(new DescribeRouteTablesCommand({ RouteTableIds: [id] }))).RouteTables?.[0];
+async function tables(aws: Aws, id: string): Promise<sdk.RouteTable | undefined> {
+  return (await aws.ec2.send(new sdk.DescribeRouteTablesCommand({ RouteTableIds: [id] }))).RouteTables?.[0];
 }
 
 export const routeTable = ec2({
   token: "aws:ec2/routeTable:RouteTable",
   crossplane: { kind: "ec2/RouteTable" },
   ...{ noun: "RouteTable", tag: "route-table" },
-  calls: { create: CreateRouteTableCommand, describe: DescribeRouteTablesCommand, delete: DeleteRouteTableCommand },
+  calls: {
+    create: sdk.CreateRouteTableCommand,
+    describe: sdk.DescribeRouteTablesCommand,
+    delete: sdk.DeleteRouteTableCommand,
+  },
   fields: {
     vpcId: { fixed, ref: { to: "ec2/VPC" } },
     arn: arnOf("route-table"),
@@ -39,8 +32,8 @@ export const routeTable = ec2({
   },
   async delete(aws, id) {
     for (const { RouteTableAssociationId: AssociationId, Main } of (await tables(aws, id))?.Associations ?? [])
-      if (AssociationId && !Main) await orGone(aws.ec2.send(new DisassociateRouteTableCommand({ AssociationId })));
-    await aws.ec2.send(new DeleteRouteTableCommand({ RouteTableId: id }));
+      if (AssociationId && !Main) await orGone(aws.ec2.send(new sdk.DisassociateRouteTableCommand({ AssociationId })));
+    await aws.ec2.send(new sdk.DeleteRouteTableCommand({ RouteTableId: id }));
   },
 });
 
@@ -78,7 +71,7 @@ export const route = define({
     return [{ property: given[1] as string, reason: `a route has one target, not ${given.join(" and ")}` }];
   },
   async create(aws, request, inputs) {
-    await aws.ec2.send(new CreateRouteCommand(request as never));
+    await aws.ec2.send(new sdk.CreateRouteCommand(request as never));
     const id = routeId(inputs) as string;
     await poll({ what: `route ${id} to appear`, timeout: aws.timeout }, () => findRoute(aws, inputs));
     return id;
@@ -89,7 +82,7 @@ export const route = define({
       fields: targets,
       call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
         aws.ec2.send(
-          new ReplaceRouteCommand({
+          new sdk.ReplaceRouteCommand({
             ...{ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock },
             ...{ GatewayId: gatewayId, NatGatewayId: natGatewayId },
           }),
@@ -97,7 +90,9 @@ export const route = define({
     },
   ],
   delete: (aws, _id, { routeTableId, destinationCidrBlock }) =>
-    aws.ec2.send(new DeleteRouteCommand({ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock })),
+    aws.ec2.send(
+      new sdk.DeleteRouteCommand({ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock }),
+    ),
   importId(_aws, importId) {
     const properties = splitImportId(importId, "_", "routeTableId", "destinationCidrBlock");
     return Promise.resolve({ id: routeId(properties as RouteKey) as string, properties });
@@ -119,11 +114,12 @@ export const routeTableAssociation = define({
     routeTableId: { ref: { to: "ec2/RouteTable" } },
     subnetId: { fixed, ref: { to: "ec2/Subnet" } },
   },
-  create: async (aws, request) => (await aws.ec2.send(new AssociateRouteTableCommand(request as never))).AssociationId,
+  create: async (aws, request) =>
+    (await aws.ec2.send(new sdk.AssociateRouteTableCommand(request as never))).AssociationId,
   // Any table may hold the association by now: somebody may have moved the subnet.
   async find(aws, id) {
     const filter = { Name: "association.route-table-association-id", Values: [id] };
-    const { RouteTables } = await aws.ec2.send(new DescribeRouteTablesCommand({ Filters: [filter] }));
+    const { RouteTables } = await aws.ec2.send(new sdk.DescribeRouteTablesCommand({ Filters: [filter] }));
     const found = (RouteTables ?? [])
       .flatMap(({ Associations }) => Associations ?? [])
       .find((item) => item.RouteTableAssociationId === id && item.AssociationState?.State !== "disassociated");
@@ -133,10 +129,10 @@ export const routeTableAssociation = define({
     {
       fields: ["routeTableId"],
       call: (aws, id, { routeTableId }) =>
-        aws.ec2.send(new ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
+        aws.ec2.send(new sdk.ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
     },
   ],
-  delete: (aws, id) => aws.ec2.send(new DisassociateRouteTableCommand({ AssociationId: id })),
+  delete: (aws, id) => aws.ec2.send(new sdk.DisassociateRouteTableCommand({ AssociationId: id })),
   async importId(aws, importId) {
     const { subnet, table } = splitImportId(importId, "/", "subnet", "table") as Record<string, string>;
     const all = (await tables(aws, table as string))?.Associations ?? [];

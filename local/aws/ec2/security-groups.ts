@@ -1,36 +1,28 @@
 /** The default security group of a VPC, and rules of groups that AWS makes. */
-import {
-  AuthorizeSecurityGroupIngressCommand,
-  DescribeSecurityGroupRulesCommand,
-  DescribeSecurityGroupsCommand,
-  type IpPermission,
-  ModifySecurityGroupRulesCommand,
-  RevokeSecurityGroupEgressCommand,
-  RevokeSecurityGroupIngressCommand,
-} from "@aws-sdk/client-ec2";
+import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { type Field, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { arnOf, byTags, ec2Tags } from "./define.ts";
 
 async function group(aws: Aws, id: string) {
-  return (await aws.ec2.send(new DescribeSecurityGroupsCommand({ GroupIds: [id] }))).SecurityGroups?.[0];
+  return (await aws.ec2.send(new sdk.DescribeSecurityGroupsCommand({ GroupIds: [id] }))).SecurityGroups?.[0];
 }
 
 /** Takes all rules away. */
 async function clear(aws: Aws, id: string): Promise<void> {
   const { IpPermissions = [], IpPermissionsEgress = [] } = (await group(aws, id)) ?? {};
   if (IpPermissions.length > 0)
-    await aws.ec2.send(new RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions }));
+    await aws.ec2.send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions }));
   if (IpPermissionsEgress.length > 0)
-    await aws.ec2.send(new RevokeSecurityGroupEgressCommand({ GroupId: id, IpPermissions: IpPermissionsEgress }));
+    await aws.ec2.send(new sdk.RevokeSecurityGroupEgressCommand({ GroupId: id, IpPermissions: IpPermissionsEgress }));
 }
 
 /** Rules as the schema has them. They can be seen here (somebody else added them), and taken away, but not be set. */
 const rules = (name: string): Field => ({
   ...{ type: "set", api: null },
   get: (item) =>
-    ((item[name] ?? []) as IpPermission[]).map((rule) => ({
+    ((item[name] ?? []) as sdk.IpPermission[]).map((rule) => ({
       ...{ protocol: rule.IpProtocol, fromPort: rule.FromPort ?? 0, toPort: rule.ToPort ?? 0 },
       cidrBlocks: rule.IpRanges?.map(({ CidrIp }) => CidrIp),
       ipv6CidrBlocks: rule.Ipv6Ranges?.map(({ CidrIpv6 }) => CidrIpv6),
@@ -55,7 +47,7 @@ export const defaultSecurityGroup = define({
   async create(aws, _request, { vpcId = "", tagsAll = {} }) {
     const filters = { "group-name": ["default"], "vpc-id": [vpcId] };
     const Filters = Object.entries(filters).map(([Name, Values]) => ({ Name, Values }));
-    const { SecurityGroups } = await aws.ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
+    const { SecurityGroups } = await aws.ec2.send(new sdk.DescribeSecurityGroupsCommand({ Filters }));
     const id = SecurityGroups?.[0]?.GroupId;
     if (!id) throw new Error(`VPC ${vpcId} has no default security group`);
     if (Object.keys(tagsAll).length > 0) await ec2Tags("security-group").set(aws, id, tagsAll);
@@ -101,7 +93,7 @@ export const securityGroupIngressRule = define({
   async create(aws, request, { securityGroupId, ipProtocol = "", fromPort, toPort, cidrIpv4, description }) {
     const IpProtocol = protocolName(ipProtocol);
     const { SecurityGroupRules } = await aws.ec2.send(
-      new AuthorizeSecurityGroupIngressCommand({
+      new sdk.AuthorizeSecurityGroupIngressCommand({
         GroupId: securityGroupId,
         IpPermissions: [
           {
@@ -116,7 +108,7 @@ export const securityGroupIngressRule = define({
     return SecurityGroupRules?.[0]?.SecurityGroupRuleId;
   },
   async find(aws, id) {
-    const query = new DescribeSecurityGroupRulesCommand({ SecurityGroupRuleIds: [id] });
+    const query = new sdk.DescribeSecurityGroupRulesCommand({ SecurityGroupRuleIds: [id] });
     const found = (await aws.ec2.send(query)).SecurityGroupRules?.[0];
     return found && { ...found, OwnerId: found.GroupOwnerId };
   },
@@ -128,10 +120,10 @@ export const securityGroupIngressRule = define({
         const rule = { FromPort: fromPort, ToPort: toPort, CidrIpv4: cidrIpv4, Description: description };
         const SecurityGroupRule = { ...rule, IpProtocol: protocolName(ipProtocol) };
         const SecurityGroupRules = [{ SecurityGroupRuleId: id, SecurityGroupRule }];
-        return aws.ec2.send(new ModifySecurityGroupRulesCommand({ GroupId: securityGroupId, SecurityGroupRules }));
+        return aws.ec2.send(new sdk.ModifySecurityGroupRulesCommand({ GroupId: securityGroupId, SecurityGroupRules }));
       },
     },
   ],
   delete: (aws, id, { securityGroupId }) =>
-    aws.ec2.send(new RevokeSecurityGroupIngressCommand({ GroupId: securityGroupId, SecurityGroupRuleIds: [id] })),
+    aws.ec2.send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: securityGroupId, SecurityGroupRuleIds: [id] })),
 });

@@ -1,10 +1,4 @@
-import {
-  CreateAddonCommand,
-  DeleteAddonCommand,
-  DescribeAddonCommand,
-  type ResolveConflicts,
-  UpdateAddonCommand,
-} from "@aws-sdk/client-eks";
+import * as sdk from "@aws-sdk/client-eks";
 import { sameJson } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
@@ -35,21 +29,21 @@ export const addon = define({
     modifiedAt: out(undefined, { updated: true }),
   },
   async create(aws, request, inputs) {
-    await aws.eks.send(new CreateAddonCommand(request as never));
+    await aws.eks.send(new sdk.CreateAddonCommand(request as never));
     return `${inputs.clusterName}:${inputs.addonName}`;
   },
-  find: async (aws, id) => ({ ...(await aws.eks.send(new DescribeAddonCommand(names(id)))).addon }),
+  find: async (aws, id) => ({ ...(await aws.eks.send(new sdk.DescribeAddonCommand(names(id)))).addon }),
   settings: [
     {
       fields: ["addonVersion", "configurationValues", "serviceAccountRoleArn"],
       async call(aws, id, { addonVersion, configurationValues, resolveConflictsOnUpdate, serviceAccountRoleArn }) {
-        const resolveConflicts = resolveConflictsOnUpdate as ResolveConflicts | undefined;
+        const resolveConflicts = resolveConflictsOnUpdate as sdk.ResolveConflicts | undefined;
         const wanted = { addonVersion, configurationValues, resolveConflicts, serviceAccountRoleArn };
         const { clusterName: cluster, addonName } = names(id);
-        const answer = await aws.eks.send(new UpdateAddonCommand({ ...names(id), ...wanted }));
+        const answer = await aws.eks.send(new sdk.UpdateAddonCommand({ ...names(id), ...wanted }));
         await updated(aws, { cluster, addon: addonName }, answer);
       },
     },
   ],
-  delete: (aws, id, { preserve }) => aws.eks.send(new DeleteAddonCommand({ ...names(id), preserve })),
+  delete: (aws, id, { preserve }) => aws.eks.send(new sdk.DeleteAddonCommand({ ...names(id), preserve })),
 });

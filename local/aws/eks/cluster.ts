@@ -1,43 +1,31 @@
-import {
-  AssociateEncryptionConfigCommand,
-  type Cluster,
-  CreateClusterCommand,
-  DeleteClusterCommand,
-  DescribeClusterCommand,
-  type LogSetup,
-  type LogType,
-  UpdateClusterConfigCommand,
-  type UpdateClusterConfigRequest,
-  UpdateClusterVersionCommand,
-  type VpcConfigRequest,
-} from "@aws-sdk/client-eks";
+import * as sdk from "@aws-sdk/client-eks";
 import { sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define, named } from "../define/resource.ts";
 import { eksStates, eksTags, roleArn, updated } from "./common.ts";
 
-const logTypes: readonly LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
+const logTypes: readonly sdk.LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
 
 /** EKS takes the whole logging configuration: what is not enabled is disabled. */
-function logging(enabled: readonly string[] = []): { clusterLogging: LogSetup[] } {
+function logging(enabled: readonly string[] = []): { clusterLogging: sdk.LogSetup[] } {
   const off = logTypes.filter((type) => !enabled.includes(type));
   const all = [
-    { types: enabled as LogType[], enabled: true },
+    { types: enabled as sdk.LogType[], enabled: true },
     { types: off, enabled: false },
   ];
   return { clusterLogging: all.filter(({ types }) => types.length > 0) };
 }
 
 const enabledLogs = ({ logging: found }: Item): string[] =>
-  (found as Cluster["logging"])?.clusterLogging?.find(({ enabled }) => enabled)?.types ?? [];
+  (found as sdk.Cluster["logging"])?.clusterLogging?.find(({ enabled }) => enabled)?.types ?? [];
 
-async function configure(aws: Aws, name: string, config: Omit<UpdateClusterConfigRequest, "name">): Promise<void> {
-  await updated(aws, { cluster: name }, await aws.eks.send(new UpdateClusterConfigCommand({ name, ...config })));
+async function configure(aws: Aws, name: string, config: Omit<sdk.UpdateClusterConfigRequest, "name">): Promise<void> {
+  await updated(aws, { cluster: name }, await aws.eks.send(new sdk.UpdateClusterConfigCommand({ name, ...config })));
 }
 
 /** What can be changed together. */
-const parts = ({ subnetIds, securityGroupIds, ...endpoint }: VpcConfigRequest = {}) => ({
+const parts = ({ subnetIds, securityGroupIds, ...endpoint }: sdk.VpcConfigRequest = {}) => ({
   ...{ endpoint, subnets: { subnetIds, securityGroupIds } },
 });
 
@@ -78,7 +66,7 @@ export const cluster = define({
     enabledClusterLogTypes: { type: "set", api: null, get: enabledLogs },
     encryptionConfig: {
       get: ({ encryptionConfig }) => {
-        const found = (encryptionConfig as Cluster["encryptionConfig"])?.[0];
+        const found = (encryptionConfig as sdk.Cluster["encryptionConfig"])?.[0];
         return found && { provider: { keyArn: found.provider?.keyArn }, resources: found.resources };
       },
       put: (config: object) => [config],
@@ -95,7 +83,7 @@ export const cluster = define({
     certificateAuthority: out(undefined, { type: { single: { data: {} } } }),
     createdAt: out(),
     endpoint: out(),
-    identities: out(({ identity }) => [{ oidcs: [{ issuer: (identity as Cluster["identity"])?.oidc?.issuer }] }], {
+    identities: out(({ identity }) => [{ oidcs: [{ issuer: (identity as sdk.Cluster["identity"])?.oidc?.issuer }] }], {
       crd: "identity",
       type: { blocks: { oidcs: { crd: "oidc", type: { blocks: { issuer: {} } } } } },
     }),
@@ -103,22 +91,22 @@ export const cluster = define({
     status: out(undefined, { updated: true }),
   },
   async create(aws, request, { name, enabledClusterLogTypes }) {
-    await aws.eks.send(new CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never));
+    await aws.eks.send(new sdk.CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never));
     return name;
   },
-  find: async (aws, name) => ({ ...(await aws.eks.send(new DescribeClusterCommand({ name }))).cluster }),
+  find: async (aws, name) => ({ ...(await aws.eks.send(new sdk.DescribeClusterCommand({ name }))).cluster }),
   // EKS runs one update at a time and takes one kind of change a call.
   settings: [
     {
       fields: ["version"],
       call: async (aws, name, { version }) =>
-        updated(aws, { cluster: name }, await aws.eks.send(new UpdateClusterVersionCommand({ name, version }))),
+        updated(aws, { cluster: name }, await aws.eks.send(new sdk.UpdateClusterVersionCommand({ name, version }))),
     },
     {
       fields: ["encryptionConfig"],
       async call(aws, name, { encryptionConfig }) {
         const request = { clusterName: name, encryptionConfig: encryptionConfig && [encryptionConfig] };
-        await updated(aws, { cluster: name }, await aws.eks.send(new AssociateEncryptionConfigCommand(request)));
+        await updated(aws, { cluster: name }, await aws.eks.send(new sdk.AssociateEncryptionConfigCommand(request)));
       },
     },
     {
@@ -148,5 +136,5 @@ export const cluster = define({
       call: (aws, name, { deletionProtection }) => configure(aws, name, { deletionProtection }),
     },
   ],
-  delete: (aws, name) => aws.eks.send(new DeleteClusterCommand({ name })),
+  delete: (aws, name) => aws.eks.send(new sdk.DeleteClusterCommand({ name })),
 });

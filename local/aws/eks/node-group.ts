@@ -1,12 +1,4 @@
-import {
-  CreateNodegroupCommand,
-  DeleteNodegroupCommand,
-  DescribeNodegroupCommand,
-  type Nodegroup,
-  type Taint,
-  UpdateNodegroupConfigCommand,
-  UpdateNodegroupVersionCommand,
-} from "@aws-sdk/client-eks";
+import * as sdk from "@aws-sdk/client-eks";
 import { sameList } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
@@ -22,7 +14,7 @@ const templateSpec = ({ id, name, version }: { id?: string; name?: string; versi
 });
 
 /** Taints of one list that the other does not have. */
-const without = (taints: Taint[] = [], others: Taint[] = []): Taint[] =>
+const without = (taints: sdk.Taint[] = [], others: sdk.Taint[] = []): sdk.Taint[] =>
   taints.filter((taint) => !others.some((other) => sameList(taint, other)));
 
 const size = { type: "number" } as const;
@@ -61,7 +53,7 @@ export const nodeGroup = define({
     arn: out("nodegroupArn"),
     resources: out(
       ({ resources }) => {
-        const found = resources as Nodegroup["resources"];
+        const found = resources as sdk.Nodegroup["resources"];
         return [
           {
             autoscalingGroups: (found?.autoScalingGroups ?? []).map(({ name }) => ({ name })),
@@ -74,17 +66,17 @@ export const nodeGroup = define({
     status: out(undefined, { updated: true }),
   },
   async create(aws, request, { clusterName, nodeGroupName }) {
-    await aws.eks.send(new CreateNodegroupCommand(request as never));
+    await aws.eks.send(new sdk.CreateNodegroupCommand(request as never));
     return `${clusterName}:${nodeGroupName}`;
   },
-  find: async (aws, id) => ({ ...(await aws.eks.send(new DescribeNodegroupCommand(names(id)))).nodegroup }),
+  find: async (aws, id) => ({ ...(await aws.eks.send(new sdk.DescribeNodegroupCommand(names(id)))).nodegroup }),
   settings: [
     {
       fields: ["version", "releaseVersion", "launchTemplate"],
       async call(aws, id, { version, releaseVersion, launchTemplate }, { has }) {
         const { clusterName: cluster, nodegroupName: nodeGroup } = names(id);
         const answer = await aws.eks.send(
-          new UpdateNodegroupVersionCommand({
+          new sdk.UpdateNodegroupVersionCommand({
             ...names(id),
             ...(has("version") && { version }),
             ...(has("releaseVersion") && { releaseVersion }),
@@ -98,10 +90,10 @@ export const nodeGroup = define({
       fields: ["labels", "taints", "scalingConfig", "updateConfig"],
       async call(aws, id, { labels, taints, scalingConfig, updateConfig }, { old, has }) {
         const { set: addOrUpdateLabels, remove: removeLabels } = tagChanges(old.labels, labels);
-        const [now, before] = [taints as Taint[], old.taints as Taint[]];
+        const [now, before] = [taints as sdk.Taint[], old.taints as sdk.Taint[]];
         const { clusterName: cluster, nodegroupName: nodeGroup } = names(id);
         const answer = await aws.eks.send(
-          new UpdateNodegroupConfigCommand({
+          new sdk.UpdateNodegroupConfigCommand({
             ...names(id),
             ...(has("labels") && { labels: { addOrUpdateLabels, removeLabels } }),
             ...(has("taints") && {
@@ -115,5 +107,5 @@ export const nodeGroup = define({
       },
     },
   ],
-  delete: (aws, id) => aws.eks.send(new DeleteNodegroupCommand(names(id))),
+  delete: (aws, id) => aws.eks.send(new sdk.DeleteNodegroupCommand(names(id))),
 });

@@ -1,13 +1,4 @@
-import {
-  AddClientIDToOpenIDConnectProviderCommand,
-  CreateOpenIDConnectProviderCommand,
-  DeleteOpenIDConnectProviderCommand,
-  GetOpenIDConnectProviderCommand,
-  RemoveClientIDFromOpenIDConnectProviderCommand,
-  TagOpenIDConnectProviderCommand,
-  UntagOpenIDConnectProviderCommand,
-  UpdateOpenIDConnectProviderThumbprintCommand,
-} from "@aws-sdk/client-iam";
+import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, pairTags } from "../define/resource.ts";
@@ -16,7 +7,7 @@ import { orGone } from "../errors.ts";
 const withScheme = (url: unknown): string => `https://${String(url).replace("https://", "")}`;
 
 async function provider(aws: Aws, OpenIDConnectProviderArn: string) {
-  const found = await aws.iam.send(new GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn }));
+  const found = await aws.iam.send(new sdk.GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn }));
   return { ...found, Arn: OpenIDConnectProviderArn };
 }
 
@@ -31,9 +22,9 @@ export const openIdConnectProvider = define({
     },
   },
   tags: pairTags(
-    (aws, id, Tags) => aws.iam.send(new TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
+    (aws, id, Tags) => aws.iam.send(new sdk.TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
     (aws, id, TagKeys) =>
-      aws.iam.send(new UntagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, TagKeys })),
+      aws.iam.send(new sdk.UntagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, TagKeys })),
   ),
   fields: {
     // AWS returns the URL without its scheme.
@@ -43,7 +34,7 @@ export const openIdConnectProvider = define({
     arn: out(),
   },
   create: async (aws, request) =>
-    (await aws.iam.send(new CreateOpenIDConnectProviderCommand(request as never))).OpenIDConnectProviderArn,
+    (await aws.iam.send(new sdk.CreateOpenIDConnectProviderCommand(request as never))).OpenIDConnectProviderArn,
   find: provider,
   settings: [
     {
@@ -51,16 +42,18 @@ export const openIdConnectProvider = define({
       async call(aws, OpenIDConnectProviderArn, { clientIdLists: now = [] }, { old: { clientIdLists: before = [] } }) {
         const of = { OpenIDConnectProviderArn };
         for (const ClientID of now.filter((id) => !before.includes(id)))
-          await aws.iam.send(new AddClientIDToOpenIDConnectProviderCommand({ ...of, ClientID }));
+          await aws.iam.send(new sdk.AddClientIDToOpenIDConnectProviderCommand({ ...of, ClientID }));
         for (const ClientID of before.filter((id) => !now.includes(id)))
-          await aws.iam.send(new RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
+          await aws.iam.send(new sdk.RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
       },
     },
     {
       fields: ["thumbprintLists"],
       call: (aws, OpenIDConnectProviderArn, { thumbprintLists: ThumbprintList }) =>
-        aws.iam.send(new UpdateOpenIDConnectProviderThumbprintCommand({ OpenIDConnectProviderArn, ThumbprintList })),
+        aws.iam.send(
+          new sdk.UpdateOpenIDConnectProviderThumbprintCommand({ OpenIDConnectProviderArn, ThumbprintList }),
+        ),
     },
   ],
-  delete: (aws, id) => aws.iam.send(new DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),
+  delete: (aws, id) => aws.iam.send(new sdk.DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),
 });

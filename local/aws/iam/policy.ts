@@ -1,14 +1,4 @@
-import {
-  CreatePolicyCommand,
-  CreatePolicyVersionCommand,
-  DeletePolicyCommand,
-  DeletePolicyVersionCommand,
-  GetPolicyCommand,
-  GetPolicyVersionCommand,
-  ListPolicyVersionsCommand,
-  TagPolicyCommand,
-  UntagPolicyCommand,
-} from "@aws-sdk/client-iam";
+import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
 import { define, pairTags } from "../define/resource.ts";
@@ -19,7 +9,7 @@ import { policyDocument } from "./common.ts";
 const maxVersions = 5;
 
 async function otherVersions(aws: Aws, PolicyArn: string) {
-  const versions = await orGone(aws.iam.send(new ListPolicyVersionsCommand({ PolicyArn })));
+  const versions = await orGone(aws.iam.send(new sdk.ListPolicyVersionsCommand({ PolicyArn })));
   return (versions?.Versions ?? [])
     .filter(({ IsDefaultVersion }) => !IsDefaultVersion)
     .sort((a, b) => (a.CreateDate?.getTime() ?? 0) - (b.CreateDate?.getTime() ?? 0));
@@ -29,8 +19,8 @@ export const policy = define({
   ...{ token: "aws:iam/policy:Policy", regional: false },
   autoName: { property: "name", maxLength: 128 },
   tags: pairTags(
-    (aws, PolicyArn, Tags) => aws.iam.send(new TagPolicyCommand({ PolicyArn, Tags })),
-    (aws, PolicyArn, TagKeys) => aws.iam.send(new UntagPolicyCommand({ PolicyArn, TagKeys })),
+    (aws, PolicyArn, Tags) => aws.iam.send(new sdk.TagPolicyCommand({ PolicyArn, Tags })),
+    (aws, PolicyArn, TagKeys) => aws.iam.send(new sdk.UntagPolicyCommand({ PolicyArn, TagKeys })),
   ),
   fields: {
     name: { fixed, api: "PolicyName" },
@@ -41,10 +31,10 @@ export const policy = define({
     attachmentCount: out(undefined, { type: "number" }),
     policyId: out(),
   },
-  create: async (aws, request) => (await aws.iam.send(new CreatePolicyCommand(request as never))).Policy?.Arn,
-  find: async (aws, PolicyArn) => ({ ...(await aws.iam.send(new GetPolicyCommand({ PolicyArn }))).Policy }),
+  create: async (aws, request) => (await aws.iam.send(new sdk.CreatePolicyCommand(request as never))).Policy?.Arn,
+  find: async (aws, PolicyArn) => ({ ...(await aws.iam.send(new sdk.GetPolicyCommand({ PolicyArn }))).Policy }),
   async also(aws, PolicyArn, { DefaultVersionId }) {
-    const version = new GetPolicyVersionCommand({ PolicyArn, VersionId: DefaultVersionId as string });
+    const version = new sdk.GetPolicyVersionCommand({ PolicyArn, VersionId: DefaultVersionId as string });
     return { PolicyDocument: (await aws.iam.send(version)).PolicyVersion?.Document };
   },
   settings: [
@@ -53,14 +43,16 @@ export const policy = define({
       async call(aws, PolicyArn, { policy: PolicyDocument }) {
         const others = await otherVersions(aws, PolicyArn);
         if (others.length + 1 >= maxVersions)
-          await orGone(aws.iam.send(new DeletePolicyVersionCommand({ PolicyArn, VersionId: others[0]?.VersionId })));
-        await aws.iam.send(new CreatePolicyVersionCommand({ PolicyArn, PolicyDocument, SetAsDefault: true }));
+          await orGone(
+            aws.iam.send(new sdk.DeletePolicyVersionCommand({ PolicyArn, VersionId: others[0]?.VersionId })),
+          );
+        await aws.iam.send(new sdk.CreatePolicyVersionCommand({ PolicyArn, PolicyDocument, SetAsDefault: true }));
       },
     },
   ],
   async delete(aws, PolicyArn) {
     for (const { VersionId } of await otherVersions(aws, PolicyArn))
-      await orGone(aws.iam.send(new DeletePolicyVersionCommand({ PolicyArn, VersionId })));
-    await aws.iam.send(new DeletePolicyCommand({ PolicyArn }));
+      await orGone(aws.iam.send(new sdk.DeletePolicyVersionCommand({ PolicyArn, VersionId })));
+    await aws.iam.send(new sdk.DeletePolicyCommand({ PolicyArn }));
   },
 });

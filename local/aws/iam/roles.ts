@@ -1,24 +1,5 @@
 /** Roles, and what they may do. */
-import {
-  AttachRolePolicyCommand,
-  CreateRoleCommand,
-  DeleteRoleCommand,
-  DeleteRolePermissionsBoundaryCommand,
-  DeleteRolePolicyCommand,
-  DetachRolePolicyCommand,
-  GetRoleCommand,
-  GetRolePolicyCommand,
-  ListInstanceProfilesForRoleCommand,
-  PutRolePermissionsBoundaryCommand,
-  PutRolePolicyCommand,
-  paginateListAttachedRolePolicies,
-  paginateListRolePolicies,
-  RemoveRoleFromInstanceProfileCommand,
-  TagRoleCommand,
-  UntagRoleCommand,
-  UpdateAssumeRolePolicyCommand,
-  UpdateRoleCommand,
-} from "@aws-sdk/client-iam";
+import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
 import { define, joined, named, pairTags } from "../define/resource.ts";
@@ -28,12 +9,12 @@ import { policyDocument } from "./common.ts";
 
 /** Takes away all policies of a role, those of others too. */
 async function detachAll(aws: Aws, RoleName: string): Promise<void> {
-  for await (const page of paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+  for await (const page of sdk.paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
     for (const { PolicyArn } of page.AttachedPolicies ?? [])
-      await orGone(aws.iam.send(new DetachRolePolicyCommand({ RoleName, PolicyArn })));
-  for await (const page of paginateListRolePolicies({ client: aws.iam }, { RoleName }))
+      await orGone(aws.iam.send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })));
+  for await (const page of sdk.paginateListRolePolicies({ client: aws.iam }, { RoleName }))
     for (const PolicyName of page.PolicyNames ?? [])
-      await orGone(aws.iam.send(new DeleteRolePolicyCommand({ RoleName, PolicyName })));
+      await orGone(aws.iam.send(new sdk.DeleteRolePolicyCommand({ RoleName, PolicyName })));
 }
 
 export const role = define({
@@ -42,8 +23,8 @@ export const role = define({
   crossplane: { kind: "iam/Role", externalName: named("name") },
   autoName: { property: "name", maxLength: 64 },
   tags: pairTags(
-    (aws, RoleName, Tags) => aws.iam.send(new TagRoleCommand({ RoleName, Tags })),
-    (aws, RoleName, TagKeys) => aws.iam.send(new UntagRoleCommand({ RoleName, TagKeys })),
+    (aws, RoleName, Tags) => aws.iam.send(new sdk.TagRoleCommand({ RoleName, Tags })),
+    (aws, RoleName, TagKeys) => aws.iam.send(new sdk.UntagRoleCommand({ RoleName, TagKeys })),
   ),
   fields: {
     name: { fixed, api: "RoleName", crd: null },
@@ -61,35 +42,35 @@ export const role = define({
     uniqueId: out("RoleId"),
   },
   async create(aws, request, { name }) {
-    await aws.iam.send(new CreateRoleCommand(request as never));
+    await aws.iam.send(new sdk.CreateRoleCommand(request as never));
     return name;
   },
-  find: async (aws, id) => ({ ...(await aws.iam.send(new GetRoleCommand({ RoleName: id }))).Role }),
+  find: async (aws, id) => ({ ...(await aws.iam.send(new sdk.GetRoleCommand({ RoleName: id }))).Role }),
   settings: [
     {
       fields: ["assumeRolePolicy"],
       call: (aws, id, { assumeRolePolicy }) =>
-        aws.iam.send(new UpdateAssumeRolePolicyCommand({ RoleName: id, PolicyDocument: assumeRolePolicy })),
+        aws.iam.send(new sdk.UpdateAssumeRolePolicyCommand({ RoleName: id, PolicyDocument: assumeRolePolicy })),
     },
     {
       fields: ["description", "maxSessionDuration"],
       call: (aws, RoleName, { description: Description = "", maxSessionDuration: MaxSessionDuration }) =>
-        aws.iam.send(new UpdateRoleCommand({ RoleName, Description, MaxSessionDuration })),
+        aws.iam.send(new sdk.UpdateRoleCommand({ RoleName, Description, MaxSessionDuration })),
     },
     {
       fields: ["permissionsBoundary"],
       call: (aws, RoleName, { permissionsBoundary: PermissionsBoundary }) =>
         PermissionsBoundary
-          ? aws.iam.send(new PutRolePermissionsBoundaryCommand({ RoleName, PermissionsBoundary }))
-          : aws.iam.send(new DeleteRolePermissionsBoundaryCommand({ RoleName })),
+          ? aws.iam.send(new sdk.PutRolePermissionsBoundaryCommand({ RoleName, PermissionsBoundary }))
+          : aws.iam.send(new sdk.DeleteRolePermissionsBoundaryCommand({ RoleName })),
     },
   ],
   async delete(aws, RoleName, { forceDetachPolicies }) {
-    const profiles = await aws.iam.send(new ListInstanceProfilesForRoleCommand({ RoleName }));
+    const profiles = await aws.iam.send(new sdk.ListInstanceProfilesForRoleCommand({ RoleName }));
     for (const { InstanceProfileName } of profiles.InstanceProfiles ?? [])
-      await orGone(aws.iam.send(new RemoveRoleFromInstanceProfileCommand({ RoleName, InstanceProfileName })));
+      await orGone(aws.iam.send(new sdk.RemoveRoleFromInstanceProfileCommand({ RoleName, InstanceProfileName })));
     if (forceDetachPolicies) await detachAll(aws, RoleName);
-    await aws.iam.send(new DeleteRoleCommand({ RoleName }));
+    await aws.iam.send(new sdk.DeleteRoleCommand({ RoleName }));
   },
 });
 
@@ -114,18 +95,18 @@ export const rolePolicy = define({
     policy: policyDocument("PolicyDocument"),
   },
   async create(aws, request, inputs) {
-    await aws.iam.send(new PutRolePolicyCommand(request as never));
+    await aws.iam.send(new sdk.PutRolePolicyCommand(request as never));
     return `${inputs.role}:${inputs.name}`;
   },
-  find: async (aws, id) => ({ ...(await aws.iam.send(new GetRolePolicyCommand(inline(id)))) }),
+  find: async (aws, id) => ({ ...(await aws.iam.send(new sdk.GetRolePolicyCommand(inline(id)))) }),
   settings: [
     {
       fields: ["policy"],
       call: (aws, id, { policy: PolicyDocument }) =>
-        aws.iam.send(new PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
+        aws.iam.send(new sdk.PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
     },
   ],
-  delete: (aws, id) => aws.iam.send(new DeleteRolePolicyCommand(inline(id))),
+  delete: (aws, id) => aws.iam.send(new sdk.DeleteRolePolicyCommand(inline(id))),
 });
 
 export const rolePolicyAttachment = define({
@@ -140,16 +121,16 @@ export const rolePolicyAttachment = define({
     policyArn: { fixed },
   },
   async create(aws, request, inputs) {
-    await aws.iam.send(new AttachRolePolicyCommand(request as never));
+    await aws.iam.send(new sdk.AttachRolePolicyCommand(request as never));
     return `${inputs.role}/${inputs.policyArn}`;
   },
   async find(aws, id) {
     const { role: RoleName, policyArn } = splitImportId(id, "/", "role", "policyArn") as Record<string, string>;
-    for await (const page of paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+    for await (const page of sdk.paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
       for (const { PolicyArn } of page.AttachedPolicies ?? [])
         if (PolicyArn === policyArn) return { RoleName, PolicyArn };
     return undefined;
   },
   delete: (aws, _id, { role: RoleName, policyArn: PolicyArn }) =>
-    aws.iam.send(new DetachRolePolicyCommand({ RoleName, PolicyArn })),
+    aws.iam.send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })),
 });
