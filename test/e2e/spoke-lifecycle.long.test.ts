@@ -148,7 +148,10 @@ describe("the Kubernetes version of a spoke", () => {
         "the control plane on 1.35",
         (change) => change.kind === "Cluster" && at(change).version === "1.35",
       );
-      const addons = Object.entries(addonVersions["1.35"] ?? {}).map(([name, version]) => ({
+      const [former, next] = [addonVersions["1.34"], addonVersions["1.35"]];
+      // Some run in the same version on both.
+      const raised = Object.entries(next ?? {}).filter(([name, version]) => former?.[name] !== version);
+      const addons = raised.map(([name, version]) => ({
         asked: firstOf(history, `${name} asked for ${version}`, ({ kind, object }) => {
           const { addonName, addonVersion } = object.spec.forProvider;
           return kind === "Addon" && addonName === name && addonVersion === version;
@@ -163,7 +166,7 @@ describe("the Kubernetes version of a spoke", () => {
         "nodes asked for 1.35",
         ({ kind, object }) => kind === "NodeGroup" && object.spec.forProvider.version === "1.35",
       );
-      expect(addons).toHaveLength(3);
+      expect(raised.map(([name]) => name)).toEqual(expect.arrayContaining(["kube-proxy", "coredns"]));
       for (const { asked } of addons) expect(asked).toBeGreaterThan(controlPlane);
       for (const { done } of addons) expect(nodes).toBeGreaterThan(done);
     } finally {

@@ -90,14 +90,23 @@ export function watchAvailability(
   const seen: number[] = [];
   let broken: unknown;
   let isStopped = false;
-  const watching = new Watch(configOf(instance, cluster)).watch(
-    `/apis/apps/v1/namespaces/${namespace}/deployments`,
-    { fieldSelector: `metadata.name=${name}` },
-    (_type, { status }: V1Deployment) => seen.push(status?.availableReplicas ?? 0),
-    (error) => {
-      if (!isStopped) broken = error ?? new Error("the API server ended the watch");
-    },
-  );
+  let resourceVersion: string | undefined;
+  const watch = () =>
+    new Watch(configOf(instance, cluster)).watch(
+      `/apis/apps/v1/namespaces/${namespace}/deployments`,
+      { fieldSelector: `metadata.name=${name}`, resourceVersion },
+      (_type, { metadata, status }: V1Deployment) => {
+        resourceVersion = metadata?.resourceVersion;
+        seen.push(status?.availableReplicas ?? 0);
+      },
+      (error) => {
+        if (isStopped) return;
+        // The client gives up where nothing has changed for 30 s: on from there, so that no change is missed.
+        if (error?.name === "TimeoutError") watching = watch();
+        else broken = error ?? new Error("the API server ended the watch");
+      },
+    );
+  let watching = watch();
   return {
     stop: async () => {
       isStopped = true;
