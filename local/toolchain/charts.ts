@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { parseAllDocuments, parseDocument, stringify } from "yaml";
 import { charts } from "../product.ts";
@@ -7,6 +7,7 @@ import { type ControllerSource, fluxChartFiles, type Manifest } from "./flux-cha
 import { externalSecretsGroup, goGroups, mainGroup, moduleDir } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
 import { imageReferences } from "./images.ts";
+import { makeWritable } from "./patches.ts";
 import { run } from "./run.ts";
 
 const here = join(import.meta.dirname, "charts");
@@ -113,10 +114,7 @@ async function readController(short: string): Promise<ControllerSource> {
 /** Copies a folder of a module; what the module cache keeps read-only becomes writable. */
 async function copyModuleFolder(module: string, path: string, folder: string): Promise<void> {
   await cp(join(moduleDir(module), path), folder, { recursive: true });
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
-  }
-  await chmod(folder, 0o755);
+  await makeWritable(folder);
 }
 
 async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { charts } from "../../../product.ts";
-import { differences, differencesTable } from "../../../toolchain/differences.ts";
+import { differences, differencesTable, leftOutTable } from "../../../toolchain/differences.ts";
 import { chartVersions, imageReferences } from "../../../toolchain/index.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
@@ -26,4 +26,8 @@ describe("what the local stack runs in another version than production", () => {
       expect(why).not.toBe("");
     }
   });
+});
+
+test("what the programs leave out of upstream's is in the README as the patches have it", () => {
+  expect(readFileSync(join(root, "local", "README.md"), "utf8")).toContain(`\n${leftOutTable()}\n`);
 });
