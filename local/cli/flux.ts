@@ -87,7 +87,8 @@ export function waitingLine(waiting: readonly string[], of: number): string {
   const first = waiting.filter((state) => !/: dependency '.*' is not ready/.test(state));
   const named = (first.length > 0 ? first : waiting).slice(0, NAMED);
   const others = waiting.length - named.length;
-  return `waiting for ${waiting.length} of ${of}: ${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
+  const count = of > 1 ? `${waiting.length} of ${of}: ` : "";
+  return `waiting for ${count}${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
 }
 
 /** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */

@@ -50,7 +50,7 @@ test("waiting ends when all is ready, says once what it waits for, and gives up 
     60,
     (detail) => said.push(detail),
   );
-  expect(said).toEqual(["waiting: nothing is there yet", "waiting for 1 of 1: a: starting"]);
+  expect(said).toEqual(["waiting: nothing is there yet", "waiting for a: starting"]);
   await expect(
     untilReady(
       async () => ["a: broken"],
