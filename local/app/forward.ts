@@ -17,8 +17,9 @@ class Forward {
     return this.#port;
   }
 
-  /** Ends it; the next `port` starts another. */
-  stop(): void {
+  /** Ends it, unless it is another than the one that gave `port` by now; the next call of `port` starts a new one. */
+  stop(port = this.#port): void {
+    if (port !== this.#port) return;
     this.#child?.kill();
     this.#child = undefined;
     this.#port = undefined;
@@ -55,10 +56,15 @@ function passOn(port: number, from: IncomingMessage, to: ServerResponse): Promis
     const { method, url, headers } = from;
     const call = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (answer) => {
       to.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(to).once("close", resolve);
+      answer.pipe(to);
       answer.once("error", () => to.destroy());
     });
     call.once("error", reject);
+    // Also when whoever asked has gone: nobody waits for the rest of the answer.
+    to.once("close", () => {
+      resolve();
+      call.destroy();
+    });
     from.pipe(call);
   });
 }
@@ -71,11 +77,12 @@ function passOn(port: number, from: IncomingMessage, to: ServerResponse): Promis
 export function createForwarder(what: string, command: readonly [string, ...string[]]): Server {
   const forward = new Forward(command);
   const server = createServer(async (from, to) => {
+    const port = forward.port();
     try {
-      await passOn(await forward.port(), from, to);
+      await passOn(await port, from, to);
     } catch (error) {
       // The pod may be another one by now: kubectl keeps to the first.
-      forward.stop();
+      forward.stop(port);
       if (to.headersSent) return void to.destroy();
       to.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
       to.end(`${what} can't be reached: ${(error as Error).message}\n`);

@@ -16,6 +16,9 @@ export interface Application {
   readonly port: string;
 }
 
+/** Name of the process that shows a service. */
+export const appProcessId = (service: string): string => `app-${service}`;
+
 type Place = Pick<Instance, "loopbackAddress" | "paths">;
 
 /** Where a browser on this machine finds the application. */
@@ -26,7 +29,7 @@ export const appUrl = ({ loopbackAddress }: Pick<Instance, "loopbackAddress">): 
 export function appProcess(instance: Place, { context, namespace, service, port }: Application): ProcessSpec {
   const kubectl = [join(instance.paths.bin, "kubectl"), "--context", context, "--namespace", namespace];
   return {
-    id: `app-${service}`,
+    id: appProcessId(service),
     argv: [
       ...([process.execPath, fileURLToPath(new URL("main.ts", import.meta.url))] as const),
       ...[instance.loopbackAddress, String(PORT), `${service} on ${context}`],

@@ -21,12 +21,6 @@ export const sameJson: Equality = (a, b) => compareParsed(a, b, (document) => ca
 /** Equality of IAM policy documents: one value equals a list of one, the order of statements, actions and values does not count. */
 export const samePolicy: Equality = (a, b) => compareParsed(a, b, canonicalPolicy);
 
-/** Equality of scalars across types, for inputs where the schema has strings for numbers or booleans. */
-export const sameText: Equality = (a, b) => textOf(a) === textOf(b);
-
-const textOf = (value: unknown): string =>
-  typeof value === "string" ? value : isEmpty(value) ? "" : JSON.stringify(value);
-
 function compareParsed(a: unknown, b: unknown, normalise: (document: unknown) => unknown): boolean {
   if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
   const [left, right] = [parsed(a), parsed(b)];

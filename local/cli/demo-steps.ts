@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { appProcess, appUrl } from "../app/process.ts";
+import { appProcess, appProcessId, appUrl } from "../app/process.ts";
 import { bareRepository, commitTo, hasPath, isMarked, mark } from "../git/index.ts";
 import { ask, newSpoke, onboardApp, spokeFolder } from "../product.ts";
 import { supervisorOf } from "../supervisor/client.ts";
@@ -149,8 +149,11 @@ const showStep: Step<Fleet> = {
   name: `show ${demo.app} on this machine`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    if (!(await isAppWanted(fleet))) return report(`there is no ${demo.app} on ${demo.spoke}`);
     const { namespace, service, port } = appQuestion;
+    if (!(await isAppWanted(fleet))) {
+      await supervisorOf(instance).stop(appProcessId(service));
+      return report(`there is no ${demo.app} on ${demo.spoke}`);
+    }
     const process = appProcess(instance, { context: await contextOf(fleet), namespace, service, port });
     await supervisorOf(instance).start(process);
     report(appUrl(instance));

@@ -28,7 +28,7 @@ async function oldPaths(kubectl: Kubectl, fleet: string): Promise<string[]> {
 export async function finishFolders(bare: string, fleet: string, kubectl: Kubectl, report: Report): Promise<boolean> {
   const old = await oldPaths(kubectl, fleet);
   if (old.length > 0) {
-    report(`still taken from before the move of the spokes: ${old.join(", ")}`);
+    report(`still taken from before the move of the spokes: ${old.join(", ")}`, true);
     return false;
   }
   const commit = await commitTo(bare, `Finish the move of the spokes of ${fleet}`, async (checkout) => {

@@ -11,6 +11,7 @@ import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
 import type { StackValues } from "./git-method.ts";
 import { awaitOperation, isLockStale, operationLog, runOperation } from "./operation.ts";
+import type { Report } from "./steps.ts";
 
 /** Name of the Pulumi project, the namespace of its config keys. */
 export const PROJECT = "eks-gitops-fleet";
@@ -161,9 +162,9 @@ export async function changeStack(
   instance: Instance,
   stack: string,
   args: readonly string[],
-  report: (line: string) => void,
+  report: Report,
 ): Promise<void> {
-  const onLine = (line: string) => isNoise(line) || report(line);
+  const onLine = (line: string) => isNoise(line) || report(line, /\bwarning:/.test(line));
   const common = ["--stack", stack, "--yes"];
   await awaitOperation(instance, onLine);
   if (await isLockStale(instance)) {

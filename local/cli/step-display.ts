@@ -1,3 +1,6 @@
+/** Of a terminal that does not say how wide it is. */
+const WIDTH = 80;
+
 /** Where steps are shown. */
 export interface Terminal {
   readonly write: (text: string) => void;
@@ -13,7 +16,7 @@ export const standardOutput: Terminal = {
   now: () => performance.now(),
   columns: () => {
     const { CI, TERM } = process.env;
-    return process.stdout.isTTY && !CI && TERM !== "dumb" ? process.stdout.columns : undefined;
+    return process.stdout.isTTY && !CI && TERM !== "dumb" ? process.stdout.columns || WIDTH : undefined;
   },
 };
 
@@ -22,7 +25,8 @@ export const silent: Terminal = { ...standardOutput, write: () => {}, columns: (
 
 /** How one step is shown while it runs. */
 interface Display {
-  readonly detail: (text: string) => void;
+  /** @param stays on a terminal: it is still to be read when the step has ended */
+  readonly detail: (text: string, stays?: boolean) => void;
   /** The step has ended well; gives how long it took, in milliseconds. */
   readonly done: () => number;
   readonly failed: () => void;
@@ -36,8 +40,6 @@ export function duration(milliseconds: number): string {
 
 /** Back to the start of the line, and clears it (ECMA-48: EL). */
 const OVER = "\r\u001b[2K";
-/** Of a terminal that does not say its width any more. */
-const WIDTH = 80;
 /** How often the elapsed time on a terminal is brought up to date. */
 const REDRAW_MS = 1000;
 
@@ -49,6 +51,7 @@ export function display({ write, now, columns }: Terminal, label: string, name: 
   const started = now();
   const elapsed = () => duration(now() - started);
   const details: string[] = [];
+  const staying: string[] = [];
   const changes = columns() !== undefined;
   const over = changes ? OVER : "";
   const indented = (detail: string) => `${" ".repeat(label.length)} ${detail}\n`;
@@ -64,14 +67,15 @@ export function display({ write, now, columns }: Terminal, label: string, name: 
     write(`${over}${text}`);
   };
   return {
-    detail: (text) => {
+    detail: (text, stays = false) => {
       details.push(text);
+      if (stays) staying.push(text);
       if (changes) draw();
       else write(indented(text));
     },
     done: () => {
       const took = now() - started;
-      end(`${label} ${name}: done in ${duration(took)}\n`);
+      end(`${label} ${name}: done in ${duration(took)}\n${changes ? staying.map(indented).join("") : ""}`);
       return took;
     },
     // On a terminal the details were written over: a person needs them now.

@@ -1,7 +1,7 @@
 import { display, standardOutput, type Terminal } from "./step-display.ts";
 
-/** Shows a detail of the running step: a line of its own, indented below the step's. */
-export type Report = (detail: string) => void;
+/** Shows a detail of the running step, indented below it; on a terminal the next one takes its place, unless it stays. */
+export type Report = (detail: string, stays?: boolean) => void;
 
 /**
  * One named piece of work on `context`. A step is idempotent: after a kill at any point of it, running it again (with the

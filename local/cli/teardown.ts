@@ -67,7 +67,7 @@ const stateStep: Step<Fleet> = {
   name: "remove the state",
   run: async ({ dir }, report) => {
     const others = await removeOwned(INSTANCE_FOLDER, dir);
-    if (others.length > 0) report(`${dir} stays: ${others.join(", ")} in it is not of the instance`);
+    if (others.length > 0) report(`${dir} stays: ${others.join(", ")} in it is not of the instance`, true);
   },
 };
 

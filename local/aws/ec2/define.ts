@@ -59,8 +59,10 @@ export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handl
   const names = attributes?.names ?? [];
   const attributeSettings = names.map((name) => ({
     fields: [name],
-    call: (aws: Aws, id: string, inputs: Properties) =>
-      send(aws, attributes?.call as Command, { [idName]: id, [capital(name)]: { Value: inputs[name] } }),
+    // An attribute that the program no longer sets stays as it is.
+    call: async (aws: Aws, id: string, inputs: Properties) =>
+      inputs[name] === undefined ||
+      (await send(aws, attributes?.call as Command, { [idName]: id, [capital(name)]: { Value: inputs[name] } })),
     initially: (inputs: Properties) =>
       inputs[name] !== undefined && inputs[name] !== (rest.fields[name]?.default ?? false),
   }));

@@ -4,12 +4,20 @@ import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
+import { poll } from "../poll.ts";
 import { arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
   const { VpcEndpoints } = await aws.ec2.send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
   const found = VpcEndpoints?.[0];
   return found?.State?.toLowerCase() === "deleted" ? undefined : found;
+}
+
+const USABLE = ["available", "pendingacceptance"];
+
+/** True once the endpoint is usable; undefined before. */
+async function usable(aws: Aws, id: string): Promise<true | undefined> {
+  return USABLE.includes((await endpoint(aws, id))?.State?.toLowerCase() ?? "") ? true : undefined;
 }
 
 /** Gateway endpoints have a managed prefix list, named like their service. */
@@ -30,7 +38,7 @@ export const vpcEndpoint = ec2({
   states: {
     what: "VPC endpoint",
     of: ({ State }) => (State as string | undefined)?.toLowerCase(),
-    ...{ usable: ["available", "pendingacceptance"], pending: ["pending"], leaving: [] },
+    ...{ usable: USABLE, pending: ["pending"], leaving: [] },
     reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
   },
   fields: {
@@ -72,6 +80,7 @@ export const vpcEndpoint = ec2({
             RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
           }),
         );
+        await poll({ what: `VPC endpoint ${id} to become available`, timeout: aws.timeout }, () => usable(aws, id));
       },
     },
   ],

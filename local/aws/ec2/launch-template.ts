@@ -79,8 +79,11 @@ export const launchTemplate = define({
     defaultVersion: out("DefaultVersionNumber", { type: "number", updated: true }),
     latestVersion: out("LatestVersionNumber", { type: "number", updated: true }),
   },
-  async create(aws, { TagSpecifications }, inputs) {
-    const request = { LaunchTemplateName: inputs.name, TagSpecifications };
+  async create(aws, _request, inputs) {
+    // The template's own tags: those of `tagSpecifications` are of what is made from it.
+    const own = (inputs as { tagsAll?: Tags }).tagsAll ?? {};
+    const tags = Object.keys(own).length > 0 ? ec2Tags("launch-template").request?.(own) : {};
+    const request = { LaunchTemplateName: inputs.name, ...tags };
     const answer = await send(aws, sdk.CreateLaunchTemplateCommand, versioned(request, inputs, inputs));
     return (answer["LaunchTemplate"] as { LaunchTemplateId?: string }).LaunchTemplateId;
   },

@@ -72,12 +72,17 @@ export const route = define({
   },
   async create(aws, request, inputs) {
     await aws.ec2.send(new sdk.CreateRouteCommand(request as never));
-    const id = routeId(inputs) as string;
-    await poll({ what: `route ${id} to appear`, timeout: aws.timeout }, () => findRoute(aws, inputs));
-    return id;
+    return routeId(inputs);
   },
   find: (aws, _id, last) => findRoute(aws, last),
   settings: [
+    {
+      // Once its id is known: an interruption here must not lose the route.
+      fields: [],
+      initially: () => true,
+      call: (aws, id, inputs) =>
+        poll({ what: `route ${id} to appear`, timeout: aws.timeout }, () => findRoute(aws, inputs)),
+    },
     {
       fields: targets,
       call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
@@ -105,7 +110,7 @@ export const routeTableAssociation = define({
     kind: "ec2/RouteTableAssociation",
     // A subnet has one association at most.
     async recover(aws, { subnetId, routeTableId }) {
-      const found = (await tables(aws, String(routeTableId)))?.Associations ?? [];
+      const found = (await orGone(tables(aws, String(routeTableId))))?.Associations ?? [];
       return found.find(({ SubnetId }) => SubnetId === subnetId)?.RouteTableAssociationId;
     },
   },

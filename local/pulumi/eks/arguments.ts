@@ -78,7 +78,7 @@ export function expectClusterArguments(name: string, args: ClusterArgs): void {
 
 const nodeGroupMembers = [
   "cluster clusterName nodeGroupName nodeRole nodeRoleArn subnetIds scalingConfig amiType capacityType diskSize",
-  "instanceTypes labels taints tags version releaseVersion forceUpdateVersion launchTemplate ignoreScalingChanges",
+  "instanceTypes labels taints tags version releaseVersion launchTemplate ignoreScalingChanges",
 ].flatMap((names) => names.split(" "));
 
 /** @throws one error for all arguments of eks:index:ManagedNodeGroup that cannot be used. */

@@ -12,7 +12,8 @@ export type { Manifest };
 export interface Patch {
   readonly path?: string;
   readonly patch?: string;
-  readonly target?: { readonly kind?: string; readonly labelSelector?: string };
+  /** `name` is a regular expression for the whole name. */
+  readonly target?: { readonly kind?: string; readonly name?: string; readonly labelSelector?: string };
 }
 
 interface Kustomization {
@@ -70,7 +71,8 @@ function matches({ kind, metadata }: Manifest, target: NonNullable<Patch["target
     const [name = "", value] = label.split("=");
     return metadata.labels?.[name] === value;
   });
-  return selected && (target.kind === undefined || target.kind === kind);
+  const named = target.name === undefined || new RegExp(`^(${target.name})$`).test(metadata.name);
+  return selected && named && (target.kind === undefined || target.kind === kind);
 }
 
 /** `manifests` with one patch applied; a patch that matches nothing is a mistake. */

@@ -53,3 +53,18 @@ test("an application that isn't there is answered for with what kubectl said", a
   expect(answer.status).toBe(503);
   expect(await answer.text()).toContain('services "payment-app" not found');
 });
+
+test("who leaves before the end of an answer leaves nothing behind at the application", async () => {
+  const endless = `const server = require("node:http").createServer((request, response) => {
+      if (request.url === "/left") return response.end(String(left));
+      response.write("more to come");
+      request.socket.once("close", () => left++);
+    });
+    let left = 0;
+    server.listen(0, "127.0.0.1", () => console.log("Forwarding from 127.0.0.1:" + server.address().port + " -> 9898"));`;
+  const url = await serve([process.execPath, "--eval", endless]);
+  const leaving = new AbortController();
+  expect((await fetch(`${url}/stream`, { signal: leaving.signal })).status).toBe(200);
+  leaving.abort();
+  await expect.poll(async () => (await fetch(`${url}/left`)).text(), { timeout: 30_000 }).toBe("1");
+});

@@ -61,6 +61,19 @@ test("on a terminal a step is one line that changes, and ends as one line", asyn
   for (const line of out.lines) expect(line.replace("\r\u001b[2K", "").length).toBeLessThan(40);
 });
 
+test("on a terminal what stays is still to be read when the step has ended", async () => {
+  const out = recorder(80);
+  const step = {
+    name: "boil water",
+    run: async (_: unknown, report: Report) => {
+      report("half way");
+      report("the kettle needs descaling", true);
+    },
+  };
+  await runSteps([step], undefined, "/logs", out);
+  expect(out.lines.at(-1)).toBe("\r\u001b[2K[1/1] boil water: done in 4 s\n      the kettle needs descaling");
+});
+
 test("on a terminal a failed step shows all that it said", async () => {
   const out = recorder(40);
   const step = {
