@@ -32,7 +32,7 @@ class Forward {
     return new Promise((resolve, reject) => {
       let output = "";
       const read = (text: Buffer) => {
-        output = `${output}${text}`.slice(-4000);
+        output = (output + text.toString("utf8")).slice(-4000);
         const port = /Forwarding from 127\.0\.0\.1:(\d+)/.exec(output)?.[1];
         if (port !== undefined) resolve(Number(port));
       };
@@ -76,7 +76,7 @@ function passOn(port: number, from: IncomingMessage, to: ServerResponse): Promis
  */
 export function createForwarder(what: string, command: readonly [string, ...string[]]): Server {
   const forward = new Forward(command);
-  const server = createServer(async (from, to) => {
+  const answer = async (from: IncomingMessage, to: ServerResponse): Promise<void> => {
     const port = forward.port();
     try {
       await passOn(await port, from, to);
@@ -87,7 +87,8 @@ export function createForwarder(what: string, command: readonly [string, ...stri
       to.writeHead(503, { "content-type": "text/plain; charset=utf-8", "retry-after": "1" });
       to.end(`${what} can't be reached: ${(error as Error).message}\n`);
     }
-  });
+  };
+  const server = createServer((from, to) => void answer(from, to));
   server.on("close", () => forward.stop());
   return server;
 }
