@@ -88,7 +88,7 @@ export class Flux extends pulumi.ComponentResource {
             "--concurrent=100",
             // A removal that is not its turn yet is an error, and tried again after this long.
             "--max-retry-delay=5s",
-            // A fix must not wait for the health checks of the revision that it mends.
+            // A fix must not wait for the health checks of the revision that it corrects.
             "--feature-gates=CancelHealthCheckOnNewRevision=true",
           ]),
           // Each spoke has three releases, and each takes a worker while its pods start.

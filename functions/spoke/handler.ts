@@ -70,7 +70,7 @@ function tell(response: RunFunctionResponse, answer: Answer): void {
   meta.ttl = { seconds: answer.ttl, nanos: 0 };
 }
 
-/** A mistake of the platform, not of this Spoke: everything stays as it is until it is mended. */
+/** An error of the platform, not of this Spoke: everything stays as it is until the platform team corrects it. */
 function refuse(response: RunFunctionResponse, error: RangeError): RunFunctionResponse {
   response.conditions = [
     {

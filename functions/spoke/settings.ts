@@ -44,10 +44,10 @@ const schema = z.strictObject({
 /** The input of the Composition's pipeline step: what the platform team decides for all spokes. */
 export type Settings = z.infer<typeof schema>;
 
-/** @throws RangeError that lists every mistake in the Composition's input. */
+/** @throws RangeError that lists every problem in the Composition's input. */
 export function readSettings(input: unknown): Settings {
   const read = schema.safeParse(input);
   if (read.success) return read.data;
-  const mistakes = read.error.issues.map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
-  throw new RangeError(`the Composition's input for function-spoke is wrong: ${mistakes.join("; ")}`);
+  const problems = read.error.issues.map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
+  throw new RangeError(`the Composition's input for function-spoke is wrong: ${problems.join("; ")}`);
 }
