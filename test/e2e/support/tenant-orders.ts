@@ -118,8 +118,12 @@ const created: Cases = [
   },
   {
     title: "a kind that is not offered",
-    object: order("iam", "Policy", false)({ externalName: own, forProvider: { policy } }),
-    refused: "an application can order Queue and Table, its governance Role and RolePolicy; got Policy",
+    object: order(
+      "iam",
+      "RolePolicyAttachment",
+      false,
+    )({ externalName: own, forProvider: { role: own, policyArn: "arn:aws:iam::aws:policy/AdministratorAccess" } }),
+    refused: "an application can order Queue and Table, its governance Role and RolePolicy; got RolePolicyAttachment",
   },
 ];
 
