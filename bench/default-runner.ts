@@ -16,13 +16,13 @@ export async function defaultRunnerCopy(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), "fleet-default-runner-"));
   const project = parse(await readFile(join(CHECKOUT, "Pulumi.yaml"), "utf8")) as Record<string, unknown>;
   await writeFile(join(copy, "Pulumi.yaml"), stringify({ ...project, runtime: "nodejs" }));
-  const { dependencies } = JSON.parse(await readFile(join(CHECKOUT, "package.json"), "utf8")) as Record<
+  const { dependencies, main } = JSON.parse(await readFile(join(CHECKOUT, "package.json"), "utf8")) as Record<
     string,
     unknown
   >;
   await writeFile(
     join(copy, "package.json"),
-    JSON.stringify({ name: "default-runner", type: "commonjs", dependencies }),
+    JSON.stringify({ name: "default-runner", type: "commonjs", main, dependencies }),
   );
   await symlink(join(CHECKOUT, "node_modules"), join(copy, "node_modules"));
   for (const folder of FOLDERS) await copySources(folder, copy);
