@@ -39,7 +39,7 @@ export interface IrsaRoleArgs {
 
 /**
  * An IAM role for one Kubernetes service account (IRSA).
- * @throws RangeError when the subject is no Kubernetes name, or the provider is another issuer's
+ * @throws RangeError when the subject is not a Kubernetes name, or the provider is another issuer's
  * @example
  * const subject = { namespace: "shop", serviceAccount: "orders" };
  * const role = new IrsaRole("shop-orders", { description: "Orders of the shop", oidc: cluster.oidc, subject, policy });

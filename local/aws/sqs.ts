@@ -1,6 +1,7 @@
 import * as sdk from "@aws-sdk/client-sqs";
 import { sameJson, samePolicy } from "./compare.ts";
 import { computed, type Field, fixed, type Item, out } from "./define/fields.ts";
+import { capital } from "./define/mapping.ts";
 import { define } from "./define/resource.ts";
 import { orGone } from "./errors.ts";
 import type { Handler } from "./handler.ts";
@@ -33,7 +34,7 @@ const attributes = {
 type Name = keyof typeof attributes;
 const names = Object.keys(attributes) as Name[];
 
-const apiName = (name: Name): string => (attributes[name] as Field).api ?? name.charAt(0).toUpperCase() + name.slice(1);
+const apiName = (name: Name): string => (attributes[name] as Field).api ?? capital(name);
 
 const defined = (values: Item): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Record<string, string>;

@@ -37,6 +37,14 @@ async function once(
 const spokePathOf = async ({ stack }: Fleet): Promise<string> => spokeFolder(await fleetNameOf(stack), demo.spoke);
 const appPath = join("clusters", demo.spoke, demo.app);
 
+/** Whether Git has the demo's spoke. */
+const isSpokeWanted = async (fleet: Fleet): Promise<boolean> =>
+  hasPath(bareRepository(fleet.instance(), "gitops-system"), await spokePathOf(fleet));
+
+/** Whether Git has the demo's spoke and its application. */
+const isAppWanted = async (fleet: Fleet): Promise<boolean> =>
+  (await isSpokeWanted(fleet)) && hasPath(bareRepository(fleet.instance(), "gitops-workloads"), appPath);
+
 const spokeStep: Step<Fleet> = {
   name: `add spoke ${demo.spoke}: fleet new-cluster, commit and push to gitops-system`,
   run: async (fleet, report) => {
@@ -93,8 +101,7 @@ const readyStep: Step<Fleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
-    if (!hasPath(bareRepository(instance, "gitops-system"), await spokePathOf(fleet)))
-      return report(`there is no spoke ${demo.spoke}`);
+    if (!(await isSpokeWanted(fleet))) return report(`there is no spoke ${demo.spoke}`);
     const kubectl = await hubKubectl(instance, fleet.stack);
     await untilReady(async () => [await unreadySpoke(kubectl)], SPOKE_SECONDS, report);
   },
@@ -105,11 +112,6 @@ async function problemsOf(kubectl: Kubectl): Promise<string[]> {
   const kinds = ["tables.dynamodb.aws.m.upbound.io", "queues.sqs.aws.m.upbound.io", "roles.iam.aws.m.upbound.io"];
   return (await objects(kubectl, kinds)).flatMap((object) => problemOf(object) ?? []);
 }
-
-/** Whether Git has the demo's spoke and its application. */
-const isAppWanted = async (fleet: Fleet): Promise<boolean> =>
-  hasPath(bareRepository(fleet.instance(), "gitops-system"), await spokePathOf(fleet)) &&
-  hasPath(bareRepository(fleet.instance(), "gitops-workloads"), appPath);
 
 const answerStep: Step<Fleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,

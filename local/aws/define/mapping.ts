@@ -5,8 +5,10 @@ import { type Fields, type Item, membersOf, type Source, typeOf } from "./fields
 /** How a service writes the names of members: `VpcId` (EC2, IAM, KMS …) or `vpcId` (EKS, CloudWatch Logs). */
 export type Case = "pascal" | "camel";
 
-const apiName = (name: string, written: Case): string =>
-  written === "pascal" ? name.charAt(0).toUpperCase() + name.slice(1) : name;
+/** A name with a capital at its beginning. */
+export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
+
+const apiName = (name: string, written: Case): string => (written === "pascal" ? capital(name) : name);
 
 const isItem = (value: unknown): value is Item =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);

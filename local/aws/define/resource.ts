@@ -1,6 +1,6 @@
 /** One definition per AWS resource: the handler that creates, reads, updates and deletes it follows from its fields and calls. */
 import type { Aws } from "../connection.ts";
-import { isGone } from "../errors.ts";
+import { isGone, orGone } from "../errors.ts";
 import { type Change, finishing, type Handler, type Properties, type Tags } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { syncTags, type TagPair, tagPairs, tagsFrom } from "../tags.ts";
@@ -125,15 +125,6 @@ export interface Definition<I extends object> {
   importId?: Handler["importId"];
 }
 
-async function orUndefined<T>(call: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isGone(error)) return undefined;
-    throw error;
-  }
-}
-
 /** Types the calls of a definition by its fields. */
 export function define<const F extends Fields>(
   definition: Omit<Definition<InputsOf<F>>, "fields"> & { readonly fields: F },
@@ -144,7 +135,7 @@ export function define<const F extends Fields>(
 function handlerOf(definition: Definition<Properties>): Handler {
   const { token, fields, case: written = "pascal", states, tags, settings = [], crossplane } = definition;
   const { autoName, failed, deleteBeforeReplace, validate, importId, regional } = definition;
-  const find = (aws: Aws, id: string, last: Properties = {}) => orUndefined(() => definition.find(aws, id, last));
+  const find = (aws: Aws, id: string, last: Properties = {}) => orGone(definition.find(aws, id, last));
   const tables = tablesOf(fields);
 
   const usable = async (aws: Aws, id: string, of: States): Promise<true | undefined> => {

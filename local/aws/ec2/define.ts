@@ -8,6 +8,7 @@ import {
 } from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import type { Field, Fields, InputsOf, Item } from "../define/fields.ts";
+import { capital } from "../define/mapping.ts";
 import { type CrossplaneTraits, type Definition, define, pairTags, type TagCalls } from "../define/resource.ts";
 import type { Handler, Properties, Tags } from "../handler.ts";
 import { crossplaneTagKeys, tagPairs } from "../tags.ts";
@@ -49,8 +50,6 @@ interface Ec2Definition<F extends Fields>
   readonly attributes?: { readonly call: Command; readonly names: readonly (keyof F & string)[] };
   readonly crossplane?: Omit<CrossplaneTraits, "recover">;
 }
-
-const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** A resource whose calls follow the rule; what does not is given by itself. */
 export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handler {

@@ -111,7 +111,7 @@ export const rolePolicy = define({
 
 export const rolePolicyAttachment = define({
   ...{ token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", regional: false },
-  // Upstream's id is made up by Terraform; nothing but this controller reads it.
+  // Terraform invents upstream's id; nothing but this controller reads it.
   crossplane: {
     kind: "iam/RolePolicyAttachment",
     externalName: { kind: "derived", id: joined("/", "role", "policyArn") },

@@ -70,7 +70,7 @@ export async function eksApi(
   }
 }
 
-/** Condition keys as IAM takes them: what is neither a string nor a list is no value. */
+/** Condition keys as IAM takes them: only strings and lists are values. */
 const conditions = (keys: NonNullable<Authorization["context"]>) =>
   Object.fromEntries(
     Object.entries(keys).flatMap(([key, value]) =>

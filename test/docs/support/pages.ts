@@ -5,7 +5,7 @@ import { join } from "node:path";
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const text = (file: string): string => readFileSync(join(root, file), "utf8");
 
-/** Every page of the repository. What tests compare with is no page: its links are of another place. */
+/** Every page of the repository. Golden files of tests are left out: their links start elsewhere. */
 export const pages: readonly string[] = execFileSync(
   "git",
   ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "*.md"],
