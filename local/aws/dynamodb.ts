@@ -4,7 +4,6 @@ import type { Aws } from "./connection.ts";
 import { computed, fixed, type Item, out } from "./define/fields.ts";
 import { define, named } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
-import { poll } from "./poll.ts";
 import { tagPairs, tagsFrom } from "./tags.ts";
 
 type Change = Omit<sdk.UpdateTableCommandInput, "TableName">;
@@ -44,12 +43,8 @@ async function describe(aws: Aws, TableName: string) {
 }
 
 /** DynamoDB takes one kind of change at a time. */
-async function change(aws: Aws, TableName: string, what: Change): Promise<void> {
-  await aws.dynamodb.send(new sdk.UpdateTableCommand({ TableName, ...what }));
-  await poll({ what: `DynamoDB table ${TableName} to become ACTIVE`, timeout: aws.timeout }, async () =>
-    (await describe(aws, TableName))?.TableStatus === "ACTIVE" ? true : undefined,
-  );
-}
+const change = (aws: Aws, TableName: string, what: Change) =>
+  aws.dynamodb.send(new sdk.UpdateTableCommand({ TableName, ...what }));
 
 const table = define({
   token: "aws:dynamodb/table:Table",
@@ -137,15 +132,18 @@ const table = define({
   settings: [
     {
       fields: ["billingMode", "readCapacity", "writeCapacity"],
+      settles: true,
       call: (aws, id, inputs) => change(aws, id, { BillingMode: inputs.billingMode as never, ...throughput(inputs) }),
     },
     {
       fields: ["serverSideEncryption"],
+      settles: true,
       call: (aws, id, { serverSideEncryption }) =>
         change(aws, id, { SSESpecification: encryption(serverSideEncryption) }),
     },
     {
       fields: ["deletionProtectionEnabled"],
+      settles: true,
       call: (aws, id, { deletionProtectionEnabled = false }) =>
         change(aws, id, { DeletionProtectionEnabled: deletionProtectionEnabled }),
     },

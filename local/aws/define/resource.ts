@@ -98,6 +98,8 @@ interface Setting<I> {
   readonly call: (aws: Aws, id: string, inputs: I, change: Pick<Change<Partial<I>>, "old" | "has">) => Promise<unknown>;
   /** The creation does not take these inputs: the call follows it when they are not as AWS has them at first. */
   readonly initially?: (inputs: I) => boolean;
+  /** The resource is not usable for a while after it: it is waited for. */
+  readonly settles?: true;
 }
 
 export interface Definition<I extends object> {
@@ -173,7 +175,11 @@ function handlerOf(definition: Definition<Properties>): Handler {
   };
 
   const update = async (aws: Aws, id: string, change: Change<Properties>): Promise<void> => {
-    for (const { fields: names, call } of settings) if (change.has(...names)) await call(aws, id, change.new, change);
+    for (const { fields: names, call, settles } of settings) {
+      if (!change.has(...names)) continue;
+      await call(aws, id, change.new, change);
+      if (settles) await ready?.(aws, id);
+    }
     if (tags) await syncTagsOf(aws, id, tags, change);
   };
 

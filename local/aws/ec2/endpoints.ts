@@ -4,20 +4,12 @@ import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { poll } from "../poll.ts";
 import { arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
   const { VpcEndpoints } = await aws.ec2.send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
   const found = VpcEndpoints?.[0];
   return found?.State?.toLowerCase() === "deleted" ? undefined : found;
-}
-
-const USABLE = ["available", "pendingacceptance"];
-
-/** True once the endpoint is usable; undefined before. */
-async function usable(aws: Aws, id: string): Promise<true | undefined> {
-  return USABLE.includes((await endpoint(aws, id))?.State?.toLowerCase() ?? "") ? true : undefined;
 }
 
 /** Gateway endpoints have a managed prefix list, named like their service. */
@@ -38,7 +30,7 @@ export const vpcEndpoint = ec2({
   states: {
     what: "VPC endpoint",
     of: ({ State }) => (State as string | undefined)?.toLowerCase(),
-    ...{ usable: USABLE, pending: ["pending"], leaving: [] },
+    ...{ usable: ["available", "pendingacceptance"], pending: ["pending"], leaving: [] },
     reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
   },
   fields: {
@@ -70,6 +62,7 @@ export const vpcEndpoint = ec2({
   settings: [
     {
       fields: ["policy", "routeTableIds"],
+      settles: true,
       async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
         const before = old.routeTableIds ?? [];
         await aws.ec2.send(
@@ -80,7 +73,6 @@ export const vpcEndpoint = ec2({
             RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
           }),
         );
-        await poll({ what: `VPC endpoint ${id} to become available`, timeout: aws.timeout }, () => usable(aws, id));
       },
     },
   ],
