@@ -12,8 +12,8 @@ export interface Life {
   readonly composed: ReadonlyMap<string, KubeObject>;
   /** Composed resources as Crossplane would show them. */
   readonly observed: ReadonlyMap<string, KubeObject>;
-  /** Why the Spoke does not get all that it asks for, in the words of the function. */
-  readonly troubles: readonly string[];
+  /** Why the Spoke does not get all that it asks for: messages of the composition function. */
+  readonly problems: readonly string[];
 }
 
 export interface LifeOptions extends Omit<Call, "observed"> {
@@ -56,7 +56,7 @@ function applied(
   return { ...object, status: reportedStatus(object, () => provided(key, object, options)) };
 }
 
-const troublesOf = ({ fatal, conditions }: Reply): string[] => [
+const problemsOf = ({ fatal, conditions }: Reply): string[] => [
   ...(fatal === undefined ? [] : [fatal]),
   ...conditions.filter(({ status }) => fatal === undefined && status === "False").map(({ message }) => message),
 ];
@@ -72,13 +72,13 @@ export async function life(options: LifeOptions): Promise<Life> {
   for (let step = 0; step < mostSteps; step += 1) {
     const reply = await answer(handler, { spoke, observed, input, hub, others });
     // Crossplane changes nothing when a function fails.
-    if (reply.fatal !== undefined) return { spoke, composed: observed, observed, troubles: troublesOf(reply) };
+    if (reply.fatal !== undefined) return { spoke, composed: observed, observed, problems: problemsOf(reply) };
     const next = new Map(
       [...reply.desired].map(([key, manifest]) => [key, applied(key, manifest, observed.get(key), options)]),
     );
     const status = { ...reply.status, conditions: reply.conditions };
     if (isDeepStrictEqual(next, observed) && isDeepStrictEqual(status, spoke.status))
-      return { spoke, composed: reply.desired, observed, troubles: troublesOf(reply) };
+      return { spoke, composed: reply.desired, observed, problems: problemsOf(reply) };
     observed = next;
     spoke = { ...spoke, status };
   }

@@ -50,7 +50,7 @@ const counts = (changes: readonly { operation: string }[], of: readonly string[]
 const title = ({ name, environment, template }: ClusterReport): string =>
   template ? `a new spoke of ${environment}` : environment === undefined ? name : `${name} (${environment})`;
 
-const isTouched = ({ changes, troubles }: ClusterReport): boolean => changes.length > 0 || troubles.length > 0;
+const isTouched = ({ changes, problems }: ClusterReport): boolean => changes.length > 0 || problems.length > 0;
 const side = ({ label, commit }: SideReport): string =>
   `${code(label)}${commit === undefined ? "" : ` (${commit.slice(0, 9)})`}`;
 
@@ -104,7 +104,7 @@ const byCluster = (clusters: readonly ClusterReport[]): string =>
   table(
     ["Cluster", ...operations],
     clusters.map((cluster) => [
-      `${plain(title(cluster))}${cluster.troubles.length > 0 ? " ⚠" : ""}`,
+      `${plain(title(cluster))}${cluster.problems.length > 0 ? " ⚠" : ""}`,
       ...operations.map((operation) => cell(count(cluster.changes, operation))),
     ]),
   );
@@ -181,7 +181,7 @@ const folded = (name: string, what: string): Pick<Section, "opening" | "closing"
 
 const clusterSection = (cluster: ClusterReport): Section => ({
   ...folded(title(cluster), counts(cluster.changes, operations) || "nothing changes, but see"),
-  blocks: [...cluster.troubles.map((trouble) => `- ⚠ ${plain(trouble)}\n`), ...cluster.changes.map(block)],
+  blocks: [...cluster.problems.map((problem) => `- ⚠ ${plain(problem)}\n`), ...cluster.changes.map(block)],
   leftOut: (number) =>
     `\n_${most(number, "more change")} left out: a comment has no room for more. ${code("npx fleet diff … --format json")} lists all._\n`,
 });

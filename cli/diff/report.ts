@@ -15,8 +15,8 @@ export interface ClusterReport {
   readonly template: boolean;
   /** Replaced or deleted stateful objects first. */
   readonly changes: readonly Change[];
-  /** What the API server or the composition function refuses or can't do, where that is new. */
-  readonly troubles: readonly string[];
+  /** Why the API server refuses the change, and what the composition function can't do since the change. */
+  readonly problems: readonly string[];
   /** Whether the API server refuses the change of the Spoke itself, or that it goes. */
   readonly refused: boolean;
 }
@@ -61,7 +61,7 @@ function gapsOf(state: State, name: "base" | "head"): string[] {
   const refused = [...spokes.composed].flatMap(([spoke, composed]) =>
     handedOver(composed)
       ? []
-      : [`${name}, Spoke ${spoke} gets no cluster: ${composed.life.troubles[0] ?? "it never comes so far"}`],
+      : [`${name}, Spoke ${spoke} gets no cluster: ${composed.life.problems[0] ?? "it never comes so far"}`],
   );
   return [...problems, ...failed, ...refused];
 }
@@ -116,14 +116,14 @@ class Comparing {
     return {
       name,
       ...(environment === undefined ? {} : { environment }),
-      ...{ template: this.#specimen(name) !== undefined, changes, ...this.#troubles(name) },
+      ...{ template: this.#specimen(name) !== undefined, changes, ...this.#problems(name) },
     };
   }
 
-  #troubles(name: string): Pick<ClusterReport, "troubles" | "refused"> {
+  #problems(name: string): Pick<ClusterReport, "problems" | "refused"> {
     const { base, head } = this.#options;
     const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)];
-    const known = new Set(was?.troubles);
+    const known = new Set(was?.problems);
     const isProtected = was?.spoke.spec.deletionProtection === true && !is;
     const refusals = [
       ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
@@ -131,8 +131,8 @@ class Comparing {
         ? ["spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
         : []),
     ];
-    const others = (is?.life.troubles ?? []).filter((trouble) => !known.has(trouble));
-    return { troubles: [...refusals, ...others], refused: refusals.length > 0 };
+    const others = (is?.life.problems ?? []).filter((problem) => !known.has(problem));
+    return { problems: [...refusals, ...others], refused: refusals.length > 0 };
   }
 }
 

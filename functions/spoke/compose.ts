@@ -115,7 +115,7 @@ function heldDeletion(spoke: Spoke): SpokeCondition[] {
   return [{ type: "Deleting", status: "False", reason: asked ? "Protected" : "NotAskedFor", message }];
 }
 
-/** Objects of the chain that speak for themselves. What is refused is no trouble while a chain that worked gets the rights for it. */
+/** Objects of the chain whose own state counts. A refusal is not a failure while a chain that worked before is getting the rights it needs. */
 function speaking({ chain }: Question, { composer, observed }: Context): readonly KubeObject[] {
   const bootstrap = observed.get(resources.bootstrap);
   const isHandled = bootstrap !== undefined && (isReady(bootstrap) || goesOn(bootstrap));

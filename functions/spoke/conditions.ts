@@ -1,17 +1,17 @@
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
+import { failureOf, isRetrying, summary } from "./failures.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
 import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
-import { failure } from "./observed.ts";
+import { failureMessage } from "./observed.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
 import type { Problem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import { type Remains, removable } from "./teardown.ts";
-import { isStillTrouble, summary, trouble } from "./troubles.ts";
 import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
@@ -51,7 +51,7 @@ export function accepted(problems: readonly Problem[]): SpokeCondition {
 
 /** Whether a composed resource is as it should be: it works, and nothing hinders its newest specification. */
 export function isHealthy(object: KubeObject | undefined): boolean {
-  return object !== undefined && (isReady(object) || goesOn(object)) && failure(object) === undefined;
+  return object !== undefined && (isReady(object) || goesOn(object)) && failureMessage(object) === undefined;
 }
 
 const ofPart =
@@ -73,11 +73,11 @@ export function partCondition(
   const waits = [...waiting].filter(ofPart(part));
   const objects = keys.flatMap((key) => observed.objects.get(key) ?? []);
   // What the chain's own objects say comes first: it is nearer to the cause than their parent's summary.
-  const troubles = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => trouble(object) ?? []);
-  const found = summary(troubles.map((each) => withPrecondition(context, each)));
+  const failures = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => failureOf(object) ?? []);
+  const found = summary(failures.map((each) => withPrecondition(context, each)));
   if (found) return no(type, found.reason, found.message);
   const before = said.find((condition) => condition.type === type && condition.status === "False");
-  if (before && part === "bootstrap" && chain.some((step) => isStillTrouble(step, before.message ?? "")))
+  if (before && part === "bootstrap" && chain.some((step) => isRetrying(step, before.message ?? "")))
     return no(type, before.reason ?? "Failed", before.message ?? "");
   // Once there is a chain, the hub's admin policy comes and goes beside it.
   const lasting = observed.has(resources.bootstrap)
@@ -168,10 +168,10 @@ export function deletingCondition(spoke: string, remains: Remains, now: number):
   });
   if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
   // A folder that is gone from Git is what was asked for.
-  const troubles = current
-    .flatMap(([, object]) => trouble(object) ?? [])
+  const failures = current
+    .flatMap(([, object]) => failureOf(object) ?? [])
     .filter(({ reason }) => reason !== "MissingInGit");
-  const found = summary(troubles);
+  const found = summary(failures);
   const keys = current.map(([key]) => key).sort();
   const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;
   const objects = current.map(([, object]) => object);

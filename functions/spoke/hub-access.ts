@@ -1,12 +1,12 @@
 import { targetLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
+import { tidy } from "./failures.ts";
 import { at, type KubeObject } from "./kube.ts";
-import { failure, type Observed } from "./observed.ts";
+import { failureMessage, type Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
-import { tidy } from "./troubles.ts";
 
 /** Type of the condition that says whether Flux on the hub is held to the rights that the chain gives it. */
 export const hubAccessType = "HubAccessNarrow";
@@ -118,13 +118,13 @@ const isLeaving = (object: KubeObject): boolean =>
 
 /** Whether the object acts on the spoke and needs more rights there: it was refused, or is leaving, of which Flux says no more. */
 export function needsMore(object: KubeObject): boolean {
-  return isLeaving(object) || (actsOnSpoke(object) && refusal.test(failure(object) ?? ""));
+  return isLeaving(object) || (actsOnSpoke(object) && refusal.test(failureMessage(object) ?? ""));
 }
 
 const refusalOf = (object: KubeObject): Refusal =>
   isLeaving(object)
     ? { attempt: attemptOf(object), message: "it is taken out of the chain" }
-    : { attempt: attemptOf(object), message: tidy(failure(object) ?? "") };
+    : { attempt: attemptOf(object), message: tidy(failureMessage(object) ?? "") };
 
 /** Revision of the chain that Flux has applied. */
 const appliedRevision = (observed: Observed): string | undefined => {

@@ -2,7 +2,7 @@ import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from
 import type { Context } from "./context.ts";
 import { type Fact, fact } from "./facts.ts";
 import { at, type KubeObject } from "./kube.ts";
-import { failure } from "./observed.ts";
+import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
 
 /** The only node group of a Spoke had a key and a name without a digest, before a change of its fields made another one. */
@@ -45,7 +45,7 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   const inAws = (group: Resource) => observed.text(group, "status") !== undefined;
   // What AWS never took has no nodes to wait for.
   const isServing = (group: Resource, object: KubeObject) =>
-    group.key !== wanted.group.key && (inAws(group) || failure(object) === undefined);
+    group.key !== wanted.group.key && (inAws(group) || failureMessage(object) === undefined);
   const former = [...observed.objects]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, object]) => {

@@ -42,8 +42,8 @@ export class Observed {
 /** What Flux says of a release whose chart it has not looked at yet. */
 const notBegun = /latest generation of object has not been reconciled/;
 
-/** What went wrong with a resource in its controller's words; undefined when nothing did. */
-export function failure(object: KubeObject): string | undefined {
+/** What the resource's controller reports as failed, in its own message; undefined when it reports no failure. */
+export function failureMessage(object: KubeObject): string | undefined {
   const failed = [
     ["Synced", "False"],
     ["LastAsyncOperation", "False"],

@@ -144,7 +144,7 @@ describe("a spoke that goes", () => {
     expect(kinds.slice(0, stateful.length)).toEqual(stateful);
     expect(stateful).toEqual(expect.arrayContaining(["Cluster", "Group", "Key", "Spoke", "VPC"]));
     expect(kinds).toEqual(expect.arrayContaining(["Kustomization", "HelmRelease", "NodeGroup", "ConfigMap"]));
-    expect(green?.troubles).toEqual([expect.stringContaining("spec.deletionProtection is on")]);
+    expect(green?.problems).toEqual([expect.stringContaining("spec.deletionProtection is on")]);
     expect(markdown(report)).toMatch(
       /> \[!CAUTION]\n> \*\*Stateful resources are deleted or replaced[\s\S]*> - \*\*deleted\*\* VPC: `spokes\/green-vpc` – green/,
     );

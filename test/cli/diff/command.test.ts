@@ -48,7 +48,7 @@ describe("fleet diff", () => {
     expect(failed.text.endsWith("\n")).toBe(true);
     const { clusters } = JSON.parse((await diff("--fail-on-refused", "--format", "json")).text);
     expect(clusters.filter(({ refused }: { refused: boolean }) => refused)).toEqual([
-      expect.objectContaining({ name: "blue", troubles: expect.arrayContaining([expect.stringContaining(refusal)]) }),
+      expect.objectContaining({ name: "blue", problems: expect.arrayContaining([expect.stringContaining(refusal)]) }),
     ]);
   });
 

@@ -23,7 +23,7 @@ const lost = (operation: "deleted" | "replaced", spoke: string, kind: string): C
 };
 
 const cluster = (name: string, changes: readonly Change[], more: Partial<ClusterReport> = {}): ClusterReport => ({
-  ...{ name, environment: "dev", template: false, changes, troubles: [], refused: false },
+  ...{ name, environment: "dev", template: false, changes, problems: [], refused: false },
   ...more,
 });
 
@@ -31,7 +31,7 @@ const hub = (changes: readonly Change[] = []): ClusterReport => ({
   name: "hub",
   template: false,
   changes,
-  troubles: [],
+  problems: [],
   refused: false,
 });
 
@@ -78,7 +78,7 @@ describe("the comment on a pull request", () => {
         ]),
         cluster("green", [lost("replaced", "green", "VPC"), lost("deleted", "green", "Table")], {
           environment: "prod",
-          troubles: ["spec.network.cidr can't be changed"],
+          problems: ["spec.network.cidr can't be changed"],
         }),
         cluster("teal", []),
         cluster("check-dev", [change({ on: "check-dev" })], { template: true }),
@@ -118,7 +118,7 @@ describe("the comment on a pull request", () => {
     const name = "`x` </details><script>@team |";
     const diff = ["+  a: ```", "+  </details>"];
     const text = markdown(
-      report([cluster("blue", [change({ name, kind: "<b>@team", diff })], { troubles: ["<img> @team"] })]),
+      report([cluster("blue", [change({ name, kind: "<b>@team", diff })], { problems: ["<img> @team"] })]),
     );
     expect(text).not.toMatch(/<script>(?!@team \|``)/);
     expect(text).not.toContain("<img>");

@@ -17,7 +17,7 @@ describe("a change of a Spoke that the API server refuses", () => {
   });
   afterAll(() => fleet.remove());
 
-  /** What an edit makes of every spoke with troubles; nothing of it stays. */
+  /** The report after edits, which are undone afterwards. */
   async function afterEdits(...edits: readonly (readonly [file: string, edit: readonly [string, string]])[]) {
     const before = fleet.git("rev-parse", "HEAD");
     for (const [path, edit] of edits) fleet.edit(path, edit);
@@ -31,9 +31,9 @@ describe("a change of a Spoke that the API server refuses", () => {
     Object.fromEntries(
       clusters
         .map(
-          ({ name, troubles }) => [name, troubles.filter((trouble) => trouble.startsWith("will be refused"))] as const,
+          ({ name, problems }) => [name, problems.filter((problem) => problem.startsWith("will be refused"))] as const,
         )
-        .filter(([, troubles]) => troubles.length > 0),
+        .filter(([, problems]) => problems.length > 0),
     );
 
   test("is named: two minors at once, against the version that runs", async () => {

@@ -23,9 +23,9 @@ describe("a new Kubernetes version of the Composition", () => {
   const versions = ({ clusters }: Report) =>
     clusters
       .filter(({ template }) => template)
-      .map(({ name, changes: all, troubles }) => {
+      .map(({ name, changes: all, problems }) => {
         const lines = all.find(({ kind }) => kind === "Spoke")?.diff ?? [];
-        return { name, troubles, version: lines.filter((line) => /^[-+]/.test(line)).map((line) => line.trim()) };
+        return { name, problems, version: lines.filter((line) => /^[-+]/.test(line)).map((line) => line.trim()) };
       });
   const raised = ['-  kubernetesVersion: "1.36"', '+  kubernetesVersion: "1.37"'];
   const ofSpoke = ({ clusters }: Report, name: string) => clusters.find((cluster) => cluster.name === name)?.changes;
@@ -33,8 +33,8 @@ describe("a new Kubernetes version of the Composition", () => {
   test("that a channel holds back is what new spokes of the other stage get, as new ones and not by an upgrade", async () => {
     const report = await between("HEAD~2", "HEAD~1");
     expect(versions(report)).toEqual([
-      { name: "check-dev", troubles: [], version: raised },
-      { name: "check-prod", troubles: [], version: [] },
+      { name: "check-dev", problems: [], version: raised },
+      { name: "check-prod", problems: [], version: [] },
     ]);
     expect(ofSpoke(report, "check-prod")).toEqual([]);
     const cluster = ofSpoke(report, "check-dev")?.find(({ kind, on }) => kind === "Cluster" && on === "hub");
@@ -45,8 +45,8 @@ describe("a new Kubernetes version of the Composition", () => {
   test("is what new spokes of that stage get with the commit that promotes it", async () => {
     const report = await between("HEAD~1", "HEAD");
     expect(versions(report)).toEqual([
-      { name: "check-dev", troubles: [], version: [] },
-      { name: "check-prod", troubles: [], version: raised },
+      { name: "check-dev", problems: [], version: [] },
+      { name: "check-prod", problems: [], version: raised },
     ]);
     expect(ofSpoke(report, "check-dev")).toEqual([]);
   });

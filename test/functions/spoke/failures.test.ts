@@ -1,206 +1,91 @@
-import { describe, expect, it } from "vitest";
-import { hub, nodeGroup, spoke } from "./support/fixtures.ts";
-import { failing, running, World } from "./support/world.ts";
+import { expect, test } from "vitest";
+import { failureOf, tidy } from "../../../functions/spoke/failures.ts";
 
-describe("trouble", () => {
-  it.each([
-    [
-      "cluster",
-      "AccessDeniedException: User is not authorized to perform: eks:CreateCluster",
-      "ControlPlaneReady",
-      "AccessDenied",
-    ],
-    [
-      "vpc",
-      "creating EC2 VPC: VpcLimitExceeded: The maximum number of VPCs has been reached.",
-      "NetworkReady",
-      "QuotaExceeded",
-    ],
-    [nodeGroup, "InvalidParameterException: Instance type m9.large is not supported", "NodesReady", "InvalidNodes"],
-    [nodeGroup, "InsufficientInstanceCapacity: no capacity in us-east-1a", "NodesReady", "CapacityUnavailable"],
-    [
-      nodeGroup,
-      "VersionUpdate 1 ended as Failed: PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group a",
-      "NodesReady",
-      "PodsNotEvicted",
-    ],
-    ["subnet-public-0", "UnsupportedAvailabilityZoneException: us-east-1e", "NetworkReady", "InvalidZone"],
-    ["addon-coredns", "something unheard of", "AddonsReady", "Failed"],
-    ["vpc", "cannot get credentials: AssumeRole failed", "NetworkReady", "NoCredentials"],
-    [
-      "access-entry-helm-controller",
-      "The specified principalArn is invalid: invalid principal",
-      "IdentitiesReady",
-      "InvalidPrincipal",
-    ],
-  ])("of %s (%s) becomes a condition with a reason, and ends when it is mended", (key, message, type, reason) => {
-    const world = new World(spoke());
-    world.reports.set(key, failing(message));
-    world.settle();
-    expect(world.condition(type)).toMatchObject({ status: "False", reason });
-    expect(world.condition(type)?.message).toContain(message.split(":")[0]);
-    expect(world.answer).toMatchObject({ ready: false, status: { phase: "Failing" } });
-    expect(world.spoke.status?.message).toBe(world.condition(type)?.message);
-    world.reports.clear();
-    expect(world.settle().ready).toBe(true);
+const step = (message: string) =>
+  failureOf({
+    apiVersion: "kustomize.toolkit.fluxcd.io/v1",
+    kind: "Kustomization",
+    metadata: { name: "blue-step" },
+    status: { conditions: [{ type: "Ready", status: "False", reason: "HealthCheckFailed", message }] },
   });
 
-  it("to reach a private endpoint names the networks that have to be connected", () => {
-    const message = "failed to create client: Get https://10.64.0.9/api: dial tcp 10.64.0.9:443: i/o timeout";
-    const closed = { public: false, publicAccessCidrs: [], privateAccessCidrs: [] };
-    const world = new World(spoke({ endpoint: closed }));
-    world.reports.set("bootstrap", failing(message));
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "NetworksNotConnected" });
-    for (const part of [
-      hub.aws.vpcId,
-      hub.aws.vpcCidr,
-      world.spoke.status?.network?.vpcId,
-      world.spoke.status?.network?.cidr,
-      "i/o timeout",
-    ])
-      expect(world.condition("Bootstrapped")?.message).toContain(part);
-    const open = new World(spoke());
-    open.reports.set("bootstrap", failing(message));
-    open.settle();
-    expect(open.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "SpokeUnreachable" });
-  });
+const failed = (object: string) =>
+  `health check failed after 5s: failed early due to stalled resources: [${object} status: 'Failed']`;
 
-  it("with an update does not take the spoke down, and is told", () => {
-    const world = running(spoke());
-    world.change({ nodes: { ...world.spoke.spec.nodes, max: 450 } });
-    world.reports.set(nodeGroup, failing("InvalidParameterException: instance type m9.large", true));
-    world.settle();
-    expect(world.condition("NodesReady")).toMatchObject({ status: "False", reason: "InvalidNodes" });
-    expect(world.removed).toEqual([]);
-  });
+test.for([
+  [failed("ExternalSecret/sealed-secrets/sealing-key-1"), "SealingKeyUnreadable", "spoke-bootstrap/sealing-keys"],
+  [failed("SecretStore/sealed-secrets/aws-secrets-manager"), "SealingKeyUnreadable", "activeSealingKeys"],
+  [failed("ExternalSecret/sealed-secrets/sealing-key-cluster-blue-1"), "SealingKeyUnreadable", "run pulumi up"],
+  [
+    "kustomization path not found: stat /tmp/x/spokes/fleet/blue/sealing-keys: no such file or directory",
+    "MissingInGit",
+    "fleet sealing-keys",
+  ],
+  // Of two timeouts of 30 s, the connection's and the request's, either may end an attempt.
+  [
+    'Namespace/flux-system dry-run failed: failed to get server groups: Get "https://10.1.2.3/api?timeout=30s": dial tcp 10.1.2.3:443: i/o timeout',
+    "SpokeUnreachable",
+    "does not reach",
+  ],
+  [
+    'Namespace/flux-system dry-run failed: failed to get server groups: Get "https://10.1.2.3/api?timeout=30s": net/http: request canceled while waiting for connection (Client.Timeout exceeded while awaiting headers)',
+    "SpokeUnreachable",
+    "does not reach",
+  ],
+  [failed("SealedSecret/flux-system/gitops-system"), "WrongSealingKey", "kubeseal --cert"],
+  [failed("GitRepository/flux-system/gitops-workloads"), "GitUnreachable", "known_hosts"],
+  // Flux never calls a source failed that could not be fetched once.
+  [
+    "health check failed after 2m0s: timeout waiting for: [GitRepository/flux-system/gitops-system status: 'InProgress']",
+    "GitUnreachable",
+    "known_hosts",
+  ],
+  [
+    "kustomization path not found: stat /tmp/x/spokes/fleet/blue/secrets: no such file or directory",
+    "MissingInGit",
+    "templates/spoke",
+  ],
+] as const)("a step of the chain that fails says what to do: %s", ([message, reason, remedy]) => {
+  expect(step(message)).toMatchObject({ reason, remedy: expect.stringContaining(remedy) });
+});
 
-  it("in an asynchronous operation is told too", () => {
-    const world = new World(spoke());
-    world.reports.set("cluster", () => ({
-      conditions: [
-        { type: "Synced", status: "True" },
-        {
-          type: "LastAsyncOperation",
-          status: "False",
-          reason: "AsyncCreateFailure",
-          message: "unsupported Kubernetes version 1.34",
-        },
-      ],
-    }));
-    world.settle();
-    expect(world.condition("ControlPlaneReady")).toMatchObject({ status: "False", reason: "InvalidVersion" });
-  });
+test("pods that do not leave a node are not put down to budgets alone, nor are nodes said to have stayed that may be new ones", () => {
+  const remedy = step(
+    "PodEvictionFailure: Reached max retries while trying to evict pods from nodes in node group a",
+  )?.remedy;
+  for (const cause of ["poddisruptionbudgets", "no second budget", "tolerate every taint", "take longer to end"])
+    expect(remedy).toContain(cause);
+  expect(remedy).toContain("Nodes that were replaced before stay replaced");
+});
 
-  it("of the chain is told in the words of the object that fails, not of those that wait for it", () => {
-    const world = new World(spoke());
-    world.reports.set("bootstrap", () => ({
-      observedGeneration: 1,
-      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
-    }));
-    const step = (name: string, reason: string, message: string) => ({
-      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-      kind: "Kustomization",
-      metadata: { name },
-      status: { conditions: [{ type: "Ready", status: "False", reason, message }] },
+test("a release whose chart Flux has not looked at yet has not failed; one whose chart can't be fetched has", () => {
+  const release = (message: string) =>
+    failureOf({
+      apiVersion: "helm.toolkit.fluxcd.io/v2",
+      kind: "HelmRelease",
+      metadata: { name: "blue-flux" },
+      status: { conditions: [{ type: "Ready", status: "False", reason: "SourceNotReady", message }] },
     });
-    world.chain = [
-      step("blue-bootstrap", "Progressing", "Running health checks"),
-      step("blue-secrets", "ReconciliationFailed", "SealedSecret: no key could decrypt secret (flux-system)"),
-      step("blue-flux", "DependencyNotReady", "dependency 'spokes/blue-secrets' is not ready"),
-    ];
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
-    expect(world.condition("Bootstrapped")?.message).toContain("Kustomization blue-secrets: SealedSecret: no key");
-    expect(world.condition("Bootstrapped")?.message).not.toContain("blue-flux");
-  });
+  const chart = "HelmChart 'spokes/spokes-blue-flux' is not ready: ";
+  expect(release(`${chart}latest generation of object has not been reconciled`)).toBeUndefined();
+  expect(release(`${chart}no 'flux2' chart with version matching '9.9.9' found`)?.message).toContain(
+    "matching '9.9.9'",
+  );
+});
 
-  it("of the chain stands while Flux tries the same commit again, and goes with the next one", () => {
-    const world = new World(spoke());
-    world.reports.set("bootstrap", () => ({
-      observedGeneration: 1,
-      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "Running health checks" }],
-    }));
-    const step = (ready: object, attempted: string) => ({
-      apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-      kind: "Kustomization",
-      metadata: { name: "blue-secrets" },
-      status: {
-        conditions: [{ type: "Ready", ...ready }],
-        lastAttemptedRevision: attempted,
-        history: [{ lastReconciledStatus: "HealthCheckFailed", metadata: { revision: "main@sha1:a" } }],
-      },
-    });
-    const again = { status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" };
-    const message = "SealedSecret: no key could decrypt secret (flux-system)";
-    world.chain = [step({ status: "False", reason: "HealthCheckFailed", message }, "main@sha1:a")];
-    world.settle();
-    world.chain = [step(again, "main@sha1:a")];
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
-    world.chain = [step(again, "main@sha1:b")];
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
-  });
+test("a message is the same at every attempt: without request ids, times, authorization blobs and line breaks", () => {
+  const first =
+    "operation error EKS: CreateCluster, https response error StatusCode: 403, RequestID: 0f1e-2d, api error " +
+    "AccessDeniedException: no\n  at 2026-11-22T14:00:00.123Z. Encoded authorization failure message: AbC-_9\n";
+  expect(tidy(first)).toBe(
+    "operation error EKS: CreateCluster, https response error StatusCode: 403, api error AccessDeniedException: no at .",
+  );
+  expect(tidy(first.replace("0f1e-2d", "9999").replace("14:00:00.123", "15:01:02.9").replace("AbC-_9", "Z"))).toBe(
+    tidy(first),
+  );
+});
 
-  it("is not seen in a commit that comes while Flux still works on the last one", () => {
-    const world = new World(spoke());
-    const message = "New reconciliation triggered by GitRepository/flux-system/gitops-system";
-    world.reports.set("bootstrap", () => ({
-      observedGeneration: 1,
-      conditions: [{ type: "Ready", status: "False", reason: "HealthCheckCanceled", message }],
-    }));
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
-  });
-
-  it("is none while Flux applies the next commit to a chain that worked: the Spoke stays Ready until a step fails", () => {
-    const world = new World(spoke());
-    const progressing = { status: "Unknown", reason: "Progressing", message: "Reconciliation in progress" };
-    const canceled = { status: "False", reason: "HealthCheckCanceled", message: "New reconciliation triggered" };
-    const during = (lastReconciledStatus: string, ready: object) => () => ({
-      observedGeneration: 1,
-      conditions: [{ type: "Ready", ...ready }],
-      history: [{ lastReconciledStatus, metadata: { revision: "main@sha1:a" } }],
-    });
-    for (const ready of [progressing, canceled]) {
-      world.reports.set("bootstrap", during("HealthCheckFailed", ready));
-      world.settle();
-      expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "InProgress" });
-      world.reports.set("bootstrap", during("ReconciliationSucceeded", ready));
-      world.settle();
-      expect(world.answer).toMatchObject({ ready: true, ttl: 15 });
-    }
-    const message = "SealedSecret: no key could decrypt secret (flux-system)";
-    world.chain = [
-      {
-        apiVersion: "kustomize.toolkit.fluxcd.io/v1",
-        kind: "Kustomization",
-        metadata: { name: "blue-secrets" },
-        status: { conditions: [{ type: "Ready", status: "False", reason: "HealthCheckFailed", message }] },
-      },
-    ];
-    world.settle();
-    expect(world.condition("Bootstrapped")).toMatchObject({ status: "False", reason: "WrongSealingKey" });
-    expect(world.answer?.ready).toBe(false);
-  });
-
-  it("of many resources is told in a few words that stay the same at every attempt", () => {
-    const world = new World(spoke());
-    const keys = ["vpc", "key", "logs", "role-cluster", "role-node", "launch-template"];
-    let attempt = 0;
-    for (const key of keys) {
-      world.reports.set(key, () => {
-        attempt += 1;
-        return failing(
-          `operation error, https response error StatusCode: 400, RequestID: 0000-${attempt}, api error Throttling: Rate exceeded`,
-        )({});
-      });
-    }
-    world.settle();
-    const { message } = world.condition("ControlPlaneReady") ?? {};
-    expect(message).toContain("api error Throttling: Rate exceeded");
-    expect(message).not.toContain("0000-");
-    expect(message?.length).toBeLessThan(1000);
-  });
+test("a message is at most 400 characters, and shows where it was cut", () => {
+  expect(tidy("x".repeat(400))).toBe("x".repeat(400));
+  expect(tidy("x".repeat(401))).toBe(`${"x".repeat(399)}…`);
 });

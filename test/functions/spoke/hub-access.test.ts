@@ -195,7 +195,7 @@ describe("Flux on the hub", () => {
     ["a quota", step('pods "x" is forbidden: exceeded quota: y')],
     ["a failing health check", step("health check failed after 2m0s")],
     ["a refusal on the hub", step(forbidden, "hub")],
-  ])("gets no rights because of %s: that is the spoke's trouble", (_name, object) => {
+  ])("gets no rights because of %s: that is the spoke's own failure", (_name, object) => {
     const world = new World(spoke());
     world.settle();
     underWay(world);

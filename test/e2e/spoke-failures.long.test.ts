@@ -13,7 +13,7 @@ import { account, eventually, get, instance, outputs, secretData } from "./suppo
 import type { Checkout, Editable } from "./support/repository.ts";
 import { addSpoke, condition, sharedSpoke, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
 
-/** The spoke that has every trouble, one after another, and the one that must not notice. */
+/** The spoke that fails in every way, one after another, and the one that must not be affected. */
 const stuck = "stuck";
 const healthy = "blue";
 
@@ -97,7 +97,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
   afterAll(async () => {
     await allow().catch(() => {});
     await repository.remove(join("spokes", "fleet", stuck));
-    await change("Remove the spoke in trouble", (spec) => ({ ...spec, logRetentionDays: days }), healthy);
+    await change("Remove the failing spoke", (spec) => ({ ...spec, logRetentionDays: days }), healthy);
     await untilGone(stuck);
     await eventually(120, async () => expect(await retention()).toBe(days));
   });
@@ -120,7 +120,7 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     await untilGone(stuck);
   });
 
-  test("an error of AWS: the condition has AWS's words and whose permission is missing", async () => {
+  test("an error of AWS: the condition has AWS's message and whose permission is missing", async () => {
     await deny();
     await addSpoke(repository, stuck, "dev", (manifest) => ({
       ...manifest,
@@ -166,14 +166,14 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
       await untilTrue(type);
   });
 
-  test("a Git server that the spoke does not trust: the condition names the source and what to look at", async () => {
+  test("a Git server that the spoke does not trust: the condition names the source and what to check", async () => {
     const { known_hosts = "" } = await secretData("flux-system", "gitops-system");
     const foreign = sshpk.generatePrivateKey("ed25519").toPublic().toString("ssh");
     const host = known_hosts.split(" ")[0];
     await sealCredential("Expect another host key", "dev", { known_hosts: `${host} ${foreign}\n` });
     const message = await untilSays("Bootstrapped", "GitUnreachable");
     expect(message).toMatch(/GitRepository\/flux-system\/gitops-system status: '(Failed|InProgress)'/);
-    expect(message).toContain("look at the GitRepository: its URL, its credential, the host's known_hosts");
+    expect(message).toContain("check the GitRepository: its URL, its credential, the host's known_hosts");
   });
 
   test("it is Ready when the last mistake is fixed, without anything else being done", async () => {

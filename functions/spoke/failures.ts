@@ -1,0 +1,171 @@
+import { at, condition, type KubeObject } from "./kube.ts";
+import { failureMessage } from "./observed.ts";
+
+/** Why an object that a spoke is made of does not become ready. */
+export interface Failure {
+  /** One CamelCase word, as the reason of a Kubernetes condition. */
+  readonly reason: string;
+  /** The object, and the message that AWS or Flux reports for it. */
+  readonly message: string;
+  /** What a person can do about it; empty when the message is not a known one. */
+  readonly remedy: string;
+}
+
+interface KnownFailure extends Omit<Failure, "message"> {
+  /** Matches the message of AWS or Flux. */
+  readonly pattern: RegExp;
+}
+
+/** The first match counts. */
+const knownFailures: readonly KnownFailure[] = [
+  {
+    pattern: /AccessDenied|UnauthorizedOperation|not authorized to perform|explicit deny/i,
+    reason: "AccessDenied",
+    remedy:
+      "the role of Crossplane's AWS provider lacks the permission: compare lib/iam/crossplane.ts and the ProviderConfig, then run pulumi up",
+  },
+  {
+    pattern: /LimitExceeded|QuotaExceeded|TooManyAddresses|limit exceeded|maximum number of/i,
+    reason: "QuotaExceeded",
+    remedy: "raise the quota in Service Quotas, or remove what is not used; Crossplane retries by itself",
+  },
+  {
+    pattern: /InsufficientInstanceCapacity|could not launch|UnfulfillableCapacity|InsufficientFreeAddresses/i,
+    reason: "CapacityUnavailable",
+    remedy: "name more types in spec.nodes.instanceTypes, or set spec.nodes.capacityType to ON_DEMAND",
+  },
+  // EKS User Guide, "Understand each phase of node updates"; aws-ebs-csi-driver#758 and calico#4850 for pods that come back.
+  {
+    pattern: /PodEvictionFailure/,
+    reason: "PodsNotEvicted",
+    remedy:
+      "some pods of the spoke did not leave their node within 15 minutes. Either PodDisruptionBudgets keep them (kubectl get poddisruptionbudgets -A on the spoke shows which allow no disruption: add a replica or relax the budget, and let no second budget select a pod), or they tolerate every taint and come back, or they take longer to end. Nodes that were replaced before stay replaced; Crossplane tries the update again by itself",
+  },
+  {
+    pattern: /instance ?type|amiType|AMI type/i,
+    reason: "InvalidNodes",
+    remedy:
+      "correct spec.nodes.instanceTypes and spec.nodes.amiType: the types must exist in the region and have the AMI's architecture",
+  },
+  {
+    pattern: /UnsupportedAvailabilityZone|availability ?zone/i,
+    reason: "InvalidZone",
+    remedy:
+      "EKS or EC2 does not offer this zone: remove the Spoke and add it again with other spec.network.availabilityZones",
+  },
+  {
+    pattern: /unsupported Kubernetes|Kubernetes version|addon ?version/i,
+    reason: "InvalidVersion",
+    remedy:
+      "choose a version that EKS offers: spec.kubernetesVersion, spec.eksAddonVersions, or the table in the Composition",
+  },
+  {
+    pattern: /principalArn|invalid principal|principal .* (is not valid|does not exist)/i,
+    reason: "InvalidPrincipal",
+    remedy: "correct spec.admins: each must be the ARN of an existing IAM role or user",
+  },
+  {
+    pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,
+    reason: "InUse",
+    remedy:
+      "something that the fleet did not create still uses it (a load balancer, a network interface): remove that, and Crossplane's next attempt succeeds",
+  },
+  {
+    pattern: /ThrottlingException|Throttling|Rate exceeded|RequestLimitExceeded|TooManyRequests/i,
+    reason: "Throttled",
+    remedy: "nothing to do: AWS limits the rate of calls, and Crossplane retries",
+  },
+  {
+    pattern: /ProviderConfig|cannot get credentials|no valid credential|failed to retrieve credentials|AssumeRole/i,
+    reason: "NoCredentials",
+    remedy: "check spec.account.providerConfigRef and the role that it names",
+  },
+  // Flux's health checks only name the object that failed; its own conditions, on the spoke, say why.
+  {
+    pattern: /(ExternalSecret|SecretStore)\/\S+ status: 'Failed'/,
+    reason: "SealingKeyUnreadable",
+    remedy:
+      "compare the files in spoke-bootstrap/sealing-keys/<environment> (for a Spoke with sealing: cluster, in spokes/<fleet>/<name>/sealing-keys) with the keys in Secrets Manager (stack output activeSealingKeys), add a missing key to sealingKeys of the hub's stack and run pulumi up; kubectl describe on the spoke shows why the object failed",
+  },
+  {
+    pattern: /kustomization path not found/i,
+    reason: "MissingInGit",
+    remedy:
+      "commit the folder: spokes/<fleet>/<name>/secrets is copied from templates/spoke, fleet sealing-keys writes spokes/<fleet>/<name>/sealing-keys (sealing: cluster), and each environment has a folder in spoke-bootstrap/sealing-keys",
+  },
+  {
+    pattern:
+      /failed to checkout|authentication required|handshake failed|unable to clone|Source artifact not found|artifact|GitRepository\/\S+ status: '(Failed|InProgress)'/i,
+    reason: "GitUnreachable",
+    remedy: "check the GitRepository: its URL, its credential, the host's known_hosts",
+  },
+  {
+    pattern: /variable .* not set|substitut/i,
+    reason: "UndefinedVariable",
+    remedy:
+      "a manifest in spoke-bootstrap uses a variable that the cluster secret does not have: see docs/reference/contract.md",
+  },
+  {
+    pattern: /no key could decrypt|unable to unseal|sealed/i,
+    reason: "WrongSealingKey",
+    remedy:
+      "seal the secret again with the certificate of the spoke's sealing scope, which is its environment or cluster-<spoke> (kubeseal --cert)",
+  },
+  {
+    pattern:
+      /connection refused|i\/o timeout|Client\.Timeout exceeded|no route to host|context deadline exceeded|Unauthorized/i,
+    reason: "SpokeUnreachable",
+    remedy:
+      "the hub does not reach the spoke's API server: check spec.endpoint and the access entries; Flux retries by itself",
+  },
+];
+
+const MAX_CHARACTERS = 400;
+
+/** A controller's message without what differs between attempts, so that a retry does not change the condition. */
+export function tidy(message: string): string {
+  const text = message
+    .replaceAll(/,?\s*(api error )?request ?id:? [0-9a-zA-Z-]+,?/gi, ",")
+    .replaceAll(/Encoded authorization failure message: \S+/g, "")
+    .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z?\b/g, "")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/( ?,)+ ?/g, ", ")
+    .trim();
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS - 1)}…` : text;
+}
+
+const unknownFailure = { reason: "Failed", remedy: "" };
+
+/** Why `object` fails; undefined when its controller reports no failure. */
+export function failureOf(object: KubeObject): Failure | undefined {
+  const said = failureMessage(object);
+  if (said === undefined) return undefined;
+  const { reason, remedy } = knownFailures.find(({ pattern }) => pattern.test(said)) ?? unknownFailure;
+  return { reason, remedy, message: `${object.kind} ${object.metadata.name}: ${tidy(said)}` };
+}
+
+/** Whether Flux is retrying a step of the chain, named in `message`, with the commit that failed: until it is done, the failure stands. */
+export function isRetrying(step: KubeObject, message: string): boolean {
+  const last = at(step.status, "history", 0);
+  return (
+    condition(step, "Ready")?.status === "Unknown" &&
+    at(last, "lastReconciledStatus") !== "ReconciliationSucceeded" &&
+    at(last, "metadata", "revision") === at(step.status, "lastAttemptedRevision") &&
+    message.includes(`${step.kind} ${step.metadata.name}:`)
+  );
+}
+
+const MAX_SHOWN = 3;
+
+/** The reason of the first failure, and one sentence with the first few messages and their remedies. */
+export function summary(
+  failures: readonly Failure[],
+): { readonly reason: string; readonly message: string } | undefined {
+  const [first] = failures;
+  if (first === undefined) return undefined;
+  const shown = failures.slice(0, MAX_SHOWN);
+  const rest = failures.length - shown.length;
+  const messages = [...shown.map(({ message }) => message), ...(rest > 0 ? [`and ${rest} more`] : [])].join("; ");
+  const remedies = [...new Set(shown.map(({ remedy }) => remedy).filter(Boolean))].join("; ");
+  return { reason: first.reason, message: remedies === "" ? messages : `${messages} (${remedies})` };
+}
