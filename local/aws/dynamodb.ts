@@ -95,7 +95,7 @@ const table = define({
         const found = SSEDescription as { Status?: string; KMSMasterKeyArn?: string } | undefined;
         return found?.Status === "ENABLED" ? { enabled: true, kmsKeyArn: found.KMSMasterKeyArn } : undefined;
       },
-      type: { block: { enabled: { type: "boolean" }, kmsKeyArn: { ref: { to: "kms/Key", observed: "arn" } } } },
+      type: { block: { enabled: { type: "boolean" }, kmsKeyArn: {} } },
     },
     ttl: {
       // A switched-off TTL is the same as none.

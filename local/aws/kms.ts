@@ -84,7 +84,7 @@ const alias = define({
   fields: {
     name: { fixed, api: "AliasName", crd: null },
     // The key may be given by id or ARN.
-    targetKeyId: { ref: { to: "kms/Key" }, same: (a, b) => keyId(a) === keyId(b) },
+    targetKeyId: { same: (a, b) => keyId(a) === keyId(b) },
     arn: out("AliasArn"),
     targetKeyArn: out(({ AliasArn, TargetKeyId }) =>
       String(AliasArn).replace(/:alias\/.*$/, `:key/${String(TargetKeyId)}`),

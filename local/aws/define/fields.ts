@@ -28,17 +28,6 @@ export interface Source {
   readonly last: Item;
 }
 
-/** What of the referenced resource is taken: its external name, or a field of its `status.atProvider`. */
-export interface Reference {
-  /** Group and kind, `ec2/VPC`. */
-  readonly to: string;
-  readonly observed?: string;
-  /** The referenced EKS cluster must be ACTIVE. */
-  readonly active?: true;
-  /** Name of the field for the reference, where it doesn't follow from the field's name. */
-  readonly as?: string;
-}
-
 export interface Field {
   /** Default: string. */
   readonly type?: FieldType;
@@ -70,10 +59,8 @@ export interface Field {
   readonly observed?: true;
   /** Upstream refuses to make or change the resource without it. */
   readonly required?: true;
-  /** Part of the resource's identity. */
-  readonly identifier?: true;
-  /** Can be taken from another managed resource. */
-  readonly ref?: Reference;
+  /** Part of the resource's identity: not in `initProvider`. Required in `forProvider` itself where upstream has no reference for it. */
+  readonly identifier?: true | "required";
   readonly format?: "date-time";
   /** Default in the CRD. */
   readonly crdDefault?: string;
@@ -119,9 +106,6 @@ export function membersOf(field: Field): Fields | undefined {
   if ("block" in type) return type.block;
   return "blocks" in type ? type.blocks : type.single;
 }
-
-export const isList = (type: FieldType): boolean =>
-  type === "strings" || type === "set" || (typeof type === "object" && !("block" in type));
 
 /** Calls `visit` for each field and member by its path, `vpcConfig.subnetIds`. */
 function walk(fields: Fields, visit: (path: string, field: Field) => void, prefix = ""): void {

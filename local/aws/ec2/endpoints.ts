@@ -34,7 +34,7 @@ export const vpcEndpoint = ec2({
     reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
   },
   fields: {
-    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    vpcId: { fixed },
     serviceName: { fixed },
     vpcEndpointType: { fixed, default: "Gateway" },
     policy: { computed, api: "PolicyDocument", same: samePolicy },
@@ -91,8 +91,8 @@ export const vpcEndpointRouteTableAssociation = define({
     externalName: { kind: "derived", id: joined("/", "vpcEndpointId", "routeTableId") },
   },
   fields: {
-    routeTableId: { fixed, ref: { to: "ec2/RouteTable" } },
-    vpcEndpointId: { fixed, ref: { to: "ec2/VPCEndpoint" } },
+    routeTableId: { fixed },
+    vpcEndpointId: { fixed },
   },
   async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
     await aws.ec2.send(

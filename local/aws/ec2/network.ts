@@ -66,7 +66,7 @@ export const subnet = ec2({
   calls: { create: sdk.CreateSubnetCommand, describe: sdk.DescribeSubnetsCommand, delete: sdk.DeleteSubnetCommand },
   attributes: { call: sdk.ModifySubnetAttributeCommand, names: ["mapPublicIpOnLaunch"] },
   fields: {
-    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    vpcId: { fixed },
     cidrBlock: { fixed },
     availabilityZone: { fixed, computed },
     availabilityZoneId: { fixed, computed },
@@ -95,7 +95,8 @@ export const internetGateway = ec2({
   },
   fields: {
     vpcId: {
-      ...{ api: null, computed, ref: { to: "ec2/VPC" } },
+      api: null,
+      computed,
       get: ({ Attachments }) => list(Attachments)[0]?.["VpcId"],
     },
     arn: arnOf("internet-gateway"),
@@ -173,9 +174,9 @@ export const natGateway = ec2({
     reason: ({ FailureMessage }) => FailureMessage as string | undefined,
   },
   fields: {
-    subnetId: { fixed, ref: { to: "ec2/Subnet" } },
+    subnetId: { fixed },
     allocationId: {
-      ...{ fixed, ref: { to: "ec2/EIP", observed: "id" } },
+      fixed,
       // ministack names no addresses: then the last known one stands.
       get: (item, { last }) => primary(item).AllocationId ?? last["allocationId"],
     },

@@ -23,7 +23,7 @@ export const routeTable = ec2({
     delete: sdk.DeleteRouteTableCommand,
   },
   fields: {
-    vpcId: { fixed, ref: { to: "ec2/VPC" } },
+    vpcId: { fixed },
     arn: arnOf("route-table"),
     ownerId: out(),
     propagatingVgws: out(({ PropagatingVgws }) => list(PropagatingVgws).map(({ GatewayId }) => GatewayId), {
@@ -59,10 +59,10 @@ export const route = define({
   token: "aws:ec2/route:Route",
   crossplane: { kind: "ec2/Route", externalName: { kind: "derived", id: routeId } },
   fields: {
-    routeTableId: { fixed, ref: { to: "ec2/RouteTable" } },
+    routeTableId: { fixed },
     destinationCidrBlock: { fixed },
-    gatewayId: { ref: { to: "ec2/InternetGateway" } },
-    natGatewayId: { ref: { to: "ec2/NATGateway" } },
+    gatewayId: {},
+    natGatewayId: {},
     ...{ instanceId: out(), instanceOwnerId: out(), origin: out(), state: out() },
   },
   validate(inputs) {
@@ -116,8 +116,8 @@ export const routeTableAssociation = define({
   },
   deleteBeforeReplace: true,
   fields: {
-    routeTableId: { ref: { to: "ec2/RouteTable" } },
-    subnetId: { fixed, ref: { to: "ec2/Subnet" } },
+    routeTableId: {},
+    subnetId: { fixed },
   },
   create: async (aws, request) =>
     (await aws.ec2.send(new sdk.AssociateRouteTableCommand(request as never))).AssociationId,

@@ -2,7 +2,7 @@
 import * as sdk from "@aws-sdk/client-eks";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { clusterName, eksTags, partsOf } from "./common.ts";
+import { eksTags, identity, partsOf } from "./common.ts";
 
 const entry = (id: string) => partsOf(id, ":", "clusterName", "principalArn");
 
@@ -15,11 +15,8 @@ export const accessEntry = define({
   case: "camel",
   tags: eksTags("accessEntryArn"),
   fields: {
-    clusterName,
-    principalArn: {
-      ...{ fixed: true, identifier: true },
-      ref: { to: "iam/Role", observed: "arn", as: "principalArnFromRoleRef" },
-    },
+    clusterName: identity,
+    principalArn: identity,
     kubernetesGroups: { type: "set", computed: true },
     type: { fixed: true, default: "STANDARD" },
     userName: { computed, api: "username" },
@@ -52,12 +49,9 @@ export const accessPolicyAssociation = define({
   },
   case: "camel",
   fields: {
-    clusterName,
-    principalArn: {
-      ...{ fixed: true, identifier: true },
-      ref: { to: "eks/AccessEntry", observed: "principalArn" },
-    },
-    policyArn: { fixed: true, identifier: true },
+    clusterName: identity,
+    principalArn: identity,
+    policyArn: { fixed: true, identifier: "required" },
     accessScope: { fixed, required: true, type: { block: { type: {}, namespaces: { type: "set" } } } },
     associatedAt: out(),
     modifiedAt: out(),

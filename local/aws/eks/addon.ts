@@ -2,7 +2,7 @@ import * as sdk from "@aws-sdk/client-eks";
 import { sameJson } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { eksStates, eksTags, partsOf, roleArn, updated } from "./common.ts";
+import { eksStates, eksTags, partsOf, updated } from "./common.ts";
 
 const names = (id: string) => partsOf(id, ":", "clusterName", "addonName");
 
@@ -16,14 +16,14 @@ export const addon = define({
   tags: eksTags("addonArn"),
   states: eksStates("EKS add-on", ["CREATING", "UPDATING", "DEGRADED"]),
   fields: {
-    clusterName: { type: "string", fixed: true, ref: { to: "eks/Cluster" } },
+    clusterName: { fixed },
     addonName: { fixed, required: true },
     addonVersion: { computed },
     configurationValues: { computed, same: sameJson },
     preserve: { type: "boolean", api: null, unread: true },
     resolveConflictsOnCreate: { api: "resolveConflicts", unread: true },
     resolveConflictsOnUpdate: { api: null, unread: true },
-    serviceAccountRoleArn: roleArn,
+    serviceAccountRoleArn: {},
     arn: out("addonArn"),
     createdAt: out(),
     modifiedAt: out(undefined, { updated: true }),

@@ -3,7 +3,7 @@ import { sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define, named } from "../define/resource.ts";
-import { eksStates, eksTags, roleArn, updated } from "./common.ts";
+import { eksStates, eksTags, updated } from "./common.ts";
 
 const logTypes: readonly sdk.LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
 
@@ -39,13 +39,13 @@ export const cluster = define({
   failed: ["FAILED"],
   fields: {
     name: { fixed, crd: null },
-    roleArn: { fixed, ...roleArn },
+    roleArn: { fixed },
     version: { computed },
     vpcConfig: {
       ...{ api: "resourcesVpcConfig", required: true },
       type: {
         block: {
-          subnetIds: { type: "set", ref: { to: "ec2/Subnet" } },
+          subnetIds: { type: "set" },
           securityGroupIds: { type: "set" },
           endpointPrivateAccess: { type: "boolean", default: false },
           endpointPublicAccess: { type: "boolean", default: true },

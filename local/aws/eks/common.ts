@@ -1,6 +1,6 @@
 import { DescribeUpdateCommand, TagResourceCommand, UntagResourceCommand, type Update } from "@aws-sdk/client-eks";
 import type { Aws } from "../connection.ts";
-import type { Field, Item } from "../define/fields.ts";
+import type { Item } from "../define/fields.ts";
 import type { TagCalls } from "../define/resource.ts";
 import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
@@ -15,14 +15,8 @@ export const eksTags = (arn: string): TagCalls => ({
   target: (item) => item[arn] as string,
 });
 
-/** The name of the cluster that a resource belongs to: part of its identity. */
-export const clusterName = {
-  ...{ fixed: true, identifier: true },
-  ref: { to: "eks/Cluster", observed: "id" },
-} as const satisfies Field;
-
-/** An ARN of an IAM role. */
-export const roleArn = { ref: { to: "iam/Role", observed: "arn" } } as const;
+/** Part of a resource's identity: its cluster, its principal. */
+export const identity = { fixed: true, identifier: true } as const;
 
 /** The parts of a composite id; those that AWS knows by other names by these. */
 export const partsOf = <N extends string>(id: string, separator: string, ...names: N[]): Record<N, string> =>

@@ -3,7 +3,7 @@ import { sameList } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
 import { tagChanges } from "../tags.ts";
-import { eksStates, eksTags, partsOf, roleArn, updated } from "./common.ts";
+import { eksStates, eksTags, identity, partsOf, updated } from "./common.ts";
 
 const names = (id: string) => partsOf(id, ":", "clusterName", "nodegroupName");
 
@@ -31,10 +31,10 @@ export const nodeGroup = define({
   autoName: { property: "nodeGroupName", maxLength: 63 },
   failed: ["CREATE_FAILED"],
   fields: {
-    clusterName: { type: "string", fixed: true, identifier: true, ref: { to: "eks/Cluster", active: true } },
+    clusterName: identity,
     nodeGroupName: { fixed, api: "nodegroupName", crd: null },
-    nodeRoleArn: { fixed, ...roleArn, api: "nodeRole" },
-    subnetIds: { fixed, type: "set", api: "subnets", ref: { to: "ec2/Subnet" } },
+    nodeRoleArn: { fixed, api: "nodeRole" },
+    subnetIds: { fixed, type: "set", api: "subnets" },
     amiType: { fixed, computed },
     capacityType: { fixed, computed },
     diskSize: { fixed, computed, type: "number" },

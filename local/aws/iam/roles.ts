@@ -91,7 +91,7 @@ export const rolePolicy = define({
   autoName: { property: "name", maxLength: 128 },
   fields: {
     name: { fixed, api: "PolicyName", crd: null },
-    role: { fixed, api: "RoleName", identifier: true, ref: { to: "iam/Role", observed: "id" } },
+    role: { fixed, api: "RoleName", identifier: true },
     policy: policyDocument("PolicyDocument"),
   },
   async create(aws, request, inputs) {
@@ -117,7 +117,7 @@ export const rolePolicyAttachment = define({
     externalName: { kind: "derived", id: joined("/", "role", "policyArn") },
   },
   fields: {
-    role: { fixed, api: "RoleName", ref: { to: "iam/Role" } },
+    role: { fixed, api: "RoleName" },
     policyArn: { fixed },
   },
   async create(aws, request, inputs) {

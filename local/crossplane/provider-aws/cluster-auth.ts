@@ -64,7 +64,7 @@ export const clusterAuth = define({
   },
   case: "camel",
   fields: {
-    clusterName: { fixed, ref: { to: "eks/Cluster", active: true } },
+    clusterName: { fixed },
     refreshPeriod: { unread: true, crdDefault: "10m0s" },
     lastRefreshTime: out(undefined, { format: "date-time" }),
     ...{ endpoint: out(undefined, hidden), authority: out(undefined, hidden), kubeconfig: out(undefined, hidden) },

@@ -5,9 +5,9 @@ import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
 import { clusterObjects, kindPath } from "./cluster/objects.ts";
 import { connections } from "./credentials.ts";
-import { crdName, crdOf, type Kind } from "./kind.ts";
-import { annotation, desiredState, keyOf, type Managed } from "./managed.ts";
-import { duration, type Options } from "./options.ts";
+import { crdName, type Kind } from "./kind.ts";
+import { desiredState, keyOf, type Managed } from "./managed.ts";
+import type { Options } from "./options.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
 export interface Program {
@@ -37,8 +37,7 @@ export async function runController(
   const reconciler: ReconcilerOptions = {
     objects,
     connections: connections(program.classes, objects, environment),
-    crdOf,
-    skipDefaultTags: options.skipDefaultTags,
+
     now: () => new Date(),
     signal,
   };
@@ -48,9 +47,7 @@ export async function runController(
   /** Milliseconds until a resource that is up to date is looked at again. */
   const pollMs = (key: string): number => {
     const managed = seen.get(key);
-    const own = managed && annotation(managed, "pollInterval");
-    const ofKind = managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider);
-    return jitter((own && duration(own)) || ofKind || options.pollMs);
+    return jitter((managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider)) || options.pollMs);
   };
   const queue = new WorkQueue({
     concurrency: options.concurrency,

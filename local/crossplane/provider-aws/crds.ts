@@ -97,7 +97,7 @@ const text: Schema = { type: "string" };
 
 const secretReference = object({ key: text, name: text, namespace: text }, { required: ["key", "name", "namespace"] });
 
-/** Where an identity comes from. Sources that this controller doesn't know are refused at admission. */
+/** Where an identity comes from. Keys in a Secret are refused by the fleet's admission policies, which must get to see them. */
 const credentials = object(
   {
     source: { type: "string", enum: ["IRSA", "Secret"] },
@@ -106,15 +106,7 @@ const credentials = object(
   { required: ["source"] },
 );
 
-const assumeRoleChain: Schema = {
-  type: "array",
-  items: object({
-    externalID: text,
-    roleARN: text,
-    tags: { type: "array", items: object({ key: text, value: text }, { required: ["key", "value"] }) },
-    transitiveTagKeys: { type: "array", items: text },
-  }),
-};
+const assumeRoleChain: Schema = { type: "array", items: object({ roleARN: text }) };
 
 const configSchema = object(
   {

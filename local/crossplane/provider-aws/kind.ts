@@ -29,12 +29,6 @@ export function pluralOf(kind: string): string {
 export const crdName = ({ group, kind }: Pick<Kind, "group" | "kind">): string =>
   `${pluralOf(kind)}.${apiGroup(group)}`;
 
-/** The CRD of `group/Kind`. */
-export function crdOf(to: string): string {
-  const [group = "", kind = ""] = to.split("/");
-  return crdName({ group, kind });
-}
-
 /** The kinds that handlers serve; those without a kind belong to Pulumi alone. */
 export function kindsOf(handlers: readonly Handler[]): Kind[] {
   return handlers.flatMap((handler) => {

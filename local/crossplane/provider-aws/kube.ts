@@ -7,19 +7,9 @@ export interface SecretData {
 
 export interface ProviderConfig {
   readonly spec: {
-    readonly credentials: {
-      readonly source: string;
-      readonly secretRef?: { readonly name: string; readonly namespace: string; readonly key: string };
-    };
-    readonly assumeRoleChain?: readonly AssumeRole[];
+    readonly credentials: { readonly source: string };
+    readonly assumeRoleChain?: readonly { readonly roleARN?: string }[];
   };
-}
-
-export interface AssumeRole {
-  readonly roleARN?: string;
-  readonly externalID?: string;
-  readonly tags?: readonly { readonly key: string; readonly value: string }[];
-  readonly transitiveTagKeys?: readonly string[];
 }
 
 /** The object has changed since it was read: what was to be written may be wrong by now, and the next pass sees the change. */
@@ -34,8 +24,6 @@ export interface Objects {
   patch(crd: string, managed: Managed, patch: object): Promise<Managed>;
   /** Rejects with ConflictError when the object has changed. */
   putStatus(crd: string, managed: Managed): Promise<Managed>;
-  /** Values in plain text; undefined: there is no such Secret. */
-  secret(namespace: string, name: string): Promise<SecretData | undefined>;
   /** Writes a Secret that belongs to the object: it goes with it. */
   writeSecret(owner: Managed, name: string, data: SecretData): Promise<void>;
   providerConfig(kind: string, namespace: string, name: string): Promise<ProviderConfig | undefined>;

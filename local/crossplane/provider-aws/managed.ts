@@ -46,7 +46,6 @@ export interface Managed {
   readonly status?: {
     readonly atProvider?: Properties;
     readonly conditions?: readonly Condition[];
-    readonly lastHandledReconcileAt?: string;
   };
 }
 
@@ -57,14 +56,12 @@ export const FINALIZER = "finalizer.managedresource.crossplane.io";
 export const annotationKeys = {
   externalName: "crossplane.io/external-name",
   paused: "crossplane.io/paused",
-  pollInterval: "crossplane.io/poll-interval",
-  reconcileRequestedAt: "crossplane.io/reconcile-requested-at",
   createPending: "crossplane.io/external-create-pending",
   createSucceeded: "crossplane.io/external-create-succeeded",
   createFailed: "crossplane.io/external-create-failed",
 } as const;
 
-export const annotation = (
+const annotation = (
   { metadata }: Pick<Managed, "metadata">,
   key: keyof typeof annotationKeys,
 ): string | undefined => metadata.annotations?.[annotationKeys[key]] || undefined;

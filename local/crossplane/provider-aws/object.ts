@@ -1,15 +1,7 @@
 /** A managed resource in the API server during one pass over it: every write goes through here and gives the newest version. */
 import type { Properties } from "../../aws/handler.ts";
 import type { Objects } from "./kube.ts";
-import {
-  annotation,
-  annotationKeys,
-  type Condition,
-  conditionOf,
-  FINALIZER,
-  type Managed,
-  withConditions,
-} from "./managed.ts";
+import { annotationKeys, type Condition, conditionOf, FINALIZER, type Managed, withConditions } from "./managed.ts";
 
 export type Change = Omit<Condition, "lastTransitionTime" | "observedGeneration">;
 
@@ -89,12 +81,10 @@ export class ManagedObject {
   /** Writes conditions, and what was observed; nothing when they are there already. */
   async mark(changes: readonly Change[], atProvider?: Properties): Promise<void> {
     const before = this.#managed.status ?? {};
-    const token = annotation(this.#managed, "reconcileRequestedAt");
     const status = {
       ...before,
       conditions: withConditions(this.#managed, changes, this.#now),
       ...(atProvider && { atProvider }),
-      ...(token !== undefined && { lastHandledReconcileAt: token }),
     };
     if (JSON.stringify(status) === JSON.stringify(before)) return;
     this.#managed = await this.#objects.putStatus(this.#crd, { ...this.#managed, status });

@@ -6,7 +6,6 @@ export interface Options {
   readonly pollMs: number;
   /** Objects that are worked on at the same time. */
   readonly concurrency: number;
-  readonly skipDefaultTags: boolean;
   readonly debug: boolean;
 }
 
@@ -27,7 +26,6 @@ export function parseOptions(args: readonly string[]): Options {
       debug: { type: "boolean", short: "d", default: false },
       poll: { type: "string", default: "10m" },
       "max-reconcile-rate": { type: "string", default: "100" },
-      "skip-default-tags": { type: "boolean", default: false },
     },
   });
   const pollMs = duration(values.poll);
@@ -35,5 +33,5 @@ export function parseOptions(args: readonly string[]): Options {
   const concurrency = Number(values["max-reconcile-rate"]);
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new Error(`--max-reconcile-rate=${values["max-reconcile-rate"]}: give a whole number from 1`);
-  return { pollMs, concurrency, skipDefaultTags: values["skip-default-tags"], debug: values.debug };
+  return { pollMs, concurrency, debug: values.debug };
 }

@@ -16,14 +16,11 @@ import {
   policyMistake,
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
-import { initialize, resolve } from "./preparation.ts";
+import { initialize } from "./preparation.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
   readonly connections: Connections;
-  /** CRD of `group/Kind`. */
-  readonly crdOf: (to: string) => string;
-  readonly skipDefaultTags: boolean;
   readonly now: () => Date;
   /** Aborted when the program ends: waits end early, and what they fail with is nobody's error. */
   readonly signal: AbortSignal;
@@ -69,13 +66,7 @@ export class Reconciliation {
       return "wait";
     }
     let external: External;
-    await initialize(this.#object, this.#kind, this.#options.skipDefaultTags);
-    try {
-      await resolve(this.#object, this.#kind, this.#options);
-    } catch (error) {
-      if (error instanceof ConflictError) throw error;
-      return this.#failed("CannotResolveResourceReferences", messageOf(error));
-    }
+    await initialize(this.#object, this.#kind);
     try {
       external = await this.#connect();
       if (await this.#recovered(external)) return "again";
@@ -283,6 +274,6 @@ interface FailureDetails {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.name === "IncompleteError" && error.cause instanceof Error ? error.cause : error;
-  const plain = ["Error", "TypeError", "UnresolvedError", "IncompleteError"];
+  const plain = ["Error", "TypeError", "IncompleteError"];
   return plain.includes(inner.name) ? inner.message : `${inner.name}: ${inner.message}`;
 }

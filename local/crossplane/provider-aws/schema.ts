@@ -1,7 +1,6 @@
 /** OpenAPI schemas of managed resources. Structural without unknown fields: the API server prunes or refuses what is not listed. */
-import { type Field, type Fields, isList, typeOf } from "../../aws/define/fields.ts";
+import { type Field, type Fields, typeOf } from "../../aws/define/fields.ts";
 import type { Kind } from "./kind.ts";
-import { referenceName } from "./references.ts";
 
 /** The part of the JSON schema dialect of CustomResourceDefinitions that is used here. */
 export interface Schema {
@@ -32,8 +31,6 @@ const list = (items: Schema, more: Partial<Schema> = {}): Schema => ({ type: "ar
 
 const textMap: Schema = { type: "object", additionalProperties: text, "x-kubernetes-map-type": "granular" };
 
-const referenceSchema = object({ name: text, namespace: text }, { required: ["name"] });
-
 /** What differs between the three places where fields stand. */
 type Place = "forProvider" | "initProvider" | "atProvider";
 
@@ -53,9 +50,7 @@ function properties(fields: Fields, place: Place): Record<string, Schema> {
     if (name === null || (place !== "atProvider" && (field.out || field.observed))) return [];
     if (place === "initProvider" && field.identifier) return [];
     const schema = { ...typeSchema(field, place), ...(format && { format }), ...(value && { default: value }) };
-    const reference = place === "atProvider" ? undefined : referenceName(name, field);
-    const one = isList(typeOf(field)) ? list(referenceSchema) : referenceSchema;
-    return [[name, schema], ...(reference === undefined ? [] : [[reference, one] satisfies [string, Schema]])];
+    return [[name, schema]];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -64,15 +59,13 @@ const isRegional = (kind: Kind): boolean => kind.handler.regional !== false;
 
 /** Fields that every kind of its sort has. */
 const common = (kind: Kind): Fields => ({
-  ...(isRegional(kind) && { region: { identifier: true } as const }),
+  ...(isRegional(kind) && { region: { identifier: "required" } as const }),
   ...(kind.handler.tagged && { tags: { type: "map" } as const }),
 });
 
-/** Required in forProvider itself: what identifies a resource and can't come from anywhere else. */
-function requiredParameters(kind: Kind): string[] {
-  const fields = Object.entries({ ...common(kind), ...kind.fields });
-  return fields.flatMap(([name, { identifier, ref }]) => (identifier && !ref ? [name] : [])).sort();
-}
+/** Required in forProvider itself. */
+const requiredParameters = (fields: Fields): string[] =>
+  Object.entries(fields).flatMap(([name, { identifier }]) => (identifier === "required" ? [name] : []));
 
 /** Fields without which a resource can be observed, but neither made nor changed. */
 const rules = (kind: Kind) =>
@@ -110,7 +103,7 @@ export const objectMeta: Readonly<Record<string, Schema>> = {
 /** The schema of a kind of managed resource. */
 export function managedSchema(kind: Kind): Schema {
   const fields = { ...common(kind), ...kind.fields };
-  const required = requiredParameters(kind);
+  const required = requiredParameters(fields);
   const validations = rules(kind);
   const spec = object(
     {
@@ -135,7 +128,6 @@ export function managedSchema(kind: Kind): Schema {
   const status = object({
     atProvider: object(properties(observed, "atProvider")),
     conditions,
-    lastHandledReconcileAt: text,
     observedGeneration: { type: "integer", format: "int64" },
   });
   return object({ ...objectMeta, spec, status }, { required: ["spec"] });

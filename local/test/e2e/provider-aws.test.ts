@@ -1,6 +1,6 @@
 /** The kinds of Crossplane's AWS provider against the instance's AWS API, as a Spoke and its applications order them; node groups need nodes. */
 import { afterAll, describe, expect, test } from "vitest";
-import { crdOf, type Kind } from "../../crossplane/provider-aws/kind.ts";
+import type { Kind } from "../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../crossplane/provider-aws/kinds.ts";
 import type { Managed } from "../../crossplane/provider-aws/managed.ts";
 import { Reconciliation } from "../../crossplane/provider-aws/reconciler.ts";
@@ -24,8 +24,6 @@ async function settle(kind: Kind, name: string): Promise<string> {
     const outcome = await new Reconciliation(kind, managed, {
       objects: cluster.objects,
       connections: { connect: async () => account },
-      crdOf,
-      skipDefaultTags: false,
       now: () => new Date(),
       signal: new AbortController().signal,
     }).run();
@@ -119,7 +117,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await order("Role", "role", { assumeRolePolicy: trust, description: "one", tags }, { externalName });
     const policyArn = "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy";
     await order("RolePolicyAttachment", "attachment", { role: externalName, policyArn });
-    const inline = { roleRef: { name: "role" }, policy: policy({ Action: "s3:*", Resource: "*" }) };
+    const inline = { role: externalName, policy: policy({ Action: "s3:*", Resource: "*" }) };
     await order("RolePolicy", "policy", inline, { externalName: "inline" });
     const url = "https://oidc.eks.us-east-1.amazonaws.com/id/CA5E456789ABCDEF0123456789ABCDEF";
     await order("OpenIDConnectProvider", "provider", { url, clientIdList: ["sts.amazonaws.com"], tags });

@@ -29,9 +29,6 @@ const owner = (managed: Managed, more: object = {}) => ({
 const encode = (data: SecretData): SecretData =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]));
 
-const decode = (data: SecretData = {}): SecretData =>
-  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, "base64").toString("utf8")]));
-
 const CONFLICT = 409;
 
 async function orConflict<T>(call: Promise<T>): Promise<T> {
@@ -69,11 +66,6 @@ export function clusterObjects(client: ClusterClient, component: string): Object
       const { namespace, name } = managed.metadata;
       const path = `${resourcePath(crd, namespace, name)}/status`;
       return orConflict(client.call<Managed>({ method: "PUT", path, body: managed }));
-    },
-
-    async secret(namespace, name) {
-      const found = await client.find<SecretObject>({ path: secretPath(namespace, name) });
-      return found && decode(found.data);
     },
 
     async writeSecret(managed, name, values) {

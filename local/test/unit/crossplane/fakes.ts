@@ -111,7 +111,6 @@ export class FakeCluster {
       if (managed.metadata.resourceVersion !== before.metadata.resourceVersion) throw new ConflictError("conflict");
       return this.#set(crd, { ...before, ...(managed.status && { status: managed.status }) });
     },
-    secret: async (namespace, name) => this.secrets.get(`${namespace}/${name}`),
     writeSecret: async (owner, name, data) => void this.secrets.set(`${owner.metadata.namespace}/${name}`, data),
     providerConfig: async () => this.config,
     trackUsage: async ({ metadata }) => void this.usages.push(metadata.name),
@@ -183,7 +182,7 @@ export const things = (handler: Handler, more: Partial<Kind> = {}, outputs: Fiel
   fields: {
     size: { type: "number" },
     color: {},
-    owner: { ref: { to: "test/Owner", observed: "arn" } },
+    owner: {},
     options: { type: { block: { a: {}, b: {} } } },
     items: { crd: "item", type: { blocks: { key: {}, value: {} } } },
     arn: out(),
@@ -198,8 +197,6 @@ export function pass(cluster: FakeCluster, kind: Kind, name: string): Promise<Ou
   const reconciliation = new Reconciliation(kind, cluster.get(kind, name) as Managed, {
     objects: cluster.objects,
     connections: { connect: async () => aws },
-    crdOf: (to) => `${to.split("/")[1]?.toLowerCase()}s.test.aws.m.upbound.io`,
-    skipDefaultTags: false,
     now: () => new Date(),
     signal: new AbortController().signal,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { connections, parseCredentialsFile } from "../../../crossplane/provider-aws/credentials.ts";
+import { connections } from "../../../crossplane/provider-aws/credentials.ts";
 import { type Config, configAction, configOf } from "../../../crossplane/provider-aws/family.ts";
 import type { Objects } from "../../../crossplane/provider-aws/kube.ts";
 import {
@@ -15,7 +15,6 @@ describe("flags", () => {
     expect(parseOptions(["--poll=1m30s", "--max-reconcile-rate=5", "-d"])).toEqual({
       pollMs: 90_000,
       concurrency: 5,
-      skipDefaultTags: false,
       debug: true,
     });
     expect(parseOptions([]).pollMs).toBe(600_000);
@@ -113,11 +112,8 @@ describe("credentials", () => {
     metadata: { namespace: "team" },
     spec: { forProvider: { region: "eu-west-1" }, providerConfigRef: { kind: "ProviderConfig", name: "mine" } },
   } as unknown as Managed;
-  const objects = (spec: object | undefined, secrets: Record<string, string> = {}) =>
-    ({
-      providerConfig: async () => spec && { spec },
-      secret: async (namespace: string, name: string) => (`${namespace}/${name}` === "ns/keys" ? secrets : undefined),
-    }) as unknown as Objects;
+  const objects = (spec: object | undefined) =>
+    ({ providerConfig: async () => spec && { spec } }) as unknown as Objects;
   const sts = class {} as never;
   const irsa = { AWS_ROLE_ARN: "arn:role", AWS_WEB_IDENTITY_TOKEN_FILE: "/token" };
 
@@ -135,29 +131,10 @@ describe("credentials", () => {
       {},
       "its service account must carry the annotation eks.amazonaws.com/role-arn",
     ],
-    [
-      { credentials: { source: "Upbound" } },
-      irsa,
-      "the credentials source Upbound is not known here: use IRSA or Secret",
-    ],
+    [{ credentials: { source: "Secret" } }, irsa, "the credentials source Secret is not implemented here: use IRSA"],
     [{ credentials: { source: "IRSA" }, assumeRoleChain: [{}] }, irsa, "has no roleARN"],
-    [
-      { credentials: { source: "Secret", secretRef: { namespace: "ns", name: "gone", key: "k" } } },
-      irsa,
-      "the ProviderConfig's Secret ns/gone with the key k does not exist",
-    ],
-    [
-      { credentials: { source: "Secret", secretRef: { namespace: "ns", name: "keys", key: "bad" } } },
-      irsa,
-      "has no [default] profile",
-    ],
   ])("that can't be had say why: %j", async (spec, environment, message) => {
-    const connected = connections({ sts }, objects(spec, { bad: "nothing" }), environment as Record<string, string>);
+    const connected = connections({ sts }, objects(spec), environment as Record<string, string>);
     await expect(connected.connect(managed)).rejects.toThrow(message);
-  });
-
-  test("in a Secret are the profile default of a credentials file", () => {
-    const file = "[other]\naws_access_key_id = no\n[default]\naws_access_key_id = AKIA\naws_secret_access_key=s/x+=\n";
-    expect(parseCredentialsFile(file)).toEqual({ accessKeyId: "AKIA", secretAccessKey: "s/x+=" });
   });
 });

@@ -374,10 +374,3 @@ test("nothing is made from a specification that changed meanwhile", async () => 
   expect(await running).toBe("again");
   expect(service.things.size).toBe(0);
 });
-
-test("a requested reconciliation is confirmed in the status", async () => {
-  const kind = things(service.handler("assigned"));
-  cluster.add(kind, "one", {}, { annotations: { "crossplane.io/reconcile-requested-at": "now" } });
-  await settle(cluster, kind, "one");
-  expect(cluster.get(kind, "one")?.status?.lastHandledReconcileAt).toBe("now");
-});
