@@ -1,8 +1,8 @@
-import type { Fleet, Timings } from "@eks-gitops-fleet/local/cli";
+import type { LocalFleet, Timings } from "@eks-gitops-fleet/local/cli";
 
 /** An instance of the local stack with the hub on it, where nothing else is done. */
 interface Subject {
-  readonly fleet: Fleet;
+  readonly fleet: LocalFleet;
   /** How long the steps took that brought it up. */
   readonly timings: Timings;
   /** Tells people what is being waited for. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Fleet, Kubectl } from "@eks-gitops-fleet/local/cli";
+import type { Kubectl, LocalFleet } from "@eks-gitops-fleet/local/cli";
 import { adminKubeconfig } from "@eks-gitops-fleet/local/clusters";
 import { run } from "@eks-gitops-fleet/local/instance";
 
@@ -9,7 +9,7 @@ export const hub = "fleet-hub";
 export const spokeCluster = (spoke: string): string => `fleet-spoke-${spoke}`;
 
 /** The command of a cluster's administrator: without the AWS CLI, which would cost more than what is measured. */
-export const adminOf = ({ instance, toolchain }: Fleet, cluster: string): [string, ...string[]] => [
+export const adminOf = ({ instance, toolchain }: LocalFleet, cluster: string): [string, ...string[]] => [
   toolchain().bin("kubectl"),
   "--kubeconfig",
   adminKubeconfig(instance(), cluster),
@@ -17,7 +17,7 @@ export const adminOf = ({ instance, toolchain }: Fleet, cluster: string): [strin
 
 /** kubectl as a cluster's administrator. */
 export const kubectlOn =
-  (fleet: Fleet, cluster: string): Kubectl =>
+  (fleet: LocalFleet, cluster: string): Kubectl =>
   (args) =>
     run([...adminOf(fleet, cluster), ...args], {});
 

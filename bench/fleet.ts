@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Fleet, type Kubectl, raiseQuotas } from "@eks-gitops-fleet/local/cli";
+import { type Kubectl, type LocalFleet, raiseQuotas } from "@eks-gitops-fleet/local/cli";
 import { bareRepository, commitTo, git, stageSource, writeTree } from "@eks-gitops-fleet/local/git";
 import { parse, stringify } from "yaml";
 import { hubFolder, spokeFolder } from "../lib/layout.ts";
@@ -56,7 +56,7 @@ async function edit(file: string, change: (content: Record<string, unknown>) => 
 }
 
 /** Gives the environment the empty chain, by Git as the platform team does, and waits until it is in force. */
-async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
+async function leaveOutTheChain(fleet: LocalFleet, kubectl: Kubectl): Promise<void> {
   const bare = bareRepository(fleet.instance(), "gitops-system");
   await pushEmptyChain(bare);
   await commitTo(bare, "Leave the chain out for the benchmark", async (checkout) => {
@@ -80,7 +80,7 @@ async function leaveOutTheChain(fleet: Fleet, kubectl: Kubectl): Promise<void> {
 }
 
 /** Adds spokes by one commit: from the template, without secrets, which only the chain would read. */
-async function add(fleet: Fleet, numbers: readonly number[]): Promise<void> {
+async function add(fleet: LocalFleet, numbers: readonly number[]): Promise<void> {
   await commitTo(
     bareRepository(fleet.instance(), "gitops-system"),
     `Add ${numbers.length} spokes`,
@@ -117,7 +117,7 @@ interface Measured {
 
 /** Lets the fleet grow to a size, and then rest. */
 async function grow(
-  fleet: Fleet,
+  fleet: LocalFleet,
   kubectl: Kubectl,
   from: number,
   size: number,

@@ -1,4 +1,4 @@
-import { appGit, appQuestion, demo, type Fleet, factsOf } from "@eks-gitops-fleet/local/cli";
+import { appGit, appQuestion, demo, factsOf, type LocalFleet } from "@eks-gitops-fleet/local/cli";
 import { bareRepository, commitTo } from "@eks-gitops-fleet/local/git";
 import { onboardApp } from "../cli/app-folder.ts";
 import { ask } from "../cli/ask.ts";
@@ -24,7 +24,7 @@ const parts = [
 ] as const;
 
 /** Onboards the application before its cluster is there: from then on one push is all that is missing. */
-async function onboard(fleet: Fleet): Promise<void> {
+async function onboard(fleet: LocalFleet): Promise<void> {
   const { app, appRepository, environment, tenant } = demo;
   const { repositoryUrl, access, register } = await appGit(fleet.instance(), appRepository);
   const request = {
@@ -42,7 +42,7 @@ async function onboard(fleet: Fleet): Promise<void> {
 }
 
 /** Pushes the spoke's folder; gives the time just before. */
-async function push(fleet: Fleet): Promise<number> {
+async function push(fleet: LocalFleet): Promise<number> {
   const { environment, kubernetesVersion, nodes } = demo;
   let pushed = 0;
   await commitTo(bareRepository(fleet.instance(), "gitops-system"), `Add spoke ${name}`, async (checkout) => {

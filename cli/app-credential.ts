@@ -5,7 +5,7 @@ import { givesTokensFor } from "../lib/github-api.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { hostProblems } from "./app-rules.ts";
 import { newDeployKey } from "./deploy-key.ts";
-import type { Fleet } from "./sources.ts";
+import type { FleetFacts } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
 /** What lets Flux read a team's repository, and whom it trusts there; by default what the fleet trusts for gitops-workloads. */
@@ -188,7 +188,7 @@ const present = (data: Readonly<Record<string, string | undefined>>) =>
 export async function appCredential(
   { repositoryUrl, owner }: { readonly repositoryUrl: string; readonly owner: string },
   access: AppAccess,
-  fleet: Fleet,
+  fleet: FleetFacts,
 ): Promise<AppCredential> {
   const trusted = async (member: string) => (await fleet.credential("gitops-workloads"))[member];
   const url = new URL(repositoryUrl);

@@ -9,7 +9,7 @@ import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./app
 import { spokesIn } from "./fleet-folders.ts";
 import { instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { seal } from "./seal.ts";
-import { certificateFor, type Fleet, scopesOf } from "./sources.ts";
+import { certificateFor, type FleetFacts, scopesOf } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
 export interface Onboarded {
@@ -45,7 +45,7 @@ const template = join("templates", "app");
 export async function onboardApp(
   checkout: string,
   request: AppRequest,
-  connect: () => Promise<Fleet>,
+  connect: () => Promise<FleetFacts>,
   access: AppAccess = {},
   system?: string,
 ): Promise<Onboarded> {

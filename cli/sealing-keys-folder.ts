@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Files } from "./folder.ts";
 import { variable } from "./render/envsubst.ts";
-import { type Fleet, keyRemedy, scopesOf } from "./sources.ts";
+import { type FleetFacts, keyRemedy, scopesOf } from "./sources.ts";
 
 /** Name of the file of a generation in a scope's folder. */
 export const generationFile = (generation: string): string => `generation-${generation}.yaml`;
@@ -57,7 +57,7 @@ export function keyFiles(generations: readonly string[]): Files {
 }
 
 /** What is wrong with a sealing scope of a spoke's own, by the keys that the fleet has; `key` is the flag or argument that asks for it. */
-export function ownKeyProblems(key: string, scope: string, fleet: Fleet): Problem[] {
+export function ownKeyProblems(key: string, scope: string, fleet: FleetFacts): Problem[] {
   const allowed = `a sealing key of scope ${scope} in the hub's stack`;
   if (fleet.generations === undefined)
     return [

@@ -8,7 +8,7 @@ import { fleetNames, type Repository } from "../lib/names.ts";
 import { checkCertificate } from "./seal.ts";
 
 /** What the commands need to know of the fleet and can't read in a repository. */
-export interface Fleet {
+export interface FleetFacts {
   /** The fleet's name, the prefix of its names in AWS. */
   readonly name: string;
   /** Region of the hub; undefined when only the AWS environment knows it. */
@@ -39,9 +39,9 @@ const outputsSchema = z.object({
   activeSealingKeys: z.record(z.string(), z.string()),
 });
 
-/** The part of {@link Fleet} that stands in the outputs of the hub's stack. */
+/** The part of {@link FleetFacts} that stands in the outputs of the hub's stack. */
 export function fromOutputs(outputs: unknown): Pick<
-  Fleet,
+  FleetFacts,
   "name" | "region" | "vpcCidr" | "generations" | "repositoryUrls"
 > & {
   readonly certificates: Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ export function fromOutputs(outputs: unknown): Pick<
 }
 
 /** Scopes that there is a key to seal for; undefined when a certificate was given that does for any. */
-export const scopesOf = ({ certificates }: Pick<Fleet, "certificates">): readonly string[] | undefined =>
+export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): readonly string[] | undefined =>
   typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
 
 /** How a scope gets the sealing key that it lacks. */
@@ -82,7 +82,7 @@ export const keyRemedy = (scope: string): string =>
   `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this again`;
 
 /** The certificate of a scope's active sealing key, checked. */
-export function certificateFor({ certificates }: Pick<Fleet, "certificates">, scope: string): string {
+export function certificateFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): string {
   const certificate = typeof certificates === "string" ? certificates : certificates[scope];
   if (certificate === undefined)
     throw new Error(
@@ -95,7 +95,7 @@ export function certificateFor({ certificates }: Pick<Fleet, "certificates">, sc
 const credentialSchema = z.record(z.string(), z.string());
 
 /** Reads the credentials of the fleet's repositories from Secrets Manager, where the hub's stack put them. */
-export function credentialReader(fleet: string, client: SecretsManagerClient): Fleet["credential"] {
+export function credentialReader(fleet: string, client: SecretsManagerClient): FleetFacts["credential"] {
   return async (repository) => {
     const name = fleetNames(fleet).gitSecret(repository);
     const region = await client.config.region();
@@ -148,7 +148,7 @@ export interface SourceFlags {
 }
 
 /** The fleet by a command's flags: from the hub's stack, unless the flags say all of it. */
-export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<Fleet> {
+export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<FleetFacts> {
   const given = certificate === undefined ? undefined : await readFile(certificate, "utf8");
   const known =
     given !== undefined && fleet !== undefined

@@ -6,7 +6,7 @@ import { clusterScopePrefix, type Sealing, sealingScope } from "../lib/spoke.ts"
 import { fleetProblems, fleetsOf } from "./fleet-folders.ts";
 import { type Files, instantiate, requireCheckout, writeFolder } from "./folder.ts";
 import { keyFiles, ownKeyProblems } from "./sealing-keys-folder.ts";
-import { type Fleet, scopesOf } from "./sources.ts";
+import { type FleetFacts, scopesOf } from "./sources.ts";
 import {
   choiceProblems,
   cidrProblems,
@@ -115,7 +115,7 @@ const below = (folder: string, files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
 
 /** What is wrong with the request by the sealing keys that the fleet has. */
-function keyProblems(request: SpokeRequest, scope: string, fleet: Fleet): Problem[] {
+function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): Problem[] {
   const scopes = scopesOf(fleet);
   if (request.sealing !== "cluster")
     return scopes === undefined
@@ -137,7 +137,7 @@ function keyProblems(request: SpokeRequest, scope: string, fleet: Fleet): Proble
 export async function newSpoke(
   checkout: string,
   request: SpokeRequest,
-  connect: () => Promise<Fleet>,
+  connect: () => Promise<FleetFacts>,
 ): Promise<NewSpoke> {
   requireCheckout(checkout, "gitops-system", template);
   const offer = await readOffer(checkout);

@@ -8,7 +8,7 @@ import { type Sealing, sealingScope } from "../lib/spoke.ts";
 import { fleetsOf } from "./fleet-folders.ts";
 import { requireCheckout } from "./folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "./sealing-keys-folder.ts";
-import type { Fleet } from "./sources.ts";
+import type { FleetFacts } from "./sources.ts";
 import { nameProblems } from "./spoke-rules.ts";
 import { type DeployKeys, registration, spokeSecrets } from "./spoke-secrets.ts";
 import { refuse } from "./usage.ts";
@@ -64,7 +64,7 @@ export interface SealingKeysChange {
 export async function ownSealingKeys(
   checkout: string,
   name: string,
-  connect: () => Promise<Fleet>,
+  connect: () => Promise<FleetFacts>,
 ): Promise<SealingKeysChange> {
   requireSpoke("sealing-keys", checkout, name);
   const fleet = await connect();
@@ -100,7 +100,7 @@ export interface Resealed {
 export async function reseal(
   checkout: string,
   request: { readonly name: string; readonly deployKeys: DeployKeys; readonly knownHosts?: string | undefined },
-  connect: () => Promise<Fleet>,
+  connect: () => Promise<FleetFacts>,
 ): Promise<Resealed> {
   const { name } = request;
   requireSpoke("reseal", checkout, name);

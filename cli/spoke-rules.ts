@@ -10,7 +10,7 @@ import { spokesFolder } from "../lib/layout.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { spokeNameRule } from "../lib/spoke.ts";
 import { foldersIn } from "./fleet-folders.ts";
-import type { Fleet } from "./sources.ts";
+import type { FleetFacts } from "./sources.ts";
 
 /** What a checkout of gitops-system offers to spokes. */
 export interface Offer {
@@ -54,7 +54,7 @@ export async function readOffer(checkout: string): Promise<Offer> {
 }
 
 /** Networks of the fleet's hub, and those that its spokes name for themselves. Other fleets are on their own. */
-export async function networksOf(checkout: string, fleet: Pick<Fleet, "name" | "vpcCidr">): Promise<Taken[]> {
+export async function networksOf(checkout: string, fleet: Pick<FleetFacts, "name" | "vpcCidr">): Promise<Taken[]> {
   const spokes = join(checkout, spokesFolder(fleet.name));
   const named = await Promise.all(
     foldersIn(spokes).map(async (name) => {

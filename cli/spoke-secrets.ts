@@ -6,7 +6,7 @@ import { sshUrl } from "./app-rules.ts";
 import { newDeployKey } from "./deploy-key.ts";
 import type { Files } from "./folder.ts";
 import { seal } from "./seal.ts";
-import { certificateFor, type Fleet } from "./sources.ts";
+import { certificateFor, type FleetFacts } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
 /**
@@ -72,7 +72,7 @@ async function ownKey(
   command: string,
   repository: Repository,
   request: SecretsRequest,
-  fleet: Fleet,
+  fleet: FleetFacts,
 ): Promise<Credential> {
   const hosts = request.knownHosts ?? (await fleet.credential(repository))["known_hosts"] ?? "";
   refuse(command, deployKeyProblems(repository, fleet.repositoryUrls?.[repository], hosts));
@@ -85,7 +85,7 @@ async function ownKey(
  * @param command of `fleet`, for the message of a refusal
  * @throws UsageError when keys of its own can't work; Error when the fleet has no sealing key of the scope.
  */
-export async function spokeSecrets(command: string, request: SecretsRequest, fleet: Fleet): Promise<SpokeSecrets> {
+export async function spokeSecrets(command: string, request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
   const certificate = certificateFor(fleet, request.scope);
   const sealed = await Promise.all(
     repositories.map(async (repository) => {
@@ -106,7 +106,10 @@ export async function spokeSecrets(command: string, request: SecretsRequest, fle
 }
 
 /** What a person does with new deploy keys before the commit is pushed; empty without any. */
-export function registration({ publicKeys }: SpokeSecrets, { repositoryUrls }: Pick<Fleet, "repositoryUrls">): string {
+export function registration(
+  { publicKeys }: SpokeSecrets,
+  { repositoryUrls }: Pick<FleetFacts, "repositoryUrls">,
+): string {
   return Object.entries(publicKeys)
     .map(
       ([repository, publicKey]) =>

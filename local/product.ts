@@ -4,7 +4,7 @@ export { onboardApp } from "../cli/app-folder.ts";
 export { ask, type Question } from "../cli/ask.ts";
 export type { Surroundings } from "../cli/doctor/surroundings.ts";
 export { contentFolder, contentNames } from "../cli/init/repositories.ts";
-export { credentialReader, type Fleet, fromOutputs } from "../cli/sources.ts";
+export { credentialReader, type FleetFacts, fromOutputs } from "../cli/sources.ts";
 export { newSpoke } from "../cli/spoke-folder.ts";
 export { finishMove, moveSpokes } from "../cli/spoke-move.ts";
 export { charts, kubernetesVersions } from "../components/versions.ts";

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
-import { allObjects, type Fleet } from "../render/fleet.ts";
+import { allObjects, type RenderedFleet } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
 import type { Build } from "../render/kustomize.ts";
@@ -45,14 +45,14 @@ export interface Report {
 interface Compiled {
   readonly root: string;
   readonly files: Files;
-  readonly fleet: Fleet;
+  readonly fleet: RenderedFleet;
   readonly definitions: Definitions;
   readonly findings: Findings;
   /** What the rules could not look at. */
   readonly notes: Set<string>;
 }
 
-const isWhole = ({ steps }: Fleet): boolean => steps.every(({ complete }) => complete);
+const isWhole = ({ steps }: RenderedFleet): boolean => steps.every(({ complete }) => complete);
 
 /** What is looked at in the repositories and in what Flux makes of them; following Flux has findings of its own. */
 export const rules = {
@@ -74,7 +74,7 @@ export const rules = {
  * Manifests of the platform and governance teams that no cluster gets, whatever the stack chooses; an application's repository may hold
  * other YAML too.
  */
-function unapplied(root: string, fleets: readonly Fleet[], files: Files, { original }: Workspace): string[] {
+function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files, { original }: Workspace): string[] {
   const steps = fleets.flatMap((fleet) => fleet.steps);
   const sources = steps.flatMap(({ tree }) =>
     tree ? [...tree.kustomizations, ...tree.resources, ...tree.patches] : [],

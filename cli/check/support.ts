@@ -1,10 +1,10 @@
 import { supportWarning } from "../../components/versions.ts";
 import type { Warning } from "../render/findings.ts";
-import type { Fleet } from "../render/fleet.ts";
+import type { RenderedFleet } from "../render/fleet.ts";
 import { specimenOf, type Workspace } from "../render/workspace.ts";
 
 /** Spokes whose Kubernetes minor leaves EKS's standard support soon, or has left it. */
-export function supportWarnings({ hub }: Fleet, workspace: Workspace, today: Date): Warning[] {
+export function supportWarnings({ hub }: RenderedFleet, workspace: Workspace, today: Date): Warning[] {
   return hub.objects.flatMap(({ manifest, place }) => {
     const { kind, metadata, spec } = manifest;
     // What stands for a template takes the newest version there is.

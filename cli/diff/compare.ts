@@ -9,11 +9,11 @@ import { isStateful, replacedBy } from "./stateful.ts";
 
 /** What happens to the objects of one cluster between two states. */
 
-export const operations = ["created", "changed", "replaced", "deleted"] as const;
-type Operation = (typeof operations)[number];
+export const changeOperations = ["created", "changed", "replaced", "deleted"] as const;
+type ChangeOperation = (typeof changeOperations)[number];
 
 export interface Change {
-  readonly operation: Operation;
+  readonly operation: ChangeOperation;
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string;
@@ -86,7 +86,7 @@ function diffOf(before: Item, after: Item): string[] {
     .filter((line) => !line.startsWith("\\"));
 }
 
-function described(operation: Operation, { manifest, on, by }: Item): Omit<Change, "because" | "diff"> {
+function described(operation: ChangeOperation, { manifest, on, by }: Item): Omit<Change, "because" | "diff"> {
   const { namespace, name } = manifest.metadata;
   return {
     ...{ operation, apiVersion: manifest.apiVersion, kind: manifest.kind },

@@ -1,6 +1,6 @@
-import { type Change, operations } from "./compare.ts";
+import { type Change, changeOperations } from "./compare.ts";
 import { fitted, type Section } from "./fit.ts";
-import { type Stack, type StackChange, type StackOperation, stackOperations } from "./preview.ts";
+import { type ResourceOperation, resourceOperations, type Stack, type StackChange } from "./preview.ts";
 import type { ClusterReport, Report, SideReport } from "./report.ts";
 
 /** The report as one comment of a pull request. */
@@ -55,7 +55,7 @@ const side = ({ label, commit }: SideReport): string =>
   `${code(label)}${commit === undefined ? "" : ` (${commit.slice(0, 9)})`}`;
 
 const named = (change: Change): string => [change.namespace, change.name].filter(Boolean).join("/");
-const stackWords: Readonly<Record<StackOperation, string>> = {
+const stackWords: Readonly<Record<ResourceOperation, string>> = {
   create: "created",
   update: "changed",
   replace: "replaced",
@@ -92,29 +92,29 @@ function byKind(clusters: readonly ClusterReport[]): string {
   const changes = clusters.flatMap((cluster) => cluster.changes);
   const kinds = [...new Set(changes.map(({ kind }) => kind))].sort();
   return table(
-    ["Kind", ...operations],
+    ["Kind", ...changeOperations],
     kinds.map((kind) => {
       const own = changes.filter((change) => change.kind === kind);
-      return [plain(kind), ...operations.map((operation) => cell(count(own, operation)))];
+      return [plain(kind), ...changeOperations.map((operation) => cell(count(own, operation)))];
     }),
   );
 }
 
 const byCluster = (clusters: readonly ClusterReport[]): string =>
   table(
-    ["Cluster", ...operations],
+    ["Cluster", ...changeOperations],
     clusters.map((cluster) => [
       `${plain(title(cluster))}${cluster.problems.length > 0 ? " ⚠" : ""}`,
-      ...operations.map((operation) => cell(count(cluster.changes, operation))),
+      ...changeOperations.map((operation) => cell(count(cluster.changes, operation))),
     ]),
   );
 
 const byStack = (stacks: readonly Stack[]): string =>
   table(
-    ["Stack", ...stackOperations.map((operation) => stackWords[operation]), "unchanged"],
+    ["Stack", ...resourceOperations.map((operation) => stackWords[operation]), "unchanged"],
     stacks.map(({ name, changes, same, errors }) => [
       `${plain(name)}${errors.length > 0 ? " ⚠" : ""}`,
-      ...stackOperations.map((operation) => cell(count(changes, operation))),
+      ...resourceOperations.map((operation) => cell(count(changes, operation))),
       cell(same),
     ]),
   );
@@ -128,7 +128,7 @@ function headline(report: Report): string {
   const nothing = report.gaps.length > 0 ? "Nothing changes in what could be compared" : "**Nothing changes**";
   const changes = counts(
     touched.flatMap((cluster) => cluster.changes),
-    operations,
+    changeOperations,
   );
   return [
     touched.length === 0
@@ -180,7 +180,7 @@ const folded = (name: string, what: string): Pick<Section, "opening" | "closing"
 });
 
 const clusterSection = (cluster: ClusterReport): Section => ({
-  ...folded(title(cluster), counts(cluster.changes, operations) || "nothing changes, but see"),
+  ...folded(title(cluster), counts(cluster.changes, changeOperations) || "nothing changes, but see"),
   blocks: [...cluster.problems.map((problem) => `- ⚠ ${plain(problem)}\n`), ...cluster.changes.map(block)],
   leftOut: (number) =>
     `\n_${most(number, "more change")} left out: a comment has no room for more. ${code("npx fleet diff … --format json")} lists all._\n`,
@@ -193,7 +193,7 @@ function stackBlock({ operation, type, name, properties, because }: StackChange)
 }
 
 const stackSection = ({ name, changes, errors }: Stack): Section => ({
-  ...folded(`stack ${name}`, counts(changes, stackOperations, Object.values(stackWords)) || "its preview fails"),
+  ...folded(`stack ${name}`, counts(changes, resourceOperations, Object.values(stackWords)) || "its preview fails"),
   blocks: [...errors.map((error) => `- ⚠ ${plain(error)}\n`), ...changes.map(stackBlock)],
   leftOut: (number) => `\n_${most(number, "more change")} left out: a comment has no room for more._\n`,
 });

@@ -4,11 +4,11 @@ import { UsageError } from "../usage.ts";
 
 /** What `pulumi preview --json` says of a stack. */
 
-export const stackOperations = ["create", "update", "replace", "delete"] as const;
-export type StackOperation = (typeof stackOperations)[number];
+export const resourceOperations = ["create", "update", "replace", "delete"] as const;
+export type ResourceOperation = (typeof resourceOperations)[number];
 
 export interface StackChange {
-  readonly operation: StackOperation;
+  readonly operation: ResourceOperation;
   readonly type: string;
   readonly name: string;
   readonly stateful: boolean;
@@ -28,7 +28,7 @@ export interface Stack {
 }
 
 /** A replacement has up to three steps; one of them stands for it. */
-const operationOf: Readonly<Record<string, StackOperation>> = {
+const operationOf: Readonly<Record<string, ResourceOperation>> = {
   create: "create",
   import: "create",
   update: "update",

@@ -4,7 +4,7 @@ import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../render/files.ts";
-import type { Fleet, Rendered } from "../render/fleet.ts";
+import type { Rendered, RenderedFleet } from "../render/fleet.ts";
 import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
 import type { Code } from "./function.ts";
@@ -33,7 +33,7 @@ export interface SpokesOptions {
   readonly side: Side;
   readonly workspace: Workspace;
   /** What Flux applies on the hub. */
-  readonly fleet: Fleet;
+  readonly fleet: RenderedFleet;
   readonly code: Code;
   /** Data of the hub's cluster secret. */
   readonly hub: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface SpokesOptions {
   readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
 }
 
-const onHub = ({ hub }: Fleet, is: (manifest: Manifest) => boolean): Rendered[] =>
+const onHub = ({ hub }: RenderedFleet, is: (manifest: Manifest) => boolean): Rendered[] =>
   hub.objects.filter(({ manifest }) => is(manifest));
 
 const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>

@@ -7,7 +7,7 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { hubMetadata, repositoryName } from "../render/clusters.ts";
 import { Files, groupOf, type Manifest } from "../render/files.ts";
 import { type Finding, Findings } from "../render/findings.ts";
-import type { Fleet, Rendered, Step } from "../render/fleet.ts";
+import type { Rendered, RenderedFleet, Step } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
 import type { Build } from "../render/kustomize.ts";
@@ -39,7 +39,7 @@ export interface State {
   readonly workspace: Workspace;
   /** Objects by what they are for: the hub, or a spoke, whose own objects on the hub count as its. */
   readonly clusters: ReadonlyMap<string, readonly Item[]>;
-  readonly fleet: Fleet;
+  readonly fleet: RenderedFleet;
   readonly spokes: Spokes;
   /** Problems that `fleet check` would find on the way to the objects. */
   readonly findings: readonly Finding[];
@@ -125,7 +125,7 @@ function followedElsewhere(before: State | undefined, hub: ClusterMetadata, note
   };
 }
 
-function clustersOf(fleet: Fleet, { composed }: Spokes): Map<string, Item[]> {
+function clustersOf(fleet: RenderedFleet, { composed }: Spokes): Map<string, Item[]> {
   const clusters = new Map<string, Item[]>([hubName, ...composed.keys()].map((name) => [name, []]));
   for (const step of fleet.steps)
     for (const object of step.objects) {

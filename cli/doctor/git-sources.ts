@@ -1,6 +1,6 @@
 import type { Readable } from "../../infra/settings.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
-import type { Fleet } from "../sources.ts";
+import type { FleetFacts } from "../sources.ts";
 import { isMissing, untold } from "./aws.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 
@@ -40,7 +40,7 @@ export interface CredentialQuestion {
   readonly members: readonly string[];
   /** What to do once the first `pulumi up` has made it. */
   readonly afterwards: string;
-  readonly credential: Fleet["credential"];
+  readonly credential: FleetFacts["credential"];
 }
 
 /** Tries a repository's credential out of Secrets Manager, with all that Flux reads beside it, unless it can't be read there. */

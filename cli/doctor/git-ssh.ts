@@ -1,5 +1,5 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
-import type { Fleet } from "../sources.ts";
+import type { FleetFacts } from "../sources.ts";
 import { type Finding, ok, unchecked, wrong } from "./finding.ts";
 import { type Source, withCredential, withoutBranch } from "./git-sources.ts";
 import { type Ended, firstComplaint, type Run } from "./process.ts";
@@ -78,7 +78,12 @@ function deployKey(source: Source, ended: Ended): Finding {
 }
 
 /** Whether the deploy key that Flux has reads the branch. */
-export function checkKey(source: Source, ssh: string, run: Run, credential: Fleet["credential"]): Promise<Finding> {
+export function checkKey(
+  source: Source,
+  ssh: string,
+  run: Run,
+  credential: FleetFacts["credential"],
+): Promise<Finding> {
   const title = `deploy key of ${source.repository}`;
   const question = {
     title,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { credentialReader, type Fleet } from "../sources.ts";
+import { credentialReader, type FleetFacts } from "../sources.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import type { Finding } from "./finding.ts";
 import { checkApp } from "./git-app.ts";
@@ -26,7 +26,7 @@ export interface GitOptions {
 async function checkSsh(
   all: readonly Source[],
   knownHosts: string,
-  credential: Fleet["credential"],
+  credential: FleetFacts["credential"],
   { run, loggedIn, ssh }: GitOptions,
 ): Promise<Finding[]> {
   const folder = await mkdtemp(join(tmpdir(), "fleet-doctor-"));

@@ -69,7 +69,8 @@ export class Cluster {
   }
 }
 
-export interface Fleet {
+/** Everything that Git applies to a fleet: its clusters, and the Flux Kustomizations that apply it. */
+export interface RenderedFleet {
   readonly name: string;
   readonly hub: Cluster;
   readonly clusters: ReadonlyMap<string, Cluster>;
@@ -89,4 +90,4 @@ export const isHelmRelease = ({ apiVersion, kind }: Manifest): boolean =>
   kind === "HelmRelease" && apiVersion.startsWith("helm.toolkit.fluxcd.io/");
 
 /** Every object of the fleet. */
-export const allObjects = (fleet: Fleet): Rendered[] => fleet.steps.flatMap(({ objects }) => objects);
+export const allObjects = (fleet: RenderedFleet): Rendered[] => fleet.steps.flatMap(({ objects }) => objects);

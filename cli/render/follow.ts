@@ -4,7 +4,7 @@ import { hubName, namespaces } from "../../lib/names.ts";
 import { credentialVariables, noCredentials, registrySecrets } from "../../lib/registries.ts";
 import { hubMetadata } from "./clusters.ts";
 import type { Findings } from "./findings.ts";
-import { type Fleet, isFluxKustomization, type Rendered, type Step, type Values } from "./fleet.ts";
+import { isFluxKustomization, type Rendered, type RenderedFleet, type Step, type Values } from "./fleet.ts";
 import { type Builder, type Outcome, outcomeOf } from "./outcome.ts";
 import { repositoryOf, sourceKey, tellUnresolved, valuesOf } from "./sources.ts";
 import { addSpokes, isSpoke } from "./spoke-steps.ts";
@@ -13,7 +13,7 @@ import { addStep, type FollowOptions, newWalk, type Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Follows Flux from the hub's root Kustomization to the applications on every spoke. */
-export function follow(options: FollowOptions): Fleet {
+export function follow(options: FollowOptions): RenderedFleet {
   const { workspace, findings, fleet, handover, bridge = bridgeData } = options;
   const { hub = hubMetadata(fleet, workspace.environments[0] ?? "dev", workspace.hubAddons) } = options;
   const walk = newWalk();

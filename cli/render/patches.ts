@@ -7,7 +7,7 @@ import { inside } from "./inside.ts";
 
 /** Patches that kustomize takes without a word though they miss: a target that selects nothing, a `replace` of what isn't there. */
 
-interface Operation {
+interface PatchOperation {
   readonly op: string;
   readonly path: string;
 }
@@ -73,7 +73,7 @@ interface Patch {
   readonly source: Source;
   readonly index: number;
   readonly target: Target;
-  readonly operations: readonly { readonly operation: Operation; readonly place: Place }[];
+  readonly operations: readonly { readonly operation: PatchOperation; readonly place: Place }[];
 }
 
 /** An inline patch; undefined when it is not YAML, which the build reports in kustomize's words. */
@@ -95,7 +95,7 @@ function operations(
   const file = path === undefined ? undefined : files.documents(path)[0];
   const content = typeof text === "string" ? inlinePatch(text) : file?.content;
   if (!Array.isArray(content)) return [];
-  return (content as Operation[]).map((operation, at) => ({
+  return (content as PatchOperation[]).map((operation, at) => ({
     operation,
     place: file?.near([at, "path"]) ?? source.near(["patches", index, "patch"]),
   }));

@@ -1,7 +1,7 @@
 import { contractOf } from "../../lib/bridge-facts.ts";
 import { SubstitutionError, uses, variable } from "./envsubst.ts";
 import type { Findings } from "./findings.ts";
-import { allObjects, type Fleet, nameOf, type Step, type Values } from "./fleet.ts";
+import { allObjects, nameOf, type RenderedFleet, type Step, type Values } from "./fleet.ts";
 import { texts } from "./render.ts";
 
 /** Variables and the keys that clusters emit for them. */
@@ -58,7 +58,7 @@ function variablesIn(text: string): string[] {
 }
 
 /** A key of the contract in a manifest that nobody substitutes in: it would be applied as it stands. */
-export function unsubstituted(fleet: Fleet, findings: Findings): void {
+export function unsubstituted(fleet: RenderedFleet, findings: Findings): void {
   for (const { raw, by, place } of allObjects(fleet)) {
     if (by.values) continue;
     for (const { path, text } of texts(raw))
@@ -77,7 +77,7 @@ export function unsubstituted(fleet: Fleet, findings: Findings): void {
 
 /** Keys that a source of variables has, and nobody uses or documents. */
 export function unusedKeys(
-  fleet: Fleet,
+  fleet: RenderedFleet,
   findings: Findings,
   isDocumented = (key: string) => contractOf(key) !== undefined,
 ): void {

@@ -1,9 +1,9 @@
+import { callSettings } from "./call-settings.ts";
 import type { Aws } from "./clients.ts";
 import type { Equality } from "./compare.ts";
 import type { Fields } from "./define/fields.ts";
 import type { Case } from "./define/mapping.ts";
 import type { CrossplaneTraits } from "./define/resource.ts";
-import { currentOperation } from "./operation.ts";
 
 /** Properties of a resource in the camelCase shape of its Terraform schema. */
 export type Properties = Record<string, unknown>;
@@ -94,7 +94,7 @@ export class IncompleteError extends Error {
 /** Runs the steps that follow the creation of `id` and returns it; when they fail, the error carries the id. */
 export async function finishing(id: string | undefined, steps: (id: string) => Promise<unknown>): Promise<string> {
   if (!id) throw new Error("AWS accepted the creation, but returned no id");
-  await currentOperation().made?.(id);
+  await callSettings().made?.(id);
   try {
     await steps(id);
   } catch (error) {

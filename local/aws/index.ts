@@ -11,13 +11,13 @@ import { kmsResources } from "./kms.ts";
 import { secretsmanagerResources } from "./secretsmanager.ts";
 import { sqsResources } from "./sqs.ts";
 
+export { withCallSettings } from "./call-settings.ts";
 export * from "./clients.ts";
 export * from "./compare.ts";
 export * from "./errors.ts";
 export { functions } from "./functions.ts";
 export * from "./handler.ts";
 export * from "./lifecycle.ts";
-export { withOperation } from "./operation.ts";
 
 const all: readonly Handler[] = [
   ...[cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { currentOperation } from "./operation.ts";
+import { callSettings } from "./call-settings.ts";
 
 export interface Poll {
   /** What is waited for, for the error message: `EKS cluster hub to become ACTIVE`. */
   readonly what: string;
-  /** Milliseconds until the wait fails, unless the operation sets its own. */
+  /** Milliseconds until the wait fails, unless the call sets its own. */
   readonly timeout: number;
 }
 
@@ -13,15 +13,15 @@ export interface Poll {
  * quick where an operation takes a moment, polite where it takes minutes.
  */
 export async function poll<T>({ what, timeout }: Poll, probe: () => Promise<T | undefined>): Promise<T> {
-  const operation = currentOperation();
-  const limit = operation.timeout ?? timeout;
+  const settings = callSettings();
+  const limit = settings.timeout ?? timeout;
   const deadline = Date.now() + limit;
   for (let pause = 200; ; pause = Math.min(pause * 1.5, 10_000)) {
     const result = await probe();
     if (result !== undefined) return result;
-    if (operation.signal?.aborted) throw new Error(`cancelled while waiting for ${what}`);
+    if (settings.signal?.aborted) throw new Error(`cancelled while waiting for ${what}`);
     if (Date.now() + pause > deadline) throw new Error(`gave up waiting for ${what} after ${limit / 1000} s`);
-    await pauseFor(pause, operation.signal);
+    await pauseFor(pause, settings.signal);
   }
 }
 

@@ -8,7 +8,7 @@ import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } fr
 import { contentFolder, contentNames, deployerPolicies, doctorPolicy, nodeReleasesPolicy } from "../product.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { giveFolders } from "./fleet-folders.ts";
 import { fleetNameOf, PROJECT, readStack } from "./pulumi.ts";
 import type { Step } from "./steps.ts";
@@ -24,7 +24,7 @@ async function policiesOf(stack: string) {
 }
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */
-const awsStep: Step<Fleet> = {
+const awsStep: Step<LocalFleet> = {
   name: "start the AWS API",
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -42,7 +42,7 @@ const awsStep: Step<Fleet> = {
   },
 };
 
-const publishStep: Step<Fleet> = {
+const publishStep: Step<LocalFleet> = {
   name: "publish the repositories",
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -55,7 +55,7 @@ const publishStep: Step<Fleet> = {
   },
 };
 
-const gitStep: Step<Fleet> = {
+const gitStep: Step<LocalFleet> = {
   name: "start the Git server",
   run: async (fleet) => {
     const instance = fleet.instance();
@@ -71,7 +71,7 @@ const gitStep: Step<Fleet> = {
 };
 
 /** The embedded cloud with the repositories as they are: what a newer checkout has in them may need a `pulumi up`, so a removal leaves them. */
-export const runningCloudSteps: readonly Step<Fleet>[] = [awsStep, gitStep];
+export const runningCloudSteps: readonly Step<LocalFleet>[] = [awsStep, gitStep];
 
 /** The embedded cloud without any cluster: what `pulumi preview` needs. */
-export const cloudSteps: readonly Step<Fleet>[] = [awsStep, publishStep, gitStep];
+export const cloudSteps: readonly Step<LocalFleet>[] = [awsStep, publishStep, gitStep];

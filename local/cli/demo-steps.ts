@@ -5,7 +5,7 @@ import { ask, newSpoke, onboardApp, spokeFolder } from "../product.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 import { factsOf } from "./facts.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, objects, problemOf, untilReady } from "./flux.ts";
 import { appGit } from "./git-method.ts";
 import { fleetNameOf } from "./pulumi.ts";
@@ -34,18 +34,18 @@ async function once(
 }
 
 /** The folder of the demo's spoke in gitops-system. */
-const spokePathOf = async ({ stack }: Fleet): Promise<string> => spokeFolder(await fleetNameOf(stack), demo.spoke);
+const spokePathOf = async ({ stack }: LocalFleet): Promise<string> => spokeFolder(await fleetNameOf(stack), demo.spoke);
 const appPath = join("clusters", demo.spoke, demo.app);
 
 /** Whether Git has the demo's spoke. */
-const isSpokeWanted = async (fleet: Fleet): Promise<boolean> =>
+const isSpokeWanted = async (fleet: LocalFleet): Promise<boolean> =>
   hasPath(bareRepository(fleet.instance(), "gitops-system"), await spokePathOf(fleet));
 
 /** Whether Git has the demo's spoke and its application. */
-const isAppWanted = async (fleet: Fleet): Promise<boolean> =>
+const isAppWanted = async (fleet: LocalFleet): Promise<boolean> =>
   (await isSpokeWanted(fleet)) && hasPath(bareRepository(fleet.instance(), "gitops-workloads"), appPath);
 
-const spokeStep: Step<Fleet> = {
+const spokeStep: Step<LocalFleet> = {
   name: `add spoke ${demo.spoke}: fleet new-cluster, commit and push to gitops-system`,
   run: async (fleet, report) => {
     const { spoke: name, environment, kubernetesVersion, nodes } = demo;
@@ -65,7 +65,7 @@ const spokeStep: Step<Fleet> = {
   },
 };
 
-const appStep: Step<Fleet> = {
+const appStep: Step<LocalFleet> = {
   name: `onboard ${demo.app}: fleet onboard, give it access to its repository, commit and push to gitops-workloads`,
   run: async (fleet, report) => {
     const { app, appRepository, environment, spoke: cluster, tenant } = demo;
@@ -97,7 +97,7 @@ async function unreadySpoke(kubectl: Kubectl): Promise<string | undefined> {
   return `${spokeLine(spoke)}; ${chainLine(demo.spoke, await chainOf(kubectl, demo.spoke))}`;
 }
 
-const readyStep: Step<Fleet> = {
+const readyStep: Step<LocalFleet> = {
   name: `wait until spoke ${demo.spoke} is Ready`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -113,7 +113,7 @@ async function problemsOf(kubectl: Kubectl): Promise<string[]> {
   return (await objects(kubectl, kinds)).flatMap((object) => problemOf(object) ?? []);
 }
 
-const answerStep: Step<Fleet> = {
+const answerStep: Step<LocalFleet> = {
   name: `wait until ${demo.app} answers on ${demo.spoke}`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -140,14 +140,14 @@ const answerStep: Step<Fleet> = {
 };
 
 /** The context of the demo's spoke, which is called like its EKS cluster. */
-async function contextOf({ instance, stack }: Fleet): Promise<string> {
+async function contextOf({ instance, stack }: LocalFleet): Promise<string> {
   const kubectl = await hubKubectl(instance(), stack);
   const name = (await spokesOf(kubectl)).find(({ metadata }) => metadata.name === demo.spoke)?.status?.cluster?.name;
   if (name === undefined) throw new Error(`spoke ${demo.spoke} has no cluster yet`);
   return name;
 }
 
-const showStep: Step<Fleet> = {
+const showStep: Step<LocalFleet> = {
   name: `show ${demo.app} on this machine`,
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -163,7 +163,7 @@ const showStep: Step<Fleet> = {
 };
 
 /** One spoke with an application on it, by commits to Git like everybody's. */
-export const demoSteps: readonly Step<Fleet>[] = [
+export const demoSteps: readonly Step<LocalFleet>[] = [
   spokeStep,
   appStep,
   readyStep,

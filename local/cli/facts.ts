@@ -1,11 +1,11 @@
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { credentialReader, type Fleet as FleetFacts, fromOutputs } from "../product.ts";
+import { credentialReader, type FleetFacts, fromOutputs } from "../product.ts";
 import { deployerCredentials } from "./aws.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { outputsOf } from "./pulumi.ts";
 
 /** The fleet as `fleet new-cluster` and `fleet onboard` read it, with the deployer's credentials. */
-export async function factsOf({ instance, stack, toolchain }: Fleet): Promise<FleetFacts> {
+export async function factsOf({ instance, stack, toolchain }: LocalFleet): Promise<FleetFacts> {
   const facts = fromOutputs(await outputsOf(instance(), stack));
   const client = new SecretsManagerClient({
     ...(facts.region === undefined ? {} : { region: facts.region }),

@@ -7,7 +7,7 @@ import { preflight } from "./preflight.ts";
 import type { Step } from "./steps.ts";
 
 /** What the steps work on; the machine steps fill it. */
-export interface Fleet {
+export interface LocalFleet {
   /** The instance's folder. */
   readonly dir: string;
   /** Name of the Pulumi stack. */
@@ -16,7 +16,7 @@ export interface Fleet {
   readonly instance: () => Instance;
 }
 
-export interface NewFleet extends Fleet {
+export interface NewLocalFleet extends LocalFleet {
   /** The machine is fit and has the toolchain. */
   readonly machineSteps: readonly Step<unknown>[];
   /** The folder is an instance. */
@@ -24,7 +24,7 @@ export interface NewFleet extends Fleet {
 }
 
 /** A fleet whose toolchain and instance the first steps make; before that, asking for them throws. `wanted`: what a new instance is made with. */
-export function newFleet(dir: string, stack: string, wanted: Partial<Choices> = {}): NewFleet {
+export function newLocalFleet(dir: string, stack: string, wanted: Partial<Choices> = {}): NewLocalFleet {
   let toolchain: Toolchain | undefined;
   let instance: Instance | undefined;
   const made = <T>(what: string, value: T | undefined): T => {

@@ -4,7 +4,7 @@ export type { Choices } from "./choices.ts";
 export { main } from "./command.ts";
 export { appQuestion, demo } from "./demo.ts";
 export { factsOf } from "./facts.ts";
-export type { Fleet } from "./fleet.ts";
+export type { LocalFleet } from "./fleet.ts";
 export type { Kubectl } from "./flux.ts";
 export { appGit } from "./git-method.ts";
 export { cloudEnvironment, sshOf } from "./pulumi.ts";

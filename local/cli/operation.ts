@@ -7,7 +7,7 @@ import { type Instance, readFolder, readJson, writeAtomic } from "../instance/in
 import { statOf } from "../instance/processes.ts";
 
 /** A change to the stack that runs on its own: it goes on when the command that started it is killed. */
-interface Operation {
+interface StackOperation {
   readonly pid: number;
   readonly startTime: number;
   /** For people: `pulumi up`. */
@@ -26,8 +26,8 @@ const recordOf = (instance: Instance) => join(instance.paths.pulumi, "operation.
 export const operationLog = (instance: Instance) => join(instance.paths.logs, "pulumi.log");
 
 /** What works on the stack now: our own operation by its record, anybody's (also a person's) by the backend's lock. */
-async function running(instance: Instance): Promise<Operation | undefined> {
-  const operation = await readJson<Operation>(recordOf(instance));
+async function running(instance: Instance): Promise<StackOperation | undefined> {
+  const operation = await readJson<StackOperation>(recordOf(instance));
   if (operation !== undefined && (await statOf(operation.pid))?.startTime === operation.startTime) return operation;
   for (const { pid } of await locks(instance)) {
     const process = await statOf(pid);
@@ -151,7 +151,7 @@ export async function runOperation(
   try {
     if (child.pid !== undefined) {
       const startTime = (await statOf(child.pid))?.startTime ?? 0;
-      const operation: Operation = { pid: child.pid, startTime, title: spec.title, log: path, offset };
+      const operation: StackOperation = { pid: child.pid, startTime, title: spec.title, log: path, offset };
       await writeAtomic(recordOf(instance), `${JSON.stringify(operation)}\n`);
       await follow(path, offset, async () => over, onLine);
     }

@@ -3,12 +3,12 @@ import { publishCharts, publishImages, REGISTRY_PORT, registryProcess } from "..
 import { supervisorOf } from "../supervisor/client.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { choicesOf } from "./choices.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { mirroredImages } from "./mirrors.ts";
 import type { Step } from "./steps.ts";
 
 /** The container registry with the Crossplane packages that are made here, under their upstream names. */
-export const registryStep: Step<Fleet> = {
+export const registryStep: Step<LocalFleet> = {
   name: "start the registry and publish the Crossplane packages",
   run: async (fleet, report) => {
     const instance = fleet.instance();

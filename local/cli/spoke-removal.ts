@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
 import { bareRepository, commitTo, hasPath, listFolder } from "../git/index.ts";
 import { fleetNames, namespaces, spokeApi, spokeFolder, spokesFolder } from "../product.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { type Spoke, spokeLine, spokesOf } from "./spokes.ts";
@@ -19,7 +19,7 @@ const REMOVAL_SECONDS = 3600;
 const KUSTOMIZATION = "spokes";
 
 /** kubectl on the hub while it runs; undefined before there is one, and when it is gone already. */
-async function runningHub(fleet: Fleet, report: Report): Promise<Kubectl | undefined> {
+async function runningHub(fleet: LocalFleet, report: Report): Promise<Kubectl | undefined> {
   const { hubCluster } = fleetNames(await fleetNameOf(fleet.stack));
   const hub = (await clustersOf(fleet.instance())).find((cluster) => cluster.name === hubCluster);
   if (hub?.status !== "ACTIVE") return undefined;
@@ -96,7 +96,7 @@ async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
 }
 
 /** Removes every spoke of a hub that runs, and waits until the hub may be destroyed. */
-export const removeSpokesStep: Step<Fleet> = {
+export const removeSpokesStep: Step<LocalFleet> = {
   name: "remove the spokes through Git",
   run: async (fleet, report) => {
     const kubectl = await runningHub(fleet, report);

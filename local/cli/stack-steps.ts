@@ -11,7 +11,7 @@ import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { finishFolders } from "./fleet-folders.ts";
 import { type Kubectl, kubectlFor, objects, unready, untilReady } from "./flux.ts";
 import { gitConfig } from "./git-method.ts";
@@ -36,7 +36,7 @@ const PODS_SECONDS = 300;
 export const FLUX_KINDS = ["gitrepositories.source.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
 
 /** Pulumi with its plugins and stack, and the commands and the env file for a person's shell. */
-const toolsStep: Step<Fleet> = {
+const toolsStep: Step<LocalFleet> = {
   name: "prepare Pulumi and the commands",
   run: async (fleet, report) => {
     const instance = fleet.instance();
@@ -96,7 +96,7 @@ async function writeSurroundings(instance: Instance): Promise<void> {
   await writeAtomic(surroundingsOf(instance), JSON.stringify(surroundings));
 }
 
-const upStep: Step<Fleet> = {
+const upStep: Step<LocalFleet> = {
   name: "bring up the hub: pulumi up",
   run: (fleet, report) =>
     changeStack(fleet.instance(), fleet.stack, ["up", "--skip-preview", "--suppress-outputs"], report),
@@ -114,7 +114,7 @@ export function deployKeys(outputs: Readonly<Record<string, unknown>>): DeployKe
   }));
 }
 
-const keysStep: Step<Fleet> = {
+const keysStep: Step<LocalFleet> = {
   name: "register the deploy keys at the Git server",
   run: async (fleet, report) => {
     const keys = deployKeys(await outputsOf(fleet.instance(), fleet.stack));
@@ -140,7 +140,7 @@ export const reachable = (clusters: readonly Cluster[]): ClusterAccess[] =>
   );
 
 /** Writes the kubeconfig of all clusters that can be reached. */
-export const kubeconfigStep: Step<Fleet> = {
+export const kubeconfigStep: Step<LocalFleet> = {
   name: "write the kubeconfig",
   run: async (fleet, report) => {
     const { paths } = fleet.instance();
@@ -176,7 +176,7 @@ export const fluxStates = async (kubectl: Kubectl, revision?: string) =>
 /** Why each pod isn't Ready; undefined for those that are. */
 export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["pods"])).map((pod) => unready(pod));
 
-const fluxStep: Step<Fleet> = {
+const fluxStep: Step<LocalFleet> = {
   name: "wait until Flux has applied the repository",
   run: async (fleet, report) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
@@ -202,7 +202,7 @@ const fluxStep: Step<Fleet> = {
   },
 };
 
-const podsStep: Step<Fleet> = {
+const podsStep: Step<LocalFleet> = {
   name: "wait until all pods are Ready",
   run: async (fleet, report) => {
     const kubectl = await hubKubectl(fleet.instance(), fleet.stack);
@@ -211,7 +211,7 @@ const podsStep: Step<Fleet> = {
 };
 
 /** Pulumi ready to be used on the stack; nothing is deployed. */
-export const pulumiSteps: readonly Step<Fleet>[] = [toolsStep];
+export const pulumiSteps: readonly Step<LocalFleet>[] = [toolsStep];
 
 /** The hub, from `pulumi up` to everything Ready. */
-export const hubSteps: readonly Step<Fleet>[] = [upStep, keysStep, kubeconfigStep, fluxStep, podsStep];
+export const hubSteps: readonly Step<LocalFleet>[] = [upStep, keysStep, kubeconfigStep, fluxStep, podsStep];

@@ -6,7 +6,7 @@ import { bareRepository, hasPath } from "../git/index.ts";
 import { defaultDir } from "../instance/index.ts";
 import { alone, main } from "./command.ts";
 import { demo } from "./demo.ts";
-import type { Fleet } from "./fleet.ts";
+import type { LocalFleet } from "./fleet.ts";
 import { spokesOf } from "./spokes.ts";
 import { hubKubectl } from "./stack-steps.ts";
 import { startOptions } from "./start-options.ts";
@@ -14,7 +14,7 @@ import { duration } from "./step-display.ts";
 import { type Present, summary } from "./summary.ts";
 import { bringUp } from "./up.ts";
 
-async function presentIn({ instance, stack }: Fleet): Promise<Present> {
+async function presentIn({ instance, stack }: LocalFleet): Promise<Present> {
   const spokes = await spokesOf(await hubKubectl(instance(), stack));
   const workloads = bareRepository(instance(), "gitops-workloads");
   const names = spokes.map(({ metadata }) => metadata.name);

@@ -15,7 +15,7 @@ import { stackExists } from "../pulumi/cli/index.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import { ensureSystemCommands } from "../toolchain/index.ts";
 import { runningCloudSteps } from "./cloud-steps.ts";
-import { type Fleet, newFleet } from "./fleet.ts";
+import { type LocalFleet, newLocalFleet } from "./fleet.ts";
 import { cancelOperation } from "./operation.ts";
 import { changeStack, readPulumi } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
@@ -40,18 +40,18 @@ async function resourcesOf(instance: Instance, stack: string): Promise<number> {
   return (deployment.resources?.length ?? 0) + (deployment.pending_operations?.length ?? 0);
 }
 
-const cancelStep: Step<Fleet> = {
+const cancelStep: Step<LocalFleet> = {
   name: "end a running Pulumi",
   run: (fleet, report) => cancelOperation(fleet.instance(), report),
 };
 
-const destroyStep: Step<Fleet> = {
+const destroyStep: Step<LocalFleet> = {
   name: "remove the hub: pulumi destroy",
   run: (fleet, report) =>
     changeStack(fleet.instance(), fleet.stack, ["destroy", "--skip-preview", "--suppress-outputs"], report),
 };
 
-const stopStep: Step<Fleet> = {
+const stopStep: Step<LocalFleet> = {
   name: "stop every process and remove clusters, namespaces, mounts and routes",
   run: async (fleet) => {
     const instance = fleet.instance();
@@ -63,7 +63,7 @@ const stopStep: Step<Fleet> = {
   },
 };
 
-const stateStep: Step<Fleet> = {
+const stateStep: Step<LocalFleet> = {
   name: "remove the state",
   run: async ({ dir }, report) => {
     const others = await removeOwned(INSTANCE_FOLDER, dir);
@@ -71,7 +71,7 @@ const stateStep: Step<Fleet> = {
   },
 };
 
-const checkStep: Step<Fleet> = {
+const checkStep: Step<LocalFleet> = {
   name: "check that nothing is left",
   run: async (fleet) => {
     const left = await leftovers(fleet.instance());
@@ -94,7 +94,7 @@ export async function tearDown(
   if (!existsSync(join(dir, "instance.json"))) return false;
   const problem = await folderProblem(INSTANCE_FOLDER, dir);
   if (problem !== undefined) throw new Error(problem);
-  const fleet = newFleet(dir, stack);
+  const fleet = newLocalFleet(dir, stack);
   await ensureSystemCommands((line) => quiet || console.log(line));
   // After a reboot nothing runs and the claim is gone; opening the folder again gives it its addresses back.
   const known = (await findInstance(dir)) ?? (await openInstance(dir));

@@ -14,7 +14,7 @@ import { rootAws } from "./aws.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { main } from "./command.ts";
 import { sshUrlOf } from "./demo.ts";
-import { newFleet } from "./fleet.ts";
+import { newLocalFleet } from "./fleet.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
 import { quote, writeScript } from "./shell.ts";
@@ -84,7 +84,7 @@ async function vitest(instance: Instance, args: readonly string[]): Promise<numb
 
 await main(async () => {
   const dir = await temporaryInstance("fleet-aws", STACK);
-  const fleet = newFleet(dir, STACK);
+  const fleet = newLocalFleet(dir, STACK);
   const cloud = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps];
   let code = 1;
   try {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { readJson } from "../instance/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
-import { newFleet } from "./fleet.ts";
+import { newLocalFleet } from "./fleet.ts";
 import { runSteps } from "./steps.ts";
 import { tearDown } from "./teardown.ts";
 import { temporaryInstance } from "./temporary.ts";
@@ -38,7 +38,7 @@ await main(async () => {
   // Of their own, beside the instance that a person uses.
   const dir = await temporaryInstance("fleet-test", "local");
   const results = `${dir}.json`;
-  const { machineSteps } = newFleet(dir, "local");
+  const { machineSteps } = newLocalFleet(dir, "local");
   await runSteps([...machineSteps, testToolsStep], undefined, dir);
   const code = await vitest(process.argv.slice(2), dir, results);
   // vitest removes the instance after the tests, but not when it is interrupted.

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Choices } from "./choices.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
-import { type Fleet, newFleet } from "./fleet.ts";
+import { type LocalFleet, newLocalFleet } from "./fleet.ts";
 import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
 import { runSteps, type Timings } from "./steps.ts";
@@ -22,16 +22,16 @@ export async function bringUp(
   dir: string,
   stack: string,
   { hubOnly, choices }: UpOptions,
-): Promise<{ fleet: Fleet; timings: Timings }> {
-  const fleet = newFleet(dir, stack, choices);
+): Promise<{ fleet: LocalFleet; timings: Timings }> {
+  const fleet = newLocalFleet(dir, stack, choices);
   const hub = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
   const steps = hubOnly ? hub : [...hub, ...demoSteps];
   return { fleet, timings: await runSteps(steps, fleet, join(dir, "logs")) };
 }
 
 /** Brings up what `pulumi preview` needs: everything but a cluster. */
-export async function bringUpForPreview(dir: string, stack: string): Promise<Fleet> {
-  const fleet = newFleet(dir, stack);
+export async function bringUpForPreview(dir: string, stack: string): Promise<LocalFleet> {
+  const fleet = newLocalFleet(dir, stack);
   await runSteps([...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, ...pulumiSteps], fleet, join(dir, "logs"));
   return fleet;
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Fleet } from "../../cli/sources.ts";
+import type { FleetFacts } from "../../cli/sources.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { certificate, knownHosts, privateHalf } from "./support/fleet.ts";
 import { inNewSpokeCases } from "./support/spoke-cases.ts";
@@ -125,7 +125,7 @@ describe("fleet new-cluster --deploy-keys own", () => {
   ])("refuses %s before anything is written", async (_, change, urls, problem) => {
     at.fleet = {
       ...at.fleet,
-      repositoryUrls: { ...at.fleet.repositoryUrls, ...urls } as Fleet["repositoryUrls"] & object,
+      repositoryUrls: { ...at.fleet.repositoryUrls, ...urls } as FleetFacts["repositoryUrls"] & object,
     };
     await expect(made({ deployKeys: "own", ...change })).rejects.toThrow(problem);
     expect(spokes()).toEqual(["README.md"]);

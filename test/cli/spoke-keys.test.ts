@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { run as runReseal } from "../../cli/reseal.ts";
 import { afterPush } from "../../cli/sealing-keys.ts";
-import type { Fleet } from "../../cli/sources.ts";
+import type { FleetFacts } from "../../cli/sources.ts";
 import { newSpoke } from "../../cli/spoke-folder.ts";
 import { ownSealingKeys, reseal } from "../../cli/spoke-keys.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
@@ -18,7 +18,7 @@ const own = await certificate();
 
 let checkout: string;
 let kubeseal: ReturnType<typeof fakeKubeseal>;
-let fleet: Fleet;
+let fleet: FleetFacts;
 let folder: string;
 beforeEach(async () => {
   ({ checkout, kubeseal, fleet } = newCase(base, "gitops-system", { dev, "cluster-blue": own }));

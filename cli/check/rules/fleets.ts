@@ -6,12 +6,12 @@ import { spokeApi } from "../../../lib/spoke.ts";
 import { foldersIn, isLeftOver, looseSpokes, runbook } from "../../fleet-folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
-import type { Fleet } from "../../render/fleet.ts";
+import type { RenderedFleet } from "../../render/fleet.ts";
 import { kustomizationFile } from "../../render/tree.ts";
 
 /** Every spoke is one fleet's, by its folder and by its label, and the fleet has a hub. */
 
-export function checkFleets(system: string, fleet: Fleet, findings: Findings): void {
+export function checkFleets(system: string, fleet: RenderedFleet, findings: Findings): void {
   const loose = looseSpokes(system);
   for (const spoke of loose)
     findings.add(
@@ -33,7 +33,7 @@ export function checkFleets(system: string, fleet: Fleet, findings: Findings): v
 }
 
 /** What the policy spoke-fleet refuses on the hub, for a Spoke in the folder of its fleet. */
-function checkLabels(system: string, fleet: Fleet, findings: Findings): void {
+function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of fleet.hub.objects) {
     const { apiVersion, kind, metadata } = manifest;
     if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind) continue;

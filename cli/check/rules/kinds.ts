@@ -3,10 +3,10 @@ import type { Findings } from "../../render/findings.ts";
 import {
   allObjects,
   type Cluster,
-  type Fleet,
   isHelmRelease,
   nameOf,
   type Rendered,
+  type RenderedFleet,
   type Step,
 } from "../../render/fleet.ts";
 import type { Definitions } from "../definitions.ts";
@@ -62,14 +62,14 @@ interface Provision {
 }
 
 /** The cluster that an object changes: of a HelmRelease with a kubeConfig, another than the one that it is on. */
-function target({ manifest, by }: Rendered, fleet: Fleet): Cluster {
+function target({ manifest, by }: Rendered, fleet: RenderedFleet): Cluster {
   const { configMapRef, secretRef } = manifest.spec?.kubeConfig ?? {};
   const name: string | undefined = configMapRef?.name ?? secretRef?.name;
   return fleet.clusters.get((name ?? "").replace(/-kubeconfig$/, "")) ?? by.on;
 }
 
 /** Kustomizations that are ready when `step` is: itself, what it waited for, and what it applied where it waits for that. */
-function readyWith(step: Step, fleet: Fleet, seen: Set<Step>): void {
+function readyWith(step: Step, fleet: RenderedFleet, seen: Set<Step>): void {
   if (seen.has(step)) return;
   seen.add(step);
   if (step.manifest.spec.wait === true) for (const child of step.children) readyWith(child, fleet, seen);
@@ -77,7 +77,7 @@ function readyWith(step: Step, fleet: Fleet, seen: Set<Step>): void {
 }
 
 /** Kustomizations that are ready before `step` is applied: its dependencies, and those of what applies it. */
-function waitedFor(step: Step, fleet: Fleet, seen: Set<Step>): void {
+function waitedFor(step: Step, fleet: RenderedFleet, seen: Set<Step>): void {
   for (const { name, namespace = step.namespace, readyExpr } of step.manifest.spec.dependsOn ?? []) {
     const found = step.home.steps.find((other) => other.name === name && other.namespace === namespace);
     // An expression may be true of one that is not ready; of those that look at nothing it is sure.
@@ -97,7 +97,7 @@ const isManaged = (group: string, kind: string): boolean =>
 const activates = (entry: string, name: string): boolean =>
   entry.startsWith("*") ? name.endsWith(entry.slice(1)) : entry === name;
 
-export function checkKinds(fleet: Fleet, definitions: Definitions, findings: Findings): void {
+export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findings: Findings): void {
   // What is missing may be in what could not be built.
   if (fleet.steps.some(({ complete }) => !complete)) return;
   const objects = allObjects(fleet);

@@ -1,7 +1,7 @@
 import { variable } from "../../render/envsubst.ts";
 import { groupOf } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
-import { allObjects, type Fleet, type Rendered } from "../../render/fleet.ts";
+import { allObjects, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import { oldVersion } from "../api-versions.ts";
 import type { Definitions, Violation } from "../definitions.ts";
 
@@ -65,14 +65,14 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
     );
 }
 
-export function checkManifests(fleet: Fleet, definitions: Definitions, findings: Findings): void {
+export function checkManifests(fleet: RenderedFleet, definitions: Definitions, findings: Findings): void {
   for (const object of allObjects(fleet))
     if (isServed(object, definitions, findings))
       for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
 }
 
 /** Kinds that no definition was given of: nobody has looked at their fields. */
-export function unknownKinds(fleet: Fleet, definitions: Definitions): string[] {
+export function unknownKinds(fleet: RenderedFleet, definitions: Definitions): string[] {
   const unknown = allObjects(fleet).filter(({ manifest }) => !definitions.knows(manifest));
   return [...new Set(unknown.map(({ manifest }) => `${manifest.apiVersion} ${manifest.kind}`))].sort();
 }

@@ -1,7 +1,7 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../../lib/cidr.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
 import type { Findings, Place } from "../../render/findings.ts";
-import { allObjects, type Fleet } from "../../render/fleet.ts";
+import { allObjects, type RenderedFleet } from "../../render/fleet.ts";
 
 /** One network for each spoke. Those from the fleet's pool are chosen by the composition function, which sees them all. */
 
@@ -11,7 +11,7 @@ interface Network {
   readonly place: Place;
 }
 
-export function checkNetworks(fleet: Fleet, findings: Findings): void {
+export function checkNetworks(fleet: RenderedFleet, findings: Findings): void {
   const networks: Network[] = [];
   for (const { manifest, by, place } of allObjects(fleet)) {
     if (manifest.kind !== spokeApi.kind || manifest.apiVersion !== spokeApi.apiVersion || !by.on.isHub) continue;

@@ -1,5 +1,5 @@
 import type { Findings, Place } from "../../render/findings.ts";
-import { type Cluster, type Fleet, isHelmRelease, type Rendered } from "../../render/fleet.ts";
+import { type Cluster, isHelmRelease, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 
 /** dependsOn: every name exists, and nothing waits for itself. */
 
@@ -37,7 +37,7 @@ function node(kind: string, cluster: Cluster, { manifest, raw, place }: Omit<Ren
   };
 }
 
-const nodesOf = (fleet: Fleet): Node[] => [
+const nodesOf = (fleet: RenderedFleet): Node[] => [
   ...fleet.steps.map((step) => node("Kustomization", step.home, step)),
   ...[...fleet.clusters.values()].flatMap((cluster) =>
     cluster.objects
@@ -62,7 +62,7 @@ function cycleFrom(start: Node, next: (node: Node) => Node[]): Node[] | undefine
   return undefined;
 }
 
-export function checkOrder(fleet: Fleet, findings: Findings): void {
+export function checkOrder(fleet: RenderedFleet, findings: Findings): void {
   const nodes = nodesOf(fleet);
   const known = new Map(nodes.map((each) => [keyOf(each.cluster, each.kind, each.namespace, each.name), each]));
   const next = ({ cluster, kind, dependencies }: Node): Node[] =>

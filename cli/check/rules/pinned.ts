@@ -1,6 +1,6 @@
 import { isObject, type Path } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
-import { allObjects, type Fleet, isHelmRelease, type Rendered } from "../../render/fleet.ts";
+import { allObjects, isHelmRelease, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 
 /** What is fetched has one version: images, packages and charts. */
 
@@ -98,7 +98,7 @@ function checkArtifact({ manifest: { spec }, raw, by, place }: Rendered, finding
     );
 }
 
-export function checkPinned(fleet: Fleet, findings: Findings): void {
+export function checkPinned(fleet: RenderedFleet, findings: Findings): void {
   for (const object of allObjects(fleet)) {
     const { manifest, raw, by, place } = object;
     for (const { path, reference } of [...images(manifest.spec, ["spec"]), ...packages(object)]) {

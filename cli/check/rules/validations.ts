@@ -1,12 +1,17 @@
 import type { Findings } from "../../render/findings.ts";
-import { allObjects, type Fleet, nameOf } from "../../render/fleet.ts";
+import { allObjects, nameOf, type RenderedFleet } from "../../render/fleet.ts";
 import { hasRules, validate } from "../cel/validations.ts";
 import type { Definitions } from "../definitions.ts";
 
 /** Each object against the CEL rules of its definition: one that is refused holds up everything that is applied with it. */
 
 /** @param notes gets what could not be evaluated */
-export function checkValidations(fleet: Fleet, definitions: Definitions, findings: Findings, notes: Set<string>): void {
+export function checkValidations(
+  fleet: RenderedFleet,
+  definitions: Definitions,
+  findings: Findings,
+  notes: Set<string>,
+): void {
   for (const { manifest, raw, by, place } of allObjects(fleet)) {
     const schema = definitions.schemaOf(manifest);
     // The API server comes to the rules only when the object has the right shape.

@@ -1,8 +1,9 @@
 /** One resource in AWS as its managed resource describes it: observe, create, update, delete. */
+
+import { withCallSettings } from "../../aws/call-settings.ts";
 import type { Aws } from "../../aws/connection.ts";
 import { IncompleteError, type Properties } from "../../aws/handler.ts";
 import { changeOf } from "../../aws/lifecycle.ts";
-import { withOperation } from "../../aws/operation.ts";
 import { type Difference, differenceOf } from "./difference.ts";
 import type { Kind } from "./kind.ts";
 import { externalName, type Managed } from "./managed.ts";
@@ -118,7 +119,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
         throw new Error(mistakes.map(({ property, reason }) => `${property}: ${reason}`).join("; "));
       const known = (id: string) => made(nameOf(id));
       try {
-        await known(await withOperation({ made: known }, () => handler.create(aws, inputs)));
+        await known(await withCallSettings({ made: known }, () => handler.create(aws, inputs)));
       } catch (error) {
         // It exists, and is not usable yet: from here on it is observed like any other.
         if (error instanceof IncompleteError) await known(error.id);

@@ -1,5 +1,5 @@
 /** Brings one managed resource and its resource in AWS together: the course of crossplane-runtime's managed reconciler. */
-import { withOperation } from "../../aws/operation.ts";
+import { withCallSettings } from "../../aws/call-settings.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
 import { crdName, type Kind } from "./kind.ts";
@@ -47,7 +47,7 @@ export class Reconciliation {
 
   async run(): Promise<Outcome> {
     try {
-      return await withOperation({ signal: this.#options.signal }, () => this.#run());
+      return await withCallSettings({ signal: this.#options.signal }, () => this.#run());
     } catch (error) {
       if (error instanceof ConflictError) return "again";
       throw error;

@@ -12,7 +12,7 @@ import {
   regionOf,
   stateOf,
   type Tags,
-  withOperation,
+  withCallSettings,
 } from "../../aws/index.ts";
 import {
   type PropertyMap,
@@ -118,7 +118,7 @@ function operate<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const settings = { signal, ...(timeoutSeconds && { timeout: timeoutSeconds * 1000 }) };
-  return withOperation(settings, () => attempt(operation, handler, name, run));
+  return withCallSettings(settings, () => attempt(operation, handler, name, run));
 }
 
 /** The outputs of a new resource. It exists by now: an error must not lose its id. */

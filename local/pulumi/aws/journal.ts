@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type Aws, type Handler, type Properties, sameInput, withOperation } from "../../aws/index.ts";
+import { type Aws, type Handler, type Properties, sameInput, withCallSettings } from "../../aws/index.ts";
 
 interface Entry {
   urn: string;
@@ -44,7 +44,7 @@ export function journalIn(folder: string): Journal {
     async create(urn, handler, aws, inputs, run) {
       const left = await recall(urn);
       if (left && (await takeOver(handler, aws, left.id, inputs))) return left.id;
-      const id = await withOperation({ made: (made) => remember(urn, made) }, run);
+      const id = await withCallSettings({ made: (made) => remember(urn, made) }, run);
       await remember(urn, id);
       return id;
     },

@@ -3,7 +3,7 @@ import { webcrypto } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
-import type { Fleet } from "../../../cli/sources.ts";
+import type { FleetFacts } from "../../../cli/sources.ts";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const knownHosts = "[git.fleet.internal]:2222 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMq";
@@ -61,7 +61,7 @@ function addFleet(checkout: string): void {
 }
 
 /** A checkout of one of the repositories in a new folder below `base`, and a fleet to seal for. */
-export function newCase(base: string, repository: string, certificates: Fleet["certificates"]) {
+export function newCase(base: string, repository: string, certificates: FleetFacts["certificates"]) {
   const folder = mkdtempSync(join(base, "case-"));
   const kubeseal = fakeKubeseal(folder);
   const checkout = join(folder, repository);
@@ -71,7 +71,7 @@ export function newCase(base: string, repository: string, certificates: Fleet["c
 }
 
 /** A fleet with one repository credential for all repositories; with certificates by scope it has one generation of each. */
-export const fleetWith = (certificates: Fleet["certificates"], kubeseal: string): Fleet => ({
+export const fleetWith = (certificates: FleetFacts["certificates"], kubeseal: string): FleetFacts => ({
   name: "fleet",
   region: "us-east-1",
   vpcCidr: "10.0.0.0/16",

@@ -23,7 +23,7 @@ interface Kustomization {
   readonly namespace?: string;
 }
 
-interface Operation {
+interface PatchOperation {
   readonly op: string;
   readonly path: string;
   readonly value: unknown;
@@ -60,7 +60,7 @@ function set(object: unknown, path: readonly string[], value: unknown, mustExist
   return { ...object, [key]: set(object[key], rest, value, mustExist) };
 }
 
-function operate(object: unknown, { op, path, value }: Operation): unknown {
+function operate(object: unknown, { op, path, value }: PatchOperation): unknown {
   if (op !== "add" && op !== "replace") throw new Error(`the operation ${op} of a patch is not known here`);
   return set(object, path.split("/").slice(1), value, op === "replace");
 }
@@ -78,7 +78,7 @@ function matches({ kind, metadata }: Manifest, target: NonNullable<Patch["target
 /** `manifests` with one patch applied; a patch that matches nothing is a mistake. */
 export function patched(manifests: readonly Manifest[], { path, patch, target }: Patch, folder = ""): Manifest[] {
   const text = patch ?? readFileSync(join(folder, path ?? ""), "utf8");
-  const content = parse(text) as Manifest | Operation[];
+  const content = parse(text) as Manifest | PatchOperation[];
   const isOperations = Array.isArray(content);
   if (!isOperations && builtIn.test(content.apiVersion) && JSON.stringify(content.spec).includes("["))
     throw new Error(

@@ -3,7 +3,7 @@ import type { Manifest } from "./kustomize.ts";
 
 /** Which requests an API server shows to an admission policy (Kubernetes documentation, "Matching requests: matchConstraints"). */
 
-export type Operation = "CREATE" | "UPDATE" | "DELETE";
+export type AdmissionOperation = "CREATE" | "UPDATE" | "DELETE";
 
 interface Rule {
   readonly apiGroups?: readonly string[];
@@ -34,7 +34,7 @@ function isSelected(selector: Selector, labels: Readonly<Record<string, string>>
 export function isJudged(
   { spec }: Manifest,
   object: Pick<Manifest, "apiVersion" | "kind">,
-  operation: Operation,
+  operation: AdmissionOperation,
   namespaceLabels: Readonly<Record<string, string>>,
 ): boolean {
   const { namespaceSelector = {}, resourceRules = [] } = spec.matchConstraints;

@@ -5,7 +5,7 @@ import {
   handlers,
   IncompleteError,
   type Properties,
-  withOperation,
+  withCallSettings,
 } from "../../../aws/index.ts";
 import { awsError, fakeAws } from "./fake.ts";
 
@@ -178,13 +178,13 @@ describe("a node group", () => {
 
   test("stops waiting when the operation is cancelled", async () => {
     const fake = fakeAws({ CreateNodegroup: {}, DescribeNodegroup: { nodegroup: { status: "CREATING" } } });
-    const creation = withOperation({ signal: AbortSignal.abort() }, () => nodeGroup.create(fake.aws, group));
+    const creation = withCallSettings({ signal: AbortSignal.abort() }, () => nodeGroup.create(fake.aws, group));
     await expect(creation).rejects.toThrow("cancelled while waiting for EKS node group hub:system");
   });
 
   test("gives up after the time that the operation allows", async () => {
     const fake = fakeAws({ CreateNodegroup: {}, DescribeNodegroup: { nodegroup: { status: "CREATING" } } });
-    const creation = withOperation({ timeout: 1 }, () => nodeGroup.create(fake.aws, group));
+    const creation = withCallSettings({ timeout: 1 }, () => nodeGroup.create(fake.aws, group));
     await expect(creation).rejects.toThrow(
       "gave up waiting for EKS node group hub:system to become ACTIVE after 0.001 s",
     );

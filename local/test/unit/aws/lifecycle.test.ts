@@ -12,7 +12,7 @@ import {
   partitionOf,
   splitImportId,
   stateOf,
-  withOperation,
+  withCallSettings,
 } from "../../../aws/index.ts";
 import { awsError } from "./fake.ts";
 
@@ -89,7 +89,7 @@ describe("errors", () => {
 test("the id of a new resource is told before it is usable", async () => {
   const heard: string[] = [];
   const made = (id: string) => Promise.resolve(void heard.push(id));
-  const creation = withOperation({ made }, () => finishing("i-1", () => Promise.reject(new Error("never ready"))));
+  const creation = withCallSettings({ made }, () => finishing("i-1", () => Promise.reject(new Error("never ready"))));
   await expect(creation).rejects.toThrow("never ready");
   expect(heard).toEqual(["i-1"]);
 });

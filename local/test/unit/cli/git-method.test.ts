@@ -9,7 +9,7 @@ import { startOptions } from "../../../cli/start-options.ts";
 import { readAccessList } from "../../../git/access.ts";
 import { gitPaths } from "../../../git/index.ts";
 import type { Instance } from "../../../instance/index.ts";
-import { appCredential, type Fleet } from "../../../product.ts";
+import { appCredential, type FleetFacts } from "../../../product.ts";
 
 let dir: string;
 let instance: Instance;
@@ -93,7 +93,7 @@ test.each([
   await settleChoices(instance, { git: method }, false);
   const { repositoryUrl, access } = await appGit(instance, "manifests");
   const trusted = { "ca.crt": "CA", githubAppBaseURL: "https://git.fleet.internal:8443/api/v3" };
-  const fleet = { credential: async () => trusted } as unknown as Fleet;
+  const fleet = { credential: async () => trusted } as unknown as FleetFacts;
   const credential = await appCredential({ repositoryUrl, owner: "app@blue" }, access, fleet);
   expect(credential).toMatchObject({ provider, data: { "ca.crt": "CA" } });
   expect(credential.publicKey).toBeUndefined();

@@ -1,8 +1,9 @@
 /** A cluster in memory, and an AWS service with one kind of resource. */
+
+import { callSettings } from "../../../aws/call-settings.ts";
 import type { Aws } from "../../../aws/connection.ts";
 import { type Fields, out } from "../../../aws/define/fields.ts";
 import { type Handler, IncompleteError, type Properties } from "../../../aws/handler.ts";
-import { currentOperation } from "../../../aws/operation.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
 import {
   ConflictError,
@@ -150,7 +151,7 @@ export class FakeService {
         const id = ids === "name" ? String(inputs["name"]) : `thing-${this.#next++}`;
         this.#call("create", id);
         this.things.set(id, { ...inputs, name: String(inputs["name"]) });
-        await currentOperation().made?.(id);
+        await callSettings().made?.(id);
         const failure = this.failures.get("wait");
         this.failures.delete("wait");
         if (failure) throw new IncompleteError(id, failure);
