@@ -10,7 +10,8 @@ export const summary = "check the repositories as the clusters would get them, b
 export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
-each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions' rules (CEL).
+each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
+rules (CEL).
 Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90 days.
 
   --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side

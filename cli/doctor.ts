@@ -32,15 +32,17 @@ Checks what a stack needs and says what to do next; it changes nothing.
   packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
 
   --stack NAME        Pulumi stack of the hub; default: the selected one
-  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi runs with there
+  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi
+                      runs with there
   --spokes N          spokes to be made next, each in the hub's account and region; default: 1
   --offline           does not ask chart repositories and container registries
   --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
                       note (worth knowing), wrong or unchecked (something must be done)
 
-AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported as
-unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached with ssh, without your
-configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets everything that is needed.
+AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported
+as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached
+with ssh, without your configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets
+everything that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
 `;
 

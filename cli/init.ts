@@ -31,17 +31,19 @@ already stays as it is, and any difference from what would be written is shown.
   --vpc-id ID                existing VPC to use, instead of one that the stack makes; with it:
   --private-subnet-id ID     subnet of that VPC for the hub. Give two or more, in different zones
   --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
-  --function-package NAME    where the composition function is published; default: this project's (docs/guides/function-package.md)
+  --function-package NAME    where the composition function is published; default: this project's
+                             (docs/guides/function-package.md)
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
   --github-app-id N, --github-app-installation-id N
   --github-app-base-url URL  API of a GitHub Enterprise Server
   --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
-  --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod (three
-                             zones, protected from removal, a private endpoint unless --public-access-cidr is given, which needs --vpc-id and
-                             --private-access-cidr: docs/guides/private-endpoints.md)
+  --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod
+                             (three zones, protected from removal, a private endpoint unless --public-access-cidr is given,
+                             which needs --vpc-id and --private-access-cidr: docs/guides/private-endpoints.md)
 
-Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was called wrongly.
+Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was
+called wrongly.
 `;
 
 export const options = {

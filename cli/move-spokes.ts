@@ -8,9 +8,10 @@ export const summary =
 
 export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
 
-Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name> and makes the folders of the fleet. No spoke is made,
-changed or removed by it: Flux compares objects, not paths. ${runbook} says in which order the parts of a fleet take it over.
-Run it where Git has the spokes of this one hub, before the branch of another hub is merged into this one.
+Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name> and makes the folders of the fleet. No spoke
+is made, changed or removed by it: Flux compares objects, not paths. ${runbook} says
+in which order the parts of a fleet take it over. Run it where Git has the spokes of this one hub, before the branch of another
+hub is merged into this one.
 
   --finish               afterwards: removes what hubs and chains of the old layout still read
   --repository DIR       the checkout to write into; default: the current folder

@@ -6,8 +6,8 @@ export const summary = "write the folders of a fleet in gitops-system: what its 
 
 export const help = `Usage: npx fleet new-fleet <fleet> [--repository DIR]
 
-Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it once, before Flux on the hub looks for them. <fleet> is
-the fleet of the hub's stack. What exists stays as it is.
+Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it once, before Flux on the hub looks for them.
+<fleet> is the fleet of the hub's stack. What exists stays as it is.
 
   --repository DIR       the checkout to write into; default: the current folder
 `;

@@ -11,8 +11,8 @@ export const summary = "raise the nodes' AMI releases in Git to the newest ones 
 
 export const help = `Usage: npx fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
 
-EKS never renews the AMI of nodes by itself. This command asks AWS for the newest releases and writes them into Git; newer releases and
-comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
+EKS never renews the AMI of nodes by itself. This command asks AWS for the newest releases and writes them into Git; newer
+releases and comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
 replaced one node after another.
 
   --repository DIR       a checkout of gitops-system: the releases of spokes in platform/api/composition.yaml
@@ -22,7 +22,8 @@ replaced one node after another.
                          default: as the file says
   --check                write nothing; exit code 1 when something would be raised
 
-AWS is asked by the aws CLI with your own credentials, which need the right in docs/reference/deployer-policy/fleet-node-releases.json.
+AWS is asked by the aws CLI with your own credentials, which need the right in
+docs/reference/deployer-policy/fleet-node-releases.json.
 `;
 
 export const options = {

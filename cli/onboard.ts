@@ -10,11 +10,13 @@ export const summary =
 
 export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
-Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL, commit and push.
+Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL,
+commit and push.
 
   --cluster NAME         the spoke, which is looked up in a checkout of gitops-system
   --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
-  --system DIR           the checkout of gitops-system; default: gitops-system beside the checkout of gitops-workloads, if it is there
+  --system DIR           the checkout of gitops-system; default: gitops-system beside the checkout of gitops-workloads, if it
+                         is there
   --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
                          named where the fleet has a key of scope cluster-<cluster>
   --tenant NAME          team that owns the application

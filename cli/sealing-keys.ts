@@ -7,8 +7,9 @@ export const summary = "let a spoke read sealing keys of its own, in every gener
 
 export const help = `Usage: npx fleet sealing-keys <spoke> [options]
 
-Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys beside
-it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after you add a generation there.
+Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys
+beside it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after you add
+a generation there.
 The order of the steps for a spoke that moves from its environment's keys to its own: docs/guides/sealing-scope.md.
 
 ${sourceHelp}

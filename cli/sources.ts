@@ -139,7 +139,8 @@ export const sourceHelp = `  --repository DIR       the checkout to write into; 
   --certificate FILE     seal with this certificate (PEM) instead of the stack's
   --fleet NAME           name of the fleet; with --certificate the stack is not asked
 
-Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on PATH.`;
+Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on
+PATH.`;
 
 export interface SourceFlags {
   readonly certificate?: string | undefined;

@@ -4,7 +4,7 @@ import type { Instance } from "../instance/index.ts";
 import type { ProcessSpec } from "../supervisor/spec.ts";
 
 /** Port on the instance's loopback address: the application's own. */
-const PORT = 9898;
+export const APP_PORT = 9898;
 
 /** An application as `kubectl port-forward` finds it. */
 export interface Application {
@@ -23,7 +23,7 @@ type Place = Pick<Instance, "loopbackAddress" | "paths">;
 
 /** Where a browser on this machine finds the application. */
 export const appUrl = ({ loopbackAddress }: Pick<Instance, "loopbackAddress">): string =>
-  `http://${loopbackAddress}:${PORT}`;
+  `http://${loopbackAddress}:${APP_PORT}`;
 
 /** What makes an application of a cluster answer at {@link appUrl}, as a process for the supervisor. */
 export function appProcess(instance: Place, { context, namespace, service, port }: Application): ProcessSpec {
@@ -32,9 +32,9 @@ export function appProcess(instance: Place, { context, namespace, service, port 
     id: appProcessId(service),
     argv: [
       ...([process.execPath, fileURLToPath(new URL("main.ts", import.meta.url))] as const),
-      ...[instance.loopbackAddress, String(PORT), `${service} on ${context}`],
+      ...[instance.loopbackAddress, String(APP_PORT), `${service} on ${context}`],
       ...[...kubectl, "port-forward", "--address", "127.0.0.1", `service/${service}`, `:${port}`],
     ],
-    ready: { tcp: { host: instance.loopbackAddress, port: PORT } },
+    ready: { tcp: { host: instance.loopbackAddress, port: APP_PORT } },
   };
 }

@@ -1,7 +1,7 @@
 import { type Instance, openInstance } from "../instance/index.ts";
 import { stackExists } from "../pulumi/cli/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
-import { ensureToolchain, isBuilt, offerIn, type Toolchain } from "../toolchain/index.ts";
+import { ensureToolchain, isBuilt, isFilled, offerIn, type Toolchain } from "../toolchain/index.ts";
 import { type Choices, settleChoices } from "./choices.ts";
 import { preflight } from "./preflight.ts";
 import type { Step } from "./steps.ts";
@@ -36,7 +36,8 @@ export function newLocalFleet(dir: string, stack: string, wanted: Partial<Choice
       name: "check the machine",
       run: async () => {
         const offered = (await offerIn()) !== undefined;
-        await preflight({ path: cacheRoot(), built: await isBuilt(), offered }, dir);
+        const path = cacheRoot();
+        await preflight({ path, complete: await isFilled(path), built: await isBuilt(path), offered }, dir);
       },
     },
     {

@@ -1,20 +1,33 @@
 import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { totalmem } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { APP_PORT } from "../app/process.ts";
+import { MINISTACK_PORT } from "../gateway/ministack.ts";
+import { GIT_HTTPS_PORT, GIT_SSH_PORT } from "../git/index.ts";
 import { CommandError, folderProblem, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
 import { allProcesses, markIn, seesOurFiles } from "../instance/processes.ts";
+import { REGISTRY_PORT } from "../registry/index.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
 import { hasApt } from "../toolchain/debian.ts";
 import { BUILD_DISK, findTools, toolProblems } from "../toolchain/preflight.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 
-/** The toolchain's cache. */
-interface Cache {
+/** The toolchain's cache, and where what it lacks comes from. */
+export interface Cache {
   readonly path: string;
-  /** The Go programs are there already. */
+  /** Nothing of what takes Go is lacking. */
+  readonly complete: boolean;
+  /** The Go programs are there already; charts and images may be lacking. */
   readonly built: boolean;
-  /** A release has them: nothing is compiled here. */
+  /** A release has what is lacking: nothing is compiled here. */
   readonly offered: boolean;
+}
+
+/** What filling the cache takes: Go, and bytes of disk. A release's archive comes whole, whatever is lacking. */
+export function toFill({ complete, built, offered }: Cache): { readonly go: boolean; readonly disk: number } {
+  if (complete) return { go: false, disk: GIB };
+  if (offered) return { go: false, disk: ARCHIVE_DISK };
+  return { go: true, disk: built ? GIB : BUILD_DISK };
 }
 
 /** What the checks found about this machine. */
@@ -50,16 +63,20 @@ export interface Machine {
 }
 
 const GIB = 1024 ** 3;
+/** What a release's archive takes, and what comes out of it. */
+const ARCHIVE_DISK = 6 * GIB;
 
 /** What has to be on the machine before anything is built; Node is there, or this would not run. */
 export const NEEDED_COMMANDS = ["git", "go", "python3"] as const;
 
-/** Ports that an instance serves on its gateway address. */
-export const GATEWAY_PORTS: Readonly<Record<number, string>> = {
+/** Ports that an instance serves on addresses of its own. */
+const PORTS: Readonly<Record<number, string>> = {
   443: "AWS endpoints, API servers and charts over TLS",
-  2222: "Git over SSH",
-  4566: "the AWS API for tools on this machine",
-  8443: "Git over HTTPS",
+  [GIT_SSH_PORT]: "Git over SSH",
+  [MINISTACK_PORT]: "the AWS API for tools on this machine",
+  [REGISTRY_PORT]: "the container registry",
+  [GIT_HTTPS_PORT]: "Git over HTTPS",
+  [APP_PORT]: "the demo's application",
 };
 
 const MEMORY_NEEDED = 4 * GIB;
@@ -91,7 +108,7 @@ export function missing(machine: Machine): string[] {
         free < needed &&
         `${gib(needed)} of disk are needed under ${path} for ${purpose}, ${gib(free)} are free: make room, or choose another folder`,
     ),
-    ...Object.entries(GATEWAY_PORTS).map(
+    ...Object.entries(PORTS).map(
       ([port, purpose]) =>
         machine.wildcardPorts.has(Number(port)) &&
         `port ${port} is taken on all addresses, it is needed for ${purpose}: end the program that listens there (ss -ltnp 'sport = :${port}'), or bind it to one address`,
@@ -158,16 +175,14 @@ const isInstances = (pid: number) => markIn(text(`/proc/${pid}/environ`)) !== un
 
 const text = (file: string) => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
-/** Disk that a release's archive takes, and what comes out of it. */
-const ARCHIVE_DISK = 6 * GIB;
-
 /** Looks at this machine; `dir` is the instance's folder. Changes nothing. */
-export async function inspect(cache: Cache, dir: string): Promise<Machine> {
+async function inspect(cache: Cache, dir: string): Promise<Machine> {
+  const { go, disk } = toFill(cache);
   return {
     platform: process.platform,
     architecture: process.arch,
     user: process.geteuid?.() ?? -1,
-    commands: new Set(NEEDED_COMMANDS.filter((name) => onPath(name) || (name === "go" && cache.offered))),
+    commands: new Set(NEEDED_COMMANDS.filter((name) => onPath(name) || (name === "go" && !go))),
     systemProblems: hasApt() ? [] : lackingWithoutApt(await findOwn()),
     folderProblems: (
       await Promise.all([folderProblem(INSTANCE_FOLDER, dir), folderProblem(CACHE_FOLDER, cache.path)])
@@ -179,9 +194,9 @@ export async function inspect(cache: Cache, dir: string): Promise<Machine> {
     disks: [
       {
         path: cache.path,
-        purpose: cache.offered ? "the toolchain" : "the toolchain and its build",
+        purpose: go ? "the toolchain and its build" : "the toolchain",
         free: freeBytes(cache.path),
-        needed: cache.built ? GIB : cache.offered ? ARCHIVE_DISK : BUILD_DISK,
+        needed: disk,
       },
       { path: dir, purpose: "the instance (images, logs, state)", free: freeBytes(dir), needed: 4 * GIB },
     ],
@@ -195,7 +210,7 @@ export async function preflight(cache: Cache, dir: string): Promise<void> {
   const machine = await inspect(cache, dir);
   // Not beside it, nor in a folder of somebody else: the probe of overlay mounts writes into the folder.
   const found = machine.folderProblems.length === 0 ? await findTools(dir) : undefined;
-  const tools = found === undefined ? [] : toolProblems(cache.offered ? { ...found, go: undefined } : found);
+  const tools = found === undefined ? [] : toolProblems(toFill(cache).go ? found : { ...found, go: undefined });
   const lacks = [...missing(machine), ...tools];
   if (lacks.length > 0)
     throw new Error(`this machine lacks something:\n${lacks.map((lack) => `- ${lack}`).join("\n")}`);

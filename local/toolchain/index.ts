@@ -73,10 +73,15 @@ export async function ensureToolchain(
 }
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
-export async function isBuilt(root: string = cacheRoot()): Promise<boolean> {
-  for (const group of goGroups) if (!(await isComplete(await goEntry(root, group)))) return false;
-  return true;
+export async function isBuilt(root: string): Promise<boolean> {
+  return areComplete(await Promise.all(goGroups.map((group) => goEntry(root, group))));
 }
+
+/** Whether all that takes Go is in the cache: without it a run needs Go on this machine, or a release. */
+export const isFilled = async (root: string): Promise<boolean> => areComplete(await archiveEntries(root));
+
+const areComplete = async (entries: readonly Entry[]): Promise<boolean> =>
+  (await Promise.all(entries.map(isComplete))).every(Boolean);
 
 /** What a release's archive has: all that takes Go, or minutes. */
 export async function archiveEntries(root: string): Promise<Entry[]> {

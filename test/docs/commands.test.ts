@@ -70,6 +70,10 @@ const commandsOf = (page: string, info: string) =>
     .filter((block) => block.info === info)
     .flatMap(({ code }) => lines(code).flatMap(simple));
 
+test.each(Object.entries(commands))("the help of fleet %s fits into 130 columns", (_, { help }) =>
+  expect(help.split("\n").filter((line) => line.length > 130)).toEqual([]),
+);
+
 describe("a page that people follow", () => {
   test.each(followed)("%s says of each block what it is", (page) => {
     const other = blocks(text(page)).map(({ info }) => info);

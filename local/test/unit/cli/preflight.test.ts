@@ -11,6 +11,7 @@ import {
   NEEDED_COMMANDS,
   ownKubelet,
   routesIn,
+  toFill,
   wildcardPorts,
 } from "../../../cli/preflight.ts";
 import { statOf } from "../../../instance/processes.ts";
@@ -62,6 +63,8 @@ describe("what a machine lacks is said at once, all of it", () => {
       { wildcardPorts: new Set([443]) },
       /port 443 is taken on all addresses, it is needed for AWS endpoints/,
     ],
+    ["the port of the demo's application", { wildcardPorts: new Set([9898]) }, /port 9898 .* the demo's application/],
+    ["the registry's port", { wildcardPorts: new Set([5000]) }, /port 5000 .* the container registry/],
     ["a VPN in our range", { foreignRoutes: ["100.64.0.0/10 on tailscale0"] }, /100\.64\.0\.0\/10 on tailscale0/],
   ])("%s", (_, change, message) => {
     expect(missing({ ...fit, ...change })).toEqual([expect.stringMatching(message)]);
@@ -70,6 +73,26 @@ describe("what a machine lacks is said at once, all of it", () => {
   test("several lacks are all named", () => {
     expect(missing({ ...fit, user: 1000, memory: 0 })).toHaveLength(2);
   });
+});
+
+describe("Go and the disk of a build are asked for", () => {
+  const empty = { path: "/cache", complete: false, built: false, offered: false };
+
+  test("where the toolchain has to be compiled", () => expect(toFill(empty)).toEqual({ go: true, disk: 16 * GIB }));
+
+  test("no longer on a later start, with a release or without", () => {
+    const filled = { ...empty, complete: true, built: true };
+    expect(toFill(filled)).toEqual({ go: false, disk: GIB });
+    expect(toFill({ ...filled, offered: true })).toEqual({ go: false, disk: GIB });
+  });
+
+  test("not where a release has what is lacking", () => {
+    expect(toFill({ ...empty, offered: true })).toEqual({ go: false, disk: 6 * GIB });
+    expect(toFill({ ...empty, built: true, offered: true })).toEqual({ go: false, disk: 6 * GIB });
+  });
+
+  test("in part where only charts are lacking: their sources are Go modules", () =>
+    expect(toFill({ ...empty, built: true })).toEqual({ go: true, disk: GIB }));
 });
 
 test("only ports that listen on every address count as taken", () => {

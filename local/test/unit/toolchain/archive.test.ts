@@ -19,12 +19,15 @@ let url: string;
 let release: Map<string, Buffer>;
 /** Where it sends those who ask, in place of an answer. */
 let elsewhere: string | undefined;
+/** Sends half of a file and then nothing. */
+let stalls: boolean;
 let asked: string[];
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), "archive-"));
   release = new Map();
   elsewhere = undefined;
+  stalls = false;
   asked = [];
   server = createServer((request, response) => {
     const name = request.url?.replace(/^\/(v1|moved)\//, "") ?? "";
@@ -32,6 +35,8 @@ beforeEach(async () => {
     if (elsewhere !== undefined && request.url?.startsWith("/v1/"))
       return void response.writeHead(302, { location: `${elsewhere}/${name}` }).end();
     const file = release.get(name);
+    if (stalls && file !== undefined)
+      return void response.writeHead(200, { "content-length": file.length }).write(file.subarray(0, file.length / 2));
     // As Python's server does after each answer: a client that is still busy writing has to cope.
     response.writeHead(file === undefined ? 404 : 200, { connection: "close" }).end(file);
   });
@@ -40,6 +45,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
   await rm(root, { recursive: true, force: true });
 });
@@ -105,6 +111,54 @@ describe("a release's toolchain", () => {
     elsewhere = "http://example.org";
     await expect(take()).rejects.toThrow(/sends one to http:\/\/example\.org\/SHA256SUMS.*without TLS/);
     await expectNothing();
+  });
+
+  test("is given up when no more of it comes", async () => {
+    await publish();
+    stalls = true;
+    const limits = { idleMs: 50, archiveBytes: 1e6 };
+    await expect(takeArchive({ url, publicKey }, entriesIn("cache"), () => {}, limits)).rejects.toThrow(
+      /was cut off after \d+ bytes: no byte came for 0\.05 s\. Try again, or unset FLEET_TOOLCHAIN_URL/,
+    );
+    await expectNothing();
+  });
+
+  test("is refused when it is larger than a toolchain is", async () => {
+    const name = await publish(3_000_000);
+    const limits = { idleMs: 60_000, archiveBytes: 1e6 };
+    await expect(takeArchive({ url, publicKey }, entriesIn("cache"), () => {}, limits)).rejects.toThrow(
+      `${name} has more than the 1000000 bytes that such a file of a release may have`,
+    );
+    await expectNothing();
+  });
+
+  test("is refused with checksums that never end", async () => {
+    await publish();
+    sums("0".repeat(100_000));
+    await expect(take()).rejects.toThrow(/SHA256SUMS has more than the 65536 bytes that such a file/);
+    await expectNothing();
+  });
+
+  test("keeps a password of its URL out of messages", async () => {
+    await publish();
+    const named = { publicKey, url: url.replace("//", "//fleet:hunter2@") };
+    const refusals = [
+      () => release.delete(SIGNATURE),
+      () => sums(`${"0".repeat(64)}  other\n`),
+      () => {
+        elsewhere = "http://fleet:hunter2@example.org";
+      },
+      () => server.close().closeAllConnections(),
+    ];
+    for (const prepare of refusals) {
+      prepare();
+      const error: Error = await takeArchive(named, entriesIn("cache"), () => {}).then(
+        () => expect.fail("it was taken"),
+        (problem: Error) => problem,
+      );
+      expect(error.message).toContain("FLEET_TOOLCHAIN_URL");
+      expect(error.message).not.toContain("hunter2");
+    }
   });
 
   test("is asked for nothing once all is there", async () => {
@@ -188,6 +242,9 @@ describe("what a person names", () => {
   test.each([
     ["http of another machine", "http://example.org/v1", /must be an https URL .*got http:\/\/example\.org/],
     ["no URL", "v1", /must be an https URL .*got v1/],
+    ["http with a password", "http://fleet:hunter2@example.org/v1", /got http:\/\/example\.org\/v1:/],
+    ["no scheme, with a password", "fleet:hunter2@example.org/v1", /got example\.org\/v1:/],
+    ["no URL, with a password", "https://fleet:hun/ter2@example.org/v1", /got example\.org\/v1:/],
   ])("is refused as %s", async (_, named, message) =>
     expect(offerIn({ FLEET_TOOLCHAIN_URL: named, FLEET_TOOLCHAIN_KEY: await file() })).rejects.toThrow(message),
   );
@@ -196,6 +253,17 @@ describe("what a person names", () => {
     await expect(offerIn({ FLEET_TOOLCHAIN_URL: url })).rejects.toThrow("FLEET_TOOLCHAIN_KEY isn't");
     await expect(offerIn({ FLEET_TOOLCHAIN_URL: url, FLEET_TOOLCHAIN_KEY: "/nowhere.pem" })).rejects.toThrow(
       "FLEET_TOOLCHAIN_KEY names /nowhere.pem, which isn't there",
+    );
+  });
+
+  test.each([
+    ["a key of another kind", generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey, "got rsa"],
+    ["no key", undefined, "got no key"],
+  ])("is refused with %s", async (_, key, message) => {
+    const path = join(root, "other.pem");
+    await writeFile(path, key?.export({ type: "spki", format: "pem" }) ?? "not a key\n");
+    await expect(offerIn({ FLEET_TOOLCHAIN_URL: url, FLEET_TOOLCHAIN_KEY: path })).rejects.toThrow(
+      `FLEET_TOOLCHAIN_KEY names ${path}, which must hold an Ed25519 public key in PEM, ${message}`,
     );
   });
 });
