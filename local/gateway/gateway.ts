@@ -41,9 +41,7 @@ export function tokenWebhookUrl(instance: Pick<Instance, "loopbackAddress">, clu
 }
 
 /** Starts the gateway of an instance; resolves when it listens. */
-export async function startGateway(
-  options: GatewayOptions,
-): Promise<{ close(): Promise<void>; idle(): Promise<void> }> {
+export async function startGateway(options: GatewayOptions): Promise<{ close(): Promise<void> }> {
   const { instance, runtime, log } = options;
   const ca = await ensureInstanceCa(instance);
   const key = await ensureGatewayKey(instance);
@@ -161,10 +159,6 @@ export async function startGateway(
   // Whatever a killed gateway left half done goes on.
   for (const record of store.list()) work.add(record.cluster.name);
   return {
-    idle: async () => {
-      await work.idle();
-      await endpoints.idle();
-    },
     close: async () => {
       await work.stop();
       await endpoints.stop();

@@ -15,7 +15,7 @@ import {
   resourcesVpcConfig,
   upgradePolicy,
 } from "./cluster-config.ts";
-import { EksError, inUse, invalidRequest } from "./errors.ts";
+import { inUse, invalidRequest, limitExceeded } from "./errors.ts";
 import type { Cluster, ClusterRecord } from "./model.ts";
 import {
   changed,
@@ -100,7 +100,7 @@ async function createCluster(
   }
   // The message as EKS has it: pulumi/pulumi-eks#1311.
   if (context.store.list().length >= (await context.aws.quota(quotas.clusters)))
-    throw new EksError("ResourceLimitExceededException", "Cluster limit exceeded for account.", { clusterName: name });
+    throw limitExceeded("Cluster limit exceeded for account.", { clusterName: name });
   await assumableRole(context, roleArn, "eks.amazonaws.com");
   if (encryptionConfig !== undefined) await expectKey(context, encryptionConfig);
   const vpc = await networkConfig(context, request.resourcesVpcConfig);

@@ -1,5 +1,5 @@
 import type * as z from "zod";
-import { EksError, inUse } from "./errors.ts";
+import { inUse, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import {
   type Authorization,
@@ -80,7 +80,7 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
     const found = find(record, one);
     if (found !== undefined) return found;
     const { name } = record.cluster;
-    throw new EksError("ResourceNotFoundException", kind.notFound(one, name), { clusterName: name, [id]: one });
+    throw notFound(kind.notFound(one, name), { clusterName: name, [id]: one });
   };
   const authorization = (name: OperationName, request: Unchecked) => ({
     passRoles: kind.passes === undefined ? [] : passedRole(request[kind.passes.member], kind.passes.service),
@@ -128,7 +128,7 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
         return changed(context, clusterName, (record) => {
           const view = Object.assign(kind.view(item), { tags: request.tags });
           const one = stringOf(view[id]);
-          if (find(record, one) !== undefined) throw inUse(exists(view), { clusterName });
+          if (find(record, one) !== undefined) throw inUse(exists(view), { clusterName, [id]: one });
           added?.(context, record, item);
           kind.items(record)[one] = item;
           return { [member]: view };

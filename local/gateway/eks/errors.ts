@@ -11,7 +11,7 @@ const STATUS = {
   ResourceInUseException: 409,
 } as const;
 
-export type EksErrorCode = keyof typeof STATUS;
+type EksErrorCode = keyof typeof STATUS;
 
 /** An exception of the EKS API. */
 export class EksError extends Error {
@@ -19,7 +19,7 @@ export class EksError extends Error {
   /** Members beside the message, such as clusterName. */
   readonly members: Readonly<Record<string, unknown>>;
 
-  constructor(code: EksErrorCode, message: string, members: Readonly<Record<string, unknown>> = {}) {
+  constructor(code: EksErrorCode, message: string, members: Readonly<Record<string, unknown>>) {
     super(message);
     this.name = code;
     this.code = code;
@@ -27,11 +27,17 @@ export class EksError extends Error {
   }
 }
 
-export const invalidParameter = (message: string): EksError => new EksError("InvalidParameterException", message);
-export const invalidRequest = (message: string): EksError => new EksError("InvalidRequestException", message);
-export const notFound = (message: string): EksError => new EksError("ResourceNotFoundException", message);
-export const inUse = (message: string, members: Readonly<Record<string, unknown>> = {}): EksError =>
-  new EksError("ResourceInUseException", message, members);
+const exception =
+  (code: EksErrorCode) =>
+  (message: string, members: Readonly<Record<string, unknown>> = {}): EksError =>
+    new EksError(code, message, members);
+export const invalidParameter = exception("InvalidParameterException");
+export const invalidRequest = exception("InvalidRequestException");
+export const notFound = exception("ResourceNotFoundException");
+export const inUse = exception("ResourceInUseException");
+/** Of calls that name a resource by its ARN. */
+export const noSuchArn = exception("NotFoundException");
+export const limitExceeded = exception("ResourceLimitExceededException");
 /** For what AWS has and the gateway does not. */
 export const notServed = (what: string, instead: string): EksError =>
   invalidParameter(`${what} is not served by the embedded cloud: ${instead}`);

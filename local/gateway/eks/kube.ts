@@ -1,10 +1,11 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import {
   ApiException,
   CoreV1Api,
   KubeConfig,
   KubernetesObjectApi,
+  Observable,
+  type ObservableMiddleware,
   OpenidApi,
   PatchStrategy,
 } from "@kubernetes/client-node";
@@ -13,10 +14,8 @@ import type { KubeApi } from "./runtime.ts";
 
 const FIELD_MANAGER = "eks";
 
-const KEYS_TIMEOUT_MS = 5000;
-
-/** The API of a cluster as the user of a kubeconfig file. */
-export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
+/** The API of a cluster as the user of a kubeconfig file. Reading the keys fails after `keysTimeoutMs`. */
+export async function kubeApi(kubeconfig: string, keysTimeoutMs = 5000): Promise<KubeApi> {
   const config = new KubeConfig();
   config.loadFromString(await readFile(kubeconfig, "utf8"));
   const objects = KubernetesObjectApi.makeApiClient(config);
@@ -39,7 +38,7 @@ export async function kubeApi(kubeconfig: string): Promise<KubeApi> {
     list: async (apiVersion, kind, labels) =>
       (await objects.list(apiVersion, kind, undefined, undefined, undefined, undefined, undefined, labels))
         .items as never,
-    keys: () => keysOf(config),
+    keys: () => keysOf(config, keysTimeoutMs),
   };
 }
 
@@ -80,17 +79,24 @@ function isHeldOrGone(error: unknown): boolean {
   );
 }
 
-/** The keys that verify the service account tokens of a cluster. */
-async function keysOf(config: KubeConfig): Promise<JSONWebKeySet> {
-  const late = AbortSignal.timeout(KEYS_TIMEOUT_MS);
-  const refused = once(late, "abort").then(() => {
-    throw new Error(
-      `${config.getCurrentCluster()?.server ?? ""}/openid/v1/jwks did not answer within ${KEYS_TIMEOUT_MS / 1000} s`,
-    );
-  });
-  // The client types it as text; it is parsed by its content type, application/jwk-set+json.
-  return (await Promise.race([
-    config.makeApiClient(OpenidApi).getServiceAccountIssuerOpenIDKeyset(),
-    refused,
-  ])) as never;
+/** The keys that verify the service account tokens of a cluster. A request that is late is aborted. */
+async function keysOf(config: KubeConfig, timeoutMs: number): Promise<JSONWebKeySet> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const abort: ObservableMiddleware = {
+    pre: (request) => {
+      request.setSignal(signal);
+      return new Observable(Promise.resolve(request));
+    },
+    post: (response) => new Observable(Promise.resolve(response)),
+  };
+  try {
+    // The client types it as text; it is parsed by its content type, application/jwk-set+json.
+    return (await config
+      .makeApiClient(OpenidApi)
+      .getServiceAccountIssuerOpenIDKeyset({}, { middleware: [abort], middlewareMergeStrategy: "append" })) as never;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const server = config.getCurrentCluster()?.server ?? "";
+    throw new Error(`${server}/openid/v1/jwks did not answer within ${timeoutMs / 1000} s`, { cause: error });
+  }
 }

@@ -5,7 +5,7 @@ import { accessEntry } from "./access-entries.ts";
 import { existingSubnets } from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { collection } from "./collection.ts";
-import { EksError, invalidParameter, invalidRequest } from "./errors.ts";
+import { invalidParameter, invalidRequest, limitExceeded } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord } from "./model.ts";
 import { releaseOf } from "./node-releases.ts";
 import {
@@ -157,8 +157,7 @@ export function expectRoom(record: ClusterRecord, wanted: Nodegroup): void {
   const others = groups.filter(({ nodegroupName }) => nodegroupName !== wanted.nodegroupName);
   const total = [...others, wanted].reduce((sum, { scalingConfig }) => sum + (scalingConfig.desiredSize ?? 0), 0);
   if (total > MAX_NODES)
-    throw new EksError(
-      "ResourceLimitExceededException",
+    throw limitExceeded(
       `the node groups of cluster ${record.cluster.name} would have ${total} nodes, a cluster of the embedded cloud has at most ${MAX_NODES}: lower desiredSize`,
     );
 }

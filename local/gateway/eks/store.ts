@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, writeAtomic } from "../../instance/index.ts";
-import { EksError, inUse, notFound } from "./errors.ts";
+import { inUse, limitExceeded, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import type { NumberRange } from "./runtime.ts";
 
@@ -49,17 +49,13 @@ export async function openStore(folder: string): Promise<Store> {
     find: (name) => records.get(name),
     get: (name) => {
       const record = records.get(name);
-      if (record === undefined)
-        throw new EksError("ResourceNotFoundException", `No cluster found for name: ${name}.`, { clusterName: name });
+      if (record === undefined) throw notFound(`No cluster found for name: ${name}.`, { clusterName: name });
       return record;
     },
     freeNumber: ({ first, end }) => {
       const taken = new Set([...records.values()].map((record) => record.number));
       for (let number = first; number < end; number++) if (!taken.has(number)) return number;
-      throw new EksError(
-        "ResourceLimitExceededException",
-        `an instance of the embedded cloud holds at most ${end - first} clusters: delete one first`,
-      );
+      throw limitExceeded(`an instance of the embedded cloud holds at most ${end - first} clusters: delete one first`);
     },
     add: async (record) => {
       if (records.has(record.cluster.name)) throw inUse(`Cluster already exists with name: ${record.cluster.name}`);

@@ -1,6 +1,6 @@
 import { accessEntries } from "./access-entries.ts";
 import { addons } from "./addons.ts";
-import { EksError } from "./errors.ts";
+import { noSuchArn } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import { nodegroups } from "./nodegroups.ts";
 import { type EksContext, type Operation, operation, tags, text, texts } from "./operation.ts";
@@ -34,7 +34,7 @@ async function retag(context: EksContext, arn: string, edit: (tags: Tags) => Tag
 
 function found(context: EksContext, arn: string): { cluster: string; tags: Tags } {
   const target = findTagged(context, arn);
-  if (target === undefined) throw new EksError("NotFoundException", `there is no EKS resource with ARN ${arn}`);
+  if (target === undefined) throw noSuchArn(`there is no EKS resource with ARN ${arn}`);
   return target;
 }
 

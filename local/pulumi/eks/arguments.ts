@@ -18,7 +18,7 @@ function expectArguments(
       if (value !== undefined && value !== null && !members.includes(property))
         refuse(
           prefix + property,
-          `not implemented by the stand-in; implemented: ${members.join(", ")}. Leave it out, or use the official plugin (FLEET_PULUMI_PLUGINS=official)`,
+          `not implemented by the stand-in; implemented: ${members.join(", ") || "no member"}. Leave it out, or use the official plugin (FLEET_PULUMI_PLUGINS=official)`,
         );
   };
   only(args, honoured, "");
@@ -29,18 +29,10 @@ function expectArguments(
 }
 
 const clusterMembers = [
-  "name version authenticationMode serviceRole tags clusterTags vpcId subnetIds publicSubnetIds privateSubnetIds",
+  "name version authenticationMode serviceRole tags vpcId publicSubnetIds privateSubnetIds",
   "endpointPublicAccess endpointPrivateAccess publicAccessCidrs enabledClusterLogTypes encryptionConfigKeyArn",
-  "deletionProtection upgradePolicy bootstrapSelfManagedAddons skipDefaultNodeGroup skipDefaultSecurityGroups",
+  "deletionProtection upgradePolicy skipDefaultNodeGroup skipDefaultSecurityGroups",
   "kubeProxyAddonOptions vpcCniOptions corednsAddonOptions providerCredentialOpts",
-].flatMap((names) => names.split(" "));
-
-const conflicts = ["configurationValues", "resolveConflictsOnCreate", "resolveConflictsOnUpdate"];
-const addonMembers = ["enabled", "version", ...conflicts];
-const cniMembers = [
-  "addonVersion serviceAccountRoleArn enableNetworkPolicy nodePortSupport customNetworkConfig warmEniTarget warmIpTarget",
-  "warmPrefixTarget enablePrefixDelegation logLevel logFile vethPrefix eniMtu eniConfigLabelDef enablePodEni",
-  "disableTcpEarlyDemux cniConfigureRpfilter cniCustomNetworkCfg externalSnat",
 ].flatMap((names) => names.split(" "));
 
 /** @throws one error for all arguments of eks:index:Cluster that cannot be used, those that the real component refuses included. */
@@ -61,18 +53,22 @@ export function expectClusterArguments(name: string, args: ClusterArgs): void {
     if (args.serviceRole === undefined) refuse("serviceRole", "is missing: the stand-in makes no role");
     if (args.vpcId === undefined)
       refuse("vpcId", "is missing: the stand-in does not look for the account's default VPC");
-    const both = args.publicSubnetIds !== undefined || args.privateSubnetIds !== undefined;
-    if (args.subnetIds !== undefined && both)
-      refuse("subnetIds", "excludes publicSubnetIds and privateSubnetIds: choose a single approach");
-    if (args.subnetIds === undefined && !both)
-      refuse("subnetIds", "is missing: set it, or publicSubnetIds and privateSubnetIds");
+    if (args.publicSubnetIds === undefined && args.privateSubnetIds === undefined)
+      refuse("privateSubnetIds", "is missing: set it, publicSubnetIds or both");
+    if (args.kubeProxyAddonOptions?.version === undefined)
+      refuse("kubeProxyAddonOptions.version", "is missing: the stand-in looks for no newest version");
+    if (args.vpcCniOptions?.addonVersion === undefined)
+      refuse("vpcCniOptions.addonVersion", "is missing: the stand-in looks for no newest version");
+    if (args.corednsAddonOptions?.enabled === true)
+      refuse("corednsAddonOptions.enabled", "must be false: the stand-in makes no CoreDNS; use aws.eks.Addon");
     if (args.publicAccessCidrs !== undefined && args.endpointPublicAccess === false)
       refuse("publicAccessCidrs", "can only be set when endpointPublicAccess is true");
   };
   expectArguments(`eks:index:Cluster ${name}`, args, clusterMembers, check, {
-    kubeProxyAddonOptions: addonMembers,
-    corednsAddonOptions: addonMembers,
-    vpcCniOptions: [...cniMembers, ...conflicts],
+    kubeProxyAddonOptions: ["version"],
+    vpcCniOptions: ["addonVersion", "enableNetworkPolicy"],
+    corednsAddonOptions: ["enabled"],
+    providerCredentialOpts: [],
   });
 }
 

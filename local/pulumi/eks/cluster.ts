@@ -3,9 +3,8 @@ import * as aws from "@pulumi/aws";
 import type { ClusterArgs } from "@pulumi/eks";
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
-import { createAddon, VpcCniAddon } from "./addons.ts";
+import { kubeProxy, VpcCniAddon } from "./addons.ts";
 import { expectClusterArguments } from "./arguments.ts";
-import { kubeconfigOf, regionOfArn } from "./kubeconfig.ts";
 
 /** Members of an object without those that are undefined. */
 const defined = <T extends object>(members: T): T =>
@@ -24,18 +23,16 @@ export class Cluster extends pulumi.ComponentResource {
 }
 
 function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi.Inputs {
-  const { tags, version, encryptionConfigKeyArn: keyArn } = args;
+  const { tags, version, encryptionConfigKeyArn: keyArn, publicSubnetIds, privateSubnetIds } = args;
   const clusterRole = pulumi.output(args.serviceRole as pulumi.Input<aws.iam.Role>);
-  const subnetIds = pulumi
-    .all([args.subnetIds ?? [], args.publicSubnetIds ?? [], args.privateSubnetIds ?? []])
-    .apply((lists) => lists.flat());
+  const subnetIds = pulumi.all([publicSubnetIds ?? [], privateSubnetIds ?? []]).apply((lists) => lists.flat());
   const cluster = new aws.eks.Cluster(
     `${name}-eksCluster`,
     defined({
       name: args.name,
       roleArn: clusterRole.apply(({ arn }) => arn),
       version,
-      bootstrapSelfManagedAddons: args.bootstrapSelfManagedAddons ?? true,
+      bootstrapSelfManagedAddons: true,
       vpcConfig: defined({
         subnetIds,
         endpointPrivateAccess: args.endpointPrivateAccess,
@@ -47,9 +44,7 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
       accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: true },
       upgradePolicy: args.upgradePolicy,
       deletionProtection: args.deletionProtection,
-      tags: pulumi
-        .all([tags, args.clusterTags])
-        .apply(([all, own]) => ({ Name: `${name}-eksCluster`, ...own, ...all })),
+      tags: pulumi.output(tags).apply((all) => ({ Name: `${name}-eksCluster`, ...all })),
     }) as aws.eks.ClusterArgs,
     {
       parent,
@@ -57,19 +52,14 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
       ignoreChanges: ["accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons"],
     },
   );
-  const addon = { cluster, tags };
-  if (args.kubeProxyAddonOptions?.enabled ?? true)
-    createAddon(name, { ...addon, addonName: "kube-proxy", options: args.kubeProxyAddonOptions }, parent);
+  kubeProxy(name, { cluster, tags, options: args.kubeProxyAddonOptions }, parent);
   const kubeconfig = kubeconfigsOf(cluster, args);
   const provider = new kubernetes.Provider(
     `${name}-eks-k8s`,
     { kubeconfig: kubeconfig.apply(({ own }) => JSON.stringify(own)) },
     { parent },
   );
-  const vpcCni = new VpcCniAddon(`${name}-vpc-cni`, { ...addon, options: args.vpcCniOptions }, { parent });
-  // Without a default node group the add-on has no node yet: only on request.
-  if (args.corednsAddonOptions?.enabled === true || args.corednsAddonOptions?.configurationValues)
-    createAddon(name, { ...addon, addonName: "coredns", options: args.corednsAddonOptions }, parent);
+  const vpcCni = new VpcCniAddon(`${name}-vpc-cni`, { cluster, tags, options: args.vpcCniOptions }, { parent });
 
   const issuerUrl = cluster.identities.apply((identities) => identities[0]?.oidcs?.[0]?.issuer ?? "");
   const securityGroupId = cluster.vpcConfig.clusterSecurityGroupId;
@@ -79,8 +69,8 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
       cluster,
       vpcId: args.vpcId,
       subnetIds,
-      publicSubnetIds: args.publicSubnetIds,
-      privateSubnetIds: args.privateSubnetIds,
+      publicSubnetIds,
+      privateSubnetIds,
       endpoint: cluster.endpoint,
       provider,
       instanceRoles: [],
@@ -110,17 +100,30 @@ function createCluster(name: string, args: ClusterArgs, parent: Cluster): pulumi
   };
 }
 
-/** The kubeconfig for everybody, and that of the component's own provider, which has the profile too. */
+/**
+ * Kubeconfigs without a stored credential, `aws eks get-token` makes a token from the caller's own identity: the one for
+ * everybody, and that of the component's own provider, which has the profile too.
+ */
 function kubeconfigsOf(cluster: aws.eks.Cluster, args: ClusterArgs) {
-  // Without credentials in the arguments, those of the environment or the stack: the first of AWS_PROFILE and aws:profile.
+  // Without credentials in the arguments, the first of AWS_PROFILE and aws:profile of the stack.
   const ambient = process.env["AWS_PROFILE"] || new pulumi.Config("aws").get("profile");
-  const given = args.providerCredentialOpts ?? (ambient ? { profileName: ambient } : undefined);
+  const profile = args.providerCredentialOpts === undefined && ambient ? ["--profile", ambient] : [];
   return pulumi
-    .all([cluster.name, cluster.arn, cluster.endpoint, cluster.certificateAuthority, given])
-    .apply(([clusterName, arn, endpoint, authority, credentials]) => {
-      const facts = { name: clusterName, region: regionOfArn(arn), endpoint, certificateAuthority: authority.data };
-      const role = credentials?.roleArn ? { roleArn: credentials.roleArn } : {};
-      const profile = credentials?.profileName ? { profileName: credentials.profileName } : {};
-      return { shared: kubeconfigOf({ ...facts, ...role }), own: kubeconfigOf({ ...facts, ...role, ...profile }) };
+    .all([cluster.name, cluster.arn, cluster.endpoint, cluster.certificateAuthority])
+    .apply(([clusterName, arn, server, { data }]) => {
+      const region = arn.split(":")[3];
+      if (!region) throw new Error(`"${arn}" is not an ARN with a region`);
+      const args = ["--region", region, "eks", "get-token", "--cluster-name", clusterName, "--output", "json"];
+      const apiVersion = "client.authentication.k8s.io/v1beta1";
+      const env = [{ name: "KUBERNETES_EXEC_INFO", value: `{"apiVersion": "${apiVersion}"}` }];
+      const withArgs = (more: string[]) => ({
+        apiVersion: "v1",
+        clusters: [{ cluster: { server, "certificate-authority-data": data }, name: "kubernetes" }],
+        contexts: [{ context: { cluster: "kubernetes", user: "aws" }, name: "aws" }],
+        "current-context": "aws",
+        kind: "Config",
+        users: [{ name: "aws", user: { exec: { apiVersion, command: "aws", args: [...args, ...more], env } } }],
+      });
+      return { shared: withArgs([]), own: withArgs(profile) };
     });
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,8 +11,11 @@ import type { KubeApi } from "../../../../gateway/eks/runtime.ts";
 /** What the Eviction API answers next. */
 let answer: { readonly code: number; readonly message: string };
 const keys = { keys: [{ kty: "EC", kid: "k", use: "sig", crv: "P-256", x: "eA", y: "eQ" }] };
+/** Keeps the API server from answering: called with each request that it would have answered. */
+let silent: ((request: IncomingMessage) => void) | undefined;
 const apiServer = createServer((request, response) => {
   request.resume();
+  if (silent !== undefined) return silent(request);
   if (request.url === "/openid/v1/jwks") {
     response.writeHead(200, { "content-type": "application/jwk-set+json" });
     response.end(JSON.stringify(keys));
@@ -22,13 +25,13 @@ const apiServer = createServer((request, response) => {
   response.end(JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...answer }));
 });
 const folder = mkdtempSync(join(tmpdir(), "fleet-kube-"));
+const file = join(folder, "kubeconfig");
 let kube: KubeApi;
 
 beforeAll(async () => {
   apiServer.listen(0, "127.0.0.1");
   await once(apiServer, "listening");
   const server = `http://127.0.0.1:${(apiServer.address() as AddressInfo).port}`;
-  const file = join(folder, "kubeconfig");
   const config = {
     "current-context": "a",
     contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
@@ -63,4 +66,14 @@ test.each([
 
 test("the keys that verify service account tokens come as the API server has them", async () => {
   expect(await kube.keys()).toEqual(keys);
+});
+
+test("a request for the keys that is not answered in time is aborted, and the error names the server", async () => {
+  const hungUp = new Promise<unknown>((resolve) => {
+    silent = (request) => resolve(once(request.socket, "close"));
+  });
+  const late = (await kubeApi(file, 50)).keys();
+  await expect(late).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+\/openid\/v1\/jwks did not answer within 0\.05 s$/);
+  await hungUp;
+  silent = undefined;
 });

@@ -42,6 +42,14 @@ describe("a node group", () => {
     });
   });
 
+  test("of a name that is taken is refused with the names of cluster and group, as EKS has them in its exception", async () => {
+    expect(await create({ nodegroupName: "main" })).toMatchObject({
+      status: 409,
+      error: "ResourceInUseException",
+      body: { clusterName: "hub", nodegroupName: "main" },
+    });
+  });
+
   test("asks IAM for iam:PassRole on the node role", async () => {
     expect(eks.asked.find(({ action }) => action === "CreateNodegroup")?.passRoles).toEqual([
       { arn: roleArn("node"), service: "eks.amazonaws.com" },

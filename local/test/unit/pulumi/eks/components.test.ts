@@ -29,7 +29,7 @@ beforeAll(() =>
       const vpcConfig = inputs.vpcConfig && { vpcConfig: { ...inputs.vpcConfig, clusterSecurityGroupId: "sg-eks" } };
       return { id: `${name}-id`, state: { arn: `arn:${name}`, ...inputs, ...vpcConfig, ...outputsOf[type] } };
     },
-    call: ({ inputs }) => ({ version: `newest-${inputs.addonName}` }),
+    call: ({ inputs }) => inputs,
   }),
 );
 
@@ -60,7 +60,7 @@ const args = {
   endpointPrivateAccess: true,
   deletionProtection: true,
   kubeProxyAddonOptions: { version: "v1.35.0-eksbuild.1" },
-  vpcCniOptions: { enableNetworkPolicy: true },
+  vpcCniOptions: { addonVersion: "v1.22.4-eksbuild.3", enableNetworkPolicy: true },
   serviceRole: { arn: "arn:role" } as never,
   tags: { team: "platform" },
 };
@@ -95,7 +95,7 @@ describe("eks:index:Cluster", () => {
       vpcConfig: { subnetIds: ["subnet-a", "subnet-b"], endpointPublicAccess: false, endpointPrivateAccess: true },
     });
     expect(inputsOf("hub-kube-proxy")).toMatchObject({ addonVersion: "v1.35.0-eksbuild.1", preserve: true });
-    expect(inputsOf("hub-vpc-cni").addonVersion).toBe("newest-vpc-cni");
+    expect(inputsOf("hub-vpc-cni").addonVersion).toBe("v1.22.4-eksbuild.3");
     await expect(value(outputs["oidcIssuer"])).resolves.toBe("oidc.eks.eu-central-1.amazonaws.com/id/ABC");
     await expect(value(outputs["oidcProviderUrl"])).resolves.toBe(issuer);
     await expect(value(outputs["clusterSecurityGroupId"])).resolves.toBe("sg-eks");
@@ -137,7 +137,13 @@ describe("eks:index:Cluster", () => {
 
   test("refuses all arguments that it cannot honour at once, each with what to do", async () => {
     const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
-    const wrong = { fargate: true, kubeProxyAddonOptions: { nonsense: 1 }, subnetIds: ["a"], privateSubnetIds: ["b"] };
+    const wrong = {
+      fargate: true,
+      kubeProxyAddonOptions: { nonsense: 1 },
+      corednsAddonOptions: { enabled: true },
+      providerCredentialOpts: { roleArn: "arn:role" },
+      subnetIds: ["a"],
+    };
     const make = () => new Cluster("hub", wrong as never, {});
     for (const part of [
       "fargate: not implemented by the stand-in",
@@ -146,7 +152,12 @@ describe("eks:index:Cluster", () => {
       "skipDefaultSecurityGroups: must be true",
       "serviceRole: is missing",
       "vpcId: is missing",
-      "subnetIds: excludes publicSubnetIds and privateSubnetIds",
+      "subnetIds: not implemented",
+      "privateSubnetIds: is missing",
+      "kubeProxyAddonOptions.version: is missing",
+      "vpcCniOptions.addonVersion: is missing",
+      "corednsAddonOptions.enabled: must be false",
+      "providerCredentialOpts.roleArn: not implemented by the stand-in; implemented: no member",
       "kubeProxyAddonOptions.nonsense: not implemented",
     ])
       expect(make).toThrow(part);
@@ -199,25 +210,16 @@ describe("eks:index:ManagedNodeGroup", () => {
   });
 });
 
-describe("configuration of the VPC CNI", () => {
-  test("is the same text for the same values, with the component's defaults", async () => {
-    const { cniConfiguration, stableJson } = await import("../../../../pulumi/eks/addons.ts");
-    const text = stableJson(cniConfiguration({ enableNetworkPolicy: true, warmIpTarget: 5 }));
-    expect(text).toBe(stableJson(cniConfiguration({ warmIpTarget: 5, enableNetworkPolicy: true })));
-    expect(JSON.parse(text)).toMatchObject({
-      enableNetworkPolicy: "true",
-      env: { WARM_ENI_TARGET: "1", WARM_IP_TARGET: "5", AWS_VPC_K8S_CNI_LOGLEVEL: "DEBUG", ENABLE_POD_ENI: "false" },
-      init: { env: { DISABLE_TCP_EARLY_DEMUX: "false" } },
-    });
-  });
-
-  test("leaves the last word to the user's values", async () => {
-    const { cniConfiguration } = await import("../../../../pulumi/eks/addons.ts");
-    const values = { env: { WARM_ENI_TARGET: "3" }, init: { image: "x" }, nodeAgent: { enabled: false } };
-    expect(cniConfiguration({ configurationValues: values })).toMatchObject({
-      env: { WARM_ENI_TARGET: "3", ENABLE_POD_ENI: "false" },
-      init: { image: "x", env: { DISABLE_TCP_EARLY_DEMUX: "false" } },
-      nodeAgent: { enabled: false },
-    });
-  });
+test("the VPC CNI has the component's defaults, in the order in which it writes them", async () => {
+  registered.length = 0;
+  const { Cluster } = await import("../../../../pulumi/eks/cluster.ts");
+  new Cluster("hub", args, {});
+  await settled();
+  const text: string = inputsOf("hub-vpc-cni").configurationValues;
+  const { env, init, ...values } = JSON.parse(text);
+  expect(values).toEqual({ enableNetworkPolicy: "true" });
+  expect(env).toMatchObject({ WARM_ENI_TARGET: "1", AWS_VPC_K8S_CNI_LOGLEVEL: "DEBUG", ENABLE_POD_ENI: "false" });
+  expect(init).toEqual({ env: { DISABLE_TCP_EARLY_DEMUX: "false" } });
+  const names = [...text.matchAll(/"([A-Z_0-9]+)":/g)].map(([, name]) => name);
+  expect(names.slice(0, -1)).toEqual(Object.keys(env).sort());
 });
