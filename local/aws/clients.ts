@@ -9,9 +9,6 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { STSClient } from "@aws-sdk/client-sts";
 import { type Aws, type ConnectionConfig, connectAws } from "./connection.ts";
 
-export * from "./connection.ts";
-
-/** The clients of every service that the handlers call. */
 const classes = {
   cloudwatchlogs: CloudWatchLogsClient,
   dynamodb: DynamoDBClient,
@@ -22,12 +19,15 @@ const classes = {
   secretsmanager: SecretsManagerClient,
   sqs: SQSClient,
   sts: STSClient,
-} as const;
+};
 
-export interface AwsConfig extends ConnectionConfig {
-  /** Where a service is reached; undefined is refused, because the handlers must never reach the real AWS by default. */
-  readonly endpoint: NonNullable<ConnectionConfig["endpoint"]>;
+/** A connection with the client of each service as a property. */
+export type AwsClients = Aws & { readonly [S in keyof typeof classes]: InstanceType<(typeof classes)[S]> };
+
+/** A connection for commands and tests. They name an endpoint, so that none reaches the real AWS by default. */
+export function createAws(config: ConnectionConfig & { readonly endpoint: string }): AwsClients {
+  const aws = connectAws(config);
+  for (const [service, Class] of Object.entries(classes))
+    Object.defineProperty(aws, service, { get: () => aws.client<object>(Class), enumerable: true });
+  return aws as AwsClients;
 }
-
-/** Clients for all services; see {@link connectAws}. Throws when a service without an endpoint is used. */
-export const createAws = (config: AwsConfig): Aws => connectAws(classes, config);

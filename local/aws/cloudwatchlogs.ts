@@ -1,8 +1,11 @@
 import * as sdk from "@aws-sdk/client-cloudwatch-logs";
+import type { Aws } from "./connection.ts";
 import { fixed, type Item, out } from "./define/fields.ts";
 import { define, named } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
+
+const api = (aws: Aws) => aws.client(sdk.CloudWatchLogsClient);
 
 /** Without the final `:*` of the older form, as Terraform has it and the tagging calls need it. */
 const plainArn = ({ logGroupArn, arn }: Item): string => String(logGroupArn ?? arn).replace(/:\*$/, "");
@@ -16,11 +19,10 @@ const logGroup = define({
     request: (tags) => ({ tags }),
     of: async (aws, _id, item) => {
       const query = new sdk.ListTagsForResourceCommand({ resourceArn: plainArn(item) });
-      return ownTags((await aws.cloudwatchlogs.send(query)).tags);
+      return ownTags((await api(aws).send(query)).tags);
     },
-    set: (aws, resourceArn, tags) => aws.cloudwatchlogs.send(new sdk.TagResourceCommand({ resourceArn, tags })),
-    remove: (aws, resourceArn, tagKeys) =>
-      aws.cloudwatchlogs.send(new sdk.UntagResourceCommand({ resourceArn, tagKeys })),
+    set: (aws, resourceArn, tags) => api(aws).send(new sdk.TagResourceCommand({ resourceArn, tags })),
+    remove: (aws, resourceArn, tagKeys) => api(aws).send(new sdk.UntagResourceCommand({ resourceArn, tagKeys })),
     target: plainArn,
   },
   fields: {
@@ -31,11 +33,11 @@ const logGroup = define({
     arn: out(plainArn),
   },
   async create(aws, request, { name }) {
-    await aws.cloudwatchlogs.send(new sdk.CreateLogGroupCommand(request as never));
+    await api(aws).send(new sdk.CreateLogGroupCommand(request as never));
     return name;
   },
   async find(aws, name) {
-    const { logGroups } = await aws.cloudwatchlogs.send(new sdk.DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
+    const { logGroups } = await api(aws).send(new sdk.DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
     const found = logGroups?.find(({ logGroupName }) => logGroupName === name);
     return found && { ...found };
   },
@@ -45,11 +47,11 @@ const logGroup = define({
       initially: ({ retentionInDays }) => Boolean(retentionInDays),
       call: (aws, logGroupName, { retentionInDays }) =>
         retentionInDays
-          ? aws.cloudwatchlogs.send(new sdk.PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
-          : aws.cloudwatchlogs.send(new sdk.DeleteRetentionPolicyCommand({ logGroupName })),
+          ? api(aws).send(new sdk.PutRetentionPolicyCommand({ logGroupName, retentionInDays }))
+          : api(aws).send(new sdk.DeleteRetentionPolicyCommand({ logGroupName })),
     },
   ],
-  delete: (aws, logGroupName) => aws.cloudwatchlogs.send(new sdk.DeleteLogGroupCommand({ logGroupName })),
+  delete: (aws, logGroupName) => api(aws).send(new sdk.DeleteLogGroupCommand({ logGroupName })),
 });
 
 export const cloudwatchlogsResources: readonly Handler[] = [logGroup];

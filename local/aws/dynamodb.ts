@@ -6,6 +6,8 @@ import { define, named } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import { tagPairs, tagsFrom } from "./tags.ts";
 
+const api = (aws: Aws) => aws.client(sdk.DynamoDBClient);
+
 type Change = Omit<sdk.UpdateTableCommandInput, "TableName">;
 
 const keyOf =
@@ -39,12 +41,12 @@ const encryption = (sse: { enabled?: boolean; kmsKeyArn?: string } | undefined):
 const enabled = (ttl: unknown) => ((ttl as { enabled?: boolean } | undefined)?.enabled ? ttl : undefined);
 
 async function describe(aws: Aws, TableName: string) {
-  return (await aws.dynamodb.send(new sdk.DescribeTableCommand({ TableName }))).Table;
+  return (await api(aws).send(new sdk.DescribeTableCommand({ TableName }))).Table;
 }
 
 /** DynamoDB takes one kind of change at a time. */
 const change = (aws: Aws, TableName: string, what: Change) =>
-  aws.dynamodb.send(new sdk.UpdateTableCommand({ TableName, ...what }));
+  api(aws).send(new sdk.UpdateTableCommand({ TableName, ...what }));
 
 const table = define({
   token: "aws:dynamodb/table:Table",
@@ -54,11 +56,10 @@ const table = define({
     request: (tags) => ({ Tags: tagPairs(tags) }),
     of: async (aws, _id, { TableArn }) => {
       const query = new sdk.ListTagsOfResourceCommand({ ResourceArn: TableArn as string });
-      return tagsFrom((await aws.dynamodb.send(query)).Tags);
+      return tagsFrom((await api(aws).send(query)).Tags);
     },
-    set: (aws, ResourceArn, tags) =>
-      aws.dynamodb.send(new sdk.TagResourceCommand({ ResourceArn, Tags: tagPairs(tags) })),
-    remove: (aws, ResourceArn, TagKeys) => aws.dynamodb.send(new sdk.UntagResourceCommand({ ResourceArn, TagKeys })),
+    set: (aws, ResourceArn, tags) => api(aws).send(new sdk.TagResourceCommand({ ResourceArn, Tags: tagPairs(tags) })),
+    remove: (aws, ResourceArn, TagKeys) => api(aws).send(new sdk.UntagResourceCommand({ ResourceArn, TagKeys })),
     target: ({ TableArn }) => TableArn as string,
   },
   states: {
@@ -110,7 +111,7 @@ const table = define({
       { AttributeName: hashKey, KeyType: "HASH" },
       ...(rangeKey ? [{ AttributeName: rangeKey, KeyType: "RANGE" } as const] : []),
     ];
-    await aws.dynamodb.send(new sdk.CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
+    await api(aws).send(new sdk.CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
     return name;
   },
   async find(aws, TableName) {
@@ -119,8 +120,8 @@ const table = define({
   },
   async also(aws, TableName) {
     const [ttl, backups] = await Promise.all([
-      aws.dynamodb.send(new sdk.DescribeTimeToLiveCommand({ TableName })),
-      aws.dynamodb.send(new sdk.DescribeContinuousBackupsCommand({ TableName })),
+      api(aws).send(new sdk.DescribeTimeToLiveCommand({ TableName })),
+      api(aws).send(new sdk.DescribeContinuousBackupsCommand({ TableName })),
     ]);
     const { TimeToLiveStatus, AttributeName } = ttl.TimeToLiveDescription ?? {};
     const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
@@ -153,7 +154,7 @@ const table = define({
       call: (aws, TableName, { ttl }, { old }) => {
         const AttributeName = ttl?.attributeName ?? old.ttl?.attributeName;
         const TimeToLiveSpecification = { Enabled: ttl?.enabled ?? false, AttributeName };
-        return aws.dynamodb.send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+        return api(aws).send(new sdk.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
       },
     },
     {
@@ -161,13 +162,11 @@ const table = define({
       initially: ({ pointInTimeRecovery }) => pointInTimeRecovery?.enabled === true,
       call: (aws, TableName, { pointInTimeRecovery }) => {
         const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: pointInTimeRecovery?.enabled ?? false };
-        return aws.dynamodb.send(
-          new sdk.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }),
-        );
+        return api(aws).send(new sdk.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
       },
     },
   ],
-  delete: (aws, TableName) => aws.dynamodb.send(new sdk.DeleteTableCommand({ TableName })),
+  delete: (aws, TableName) => api(aws).send(new sdk.DeleteTableCommand({ TableName })),
 });
 
 export const dynamodbResources: readonly Handler[] = [table];

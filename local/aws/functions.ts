@@ -1,7 +1,7 @@
-import { DescribeAvailabilityZonesCommand } from "@aws-sdk/client-ec2";
-import { DescribeAddonVersionsCommand, paginateListNodegroups } from "@aws-sdk/client-eks";
-import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
-import type { Aws } from "./clients.ts";
+import { DescribeAvailabilityZonesCommand, EC2Client } from "@aws-sdk/client-ec2";
+import { DescribeAddonVersionsCommand, EKSClient, paginateListNodegroups } from "@aws-sdk/client-eks";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { Aws } from "./connection.ts";
 import { nodeGroup } from "./eks/node-group.ts";
 import type { Properties } from "./handler.ts";
 
@@ -24,7 +24,7 @@ function lookup<A extends object>(definition: {
 const getCallerIdentity = lookup<object>({
   arguments: [],
   async call(aws) {
-    const { Account, Arn, UserId } = await aws.sts.send(new GetCallerIdentityCommand({}));
+    const { Account, Arn, UserId } = await aws.client(STSClient).send(new GetCallerIdentityCommand({}));
     return { accountId: Account, arn: Arn, id: Account, userId: UserId };
   },
 });
@@ -69,12 +69,15 @@ const getAvailabilityZones = lookup<Zones>({
   async call(aws, args) {
     const filters = (args.filters ?? []).map(({ name, values }) => ({ Name: name, Values: values }));
     const state = args.state ? [{ Name: "state", Values: [args.state] }] : [];
-    const { AvailabilityZones } = await aws.inRegion(args.region).ec2.send(
-      new DescribeAvailabilityZonesCommand({
-        AllAvailabilityZones: args.allAvailabilityZones,
-        ...(filters.length + state.length > 0 && { Filters: [...filters, ...state] }),
-      }),
-    );
+    const { AvailabilityZones } = await aws
+      .inRegion(args.region)
+      .client(EC2Client)
+      .send(
+        new DescribeAvailabilityZonesCommand({
+          AllAvailabilityZones: args.allAvailabilityZones,
+          ...(filters.length + state.length > 0 && { Filters: [...filters, ...state] }),
+        }),
+      );
     const zones = (AvailabilityZones ?? [])
       .filter(
         ({ ZoneName, ZoneId }) =>
@@ -107,7 +110,8 @@ const getAddonVersion = lookup<AddonVersion>({
     const { addonName, kubernetesVersion } = args;
     const { addons } = await aws
       .inRegion(args.region)
-      .eks.send(new DescribeAddonVersionsCommand({ addonName, kubernetesVersion }));
+      .client(EKSClient)
+      .send(new DescribeAddonVersionsCommand({ addonName, kubernetesVersion }));
     // EKS lists the newest first and marks the default of the Kubernetes version.
     const versions = addons?.find((addon) => addon.addonName === addonName)?.addonVersions ?? [];
     const isDefault = (version: (typeof versions)[number]) =>
@@ -128,7 +132,7 @@ const getNodeGroups = lookup<Omit<NodeGroupNames, "nodeGroupName">>({
   arguments: ["clusterName", "region"],
   required: ["clusterName"],
   async call(aws, args) {
-    const client = aws.inRegion(args.region).eks;
+    const client = aws.inRegion(args.region).client(EKSClient);
     const names: string[] = [];
     for await (const { nodegroups } of paginateListNodegroups({ client }, { clusterName: args.clusterName }))
       names.push(...(nodegroups ?? []));

@@ -1,6 +1,6 @@
 import { callSettings } from "./call-settings.ts";
-import type { Aws } from "./clients.ts";
 import type { Equality } from "./compare.ts";
+import type { Aws } from "./connection.ts";
 import type { Fields } from "./define/fields.ts";
 import type { Case } from "./define/mapping.ts";
 import type { CrossplaneTraits } from "./define/resource.ts";

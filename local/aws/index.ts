@@ -1,6 +1,4 @@
 /** The AWS handlers: one per resource type, over the AWS SDK, for the Pulumi plugin and for the Crossplane controller. */
-export { createAws } from "./clients.ts";
-
 import { cloudwatchlogsResources } from "./cloudwatchlogs.ts";
 import { dynamodbResources } from "./dynamodb.ts";
 import { ec2Resources } from "./ec2/index.ts";
@@ -14,6 +12,7 @@ import { sqsResources } from "./sqs.ts";
 export { withCallSettings } from "./call-settings.ts";
 export * from "./clients.ts";
 export * from "./compare.ts";
+export * from "./connection.ts";
 export * from "./errors.ts";
 export { functions } from "./functions.ts";
 export * from "./handler.ts";

@@ -1,10 +1,13 @@
 /** Keys and their names. */
 import * as sdk from "@aws-sdk/client-kms";
 import { samePolicy } from "./compare.ts";
+import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
 import { define, type TagCalls } from "./define/resource.ts";
 import type { Handler, Tags } from "./handler.ts";
 import { ownTags } from "./tags.ts";
+
+const api = (aws: Aws) => aws.client(sdk.KMSClient);
 
 /** KMS has its own names for the members of a tag. */
 const kmsTags = (tags: Tags) => Object.entries(tags).map(([TagKey, TagValue]) => ({ TagKey, TagValue }));
@@ -12,11 +15,11 @@ const kmsTags = (tags: Tags) => Object.entries(tags).map(([TagKey, TagValue]) =>
 const tags: TagCalls = {
   request: (all) => ({ Tags: kmsTags(all) }),
   async of(aws, KeyId) {
-    const found = (await aws.kms.send(new sdk.ListResourceTagsCommand({ KeyId }))).Tags ?? [];
+    const found = (await api(aws).send(new sdk.ListResourceTagsCommand({ KeyId }))).Tags ?? [];
     return ownTags(Object.fromEntries(found.map(({ TagKey, TagValue }) => [TagKey ?? "", TagValue ?? ""])));
   },
-  set: (aws, KeyId, all) => aws.kms.send(new sdk.TagResourceCommand({ KeyId, Tags: kmsTags(all) })),
-  remove: (aws, KeyId, TagKeys) => aws.kms.send(new sdk.UntagResourceCommand({ KeyId, TagKeys })),
+  set: (aws, KeyId, all) => api(aws).send(new sdk.TagResourceCommand({ KeyId, Tags: kmsTags(all) })),
+  remove: (aws, KeyId, TagKeys) => api(aws).send(new sdk.UntagResourceCommand({ KeyId, TagKeys })),
 };
 
 const key = define({
@@ -35,16 +38,16 @@ const key = define({
     arn: out(),
     keyId: out(),
   },
-  create: async (aws, request) => (await aws.kms.send(new sdk.CreateKeyCommand(request))).KeyMetadata?.KeyId,
+  create: async (aws, request) => (await api(aws).send(new sdk.CreateKeyCommand(request))).KeyMetadata?.KeyId,
   async find(aws, KeyId) {
-    const { KeyMetadata: found } = await aws.kms.send(new sdk.DescribeKeyCommand({ KeyId }));
+    const { KeyMetadata: found } = await api(aws).send(new sdk.DescribeKeyCommand({ KeyId }));
     // A key is never deleted at once: from the moment it is scheduled it cannot be used any more.
     return found?.KeyState === "PendingDeletion" ? undefined : found && { ...found };
   },
   async also(aws, KeyId) {
     const [policy, rotation] = await Promise.all([
-      aws.kms.send(new sdk.GetKeyPolicyCommand({ KeyId, PolicyName: "default" })),
-      aws.kms.send(new sdk.GetKeyRotationStatusCommand({ KeyId })),
+      api(aws).send(new sdk.GetKeyPolicyCommand({ KeyId, PolicyName: "default" })),
+      api(aws).send(new sdk.GetKeyRotationStatusCommand({ KeyId })),
     ]);
     return { Policy: policy.Policy, Rotated: rotation.KeyRotationEnabled ?? false };
   },
@@ -54,22 +57,22 @@ const key = define({
       initially: ({ enableKeyRotation }) => enableKeyRotation === true,
       call: (aws, KeyId, { enableKeyRotation }) =>
         enableKeyRotation
-          ? aws.kms.send(new sdk.EnableKeyRotationCommand({ KeyId }))
-          : aws.kms.send(new sdk.DisableKeyRotationCommand({ KeyId })),
+          ? api(aws).send(new sdk.EnableKeyRotationCommand({ KeyId }))
+          : api(aws).send(new sdk.DisableKeyRotationCommand({ KeyId })),
     },
     {
       fields: ["description"],
       call: (aws, KeyId, { description: Description = "" }) =>
-        aws.kms.send(new sdk.UpdateKeyDescriptionCommand({ KeyId, Description })),
+        api(aws).send(new sdk.UpdateKeyDescriptionCommand({ KeyId, Description })),
     },
     {
       fields: ["policy"],
       call: async (aws, KeyId, { policy: Policy }) =>
-        Policy && aws.kms.send(new sdk.PutKeyPolicyCommand({ KeyId, PolicyName: "default", Policy })),
+        Policy && api(aws).send(new sdk.PutKeyPolicyCommand({ KeyId, PolicyName: "default", Policy })),
     },
   ],
   delete: (aws, KeyId, { deletionWindowInDays: PendingWindowInDays = 30 }) =>
-    aws.kms.send(new sdk.ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays })),
+    api(aws).send(new sdk.ScheduleKeyDeletionCommand({ KeyId, PendingWindowInDays })),
 });
 
 const keyId = (idOrArn: unknown): string => String(idOrArn).replace(/^arn:.*:key\//, "");
@@ -97,11 +100,11 @@ const alias = define({
     ];
   },
   async create(aws, request, { name }) {
-    await aws.kms.send(new sdk.CreateAliasCommand(request as never));
+    await api(aws).send(new sdk.CreateAliasCommand(request as never));
     return name;
   },
   async find(aws, name) {
-    for await (const page of sdk.paginateListAliases({ client: aws.kms }, {}))
+    for await (const page of sdk.paginateListAliases({ client: api(aws) }, {}))
       for (const found of page.Aliases ?? []) if (found.AliasName === name) return { ...found };
     return undefined;
   },
@@ -109,10 +112,10 @@ const alias = define({
     {
       fields: ["targetKeyId"],
       call: (aws, AliasName, { targetKeyId: TargetKeyId }) =>
-        aws.kms.send(new sdk.UpdateAliasCommand({ AliasName, TargetKeyId })),
+        api(aws).send(new sdk.UpdateAliasCommand({ AliasName, TargetKeyId })),
     },
   ],
-  delete: (aws, AliasName) => aws.kms.send(new sdk.DeleteAliasCommand({ AliasName })),
+  delete: (aws, AliasName) => api(aws).send(new sdk.DeleteAliasCommand({ AliasName })),
 });
 
 export const kmsResources: readonly Handler[] = [alias, key];

@@ -1,6 +1,7 @@
 /** What both adapters (the Pulumi plugin and the Crossplane controller) do with a handler: pure functions over its tables. */
-import type { Aws } from "./clients.ts";
+
 import { type Equality, isEmpty, sameList, sameSet } from "./compare.ts";
+import type { Aws } from "./connection.ts";
 import { AwsResourceError } from "./errors.ts";
 import { type Change, type Handler, IncompleteError, type Properties, type Tags } from "./handler.ts";
 

@@ -6,9 +6,11 @@ import { define, pairTags } from "./define/resource.ts";
 import { hasCode } from "./errors.ts";
 import { type Handler, splitImportId } from "./handler.ts";
 
+const api = (aws: Aws) => aws.client(sdk.SecretsManagerClient);
+
 /** Scheduled for deletion counts as gone. */
 async function find(aws: Aws, SecretId: string) {
-  const found = await aws.secretsmanager.send(new sdk.DescribeSecretCommand({ SecretId }));
+  const found = await api(aws).send(new sdk.DescribeSecretCommand({ SecretId }));
   return found.DeletedDate ? undefined : { ...found };
 }
 
@@ -16,8 +18,8 @@ const secret = define({
   token: "aws:secretsmanager/secret:Secret",
   autoName: { property: "name", maxLength: 512 },
   tags: pairTags(
-    (aws, SecretId, Tags) => aws.secretsmanager.send(new sdk.TagResourceCommand({ SecretId, Tags })),
-    (aws, SecretId, TagKeys) => aws.secretsmanager.send(new sdk.UntagResourceCommand({ SecretId, TagKeys })),
+    (aws, SecretId, Tags) => api(aws).send(new sdk.TagResourceCommand({ SecretId, Tags })),
+    (aws, SecretId, TagKeys) => api(aws).send(new sdk.UntagResourceCommand({ SecretId, TagKeys })),
   ),
   fields: {
     name: { fixed },
@@ -30,19 +32,19 @@ const secret = define({
     if (days === undefined || days === 0 || (days >= 7 && days <= 30)) return [];
     return [{ property: "recoveryWindowInDays", reason: `${days} is not allowed: 0 (delete at once) or 7 to 30` }];
   },
-  create: async (aws, request) => (await aws.secretsmanager.send(new sdk.CreateSecretCommand(request as never))).ARN,
+  create: async (aws, request) => (await api(aws).send(new sdk.CreateSecretCommand(request as never))).ARN,
   find,
   settings: [
     {
       fields: ["description", "kmsKeyId"],
       call: (aws, SecretId, { description: Description = "", kmsKeyId: KmsKeyId }) =>
-        aws.secretsmanager.send(new sdk.UpdateSecretCommand({ SecretId, Description, KmsKeyId })),
+        api(aws).send(new sdk.UpdateSecretCommand({ SecretId, Description, KmsKeyId })),
     },
   ],
   async delete(aws, SecretId, { recoveryWindowInDays: days = 30 }) {
     if (!(await find(aws, SecretId))) return;
     const how = days === 0 ? { ForceDeleteWithoutRecovery: true } : { RecoveryWindowInDays: days };
-    await aws.secretsmanager.send(new sdk.DeleteSecretCommand({ SecretId, ...how }));
+    await api(aws).send(new sdk.DeleteSecretCommand({ SecretId, ...how }));
   },
 });
 
@@ -60,14 +62,14 @@ const parse = (id: string) => {
 
 /** The version that holds a stage now. */
 async function holder(aws: Aws, SecretId: string, stage: string): Promise<string | undefined> {
-  const { Versions } = await aws.secretsmanager.send(new sdk.ListSecretVersionIdsCommand({ SecretId }));
+  const { Versions } = await api(aws).send(new sdk.ListSecretVersionIdsCommand({ SecretId }));
   return Versions?.find(({ VersionStages }) => VersionStages?.includes(stage))?.VersionId;
 }
 
 async function moveStages(aws: Aws, id: string, olds: string[], news: string[]): Promise<void> {
   const { SecretId, VersionId } = parse(id);
   const move = (VersionStage: string, to: string | undefined, from: string | undefined) =>
-    aws.secretsmanager.send(
+    api(aws).send(
       new sdk.UpdateSecretVersionStageCommand({
         SecretId,
         VersionStage,
@@ -83,7 +85,7 @@ async function moveStages(aws: Aws, id: string, olds: string[], news: string[]):
 
 async function value(aws: Aws, id: string) {
   try {
-    return await aws.secretsmanager.send(new sdk.GetSecretValueCommand(parse(id)));
+    return await api(aws).send(new sdk.GetSecretValueCommand(parse(id)));
   } catch (error) {
     if (hasCode(error, "InvalidRequestException")) return undefined; // the secret is scheduled for deletion
     throw error;
@@ -101,7 +103,7 @@ const secretVersion = define({
     versionId: out(),
   },
   create: async (aws, request, { secretId }) =>
-    `${secretId}|${(await aws.secretsmanager.send(new sdk.PutSecretValueCommand(request as never))).VersionId}`,
+    `${secretId}|${(await api(aws).send(new sdk.PutSecretValueCommand(request as never))).VersionId}`,
   find: async (aws, id) => {
     const found = await value(aws, id);
     return found && { ...found };

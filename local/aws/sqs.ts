@@ -1,11 +1,14 @@
 import * as sdk from "@aws-sdk/client-sqs";
 import { sameJson, samePolicy } from "./compare.ts";
+import type { Aws } from "./connection.ts";
 import { computed, type Field, fixed, type Item, out } from "./define/fields.ts";
 import { capital } from "./define/mapping.ts";
 import { define } from "./define/resource.ts";
 import { orGone } from "./errors.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
+
+const api = (aws: Aws) => aws.client(sdk.SQSClient);
 
 /** The API has texts for all attributes. */
 const flag = (api: string, more: Field = {}) =>
@@ -45,15 +48,15 @@ const queue = define({
     ...{ kind: "sqs/Queue", generatedName: "name", asynchronous: true },
     connection: ({ url }) => ({ url: String(url) }),
     recover: async (aws, { name }) =>
-      (await orGone(aws.sqs.send(new sdk.GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,
+      (await orGone(api(aws).send(new sdk.GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,
   },
   autoName: { property: "name", maxLength: 80 },
   lingers: "SQS queue",
   tags: {
     request: (tags) => ({ tags }),
-    of: async (aws, QueueUrl) => ownTags((await aws.sqs.send(new sdk.ListQueueTagsCommand({ QueueUrl }))).Tags),
-    set: (aws, QueueUrl, Tags) => aws.sqs.send(new sdk.TagQueueCommand({ QueueUrl, Tags })),
-    remove: (aws, QueueUrl, TagKeys) => aws.sqs.send(new sdk.UntagQueueCommand({ QueueUrl, TagKeys })),
+    of: async (aws, QueueUrl) => ownTags((await api(aws).send(new sdk.ListQueueTagsCommand({ QueueUrl }))).Tags),
+    set: (aws, QueueUrl, Tags) => api(aws).send(new sdk.TagQueueCommand({ QueueUrl, Tags })),
+    remove: (aws, QueueUrl, TagKeys) => api(aws).send(new sdk.UntagQueueCommand({ QueueUrl, TagKeys })),
   },
   fields: {
     ...attributes,
@@ -64,12 +67,12 @@ const queue = define({
   async create(aws, { Name, tags, ...request }, { name, fifoQueue }) {
     const { ContentBasedDeduplication: deduplicated, ...rest } = request;
     const Attributes = defined(fifoQueue ? { ...rest, ContentBasedDeduplication: deduplicated } : rest);
-    return (await aws.sqs.send(new sdk.CreateQueueCommand({ QueueName: name, Attributes, tags: tags as never })))
+    return (await api(aws).send(new sdk.CreateQueueCommand({ QueueName: name, Attributes, tags: tags as never })))
       .QueueUrl;
   },
   async find(aws, QueueUrl) {
     const query = new sdk.GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["All"] });
-    return (await aws.sqs.send(query)).Attributes;
+    return (await api(aws).send(query)).Attributes;
   },
   settings: [
     {
@@ -77,11 +80,11 @@ const queue = define({
       call(aws, QueueUrl, inputs, { has }) {
         // An empty text takes a policy away.
         const changed = names.filter((name) => has(name)).map((name) => [apiName(name), String(inputs[name] ?? "")]);
-        return aws.sqs.send(new sdk.SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(changed) }));
+        return api(aws).send(new sdk.SetQueueAttributesCommand({ QueueUrl, Attributes: Object.fromEntries(changed) }));
       },
     },
   ],
-  delete: (aws, QueueUrl) => aws.sqs.send(new sdk.DeleteQueueCommand({ QueueUrl })),
+  delete: (aws, QueueUrl) => api(aws).send(new sdk.DeleteQueueCommand({ QueueUrl })),
 });
 
 export const sqsResources: readonly Handler[] = [queue];

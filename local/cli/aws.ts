@@ -1,4 +1,4 @@
-import { type Aws, createAws } from "../aws/clients.ts";
+import { type AwsClients, createAws } from "../aws/clients.ts";
 import { ensureGatewayKey } from "../gateway/key.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { type Instance, readText } from "../instance/index.ts";
@@ -15,11 +15,11 @@ export function profileOf(text: string, profile: string): { accessKeyId: string;
 }
 
 /** AWS clients of the instance as the account's root, for what no identity of the fleet is allowed. */
-export async function rootAws(instance: Instance): Promise<Aws> {
+export async function rootAws(instance: Instance): Promise<AwsClients> {
   const { rootAccessKeyId } = await ensureGatewayKey(instance);
   // ministack checks no signature of its root: the key id itself is the secret.
   const credentials = { accessKeyId: rootAccessKeyId, secretAccessKey: "unused" };
-  return createAws({ region: REGION, endpoint: () => instance.awsEndpoint, credentials });
+  return createAws({ region: REGION, endpoint: instance.awsEndpoint, credentials });
 }
 
 /** The keys of the instance's deployer. Rejects when the instance has no AWS API yet. */

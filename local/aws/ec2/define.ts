@@ -3,6 +3,7 @@ import {
   CreateTagsCommand,
   DeleteTagsCommand,
   DescribeTagsCommand,
+  EC2Client,
   type ResourceType,
   type TagDescription,
 } from "@aws-sdk/client-ec2";
@@ -13,16 +14,18 @@ import { type CrossplaneTraits, type Definition, define, pairTags, type TagCalls
 import type { Handler, Properties, Tags } from "../handler.ts";
 import { crossplaneTagKeys, tagPairs } from "../tags.ts";
 
+export const api = (aws: Aws) => aws.client(EC2Client);
+
 /** A command of the EC2 client. */
 export type Command = new (input: never) => object;
 
 export const send = async (aws: Aws, Command: Command, input: Item): Promise<Item> =>
-  (await aws.ec2.send(new Command(input as never) as DescribeTagsCommand)) as unknown as Item;
+  (await api(aws).send(new Command(input as never) as DescribeTagsCommand)) as unknown as Item;
 
 export const ec2Tags = (type: ResourceType): TagCalls => ({
   ...pairTags(
-    (aws, id, Tags) => aws.ec2.send(new CreateTagsCommand({ Resources: [id], Tags })),
-    (aws, id, keys) => aws.ec2.send(new DeleteTagsCommand({ Resources: [id], Tags: keys.map((Key) => ({ Key })) })),
+    (aws, id, Tags) => api(aws).send(new CreateTagsCommand({ Resources: [id], Tags })),
+    (aws, id, keys) => api(aws).send(new DeleteTagsCommand({ Resources: [id], Tags: keys.map((Key) => ({ Key })) })),
   ),
   request: (tags) => ({ TagSpecifications: [{ ResourceType: type, Tags: tagPairs(tags) }] }),
 });
@@ -85,7 +88,7 @@ export function ec2<const F extends Fields>(definition: Ec2Definition<F>): Handl
 
 const tagsWith = async (aws: Aws, filters: Record<string, string[]>): Promise<TagDescription[]> => {
   const Filters = Object.entries(filters).map(([Name, Values]) => ({ Name, Values }));
-  return (await aws.ec2.send(new DescribeTagsCommand({ Filters }))).Tags ?? [];
+  return (await api(aws).send(new DescribeTagsCommand({ Filters }))).Tags ?? [];
 };
 
 /** Finds an EC2 resource by all the tags that it was to be made with; they hold the object's kind and name. */

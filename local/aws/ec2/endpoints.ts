@@ -4,10 +4,10 @@ import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { arnOf, ec2, list } from "./define.ts";
+import { api, arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
-  const { VpcEndpoints } = await aws.ec2.send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+  const { VpcEndpoints } = await api(aws).send(new sdk.DescribeVpcEndpointsCommand({ VpcEndpointIds: [id] }));
   const found = VpcEndpoints?.[0];
   return found?.State?.toLowerCase() === "deleted" ? undefined : found;
 }
@@ -15,7 +15,8 @@ async function endpoint(aws: Aws, id: string) {
 /** Gateway endpoints have a managed prefix list, named like their service. */
 async function prefixList(aws: Aws, service: string): Promise<string | undefined> {
   const filter = { Name: "prefix-list-name", Values: [service] };
-  return (await aws.ec2.send(new sdk.DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]?.PrefixListId;
+  return (await api(aws).send(new sdk.DescribePrefixListsCommand({ Filters: [filter] }))).PrefixLists?.[0]
+    ?.PrefixListId;
 }
 
 export const vpcEndpoint = ec2({
@@ -65,7 +66,7 @@ export const vpcEndpoint = ec2({
       settles: true,
       async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
         const before = old.routeTableIds ?? [];
-        await aws.ec2.send(
+        await api(aws).send(
           new sdk.ModifyVpcEndpointCommand({
             VpcEndpointId: id,
             ...(has("policy") && (policy ? { PolicyDocument: policy } : { ResetPolicy: true })),
@@ -77,7 +78,7 @@ export const vpcEndpoint = ec2({
     },
   ],
   async delete(aws, id) {
-    const { Unsuccessful } = await aws.ec2.send(new sdk.DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
+    const { Unsuccessful } = await api(aws).send(new sdk.DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
     const failure = Unsuccessful?.[0]?.Error;
     if (failure && !failure.Code?.endsWith("NotFound")) throw new Error(`${failure.Code}: ${failure.Message}`);
   },
@@ -95,7 +96,7 @@ export const vpcEndpointRouteTableAssociation = define({
     vpcEndpointId: { fixed },
   },
   async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
-    await aws.ec2.send(
+    await api(aws).send(
       new sdk.ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
     );
     return `${vpcEndpointId}/${routeTableId}`;
@@ -108,6 +109,6 @@ export const vpcEndpointRouteTableAssociation = define({
   async delete(aws, id) {
     const [VpcEndpointId = "", table = ""] = id.split("/");
     if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
-      await aws.ec2.send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
+      await api(aws).send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
   },
 });

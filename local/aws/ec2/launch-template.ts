@@ -4,7 +4,7 @@ import { requestOf } from "../define/mapping.ts";
 import { define } from "../define/resource.ts";
 import type { Tags } from "../handler.ts";
 import { tagPairs, tagsFrom } from "../tags.ts";
-import { byTags, ec2Tags, send } from "./define.ts";
+import { api, byTags, ec2Tags, send } from "./define.ts";
 
 const text = (value: unknown): string | undefined => (typeof value === "boolean" ? String(value) : undefined);
 
@@ -66,7 +66,7 @@ export const launchTemplate = define({
     // ministack describes a template with the tags that it was created with.
     of: async (aws, id) => {
       const Filters = [{ Name: "resource-id", Values: [id] }];
-      return tagsFrom((await aws.ec2.send(new sdk.DescribeTagsCommand({ Filters }))).Tags);
+      return tagsFrom((await api(aws).send(new sdk.DescribeTagsCommand({ Filters }))).Tags);
     },
   },
   autoName: { property: "name", maxLength: 128 },
@@ -88,12 +88,14 @@ export const launchTemplate = define({
     return (answer["LaunchTemplate"] as { LaunchTemplateId?: string }).LaunchTemplateId;
   },
   async find(aws, id) {
-    const { LaunchTemplates } = await aws.ec2.send(new sdk.DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }));
+    const { LaunchTemplates } = await api(aws).send(
+      new sdk.DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }),
+    );
     return LaunchTemplates?.[0] && { ...LaunchTemplates[0] };
   },
   async also(aws, id, { LatestVersionNumber }) {
     const Versions = [String(LatestVersionNumber)];
-    const versions = await aws.ec2.send(
+    const versions = await api(aws).send(
       new sdk.DescribeLaunchTemplateVersionsCommand({ LaunchTemplateId: id, Versions }),
     );
     const { LaunchTemplateData, VersionDescription } = versions.LaunchTemplateVersions?.[0] ?? {};
@@ -108,11 +110,11 @@ export const launchTemplate = define({
         const answer = await send(aws, sdk.CreateLaunchTemplateVersionCommand, request);
         const version = (answer["LaunchTemplateVersion"] as { VersionNumber?: number }).VersionNumber;
         if (inputs.updateDefaultVersion)
-          await aws.ec2.send(
+          await api(aws).send(
             new sdk.ModifyLaunchTemplateCommand({ LaunchTemplateId: id, DefaultVersion: String(version) }),
           );
       },
     },
   ],
-  delete: (aws, id) => aws.ec2.send(new sdk.DeleteLaunchTemplateCommand({ LaunchTemplateId: id })),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteLaunchTemplateCommand({ LaunchTemplateId: id })),
 });

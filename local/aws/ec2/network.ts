@@ -4,19 +4,19 @@ import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { hasCode, orGone } from "../errors.ts";
-import { arnOf, byTags, ec2, ec2Tags, list } from "./define.ts";
+import { api, arnOf, byTags, ec2, ec2Tags, list } from "./define.ts";
 
 /** What AWS creates with every VPC. */
 async function defaultsOf(aws: Aws, id: string): Promise<Item> {
   const vpc = { Name: "vpc-id", Values: [id] };
   const [tables, groups, acls] = await Promise.all([
-    aws.ec2.send(
+    api(aws).send(
       new sdk.DescribeRouteTablesCommand({ Filters: [vpc, { Name: "association.main", Values: ["true"] }] }),
     ),
-    aws.ec2.send(
+    api(aws).send(
       new sdk.DescribeSecurityGroupsCommand({ Filters: [vpc, { Name: "group-name", Values: ["default"] }] }),
     ),
-    aws.ec2.send(new sdk.DescribeNetworkAclsCommand({ Filters: [vpc, { Name: "default", Values: ["true"] }] })),
+    api(aws).send(new sdk.DescribeNetworkAclsCommand({ Filters: [vpc, { Name: "default", Values: ["true"] }] })),
   ]);
   return {
     MainRouteTableId: tables.RouteTables?.[0]?.RouteTableId,
@@ -29,7 +29,7 @@ const vpcAttributes = ["enableDnsSupport", "enableDnsHostnames", "enableNetworkA
 
 async function attributesOf(aws: Aws, id: string): Promise<Item> {
   const values = vpcAttributes.map(async (Attribute: sdk.VpcAttributeName) => {
-    const answer = await aws.ec2.send(new sdk.DescribeVpcAttributeCommand({ VpcId: id, Attribute }));
+    const answer = await api(aws).send(new sdk.DescribeVpcAttributeCommand({ VpcId: id, Attribute }));
     const name = `E${Attribute.slice(1)}` as "EnableDnsSupport";
     return [name, answer[name]?.Value ?? false] as const;
   });
@@ -78,7 +78,7 @@ export const subnet = ec2({
 
 async function detach(aws: Aws, id: string, vpcId: string): Promise<void> {
   try {
-    await orGone(aws.ec2.send(new sdk.DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId })));
+    await orGone(api(aws).send(new sdk.DetachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId })));
   } catch (error) {
     if (!hasCode(error, "Gateway.NotAttached")) throw error;
   }
@@ -108,19 +108,19 @@ export const internetGateway = ec2({
       initially: ({ vpcId }) => vpcId !== undefined,
       async call(aws, id, { vpcId }, { old }) {
         if (old.vpcId) await detach(aws, id, old.vpcId);
-        if (vpcId) await aws.ec2.send(new sdk.AttachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId }));
+        if (vpcId) await api(aws).send(new sdk.AttachInternetGatewayCommand({ InternetGatewayId: id, VpcId: vpcId }));
       },
     },
   ],
   async delete(aws, id) {
-    const found = await aws.ec2.send(new sdk.DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
+    const found = await api(aws).send(new sdk.DescribeInternetGatewaysCommand({ InternetGatewayIds: [id] }));
     for (const { VpcId } of found.InternetGateways?.[0]?.Attachments ?? []) if (VpcId) await detach(aws, id, VpcId);
-    await aws.ec2.send(new sdk.DeleteInternetGatewayCommand({ InternetGatewayId: id }));
+    await api(aws).send(new sdk.DeleteInternetGatewayCommand({ InternetGatewayId: id }));
   },
 });
 
 async function address(aws: Aws, id: string) {
-  return (await aws.ec2.send(new sdk.DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
+  return (await api(aws).send(new sdk.DescribeAddressesCommand({ AllocationIds: [id] }))).Addresses?.[0];
 }
 
 export const eip = define({
@@ -140,7 +140,7 @@ export const eip = define({
     publicIpv4Pool: out(),
   },
   create: async (aws, request) =>
-    (await aws.ec2.send(new sdk.AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
+    (await api(aws).send(new sdk.AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
   find: async (aws, id) => {
     const found = await address(aws, id);
     return found && { ...found };
@@ -148,8 +148,8 @@ export const eip = define({
   also: async (aws) => ({ OwnerId: await aws.accountId() }),
   async delete(aws, id) {
     const association = (await address(aws, id))?.AssociationId;
-    if (association) await orGone(aws.ec2.send(new sdk.DisassociateAddressCommand({ AssociationId: association })));
-    await aws.ec2.send(new sdk.ReleaseAddressCommand({ AllocationId: id }));
+    if (association) await orGone(api(aws).send(new sdk.DisassociateAddressCommand({ AssociationId: association })));
+    await api(aws).send(new sdk.ReleaseAddressCommand({ AllocationId: id }));
   },
 });
 
@@ -188,7 +188,7 @@ export const natGateway = ec2({
   },
   // A deleted NAT gateway is still described for about an hour.
   async find(aws, id) {
-    const { NatGateways } = await aws.ec2.send(new sdk.DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
+    const { NatGateways } = await api(aws).send(new sdk.DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
     const found = NatGateways?.[0];
     return found?.State === "deleted" ? undefined : found && { ...found };
   },

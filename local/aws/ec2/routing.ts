@@ -7,10 +7,10 @@ import { define } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
 import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
-import { arnOf, ec2, list } from "./define.ts";
+import { api, arnOf, ec2, list } from "./define.ts";
 
 async function tables(aws: Aws, id: string): Promise<sdk.RouteTable | undefined> {
-  return (await aws.ec2.send(new sdk.DescribeRouteTablesCommand({ RouteTableIds: [id] }))).RouteTables?.[0];
+  return (await api(aws).send(new sdk.DescribeRouteTablesCommand({ RouteTableIds: [id] }))).RouteTables?.[0];
 }
 
 export const routeTable = ec2({
@@ -32,8 +32,8 @@ export const routeTable = ec2({
   },
   async delete(aws, id) {
     for (const { RouteTableAssociationId: AssociationId, Main } of (await tables(aws, id))?.Associations ?? [])
-      if (AssociationId && !Main) await orGone(aws.ec2.send(new sdk.DisassociateRouteTableCommand({ AssociationId })));
-    await aws.ec2.send(new sdk.DeleteRouteTableCommand({ RouteTableId: id }));
+      if (AssociationId && !Main) await orGone(api(aws).send(new sdk.DisassociateRouteTableCommand({ AssociationId })));
+    await api(aws).send(new sdk.DeleteRouteTableCommand({ RouteTableId: id }));
   },
 });
 
@@ -71,7 +71,7 @@ export const route = define({
     return [{ property: given[1] as string, reason: `a route has one target, not ${given.join(" and ")}` }];
   },
   async create(aws, request, inputs) {
-    await aws.ec2.send(new sdk.CreateRouteCommand(request as never));
+    await api(aws).send(new sdk.CreateRouteCommand(request as never));
     return routeId(inputs);
   },
   find: (aws, _id, last) => findRoute(aws, last),
@@ -86,7 +86,7 @@ export const route = define({
     {
       fields: targets,
       call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
-        aws.ec2.send(
+        api(aws).send(
           new sdk.ReplaceRouteCommand({
             ...{ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock },
             ...{ GatewayId: gatewayId, NatGatewayId: natGatewayId },
@@ -95,7 +95,7 @@ export const route = define({
     },
   ],
   delete: (aws, _id, { routeTableId, destinationCidrBlock }) =>
-    aws.ec2.send(
+    api(aws).send(
       new sdk.DeleteRouteCommand({ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock }),
     ),
   importId(_aws, importId) {
@@ -120,11 +120,11 @@ export const routeTableAssociation = define({
     subnetId: { fixed },
   },
   create: async (aws, request) =>
-    (await aws.ec2.send(new sdk.AssociateRouteTableCommand(request as never))).AssociationId,
+    (await api(aws).send(new sdk.AssociateRouteTableCommand(request as never))).AssociationId,
   // Any table may hold the association by now: somebody may have moved the subnet.
   async find(aws, id) {
     const filter = { Name: "association.route-table-association-id", Values: [id] };
-    const { RouteTables } = await aws.ec2.send(new sdk.DescribeRouteTablesCommand({ Filters: [filter] }));
+    const { RouteTables } = await api(aws).send(new sdk.DescribeRouteTablesCommand({ Filters: [filter] }));
     const found = (RouteTables ?? [])
       .flatMap(({ Associations }) => Associations ?? [])
       .find((item) => item.RouteTableAssociationId === id && item.AssociationState?.State !== "disassociated");
@@ -134,10 +134,10 @@ export const routeTableAssociation = define({
     {
       fields: ["routeTableId"],
       call: (aws, id, { routeTableId }) =>
-        aws.ec2.send(new sdk.ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
+        api(aws).send(new sdk.ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
     },
   ],
-  delete: (aws, id) => aws.ec2.send(new sdk.DisassociateRouteTableCommand({ AssociationId: id })),
+  delete: (aws, id) => api(aws).send(new sdk.DisassociateRouteTableCommand({ AssociationId: id })),
   async importId(aws, importId) {
     const { subnet, table } = splitImportId(importId, "/", "subnet", "table") as Record<string, string>;
     const all = (await tables(aws, table as string))?.Associations ?? [];

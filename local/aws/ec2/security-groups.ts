@@ -3,19 +3,19 @@ import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
 import { type Field, fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
-import { arnOf, byTags, ec2Tags } from "./define.ts";
+import { api, arnOf, byTags, ec2Tags } from "./define.ts";
 
 async function group(aws: Aws, id: string) {
-  return (await aws.ec2.send(new sdk.DescribeSecurityGroupsCommand({ GroupIds: [id] }))).SecurityGroups?.[0];
+  return (await api(aws).send(new sdk.DescribeSecurityGroupsCommand({ GroupIds: [id] }))).SecurityGroups?.[0];
 }
 
 /** Takes all rules away. */
 async function clear(aws: Aws, id: string): Promise<void> {
   const { IpPermissions = [], IpPermissionsEgress = [] } = (await group(aws, id)) ?? {};
   if (IpPermissions.length > 0)
-    await aws.ec2.send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions }));
+    await api(aws).send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: id, IpPermissions }));
   if (IpPermissionsEgress.length > 0)
-    await aws.ec2.send(new sdk.RevokeSecurityGroupEgressCommand({ GroupId: id, IpPermissions: IpPermissionsEgress }));
+    await api(aws).send(new sdk.RevokeSecurityGroupEgressCommand({ GroupId: id, IpPermissions: IpPermissionsEgress }));
 }
 
 /** Rules as the schema has them. They can be seen here (somebody else added them), and taken away, but not be set. */
@@ -47,7 +47,7 @@ export const defaultSecurityGroup = define({
   async create(aws, _request, { vpcId = "", tagsAll = {} }) {
     const filters = { "group-name": ["default"], "vpc-id": [vpcId] };
     const Filters = Object.entries(filters).map(([Name, Values]) => ({ Name, Values }));
-    const { SecurityGroups } = await aws.ec2.send(new sdk.DescribeSecurityGroupsCommand({ Filters }));
+    const { SecurityGroups } = await api(aws).send(new sdk.DescribeSecurityGroupsCommand({ Filters }));
     const id = SecurityGroups?.[0]?.GroupId;
     if (!id) throw new Error(`VPC ${vpcId} has no default security group`);
     if (Object.keys(tagsAll).length > 0) await ec2Tags("security-group").set(aws, id, tagsAll);
@@ -92,7 +92,7 @@ export const securityGroupIngressRule = define({
     cidrIpv4 === undefined ? [{ property: "cidrIpv4", reason: "set the rule's source" }] : [],
   async create(aws, request, { securityGroupId, ipProtocol = "", fromPort, toPort, cidrIpv4, description }) {
     const IpProtocol = protocolName(ipProtocol);
-    const { SecurityGroupRules } = await aws.ec2.send(
+    const { SecurityGroupRules } = await api(aws).send(
       new sdk.AuthorizeSecurityGroupIngressCommand({
         GroupId: securityGroupId,
         IpPermissions: [
@@ -109,7 +109,7 @@ export const securityGroupIngressRule = define({
   },
   async find(aws, id) {
     const query = new sdk.DescribeSecurityGroupRulesCommand({ SecurityGroupRuleIds: [id] });
-    const found = (await aws.ec2.send(query)).SecurityGroupRules?.[0];
+    const found = (await api(aws).send(query)).SecurityGroupRules?.[0];
     return found && { ...found, OwnerId: found.GroupOwnerId };
   },
   settings: [
@@ -120,10 +120,10 @@ export const securityGroupIngressRule = define({
         const rule = { FromPort: fromPort, ToPort: toPort, CidrIpv4: cidrIpv4, Description: description };
         const SecurityGroupRule = { ...rule, IpProtocol: protocolName(ipProtocol) };
         const SecurityGroupRules = [{ SecurityGroupRuleId: id, SecurityGroupRule }];
-        return aws.ec2.send(new sdk.ModifySecurityGroupRulesCommand({ GroupId: securityGroupId, SecurityGroupRules }));
+        return api(aws).send(new sdk.ModifySecurityGroupRulesCommand({ GroupId: securityGroupId, SecurityGroupRules }));
       },
     },
   ],
   delete: (aws, id, { securityGroupId }) =>
-    aws.ec2.send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: securityGroupId, SecurityGroupRuleIds: [id] })),
+    api(aws).send(new sdk.RevokeSecurityGroupIngressCommand({ GroupId: securityGroupId, SecurityGroupRuleIds: [id] })),
 });

@@ -2,7 +2,7 @@
 import * as sdk from "@aws-sdk/client-eks";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { eksTags, identity, partsOf } from "./common.ts";
+import { api, eksTags, identity, partsOf } from "./common.ts";
 
 const entry = (id: string) => partsOf(id, ":", "clusterName", "principalArn");
 
@@ -25,18 +25,18 @@ export const accessEntry = define({
     modifiedAt: out(undefined, { updated: true }),
   },
   async create(aws, request, { clusterName: cluster, principalArn }) {
-    await aws.eks.send(new sdk.CreateAccessEntryCommand(request as never));
+    await api(aws).send(new sdk.CreateAccessEntryCommand(request as never));
     return `${cluster}:${principalArn}`;
   },
-  find: async (aws, id) => ({ ...(await aws.eks.send(new sdk.DescribeAccessEntryCommand(entry(id)))).accessEntry }),
+  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeAccessEntryCommand(entry(id)))).accessEntry }),
   settings: [
     {
       fields: ["kubernetesGroups", "userName"],
       call: (aws, id, { kubernetesGroups = [], userName: username }) =>
-        aws.eks.send(new sdk.UpdateAccessEntryCommand({ ...entry(id), kubernetesGroups, username })),
+        api(aws).send(new sdk.UpdateAccessEntryCommand({ ...entry(id), kubernetesGroups, username })),
     },
   ],
-  delete: (aws, id) => aws.eks.send(new sdk.DeleteAccessEntryCommand(entry(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteAccessEntryCommand(entry(id))),
 });
 
 const association = (id: string) => partsOf(id, "#", "clusterName", "principalArn", "policyArn");
@@ -57,15 +57,15 @@ export const accessPolicyAssociation = define({
     modifiedAt: out(),
   },
   async create(aws, request, { clusterName: cluster, principalArn, policyArn }) {
-    await aws.eks.send(new sdk.AssociateAccessPolicyCommand(request as never));
+    await api(aws).send(new sdk.AssociateAccessPolicyCommand(request as never));
     return `${cluster}#${principalArn}#${policyArn}`;
   },
   async find(aws, id) {
     const { policyArn, ...of } = association(id);
-    for await (const page of sdk.paginateListAssociatedAccessPolicies({ client: aws.eks }, of))
+    for await (const page of sdk.paginateListAssociatedAccessPolicies({ client: api(aws) }, of))
       for (const item of page.associatedAccessPolicies ?? [])
         if (item.policyArn === policyArn) return { ...of, ...item };
     return undefined;
   },
-  delete: (aws, id) => aws.eks.send(new sdk.DisassociateAccessPolicyCommand(association(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DisassociateAccessPolicyCommand(association(id))),
 });

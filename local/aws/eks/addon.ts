@@ -2,7 +2,7 @@ import * as sdk from "@aws-sdk/client-eks";
 import { sameJson } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
-import { eksStates, eksTags, partsOf, updated } from "./common.ts";
+import { api, eksStates, eksTags, partsOf, updated } from "./common.ts";
 
 const names = (id: string) => partsOf(id, ":", "clusterName", "addonName");
 
@@ -29,10 +29,10 @@ export const addon = define({
     modifiedAt: out(undefined, { updated: true }),
   },
   async create(aws, request, inputs) {
-    await aws.eks.send(new sdk.CreateAddonCommand(request as never));
+    await api(aws).send(new sdk.CreateAddonCommand(request as never));
     return `${inputs.clusterName}:${inputs.addonName}`;
   },
-  find: async (aws, id) => ({ ...(await aws.eks.send(new sdk.DescribeAddonCommand(names(id)))).addon }),
+  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeAddonCommand(names(id)))).addon }),
   settings: [
     {
       fields: ["addonVersion", "configurationValues", "serviceAccountRoleArn"],
@@ -40,10 +40,10 @@ export const addon = define({
         const resolveConflicts = resolveConflictsOnUpdate as sdk.ResolveConflicts | undefined;
         const wanted = { addonVersion, configurationValues, resolveConflicts, serviceAccountRoleArn };
         const { clusterName: cluster, addonName } = names(id);
-        const answer = await aws.eks.send(new sdk.UpdateAddonCommand({ ...names(id), ...wanted }));
+        const answer = await api(aws).send(new sdk.UpdateAddonCommand({ ...names(id), ...wanted }));
         await updated(aws, { cluster, addon: addonName }, answer);
       },
     },
   ],
-  delete: (aws, id, { preserve }) => aws.eks.send(new sdk.DeleteAddonCommand({ ...names(id), preserve })),
+  delete: (aws, id, { preserve }) => api(aws).send(new sdk.DeleteAddonCommand({ ...names(id), preserve })),
 });

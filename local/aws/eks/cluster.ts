@@ -3,7 +3,7 @@ import { sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
 import { define, named } from "../define/resource.ts";
-import { eksStates, eksTags, updated } from "./common.ts";
+import { api, eksStates, eksTags, updated } from "./common.ts";
 
 const logTypes: readonly sdk.LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
 
@@ -21,7 +21,7 @@ const enabledLogs = ({ logging: found }: Item): string[] =>
   (found as sdk.Cluster["logging"])?.clusterLogging?.find(({ enabled }) => enabled)?.types ?? [];
 
 async function configure(aws: Aws, name: string, config: Omit<sdk.UpdateClusterConfigRequest, "name">): Promise<void> {
-  await updated(aws, { cluster: name }, await aws.eks.send(new sdk.UpdateClusterConfigCommand({ name, ...config })));
+  await updated(aws, { cluster: name }, await api(aws).send(new sdk.UpdateClusterConfigCommand({ name, ...config })));
 }
 
 /** What can be changed together. */
@@ -91,22 +91,24 @@ export const cluster = define({
     status: out(undefined, { updated: true }),
   },
   async create(aws, request, { name, enabledClusterLogTypes }) {
-    await aws.eks.send(new sdk.CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never));
+    await api(aws).send(
+      new sdk.CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never),
+    );
     return name;
   },
-  find: async (aws, name) => ({ ...(await aws.eks.send(new sdk.DescribeClusterCommand({ name }))).cluster }),
+  find: async (aws, name) => ({ ...(await api(aws).send(new sdk.DescribeClusterCommand({ name }))).cluster }),
   // EKS runs one update at a time and takes one kind of change a call.
   settings: [
     {
       fields: ["version"],
       call: async (aws, name, { version }) =>
-        updated(aws, { cluster: name }, await aws.eks.send(new sdk.UpdateClusterVersionCommand({ name, version }))),
+        updated(aws, { cluster: name }, await api(aws).send(new sdk.UpdateClusterVersionCommand({ name, version }))),
     },
     {
       fields: ["encryptionConfig"],
       async call(aws, name, { encryptionConfig }) {
         const request = { clusterName: name, encryptionConfig: encryptionConfig && [encryptionConfig] };
-        await updated(aws, { cluster: name }, await aws.eks.send(new sdk.AssociateEncryptionConfigCommand(request)));
+        await updated(aws, { cluster: name }, await api(aws).send(new sdk.AssociateEncryptionConfigCommand(request)));
       },
     },
     {
@@ -136,5 +138,5 @@ export const cluster = define({
       call: (aws, name, { deletionProtection }) => configure(aws, name, { deletionProtection }),
     },
   ],
-  delete: (aws, name) => aws.eks.send(new sdk.DeleteClusterCommand({ name })),
+  delete: (aws, name) => api(aws).send(new sdk.DeleteClusterCommand({ name })),
 });

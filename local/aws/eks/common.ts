@@ -1,4 +1,10 @@
-import { DescribeUpdateCommand, TagResourceCommand, UntagResourceCommand, type Update } from "@aws-sdk/client-eks";
+import {
+  DescribeUpdateCommand,
+  EKSClient,
+  TagResourceCommand,
+  UntagResourceCommand,
+  type Update,
+} from "@aws-sdk/client-eks";
 import type { Aws } from "../connection.ts";
 import type { Item } from "../define/fields.ts";
 import type { TagCalls } from "../define/resource.ts";
@@ -6,12 +12,14 @@ import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { ownTags } from "../tags.ts";
 
+export const api = (aws: Aws) => aws.client(EKSClient);
+
 /** @param arn name of the member that holds the resource's ARN */
 export const eksTags = (arn: string): TagCalls => ({
   request: (tags) => ({ tags }),
   of: (_aws, _id, { tags }) => ownTags(tags as Record<string, string> | undefined),
-  set: (aws, resourceArn, tags) => aws.eks.send(new TagResourceCommand({ resourceArn, tags })),
-  remove: (aws, resourceArn, tagKeys) => aws.eks.send(new UntagResourceCommand({ resourceArn, tagKeys })),
+  set: (aws, resourceArn, tags) => api(aws).send(new TagResourceCommand({ resourceArn, tags })),
+  remove: (aws, resourceArn, tagKeys) => api(aws).send(new UntagResourceCommand({ resourceArn, tagKeys })),
   target: (item) => item[arn] as string,
 });
 
@@ -33,7 +41,7 @@ export async function updated(aws: Aws, of: Updated, { update }: { update?: Upda
   const updateId = update?.id as string;
   const names = { name: of.cluster, nodegroupName: of.nodeGroup, addonName: of.addon };
   await poll({ what: `EKS update ${updateId} (${update?.type}) of ${of.cluster}`, timeout: aws.timeout }, async () => {
-    const { update: now } = await aws.eks.send(new DescribeUpdateCommand({ ...names, updateId }));
+    const { update: now } = await api(aws).send(new DescribeUpdateCommand({ ...names, updateId }));
     if (now?.status === "Successful") return true;
     if (now?.status === "InProgress") return undefined;
     throw new Error(`${now?.type ?? "update"} ${updateId} ended as ${now?.status}: ${reasons(now?.errors)}`);

@@ -3,7 +3,7 @@ import { sameList } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, joined } from "../define/resource.ts";
 import { tagChanges } from "../tags.ts";
-import { eksStates, eksTags, identity, partsOf, updated } from "./common.ts";
+import { api, eksStates, eksTags, identity, partsOf, updated } from "./common.ts";
 
 const names = (id: string) => partsOf(id, ":", "clusterName", "nodegroupName");
 
@@ -66,16 +66,16 @@ export const nodeGroup = define({
     status: out(undefined, { updated: true }),
   },
   async create(aws, request, { clusterName, nodeGroupName }) {
-    await aws.eks.send(new sdk.CreateNodegroupCommand(request as never));
+    await api(aws).send(new sdk.CreateNodegroupCommand(request as never));
     return `${clusterName}:${nodeGroupName}`;
   },
-  find: async (aws, id) => ({ ...(await aws.eks.send(new sdk.DescribeNodegroupCommand(names(id)))).nodegroup }),
+  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeNodegroupCommand(names(id)))).nodegroup }),
   settings: [
     {
       fields: ["version", "releaseVersion", "launchTemplate"],
       async call(aws, id, { version, releaseVersion, launchTemplate }, { has }) {
         const { clusterName: cluster, nodegroupName: nodeGroup } = names(id);
-        const answer = await aws.eks.send(
+        const answer = await api(aws).send(
           new sdk.UpdateNodegroupVersionCommand({
             ...names(id),
             ...(has("version") && { version }),
@@ -92,7 +92,7 @@ export const nodeGroup = define({
         const { set: addOrUpdateLabels, remove: removeLabels } = tagChanges(old.labels, labels);
         const [now, before] = [taints as sdk.Taint[], old.taints as sdk.Taint[]];
         const { clusterName: cluster, nodegroupName: nodeGroup } = names(id);
-        const answer = await aws.eks.send(
+        const answer = await api(aws).send(
           new sdk.UpdateNodegroupConfigCommand({
             ...names(id),
             ...(has("labels") && { labels: { addOrUpdateLabels, removeLabels } }),
@@ -107,5 +107,5 @@ export const nodeGroup = define({
       },
     },
   ],
-  delete: (aws, id) => aws.eks.send(new sdk.DeleteNodegroupCommand(names(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteNodegroupCommand(names(id))),
 });

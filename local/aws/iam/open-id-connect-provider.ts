@@ -3,11 +3,12 @@ import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
 import { define, pairTags } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
+import { api } from "./common.ts";
 
 const withScheme = (url: unknown): string => `https://${String(url).replace("https://", "")}`;
 
 async function provider(aws: Aws, OpenIDConnectProviderArn: string) {
-  const found = await aws.iam.send(new sdk.GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn }));
+  const found = await api(aws).send(new sdk.GetOpenIDConnectProviderCommand({ OpenIDConnectProviderArn }));
   return { ...found, Arn: OpenIDConnectProviderArn };
 }
 
@@ -22,9 +23,9 @@ export const openIdConnectProvider = define({
     },
   },
   tags: pairTags(
-    (aws, id, Tags) => aws.iam.send(new sdk.TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
+    (aws, id, Tags) => api(aws).send(new sdk.TagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, Tags })),
     (aws, id, TagKeys) =>
-      aws.iam.send(new sdk.UntagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, TagKeys })),
+      api(aws).send(new sdk.UntagOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id, TagKeys })),
   ),
   fields: {
     // AWS returns the URL without its scheme.
@@ -34,7 +35,7 @@ export const openIdConnectProvider = define({
     arn: out(),
   },
   create: async (aws, request) =>
-    (await aws.iam.send(new sdk.CreateOpenIDConnectProviderCommand(request as never))).OpenIDConnectProviderArn,
+    (await api(aws).send(new sdk.CreateOpenIDConnectProviderCommand(request as never))).OpenIDConnectProviderArn,
   find: provider,
   settings: [
     {
@@ -42,18 +43,18 @@ export const openIdConnectProvider = define({
       async call(aws, OpenIDConnectProviderArn, { clientIdLists: now = [] }, { old: { clientIdLists: before = [] } }) {
         const of = { OpenIDConnectProviderArn };
         for (const ClientID of now.filter((id) => !before.includes(id)))
-          await aws.iam.send(new sdk.AddClientIDToOpenIDConnectProviderCommand({ ...of, ClientID }));
+          await api(aws).send(new sdk.AddClientIDToOpenIDConnectProviderCommand({ ...of, ClientID }));
         for (const ClientID of before.filter((id) => !now.includes(id)))
-          await aws.iam.send(new sdk.RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
+          await api(aws).send(new sdk.RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
       },
     },
     {
       fields: ["thumbprintLists"],
       call: (aws, OpenIDConnectProviderArn, { thumbprintLists: ThumbprintList }) =>
-        aws.iam.send(
+        api(aws).send(
           new sdk.UpdateOpenIDConnectProviderThumbprintCommand({ OpenIDConnectProviderArn, ThumbprintList }),
         ),
     },
   ],
-  delete: (aws, id) => aws.iam.send(new sdk.DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),
 });

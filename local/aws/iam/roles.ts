@@ -5,16 +5,16 @@ import { fixed, out } from "../define/fields.ts";
 import { define, joined, named, pairTags } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
 import { splitImportId } from "../handler.ts";
-import { policyDocument } from "./common.ts";
+import { api, policyDocument } from "./common.ts";
 
 /** Takes away all policies of a role, those of others too. */
 async function detachAll(aws: Aws, RoleName: string): Promise<void> {
-  for await (const page of sdk.paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+  for await (const page of sdk.paginateListAttachedRolePolicies({ client: api(aws) }, { RoleName }))
     for (const { PolicyArn } of page.AttachedPolicies ?? [])
-      await orGone(aws.iam.send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })));
-  for await (const page of sdk.paginateListRolePolicies({ client: aws.iam }, { RoleName }))
+      await orGone(api(aws).send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })));
+  for await (const page of sdk.paginateListRolePolicies({ client: api(aws) }, { RoleName }))
     for (const PolicyName of page.PolicyNames ?? [])
-      await orGone(aws.iam.send(new sdk.DeleteRolePolicyCommand({ RoleName, PolicyName })));
+      await orGone(api(aws).send(new sdk.DeleteRolePolicyCommand({ RoleName, PolicyName })));
 }
 
 export const role = define({
@@ -23,8 +23,8 @@ export const role = define({
   crossplane: { kind: "iam/Role", externalName: named("name") },
   autoName: { property: "name", maxLength: 64 },
   tags: pairTags(
-    (aws, RoleName, Tags) => aws.iam.send(new sdk.TagRoleCommand({ RoleName, Tags })),
-    (aws, RoleName, TagKeys) => aws.iam.send(new sdk.UntagRoleCommand({ RoleName, TagKeys })),
+    (aws, RoleName, Tags) => api(aws).send(new sdk.TagRoleCommand({ RoleName, Tags })),
+    (aws, RoleName, TagKeys) => api(aws).send(new sdk.UntagRoleCommand({ RoleName, TagKeys })),
   ),
   fields: {
     name: { fixed, api: "RoleName", crd: null },
@@ -42,35 +42,35 @@ export const role = define({
     uniqueId: out("RoleId"),
   },
   async create(aws, request, { name }) {
-    await aws.iam.send(new sdk.CreateRoleCommand(request as never));
+    await api(aws).send(new sdk.CreateRoleCommand(request as never));
     return name;
   },
-  find: async (aws, id) => ({ ...(await aws.iam.send(new sdk.GetRoleCommand({ RoleName: id }))).Role }),
+  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.GetRoleCommand({ RoleName: id }))).Role }),
   settings: [
     {
       fields: ["assumeRolePolicy"],
       call: (aws, id, { assumeRolePolicy }) =>
-        aws.iam.send(new sdk.UpdateAssumeRolePolicyCommand({ RoleName: id, PolicyDocument: assumeRolePolicy })),
+        api(aws).send(new sdk.UpdateAssumeRolePolicyCommand({ RoleName: id, PolicyDocument: assumeRolePolicy })),
     },
     {
       fields: ["description", "maxSessionDuration"],
       call: (aws, RoleName, { description: Description = "", maxSessionDuration: MaxSessionDuration }) =>
-        aws.iam.send(new sdk.UpdateRoleCommand({ RoleName, Description, MaxSessionDuration })),
+        api(aws).send(new sdk.UpdateRoleCommand({ RoleName, Description, MaxSessionDuration })),
     },
     {
       fields: ["permissionsBoundary"],
       call: (aws, RoleName, { permissionsBoundary: PermissionsBoundary }) =>
         PermissionsBoundary
-          ? aws.iam.send(new sdk.PutRolePermissionsBoundaryCommand({ RoleName, PermissionsBoundary }))
-          : aws.iam.send(new sdk.DeleteRolePermissionsBoundaryCommand({ RoleName })),
+          ? api(aws).send(new sdk.PutRolePermissionsBoundaryCommand({ RoleName, PermissionsBoundary }))
+          : api(aws).send(new sdk.DeleteRolePermissionsBoundaryCommand({ RoleName })),
     },
   ],
   async delete(aws, RoleName, { forceDetachPolicies }) {
-    const profiles = await aws.iam.send(new sdk.ListInstanceProfilesForRoleCommand({ RoleName }));
+    const profiles = await api(aws).send(new sdk.ListInstanceProfilesForRoleCommand({ RoleName }));
     for (const { InstanceProfileName } of profiles.InstanceProfiles ?? [])
-      await orGone(aws.iam.send(new sdk.RemoveRoleFromInstanceProfileCommand({ RoleName, InstanceProfileName })));
+      await orGone(api(aws).send(new sdk.RemoveRoleFromInstanceProfileCommand({ RoleName, InstanceProfileName })));
     if (forceDetachPolicies) await detachAll(aws, RoleName);
-    await aws.iam.send(new sdk.DeleteRoleCommand({ RoleName }));
+    await api(aws).send(new sdk.DeleteRoleCommand({ RoleName }));
   },
 });
 
@@ -95,18 +95,18 @@ export const rolePolicy = define({
     policy: policyDocument("PolicyDocument"),
   },
   async create(aws, request, inputs) {
-    await aws.iam.send(new sdk.PutRolePolicyCommand(request as never));
+    await api(aws).send(new sdk.PutRolePolicyCommand(request as never));
     return `${inputs.role}:${inputs.name}`;
   },
-  find: async (aws, id) => ({ ...(await aws.iam.send(new sdk.GetRolePolicyCommand(inline(id)))) }),
+  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.GetRolePolicyCommand(inline(id)))) }),
   settings: [
     {
       fields: ["policy"],
       call: (aws, id, { policy: PolicyDocument }) =>
-        aws.iam.send(new sdk.PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
+        api(aws).send(new sdk.PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
     },
   ],
-  delete: (aws, id) => aws.iam.send(new sdk.DeleteRolePolicyCommand(inline(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteRolePolicyCommand(inline(id))),
 });
 
 export const rolePolicyAttachment = define({
@@ -121,16 +121,16 @@ export const rolePolicyAttachment = define({
     policyArn: { fixed },
   },
   async create(aws, request, inputs) {
-    await aws.iam.send(new sdk.AttachRolePolicyCommand(request as never));
+    await api(aws).send(new sdk.AttachRolePolicyCommand(request as never));
     return `${inputs.role}/${inputs.policyArn}`;
   },
   async find(aws, id) {
     const { role: RoleName, policyArn } = splitImportId(id, "/", "role", "policyArn") as Record<string, string>;
-    for await (const page of sdk.paginateListAttachedRolePolicies({ client: aws.iam }, { RoleName }))
+    for await (const page of sdk.paginateListAttachedRolePolicies({ client: api(aws) }, { RoleName }))
       for (const { PolicyArn } of page.AttachedPolicies ?? [])
         if (PolicyArn === policyArn) return { RoleName, PolicyArn };
     return undefined;
   },
   delete: (aws, _id, { role: RoleName, policyArn: PolicyArn }) =>
-    aws.iam.send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })),
+    api(aws).send(new sdk.DetachRolePolicyCommand({ RoleName, PolicyArn })),
 });

@@ -1,5 +1,6 @@
 /** ClusterAuth: a kubeconfig for a cluster in the connection Secret, with a token that is renewed while the object is there. */
-import { type Cluster, DescribeClusterCommand } from "@aws-sdk/client-eks";
+import { type Cluster, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { STSClient } from "@aws-sdk/client-sts";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { Aws } from "../../aws/connection.ts";
 import { fixed, out } from "../../aws/define/fields.ts";
@@ -11,13 +12,13 @@ import { duration } from "./options.ts";
 const LIFETIME = 900;
 
 async function find(aws: Aws, name: string): Promise<Cluster | undefined> {
-  const cluster = (await orGone(aws.eks.send(new DescribeClusterCommand({ name }))))?.cluster;
+  const cluster = (await orGone(aws.client(EKSClient).send(new DescribeClusterCommand({ name }))))?.cluster;
   return cluster?.certificateAuthority?.data && cluster.endpoint ? cluster : undefined;
 }
 
 /** A token for the API server of a cluster: a signed GetCallerIdentity that names the cluster (aws-iam-authenticator's form). */
 async function token(aws: Aws, cluster: string): Promise<string> {
-  const { credentials, sha256 } = aws.sts.config;
+  const { credentials, sha256 } = aws.client(STSClient).config;
   const signer = new SignatureV4({ service: "sts", region: aws.region, credentials, sha256 });
   const hostname = `sts.${aws.region}.${aws.dnsSuffix}`;
   const request = {

@@ -1,5 +1,4 @@
 /** One program of the family: follows the objects of its kinds and reconciles them. */
-import type { ServiceClasses } from "../../aws/connection.ts";
 import { WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
@@ -10,14 +9,6 @@ import { desiredState, keyOf, type Managed } from "./managed.ts";
 import type { Options } from "./options.ts";
 import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
-export interface Program {
-  /** Short name of the API group. */
-  readonly group: string;
-  readonly kinds: readonly Kind[];
-  /** The AWS clients that the kinds need. */
-  readonly classes: ServiceClasses;
-}
-
 export type Log = (level: "info" | "debug" | "error", message: string, details?: object) => void;
 
 /** Up to a tenth more or less, so that resources made together are not polled together for ever. */
@@ -25,24 +16,23 @@ const jitter = (milliseconds: number): number => milliseconds * (0.9 + Math.rand
 
 /** Runs the program until `signal` is aborted, and then until the passes that run have ended. */
 export async function runController(
-  program: Program,
+  name: string,
+  kindList: readonly Kind[],
   client: ClusterClient,
   options: Options,
-  environment: NodeJS.ProcessEnv,
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  const name = environment["PROVIDER_NAME"] ?? `provider-aws-${program.group}`;
   const objects = clusterObjects(client, name);
   const reconciler: ReconcilerOptions = {
     objects,
-    connections: connections(program.classes, objects, environment),
+    connections: connections(objects, process.env),
 
     now: () => new Date(),
     signal,
   };
   const seen = new Map<string, Managed>();
-  const kinds = new Map(program.kinds.map((kind) => [kind.kind, kind]));
+  const kinds = new Map(kindList.map((kind) => [kind.kind, kind]));
 
   /** Milliseconds until a resource that is up to date is looked at again. */
   const pollMs = (key: string): number => {
@@ -88,7 +78,7 @@ export async function runController(
       until,
     );
 
-  await followActive(client, program.kinds, follow, log, signal);
+  await followActive(client, kindList, follow, log, signal);
   await queue.stop();
 }
 

@@ -1,6 +1,6 @@
 /** From a ProviderConfig to AWS clients. */
 import { fromTemporaryCredentials, fromTokenFile } from "@aws-sdk/credential-providers";
-import { type Aws, type AwsCredentials, connectAws, type ServiceClasses } from "../../aws/connection.ts";
+import { type Aws, type AwsCredentials, connectAws } from "../../aws/connection.ts";
 import type { Objects } from "./kube.ts";
 import type { Managed } from "./managed.ts";
 
@@ -38,7 +38,7 @@ export interface Connections {
 const GLOBAL_REGION = "us-east-1";
 
 /** Sessions are kept as long as the specification of their ProviderConfig stays the same. */
-export function connections(classes: ServiceClasses, objects: Objects, environment: Environment): Connections {
+export function connections(objects: Objects, environment: Environment): Connections {
   const sessions = new Map<string, Aws>();
   return {
     async connect(managed) {
@@ -57,7 +57,7 @@ export function connections(classes: ServiceClasses, objects: Objects, environme
         (master, { roleARN }) => assume(master, roleARN, region),
         irsa(environment, region),
       );
-      const session = connectAws(classes, { region, credentials: identity });
+      const session = connectAws({ region, credentials: identity });
       sessions.set(key, session);
       return session;
     },

@@ -61,10 +61,8 @@ export const annotationKeys = {
   createFailed: "crossplane.io/external-create-failed",
 } as const;
 
-const annotation = (
-  { metadata }: Pick<Managed, "metadata">,
-  key: keyof typeof annotationKeys,
-): string | undefined => metadata.annotations?.[annotationKeys[key]] || undefined;
+const annotation = ({ metadata }: Pick<Managed, "metadata">, key: keyof typeof annotationKeys): string | undefined =>
+  metadata.annotations?.[annotationKeys[key]] || undefined;
 
 export const externalName = (managed: Pick<Managed, "metadata">): string | undefined =>
   annotation(managed, "externalName");

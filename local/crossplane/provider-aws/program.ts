@@ -1,7 +1,8 @@
 /** What every program of the family does around its controller: flags, log, orderly end. */
 import { ClusterClient, inCluster } from "./cluster/client.ts";
-import { type Log, type Program, runController } from "./controller.ts";
+import { type Log, runController } from "./controller.ts";
 import { runFamily } from "./family.ts";
+import type { Kind } from "./kind.ts";
 import { type Options, parseOptions } from "./options.ts";
 
 /** Log lines are JSON, one each, on standard error. */
@@ -37,9 +38,12 @@ async function runUntilStopped(body: Body): Promise<void> {
   await body(new ClusterClient(await inCluster(process.env)), options, log, stop.signal);
 }
 
-/** The program of a member of the family. */
-export const runProgram = (program: Program): Promise<void> =>
-  run((client, options, log, signal) => runController(program, client, options, process.env, log, signal));
+/** The program of a member of the family, by the short name of its API group. */
+export const runProgram = (group: string, kinds: readonly Kind[]): Promise<void> =>
+  run((client, options, log, signal) => {
+    const name = process.env["PROVIDER_NAME"] ?? `provider-aws-${group}`;
+    return runController(name, kinds, client, options, log, signal);
+  });
 
 /** The program of the family's own package. */
 export const runFamilyProgram = (): Promise<void> => run(runFamily);

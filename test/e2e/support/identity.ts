@@ -57,7 +57,7 @@ export async function assume(roleArn: string, token: string) {
 /** AWS clients with the rights of a role, as its service account has them (on the hub, or by kubectl's arguments `cluster`). */
 export async function actingAs(roleArn: string, account: ServiceAccount, cluster: readonly string[] = []) {
   const credentials = await assume(roleArn, await serviceAccountToken(account, STS_AUDIENCE, cluster));
-  return createAws({ region, endpoint: () => instance.awsEndpoint, credentials, maxAttempts: 1 });
+  return createAws({ region, endpoint: instance.awsEndpoint, credentials, maxAttempts: 1 });
 }
 
 /** The key with which the API server of a cluster signs its service accounts' tokens. */

@@ -33,15 +33,7 @@ export function fakeAws(answers: Record<string, Answer | object>, timeout = 5000
   const client = { send, config: {} };
   const aws = {
     ...{ region: "eu-central-1", partition: "aws", dnsSuffix: "amazonaws.com", timeout },
-    ...{
-      ec2: client,
-      eks: client,
-      iam: client,
-      kms: client,
-      secretsmanager: client,
-      cloudwatchlogs: client,
-      sts: client,
-    },
+    client: () => client,
     accountId: () => Promise.resolve("111122223333"),
     inRegion: (region: string | undefined) => ({ ...aws, region: region ?? aws.region }),
   } as unknown as Aws;

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import {
   AwsResourceError,
   attempt,
-  createAws,
   finishing,
   type Handler,
   handlerInputs,
@@ -108,9 +107,4 @@ test("partitions follow the region", () => {
   expect(partitionOf("eu-central-1")).toEqual({ partition: "aws", dnsSuffix: "amazonaws.com" });
   expect(partitionOf("cn-north-1")).toEqual({ partition: "aws-cn", dnsSuffix: "amazonaws.com.cn" });
   expect(partitionOf("us-gov-west-1").partition).toBe("aws-us-gov");
-});
-
-test("a service without an endpoint is never called", () => {
-  const aws = createAws({ region: "us-east-1", endpoint: () => undefined });
-  expect(() => aws.ec2).toThrow('no endpoint is set for AWS service "ec2"');
 });

@@ -114,11 +114,10 @@ describe("credentials", () => {
   } as unknown as Managed;
   const objects = (spec: object | undefined) =>
     ({ providerConfig: async () => spec && { spec } }) as unknown as Objects;
-  const sts = class {} as never;
   const irsa = { AWS_ROLE_ARN: "arn:role", AWS_WEB_IDENTITY_TOKEN_FILE: "/token" };
 
   test("by IRSA are the pod's own, one session for each region", async () => {
-    const connected = connections({ sts }, objects({ credentials: { source: "IRSA" } }), irsa);
+    const connected = connections(objects({ credentials: { source: "IRSA" } }), irsa);
     const aws = await connected.connect(managed);
     expect(aws.region).toBe("eu-west-1");
     expect(await connected.connect(managed)).toBe(aws);
@@ -134,7 +133,7 @@ describe("credentials", () => {
     [{ credentials: { source: "Secret" } }, irsa, "the credentials source Secret is not implemented here: use IRSA"],
     [{ credentials: { source: "IRSA" }, assumeRoleChain: [{}] }, irsa, "has no roleARN"],
   ])("that can't be had say why: %j", async (spec, environment, message) => {
-    const connected = connections({ sts }, objects(spec), environment as Record<string, string>);
+    const connected = connections(objects(spec), environment as Record<string, string>);
     await expect(connected.connect(managed)).rejects.toThrow(message);
   });
 });

@@ -14,24 +14,27 @@ beforeAll(async () => {
   server = createServer((_request, response) => response.setHeader("content-type", "text/xml").end(identity));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  plugin = await startPlugin("local/pulumi/aws/main.ts", { AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` });
+  plugin = await startPlugin("local/pulumi/aws/main.ts", {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    ...{ AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" },
+  });
 });
 afterAll(async () => {
   await plugin.close();
   server.close();
 });
 
-const keys = { accessKey: "key", secretKey: "secret", region: "us-east-1" };
+const region = "us-east-1";
 
 test("refuses an account that is not allowed", async () => {
-  const config = { ...keys, allowedAccountIds: ["444455556666"] };
+  const config = { region, allowedAccountIds: ["444455556666"] };
   await expect(plugin.configure(config)).rejects.toThrow(
     "AWS account 111122223333, but aws:allowedAccountIds allows 444455556666",
   );
 });
 
 describe("configured", () => {
-  beforeAll(() => plugin.configure({ ...keys, defaultTags: { tags: { fleet: "one" } } }));
+  beforeAll(() => plugin.configure({ region, defaultTags: { tags: { fleet: "one" } } }));
 
   test("refuses types, inputs and members that it does not implement, by name", async () => {
     await expect(plugin.check("aws:s3/bucket:Bucket", "b", {})).rejects.toThrow(
