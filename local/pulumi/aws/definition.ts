@@ -39,7 +39,6 @@ export function definitionOf(handler: Handler, shape: ResourceShape, journal: Jo
     equals: equalities(handler),
     ...(handler.changedByUpdate && { changedByUpdate: handler.changedByUpdate }),
     ...(handler.autoName && { autoname: handler.autoName }),
-    ...(handler.deleteBeforeReplace && { deleteBeforeReplace: true }),
 
     check: ({ news }) => {
       const inputs = withPolicyTexts(handler, withNestedDefaults(news, nested));

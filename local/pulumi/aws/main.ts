@@ -17,9 +17,7 @@ function resource(token: string): ResourceDefinition<Session> | undefined {
 }
 
 await serveProvider<Session>({
-  name: "aws",
-  version: sdk.version,
-  config: sdk.provider(),
+  sdk,
   accepts: acceptedConfig,
   checkConfig: (config) => configFailures(revealMap(config) as Config, process.env),
   async configure(values) {

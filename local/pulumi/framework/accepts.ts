@@ -5,7 +5,7 @@
  * every object of a list), `tags.*` (a map with any keys and scalar values), `values.**` (anything). Lists are transparent.
  */
 import type { ResourceShape } from "./shape.ts";
-import { isMap, OutputValue, type PropertyMap, Secret, Unknown, type Value } from "./values.ts";
+import { isMap, type PropertyMap, Secret, Unknown, type Value } from "./values.ts";
 
 /** One mistake in the inputs of a resource. */
 export interface CheckFailure {
@@ -15,51 +15,22 @@ export interface CheckFailure {
   readonly reason: string;
 }
 
-/** Members of an object that are implemented; `true` in place of a tree means a scalar or a list of scalars. */
-interface Tree {
-  readonly members: Map<string, Tree>;
-  /** Any keys with scalar values (`.*`). */
-  anyKey: boolean;
-  /** Anything at all (`.**`). */
-  anything: boolean;
-}
-
-function tree(paths: readonly string[]): Tree {
-  const root = node();
-  for (const path of paths) {
-    let current = root;
-    for (const part of path.split(".")) {
-      if (part === "**") current.anything = true;
-      else if (part === "*") current.anyKey = true;
-      else {
-        if (!current.members.has(part)) current.members.set(part, node());
-        current = current.members.get(part) as Tree;
-      }
-    }
-  }
-  return root;
-}
-
-function node(): Tree {
-  return { members: new Map(), anyKey: false, anything: false };
-}
+/** What {@link checkInputs} asks a shape; nothing is required by default. */
+type Allowed = Pick<ResourceShape, "token" | "source" | "inputs" | "open"> & {
+  readonly required?: readonly string[] | undefined;
+};
 
 /**
  * Every mistake in the inputs: names that the SDK doesn't have, inputs that the stand-in doesn't implement, missing required ones.
  * @param accepts implemented paths; missing: every input of the shape, with anything in it.
  */
-export function checkInputs(shape: ResourceShape, accepts: readonly string[] | undefined, inputs: PropertyMap) {
-  const implemented = accepts && tree(accepts);
+export function checkInputs(shape: Allowed, accepts: readonly string[] | undefined, inputs: PropertyMap) {
   const failures: CheckFailure[] = [];
   for (const [name, value] of Object.entries(inputs)) {
     if (!shape.open && !shape.inputs.includes(name)) failures.push(notInSdk(shape, name));
-    else if (implemented) {
-      const member = implemented.members.get(name);
-      if (member) checkTree(shape.token, name, value, member, failures);
-      else failures.push(notImplemented(shape.token, name, [...implemented.members.keys()]));
-    }
+    else if (accepts) checkMember(shape.token, name, name, value, accepts, failures);
   }
-  for (const name of shape.required) {
+  for (const name of shape.required ?? []) {
     const value = inputs[name];
     if (value === undefined || value === null)
       failures.push({ property: name, reason: `${shape.token} needs the property '${name}', which is missing` });
@@ -67,26 +38,36 @@ export function checkInputs(shape: ResourceShape, accepts: readonly string[] | u
   return failures;
 }
 
-function checkTree(token: string, path: string, value: Value, allowed: Tree, failures: CheckFailure[]): void {
-  if (allowed.anything || value === null || value instanceof Unknown) return;
-  if (value instanceof Secret || value instanceof OutputValue) {
-    checkTree(token, path, value.value, allowed, failures);
-  } else if (Array.isArray(value)) {
-    for (const item of value) checkTree(token, path, item, allowed, failures);
-  } else if (isMap(value)) {
-    for (const [key, member] of Object.entries(value)) {
-      const next = allowed.members.get(key) ?? (allowed.anyKey ? node() : undefined);
-      if (next) checkTree(token, `${path}.${key}`, member, next, failures);
-      else failures.push(notImplemented(token, `${path}.${key}`, [...allowed.members.keys()]));
-    }
-  } else if (typeof value === "object" || allowed.members.size > 0 || allowed.anyKey) {
-    const got = typeof value === "object" ? `a value of kind ${value.kind}` : `a ${typeof value}`;
-    const want = allowed.members.size > 0 || allowed.anyKey ? "an object" : "plain data";
-    failures.push({ property: path, reason: `${token}: '${path}' is ${got}, allowed is ${want}` });
-  }
+/** @param paths implemented paths of the object that has the member, from there on. */
+function checkMember(
+  token: string,
+  path: string,
+  name: string,
+  value: Value,
+  paths: readonly string[],
+  failures: CheckFailure[],
+): void {
+  const names = new Set(paths.map((implemented) => implemented.split(".", 1)[0] as string));
+  if (names.has(name)) {
+    const below = paths.filter((implemented) => implemented.startsWith(`${name}.`));
+    const inside = below.map((implemented) => implemented.slice(name.length + 1));
+    checkValue(token, path, value, inside, failures);
+  } else if (names.has("*")) checkValue(token, path, value, [], failures);
+  else failures.push(notImplemented(token, path, [...names]));
 }
 
-function notInSdk(shape: ResourceShape, name: string): CheckFailure {
+function checkValue(token: string, path: string, value: Value, paths: readonly string[], failures: CheckFailure[]) {
+  if (paths.includes("**") || value === null || value instanceof Unknown) return;
+  if (value instanceof Secret) checkValue(token, path, value.value, paths, failures);
+  else if (Array.isArray(value)) for (const item of value) checkValue(token, path, item, paths, failures);
+  else if (isMap(value))
+    for (const [key, member] of Object.entries(value))
+      checkMember(token, `${path}.${key}`, key, member, paths, failures);
+  else if (paths.length > 0)
+    failures.push({ property: path, reason: `${token}: '${path}' is a ${typeof value}, allowed is an object` });
+}
+
+function notInSdk(shape: Allowed, name: string): CheckFailure {
   const allowed = shape.inputs.length > 0 ? shape.inputs.join(", ") : "none";
   return { property: name, reason: `${shape.token} has no input '${name}' in ${shape.source}; allowed: ${allowed}` };
 }

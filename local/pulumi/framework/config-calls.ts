@@ -2,7 +2,8 @@
 import { type CheckFailure, checkInputs } from "./accepts.ts";
 import { type Diff, diffInputs } from "./diff.ts";
 import type { ProviderDefinition } from "./provider.ts";
-import { OutputValue, type PropertyMap, Secret, type Value } from "./values.ts";
+import type { ResourceShape } from "./shape.ts";
+import { type PropertyMap, Secret, type Value } from "./values.ts";
 import { decodeValue } from "./wire.ts";
 
 /** Keys that the engine adds to every provider's inputs for its own use. */
@@ -11,17 +12,15 @@ const ENGINE_KEYS = ["version", "pluginDownloadURL", "pluginChecksums", "paramet
 /**
  * The configuration with JSON-encoded values decoded (SDKs send everything but strings so) and the engine's own keys left out.
  * A text that is not JSON stays a string, as when it comes from the stack's configuration.
+ * @param shape of the provider's class.
  */
-export function decodeConfig<S>(provider: ProviderDefinition<S>, config: PropertyMap): PropertyMap {
+export function decodeConfig({ json }: Pick<ResourceShape, "json">, config: PropertyMap): PropertyMap {
   const entries = Object.entries(config).filter(([key, value]) => !ENGINE_KEYS.includes(key) && value !== null);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, provider.config.json.includes(key) ? decodeJson(value) : value]),
-  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, json.includes(key) ? decodeJson(value) : value]));
 }
 
 function decodeJson(value: Value): Value {
   if (value instanceof Secret) return new Secret(decodeJson(value.value));
-  if (value instanceof OutputValue) return new OutputValue(decodeJson(value.value), value.secret, value.dependencies);
   if (typeof value !== "string") return value;
   try {
     return decodeValue(JSON.parse(value));
@@ -33,13 +32,15 @@ function decodeJson(value: Value): Value {
 
 /** Every mistake in the provider's configuration. */
 export function checkConfig<S>(provider: ProviderDefinition<S>, config: PropertyMap): readonly CheckFailure[] {
-  const decoded = decodeConfig(provider, config);
-  const failures = checkInputs(provider.config, provider.accepts, decoded);
+  const shape = provider.sdk.provider();
+  const decoded = decodeConfig(shape, config);
+  const failures = checkInputs(shape, provider.accepts ?? [], decoded);
   return failures.length > 0 ? failures : (provider.checkConfig?.(decoded) ?? []);
 }
 
 /** What a change of the configuration means for the provider's resources. */
-export function diffConfig<S>(provider: ProviderDefinition<S>, olds: PropertyMap, news: PropertyMap): Diff {
-  const request = { olds: decodeConfig(provider, olds), news: decodeConfig(provider, news) };
-  return provider.diffConfig?.(request) ?? diffInputs(request.olds, request.news, { replaceOn: [] });
+export function diffConfig<S>(provider: ProviderDefinition<S>, before: PropertyMap, after: PropertyMap): Diff {
+  const shape = provider.sdk.provider();
+  const [olds, news] = [decodeConfig(shape, before), decodeConfig(shape, after)];
+  return provider.diffConfig?.(olds, news) ?? diffInputs(olds, news, { replaceOn: [] });
 }

@@ -18,7 +18,7 @@ export interface Diff {
 export interface DiffRules {
   /** Inputs (paths without indexes, e.g. `vpcConfig.subnetIds`) whose change needs a new resource; `all` for every input. */
   readonly replaceOn: readonly string[] | "all";
-  /** Comparison by meaning of an input, e.g. {@link sameJson} for policy documents, {@link sameSet} for unordered lists. */
+  /** Comparison by meaning of an input, e.g. of policy documents or unordered lists. */
   readonly equals?: Readonly<Record<string, (before: Json, after: Json) => boolean>>;
 }
 
@@ -89,22 +89,4 @@ function needsReplace(name: string, rules: DiffRules): boolean {
 function join(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path ? `${path}.${key}` : key;
-}
-
-/** True when both are JSON texts of equal meaning, whatever their spacing and key order. */
-export function sameJson(before: Json, after: Json): boolean {
-  if (typeof before !== "string" || typeof after !== "string") return false;
-  try {
-    return equal(JSON.parse(before) as Json, JSON.parse(after) as Json);
-  } catch {
-    // Not JSON: then only equal texts are the same, and those were compared before.
-    return false;
-  }
-}
-
-/** True when both are lists with the same members in any order. */
-export function sameSet(before: Json, after: Json): boolean {
-  if (!Array.isArray(before) || !Array.isArray(after) || before.length !== after.length) return false;
-  const key = (value: Json) => JSON.stringify(value);
-  return equal(before.map(key).sort(), after.map(key).sort());
 }

@@ -28,7 +28,6 @@ export function connectEngine(address: string | undefined): { log: LogFactory; c
   const { DEBUG, INFO, WARNING } = enginepb.LogSeverity;
   const log: LogFactory = (urn) => ({
     debug: (message) => send(urn, DEBUG, message, false),
-    info: (message) => send(urn, INFO, message, false),
     warning: (message) => send(urn, WARNING, message, false),
     status: whenChanged((message) => send(urn, INFO, message, true)),
   });
@@ -37,7 +36,7 @@ export function connectEngine(address: string | undefined): { log: LogFactory; c
 
 function stderrLog(urn: string): Log {
   const write = (message: string) => void process.stderr.write(`${urn ? `${urn}: ` : ""}${message}\n`);
-  return { debug: () => {}, info: write, warning: write, status: whenChanged(write) };
+  return { debug: () => {}, warning: write, status: whenChanged(write) };
 }
 
 /** Waits say the same thing again and again: once is enough. */

@@ -114,3 +114,12 @@ function notReady(error: ResourceNotReadyError, message: string, secrets: readon
   metadata.add("grpc-status-details-bin", Buffer.from(rpc.serializeBinary()));
   return { code: status.UNKNOWN, details: message, message, metadata };
 }
+
+/** Runs an operation and cuts the secrets of its properties out of its error. */
+export async function redacting<T>(properties: readonly PropertyMap[], run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    throw toServiceError(error, properties);
+  }
+}

@@ -1,15 +1,13 @@
 /** What a plugin author writes: a provider is a table of resource definitions over a session. */
-import type { ComponentResourceOptions, Output, Inputs as ProgramInputs } from "@pulumi/pulumi";
 import type { CheckFailure } from "./accepts.ts";
 import type { Diff } from "./diff.ts";
 import type { NameRequest } from "./naming.ts";
-import type { ResourceShape } from "./shape.ts";
+import type { ResourceShape, Sdk } from "./shape.ts";
 import type { Json, JsonMap, PropertyMap } from "./values.ts";
 
 /** Messages to the person at the terminal, shown beside the resource. */
 export interface Log {
   debug(message: string): void;
-  info(message: string): void;
   warning(message: string): void;
   /** Progress: shown on the resource's line and replaced by the next one. */
   status(message: string): void;
@@ -22,8 +20,6 @@ export interface ResourceContext<S> {
   readonly urn: string;
   /** Logical name. */
   readonly name: string;
-  /** Type token. */
-  readonly token: string;
   /** Aborted when the user cancels the update: long waits must end then. */
   readonly signal: AbortSignal;
   /** `customTimeouts` of this operation in seconds, undefined when not set. */
@@ -51,14 +47,12 @@ export interface DiffRequest<S> extends ResourceContext<S> {
   readonly id: string;
   readonly oldInputs: PropertyMap;
   readonly state: PropertyMap;
+  /** The engine has already applied `ignoreChanges`. */
   readonly newInputs: PropertyMap;
-  /** Property paths that the program ignores (`ignoreChanges`); the engine has already applied them to the new inputs. */
-  readonly ignoreChanges: readonly string[];
 }
 
-/** A preview of a creation (no `id`) or an update. */
+/** A preview of a creation (no old inputs and state) or an update. */
 export interface PreviewRequest<S> extends ResourceContext<S> {
-  readonly id: string | undefined;
   readonly inputs: PropertyMap;
   readonly oldInputs: PropertyMap | undefined;
   readonly state: PropertyMap | undefined;
@@ -67,8 +61,6 @@ export interface PreviewRequest<S> extends ResourceContext<S> {
 /** A real creation: everything is known and in plain text. */
 interface CreateRequest<S> extends ResourceContext<S> {
   readonly inputs: JsonMap;
-  /** The same inputs with their secret marks, for definitions that place marks themselves. */
-  readonly rawInputs: PropertyMap;
 }
 
 /** A new resource. Outputs may hold {@link Secret}s; marks of secret inputs are carried over to them. */
@@ -83,6 +75,7 @@ interface ReadRequest<S> extends ResourceContext<S> {
   readonly state: JsonMap;
   /** Inputs of the last update; undefined for an import. */
   readonly inputs: JsonMap | undefined;
+  /** The same with their secret marks. */
   readonly rawInputs: PropertyMap | undefined;
 }
 
@@ -101,7 +94,6 @@ interface UpdateRequest<S> extends ResourceContext<S> {
   readonly oldInputs: JsonMap;
   readonly state: JsonMap;
   readonly inputs: JsonMap;
-  readonly rawInputs: PropertyMap;
 }
 
 /** A deletion. */
@@ -116,12 +108,8 @@ export interface ResourceDefinition<S> {
   readonly shape: ResourceShape;
   /** Implemented input paths (see accepts.ts); missing: every input of the shape with anything in it. */
   readonly accepts?: readonly string[];
-  /** Secret outputs beyond those that the SDK names. */
-  readonly secretOutputs?: readonly string[];
   /** Inputs whose change needs a new resource; `all` is implied when there is no `update`. */
   readonly replaceOn?: readonly string[] | "all";
-  /** Always delete the old one first. Missing: only when a replaced resource has an explicit name in `autoname.property`. */
-  readonly deleteBeforeReplace?: boolean;
   /** The input that gets a made-up name when the program gives none. */
   readonly autoname?: { readonly property: string; readonly maxLength: number; readonly separator?: string };
   /** Values for inputs that the program leaves out. */
@@ -151,42 +139,26 @@ interface FunctionDefinition<S> {
   /** Allowed arguments. */
   readonly arguments: readonly string[];
   readonly required?: readonly string[];
-  call(request: { session: S; args: JsonMap; preview: boolean; signal: AbortSignal; log: Log }): Promise<PropertyMap>;
-}
-
-/** A remote component: runs inside the plugin with the same SDK that programs use. */
-export type Construct = (
-  name: string,
-  inputs: ProgramInputs,
-  options: ComponentResourceOptions,
-) => Promise<{ urn: string | Output<string>; state: ProgramInputs }>;
-
-/** Outcome of a check of the provider's own configuration. */
-interface ConfigDiffRequest {
-  readonly olds: PropertyMap;
-  readonly news: PropertyMap;
+  call(request: { session: S; args: JsonMap }): Promise<PropertyMap>;
 }
 
 /** A provider plugin. `S` is its session: whatever `configure` makes of the configuration, e.g. SDK clients. */
 export interface ProviderDefinition<S> {
-  readonly name: string;
-  readonly version: string;
-  /** Shape of the provider's own configuration (`sdk.provider()`). */
-  readonly config: ResourceShape;
-  /** Implemented configuration (see accepts.ts). */
-  readonly accepts: readonly string[];
+  /** The SDK that the plugin serves: it has its name and version. */
+  readonly sdk: Sdk;
+  /** Implemented configuration (see accepts.ts). Missing: none. */
+  readonly accepts?: readonly string[];
   /** Extra checks of the configuration; values may be unknown in previews. */
   checkConfig?(config: PropertyMap): readonly CheckFailure[];
   /** Changes that need every resource of the provider to be replaced are marked `replace`. Missing: none do. */
-  diffConfig?(request: ConfigDiffRequest): Diff;
+  diffConfig?(olds: PropertyMap, news: PropertyMap): Diff;
   /** Called once before any resource call; `config` is plain, JSON-encoded values are decoded. */
-  configure(config: JsonMap, context: { log: Log; signal: AbortSignal }): S | Promise<S>;
+  configure(config: JsonMap): S | Promise<S>;
   /** The definition of a type, undefined when the stand-in does not have it. */
   resource(token: string): ResourceDefinition<S> | undefined;
   /** Tokens of all implemented types, for the message that refuses others (a family may be described in words). */
   readonly resources: readonly string[];
   readonly functions?: Readonly<Record<string, FunctionDefinition<S>>>;
-  readonly components?: Readonly<Record<string, Construct>>;
   /** Called at the end, e.g. to remove temporary files. */
   close?(session: S | undefined): void | Promise<void>;
 }

@@ -1,10 +1,16 @@
 /** The resource half of pulumirpc.ResourceProvider: from requests to definitions and back. */
 import { status } from "@grpc/grpc-js";
-import { type CheckFailure, checkInputs } from "./accepts.ts";
-import { type Diff, diffInputs } from "./diff.ts";
-import { ProviderError, ResourceNotReadyError } from "./errors.ts";
+import type * as messages from "@pulumi/pulumi/proto/provider_pb.js";
+import provpb from "@pulumi/pulumi/proto/provider_pb.js";
+import emptypb from "google-protobuf/google/protobuf/empty_pb.js";
+import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+import { checkInputs } from "./accepts.ts";
+import { diffInputs } from "./diff.ts";
+import { ProviderError, ResourceNotReadyError, redacting } from "./errors.ts";
+import { autonamingOf, setDiff, setFailures } from "./messages.ts";
 import { autoname, type NameRequest } from "./naming.ts";
 import type { Created, Current, Log, ProviderDefinition, ResourceContext, ResourceDefinition } from "./provider.ts";
+import { unary } from "./rpc.ts";
 import { mirrorSecrets } from "./secrets.ts";
 import {
   DEFAULTS_KEY,
@@ -17,197 +23,195 @@ import {
   withoutBookkeeping,
 } from "./state.ts";
 import { type PropertyMap, plainMap, type Value } from "./values.ts";
+import { decode, encode } from "./wire.ts";
 
-/** Parts of a request that all resource calls share. */
-export interface Call<S> {
-  readonly session: S;
-  readonly urn: string;
-  readonly timeoutSeconds: number | undefined;
+/** What the calls of a provider share. */
+export interface Calls<S> {
+  readonly provider: ProviderDefinition<S>;
+  /** What `configure` returned. @throws {ProviderError} before that. */
+  session(): S;
   readonly signal: AbortSignal;
-  readonly log: Log;
+  log(urn: string): Log;
+}
+
+/** A request about a resource. */
+interface ResourceMessage {
+  getUrn(): string;
+  /** Seconds; 0: not set. */
+  getTimeout?(): number;
+}
+
+/** A decoded request: properties by the names that the method gives them, with their secret marks. */
+type Call<S, Q, N extends string> = Record<N, PropertyMap> & {
+  request: Q;
+  definition: ResourceDefinition<S>;
+  context: ResourceContext<S>;
+};
+
+/** The methods about resources. */
+export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
+  /** A method about a resource. Its errors lose the secrets of all properties of the request. */
+  const about = <Q extends ResourceMessage, N extends string, R>(
+    structs: (request: Q) => Record<N, Struct | undefined>,
+    run: (call: Call<S, Q, N>) => R | Promise<R>,
+  ) =>
+    unary((request: Q) => {
+      const urn = request.getUrn();
+      const definition = definitionOf(provider, urn);
+      const decoded = Object.entries<Struct | undefined>(structs(request)).map(([name, value]) => [
+        name,
+        decode(value),
+      ]);
+      const properties = Object.fromEntries(decoded) as Record<N, PropertyMap>;
+      const timeoutSeconds = request.getTimeout?.() || undefined;
+      return redacting(Object.values<PropertyMap>(properties), async () => {
+        const context = { session: session(), urn, name: nameOf(urn), timeoutSeconds, signal, log: log(urn) };
+        return run({ ...properties, request, definition, context });
+      });
+    });
+
+  return {
+    /** Automatic name, defaults, refusal of what is unknown or missing, the definition's own check. */
+    check: about(
+      (request: messages.CheckRequest) => ({ recorded: request.getOlds(), given: request.getNews() }),
+      async ({ request, definition, context, recorded, given }) => {
+        const naming = { seed: request.getRandomseed_asU8(), autonaming: autonamingOf(request) };
+        const { news, made } = fillIn(definition, recorded, withoutBookkeeping(given), { ...context, ...naming });
+        const failures = checkInputs(definition.shape, definition.accepts, news);
+        const olds = withoutBookkeeping(recorded);
+        const own = failures.length === 0 ? await definition.check?.({ ...context, ...naming, olds, news }) : undefined;
+        const inputs = { ...(own?.inputs ?? news), ...(made.length > 0 && { [DEFAULTS_KEY]: made as Value[] }) };
+        const response = new provpb.CheckResponse().setInputs(encode(inputs));
+        return setFailures(response, [...failures, ...(own?.failures ?? [])]);
+      },
+    ),
+
+    diff: about(
+      (request: messages.DiffRequest) => ({
+        olds: request.getOldInputs(),
+        state: request.getOlds(),
+        news: request.getNews(),
+      }),
+      async ({ request, definition, context, olds, state, news }) => {
+        const [oldInputs, newInputs] = [withoutBookkeeping(olds), withoutBookkeeping(news)];
+        const { equals = {} } = definition;
+        const replaceOn = definition.update ? (definition.replaceOn ?? []) : "all";
+        const own = await definition.diff?.({ ...context, id: request.getId(), oldInputs, state, newInputs });
+        return setDiff(new provpb.DiffResponse(), own ?? diffInputs(oldInputs, newInputs, { replaceOn, equals }));
+      },
+    ),
+
+    create: about(
+      (request: messages.CreateRequest) => ({ properties: request.getProperties() }),
+      async ({ request, definition, context, properties }) => {
+        const inputs = withoutBookkeeping(properties);
+        const response = new provpb.CreateResponse();
+        if (request.getPreview()) {
+          const own = await definition.preview?.({ ...context, inputs, oldInputs: undefined, state: undefined });
+          const shown = own ?? previewOfCreate(definition, inputs);
+          return response.setProperties(encode(recordedOutputs(definition, shown, [inputs])));
+        }
+        const start = { inputs, state: {}, sources: [inputs] };
+        const { id, outputs } = await recording<S, Created>(definition, start, () =>
+          definition.create({ ...context, inputs: plainMap(inputs) }),
+        );
+        return response.setId(id).setProperties(encode(checkpoint(definition, outputs, start)));
+      },
+    ),
+
+    /** For a refresh (recorded inputs or state given) or an import; an empty response when the resource is gone. */
+    read: about(
+      (request: messages.ReadRequest) => ({ state: request.getProperties(), recorded: request.getInputs() }),
+      async ({ request, definition, context, state, recorded }) => {
+        const id = request.getId();
+        const imported = Object.keys(recorded).length === 0 && Object.keys(state).length === 0;
+        const rawInputs = imported ? undefined : withoutBookkeeping(recorded);
+        const start = { inputs: recorded, state, sources: [recorded, state] };
+        const inputs = rawInputs && plainMap(rawInputs);
+        const current = await recording<S, Current | undefined>(definition, start, () =>
+          definition.read({ ...context, id, state: plainMap(state), inputs, rawInputs }),
+        );
+        const response = new provpb.ReadResponse();
+        if (!current) return response;
+        const outputs = recordedOutputs(definition, current.outputs, start.sources);
+        const found =
+          current.inputs ??
+          (rawInputs ? inputsFromOutputs(definition, rawInputs, outputs) : importedInputs(definition, outputs));
+        const defaults = recorded[DEFAULTS_KEY];
+        const now = { ...mirrorSecrets(found, recorded), ...(defaults !== undefined && { [DEFAULTS_KEY]: defaults }) };
+        return response
+          .setId(current.id ?? id)
+          .setProperties(encode(checkpoint(definition, outputs, { ...start, inputs: now })))
+          .setInputs(encode(now));
+      },
+    ),
+
+    update: about(
+      (request: messages.UpdateRequest) => ({
+        olds: request.getOldInputs(),
+        state: request.getOlds(),
+        news: request.getNews(),
+      }),
+      async ({ request, definition, context, olds, state, news }) => {
+        const [oldInputs, inputs] = [withoutBookkeeping(olds), withoutBookkeeping(news)];
+        const response = new provpb.UpdateResponse();
+        if (request.getPreview()) {
+          const own = await definition.preview?.({ ...context, inputs, oldInputs, state });
+          const shown = own ?? previewOfUpdate(definition, state, oldInputs, inputs);
+          return response.setProperties(encode(recordedOutputs(definition, shown, [inputs])));
+        }
+        const change = definition.update?.bind(definition);
+        if (!change)
+          throw new ProviderError(status.FAILED_PRECONDITION, `${context.urn} cannot be updated, only replaced`);
+        const start = { inputs, state, sources: [inputs] };
+        const plain = { oldInputs: plainMap(oldInputs), state: plainMap(state), inputs: plainMap(inputs) };
+        const outputs = await recording<S, PropertyMap>(definition, start, () =>
+          change({ ...context, id: request.getId(), ...plain }),
+        );
+        return response.setProperties(encode(checkpoint(definition, outputs, start)));
+      },
+    ),
+
+    delete: about(
+      (request: messages.DeleteRequest) => ({ state: request.getProperties(), recorded: request.getOldInputs() }),
+      async ({ request, definition, context, state, recorded }) => {
+        const inputs = plainMap(withoutBookkeeping(recorded));
+        await definition.delete({ ...context, id: request.getId(), state: plainMap(state), inputs });
+        return new emptypb.Empty();
+      },
+    ),
+  };
 }
 
 /** The definition of a URN's type. @throws {ProviderError} that lists what is implemented. */
-export function definitionOf<S>(provider: ProviderDefinition<S>, urn: string): ResourceDefinition<S> {
-  const token = tokenOf(urn);
-  const definition = provider.resource(token);
+function definitionOf<S>({ sdk, resource, resources }: ProviderDefinition<S>, urn: string): ResourceDefinition<S> {
+  // `urn:pulumi:stack::project::parent$type::name`
+  const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
+  const definition = resource(token);
   if (definition) return definition;
   throw new ProviderError(
     status.UNIMPLEMENTED,
-    `the stand-in provider ${provider.name} ${provider.version} does not implement the resource type ${token}; implemented: ${provider.resources.join(", ")}. Use the official plugin (FLEET_PULUMI_PLUGINS=official) for other types`,
+    `the stand-in provider ${sdk.name} ${sdk.version} does not implement the resource type ${token}; implemented: ${resources.join(", ")}. Use the official plugin (FLEET_PULUMI_PLUGINS=official) for other types`,
   );
 }
 
-/** Type token of a URN: `urn:pulumi:stack::project::parent$type::name`. */
-function tokenOf(urn: string): string {
-  return urn.split("::")[2]?.split("$").at(-1) ?? "";
-}
+const nameOf = (urn: string) => urn.split("::").slice(3).join("::");
 
-function context<S>(call: Call<S>): ResourceContext<S> {
-  return { ...call, name: call.urn.split("::").slice(3).join("::"), token: tokenOf(call.urn) };
-}
-
-/** Check: automatic name, defaults, refusal of what is unknown or missing, the definition's own check. */
-export async function check<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  olds: PropertyMap,
-  news: PropertyMap,
-  naming: Pick<NameRequest, "seed" | "autonaming">,
-): Promise<{ inputs: PropertyMap; failures: readonly CheckFailure[] }> {
-  const base = context(call);
-  const { filled, made } = fillIn(definition, olds, withoutBookkeeping(news), { ...base, ...naming });
-  const request = { ...base, ...naming, olds: withoutBookkeeping(olds), news: filled };
-  const failures = checkInputs(definition.shape, definition.accepts, filled);
-  const own = failures.length === 0 ? await definition.check?.(request) : undefined;
-  const inputs = own?.inputs ?? filled;
-  const bookkeeping = made.length > 0 ? { [DEFAULTS_KEY]: made as Value[] } : {};
-  return { inputs: { ...inputs, ...bookkeeping }, failures: [...failures, ...(own?.failures ?? [])] };
-}
-
-function fillIn<S>(definition: ResourceDefinition<S>, olds: PropertyMap, news: PropertyMap, request: NameRequest) {
-  const filled: PropertyMap = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== null));
+function fillIn<S>(definition: ResourceDefinition<S>, olds: PropertyMap, given: PropertyMap, request: NameRequest) {
+  const news: PropertyMap = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const made: string[] = [];
   const { autoname: rule, defaults = {} } = definition;
-  if (rule && filled[rule.property] === undefined) {
+  if (rule && news[rule.property] === undefined) {
     const kept = madeUp(olds).includes(rule.property) ? olds[rule.property] : undefined;
-    filled[rule.property] = kept ?? autoname(request, rule.maxLength, rule.separator);
+    news[rule.property] = kept ?? autoname(request, rule.maxLength, rule.separator);
     made.push(rule.property);
   }
   for (const [name, value] of Object.entries(defaults)) {
-    if (filled[name] !== undefined) continue;
-    filled[name] = value;
+    if (news[name] !== undefined) continue;
+    news[name] = value;
     made.push(name);
   }
-  return { filled, made };
-}
-
-/** Diff by the definition's hook or by its rules. */
-export async function diff<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  request: { id: string; oldInputs: PropertyMap; state: PropertyMap; newInputs: PropertyMap; ignoreChanges: string[] },
-): Promise<Diff> {
-  const oldInputs = withoutBookkeeping(request.oldInputs);
-  const newInputs = withoutBookkeeping(request.newInputs);
-  if (definition.diff) return definition.diff({ ...context(call), ...request, oldInputs, newInputs });
-  const replaceOn = definition.update ? (definition.replaceOn ?? []) : "all";
-  const { properties } = diffInputs(oldInputs, newInputs, { replaceOn, equals: definition.equals ?? {} });
-  return { properties, deleteBeforeReplace: definition.deleteBeforeReplace ?? namedByUser(definition, request) };
-}
-
-/** With a name that the program fixed and that stays, old and new resource cannot exist side by side. */
-function namedByUser<S>(
-  definition: ResourceDefinition<S>,
-  request: { oldInputs: PropertyMap; newInputs: PropertyMap },
-): boolean {
-  const property = definition.autoname?.property;
-  if (!property) return false;
-  const diff = diffInputs(
-    { name: request.oldInputs[property] ?? null },
-    { name: request.newInputs[property] ?? null },
-    { replaceOn: [] },
-  );
-  return !madeUp(request.newInputs).includes(property) && Object.keys(diff.properties).length === 0;
-}
-
-/** Create, really or in a preview (then without an id). */
-export async function create<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  inputs: PropertyMap,
-  preview: boolean,
-): Promise<{ id: string; outputs: PropertyMap }> {
-  const rawInputs = withoutBookkeeping(inputs);
-  if (preview) {
-    const request = { ...context(call), id: undefined, inputs: rawInputs, oldInputs: undefined, state: undefined };
-    const outputs = (await definition.preview?.(request)) ?? previewOfCreate(definition, rawInputs);
-    return { id: "", outputs: recordedOutputs(definition, outputs, [rawInputs]) };
-  }
-  const start = { inputs: rawInputs, state: {}, sources: [rawInputs] };
-  const created = await recording<S, Created>(definition, start, () =>
-    definition.create({ ...context(call), inputs: plainMap(rawInputs), rawInputs }),
-  );
-  return { id: created.id, outputs: checkpoint(definition, created.outputs, start) };
-}
-
-/** Read for a refresh (recorded inputs or state given) or an import; undefined when the resource is gone. */
-export async function read<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  id: string,
-  state: PropertyMap,
-  inputs: PropertyMap,
-): Promise<{ id: string; outputs: PropertyMap; inputs: PropertyMap } | undefined> {
-  const imported = Object.keys(inputs).length === 0 && Object.keys(state).length === 0;
-  const rawInputs = imported ? undefined : withoutBookkeeping(inputs);
-  const start = { inputs, state, sources: [inputs, state] };
-  const current = await recording<S, Current | undefined>(definition, start, () =>
-    definition.read({
-      ...context(call),
-      id,
-      state: plainMap(state),
-      inputs: rawInputs && plainMap(rawInputs),
-      rawInputs,
-    }),
-  );
-  if (!current) return undefined;
-  const outputs = recordedOutputs(definition, current.outputs, start.sources);
-  const found =
-    current.inputs ??
-    (imported ? importedInputs(definition, outputs) : inputsFromOutputs(definition, rawInputs ?? {}, outputs));
-  const bookkeeping = DEFAULTS_KEY in inputs ? { [DEFAULTS_KEY]: inputs[DEFAULTS_KEY] as Value } : {};
-  const now = { ...mirrorSecrets(found, inputs), ...bookkeeping };
-  return { id: current.id ?? id, outputs: checkpoint(definition, outputs, { ...start, inputs: now }), inputs: now };
-}
-
-/** Update, really or in a preview. */
-export async function update<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  request: { id: string; oldInputs: PropertyMap; state: PropertyMap; newInputs: PropertyMap },
-  preview: boolean,
-): Promise<PropertyMap> {
-  const { id, state } = request;
-  const oldInputs = withoutBookkeeping(request.oldInputs);
-  const rawInputs = withoutBookkeeping(request.newInputs);
-  if (preview) {
-    const shown =
-      (await definition.preview?.({ ...context(call), id, inputs: rawInputs, oldInputs, state })) ??
-      previewOfUpdate(definition, state, oldInputs, rawInputs);
-    return recordedOutputs(definition, shown, [rawInputs]);
-  }
-  if (!definition.update)
-    throw new ProviderError(status.FAILED_PRECONDITION, `${tokenOf(call.urn)} cannot be updated, only replaced`);
-  const change = definition.update.bind(definition);
-  const start = { inputs: rawInputs, state, sources: [rawInputs] };
-  const outputs = await recording<S, PropertyMap>(definition, start, () =>
-    change({
-      ...context(call),
-      id,
-      oldInputs: plainMap(oldInputs),
-      state: plainMap(state),
-      inputs: plainMap(rawInputs),
-      rawInputs,
-    }),
-  );
-  return checkpoint(definition, outputs, start);
-}
-
-/** Delete. */
-export async function remove<S>(
-  definition: ResourceDefinition<S>,
-  call: Call<S>,
-  id: string,
-  state: PropertyMap,
-  inputs: PropertyMap,
-): Promise<void> {
-  await definition.delete({
-    ...context(call),
-    id,
-    state: plainMap(state),
-    inputs: plainMap(withoutBookkeeping(inputs)),
-  });
+  return { news, made };
 }
 
 /** What an operation starts from, with secret marks. */

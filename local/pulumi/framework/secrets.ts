@@ -1,5 +1,5 @@
 /** Carrying the secret marks of one set of properties over to another. */
-import { Asset, hasSecret, isMap, OutputValue, type PropertyMap, Secret, type Value } from "./values.ts";
+import { hasSecret, isMap, type PropertyMap, Secret, type Value } from "./values.ts";
 
 /**
  * `target` with every value secret that is secret in `source` at the same path. Where the path ends earlier in `target`, or where
@@ -14,14 +14,10 @@ export function mirrorSecrets(target: PropertyMap, source: PropertyMap): Propert
 function mirror(target: Value, source: Value): Value {
   if (target instanceof Secret) return target;
   if (source instanceof Secret) return new Secret(target);
-  if (source instanceof OutputValue) return source.secret ? new Secret(target) : mirror(target, source.value);
-  if (source instanceof Asset || Array.isArray(source) || isMap(source)) {
-    if (isMap(source) && isMap(target)) return mirrorMap(target, source);
-    if (Array.isArray(source) && Array.isArray(target) && source.length === target.length)
-      return target.map((item, index) => mirror(item, source[index] as Value));
-    return hasSecret(source) ? new Secret(target) : target;
-  }
-  return target;
+  if (isMap(source) && isMap(target)) return mirrorMap(target, source);
+  if (Array.isArray(source) && Array.isArray(target) && source.length === target.length)
+    return target.map((item, index) => mirror(item, source[index] as Value));
+  return hasSecret(source) ? new Secret(target) : target;
 }
 
 function mirrorMap(target: PropertyMap, source: PropertyMap): Value {
@@ -46,8 +42,6 @@ const isCopy = (key: string): boolean => key.startsWith("__");
 /** Every string inside a secret of the value, in plain text. */
 function secretTexts(value: Value, inside = false): string[] {
   if (value instanceof Secret) return secretTexts(value.value, true);
-  if (value instanceof OutputValue) return secretTexts(value.value, inside || value.secret);
-  if (value instanceof Asset) return secretTexts(value.fields, inside);
   if (Array.isArray(value)) return value.flatMap((item) => secretTexts(item, inside));
   if (isMap(value))
     return Object.entries(value).flatMap(([key, item]) => (isCopy(key) ? [] : secretTexts(item, inside)));

@@ -18,14 +18,14 @@ export function withoutBookkeeping(inputs: PropertyMap): PropertyMap {
   return rest;
 }
 
-/** Outputs with all secret marks: those of the SDK, of the definition, and of secret inputs and earlier secret outputs. */
+/** Outputs with all secret marks: those of the SDK, and of secret inputs and earlier secret outputs. */
 export function recordedOutputs<S>(
   definition: ResourceDefinition<S>,
   outputs: PropertyMap,
   sources: readonly PropertyMap[],
 ): PropertyMap {
   const mirrored = sources.reduce((result, source) => mirrorSecrets(result, source), outputs);
-  return markSecret(mirrored, [...definition.shape.secretOutputs, ...(definition.secretOutputs ?? [])]);
+  return markSecret(mirrored, definition.shape.secretOutputs);
 }
 
 /** What a preview shows for a new resource: its inputs, and every other output unknown. */

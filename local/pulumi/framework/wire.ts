@@ -1,27 +1,22 @@
-/** Property values to and from protobuf Structs, nothing lost. */
-
+/**
+ * Property values to and from protobuf Structs.
+ *
+ * Source of the signatures and sentinels: sdk/go/common/resource/plugin/rpc.go of Pulumi 3.250.
+ */
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import structpb from "google-protobuf/google/protobuf/struct_pb.js";
-import {
-  Asset,
-  isMap,
-  OutputValue,
-  type PropertyMap,
-  ResourceReference,
-  Secret,
-  textOf,
-  UNKNOWN,
-  Unknown,
-  type Value,
-} from "./values.ts";
+import { isMap, type PropertyMap, Secret, textOf, UNKNOWN, Unknown, type Value } from "./values.ts";
 
 /** Key that marks a map as a special value. */
 export const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
-const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
-const RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e";
-const ASSET = "c44067f5952c0a294b673a41bacd8c17";
-const ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7";
+/** Special values that no type of the stand-ins takes. */
+const REFUSED: Readonly<Record<string, string>> = {
+  c44067f5952c0a294b673a41bacd8c17: "an asset",
+  "0def7320c3a5731c473e5ecbe6d01bc7": "an archive",
+  "5cf8f73096256a8f31e491e813e4eb8e": "a reference to a resource",
+  d0e6a833031e9bbcd3f4e8bde6ca49a4: "an output",
+};
 
 /** Sentinel that the engine reads as "unknown". */
 const UNKNOWN_SENTINEL = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -50,35 +45,9 @@ export function decodeValue(wire: unknown): Value {
   const map = wire as Record<string, unknown>;
   const signature = map[SIGNATURE_KEY];
   if (signature === undefined) return decodeMap(map);
-  const { [SIGNATURE_KEY]: _, ...fields } = map;
-  switch (signature) {
-    case SECRET:
-      return new Secret(decodeValue(fields["value"]));
-    case OUTPUT: {
-      const value = "value" in fields ? decodeValue(fields["value"]) : UNKNOWN;
-      return new OutputValue(value, fields["secret"] === true, (fields["dependencies"] as string[] | undefined) ?? []);
-    }
-    case RESOURCE:
-      return decodeReference(fields);
-    case ASSET:
-      return new Asset("asset", decodeMap(fields));
-    case ARCHIVE:
-      return new Asset("archive", decodeMap(fields));
-    default:
-      throw new TypeError(`got a value with the unknown signature ${textOf(signature)}`);
-  }
-}
-
-function decodeReference(fields: Record<string, unknown>): ResourceReference {
-  const id = fields["id"];
-  const known = id === undefined || id === null ? undefined : textOf(id);
-  // The engine sends an empty or sentinel id for a resource that is still to be created.
-  const unknown = known === "" || (known !== undefined && UNKNOWN_SENTINELS.has(known));
-  return new ResourceReference(
-    String(fields["urn"]),
-    unknown ? UNKNOWN : known,
-    textOf(fields["packageVersion"] ?? ""),
-  );
+  if (signature === SECRET) return new Secret(decodeValue(map["value"]));
+  const what = REFUSED[textOf(signature)] ?? `a value with the unknown signature ${textOf(signature)}`;
+  throw new TypeError(`got ${what}, allowed is plain data`);
 }
 
 function decodeMap(map: Record<string, unknown>): PropertyMap {
@@ -98,33 +67,9 @@ function encodeMap(map: PropertyMap): Record<string, unknown> {
 function encodeValue(value: Value): unknown {
   if (value instanceof Unknown) return UNKNOWN_SENTINEL;
   if (value instanceof Secret) return { [SIGNATURE_KEY]: SECRET, value: encodeValue(value.value) };
-  if (value instanceof OutputValue) return encodeOutput(value);
-  if (value instanceof Asset)
-    return { [SIGNATURE_KEY]: value.kind === "asset" ? ASSET : ARCHIVE, ...encodeMap(value.fields) };
-  if (value instanceof ResourceReference) return encodeReference(value);
   if (Array.isArray(value)) return value.map((item) => encodeValue(item ?? null));
   if (isMap(value)) return encodeMap(value);
   if (value === null || ["string", "boolean"].includes(typeof value)) return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
   throw new TypeError(`got a ${typeof value} (${String(value)}), which a Pulumi property cannot hold`);
-}
-
-function encodeOutput(output: OutputValue): unknown {
-  const known = !(output.value instanceof Unknown);
-  return {
-    [SIGNATURE_KEY]: OUTPUT,
-    ...(known ? { value: encodeValue(output.value) } : {}),
-    ...(output.secret ? { secret: true } : {}),
-    ...(output.dependencies.length > 0 ? { dependencies: [...output.dependencies] } : {}),
-  };
-}
-
-function encodeReference(reference: ResourceReference): unknown {
-  const id = reference.id instanceof Unknown ? UNKNOWN_SENTINEL : reference.id;
-  return {
-    [SIGNATURE_KEY]: RESOURCE,
-    urn: reference.urn,
-    ...(id === undefined ? {} : { id }),
-    ...(reference.packageVersion ? { packageVersion: reference.packageVersion } : {}),
-  };
 }

@@ -42,7 +42,7 @@ function definition(token: string): ResourceDefinition<Session> | undefined {
 }
 
 /** Another cluster means other objects: everything is made anew there. Other settings change in place. */
-function diffConfig({ olds, news }: { olds: PropertyMap; news: PropertyMap }): Diff {
+function diffConfig(olds: PropertyMap, news: PropertyMap): Diff {
   const { properties } = diffInputs(olds, news, { replaceOn: [] });
   if (hasUnknown(olds) || hasUnknown(news) || sameCluster(olds, news)) return { properties };
   return {
@@ -68,9 +68,7 @@ function sameCluster(olds: PropertyMap, news: PropertyMap): boolean {
 }
 
 await serveProvider<Session>({
-  name: "kubernetes",
-  version: sdk.version,
-  config: sdk.provider(),
+  sdk,
   accepts: CONFIG,
   checkConfig: (config) =>
     config["enableServerSideApply"] === false

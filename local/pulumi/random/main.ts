@@ -163,10 +163,7 @@ const definitions = [randomId, randomString, randomPassword, randomBytesResource
 const table = new Map(definitions.map((definition) => [definition.shape.token, definition]));
 
 await serveProvider<undefined>({
-  name: "random",
-  version: sdk.version,
-  config: sdk.provider(),
-  accepts: [],
+  sdk,
   configure: () => undefined,
   resource: (token) => table.get(token),
   resources: [...table.keys()],

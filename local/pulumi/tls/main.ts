@@ -145,10 +145,7 @@ const selfSignedCert: ResourceDefinition<undefined> = {
 const table = new Map([privateKey, selfSignedCert].map((definition) => [definition.shape.token, definition]));
 
 await serveProvider<undefined>({
-  name: "tls",
-  version: sdk.version,
-  config: sdk.provider(),
-  accepts: [],
+  sdk,
   configure: () => undefined,
   resource: (token) => table.get(token),
   resources: [...table.keys()],

@@ -82,12 +82,12 @@ beforeEach(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const definition = () => definitionOf(roles.handler, shape, journal);
-const create = () => definition().create({ ...context, inputs, rawInputs: inputs });
+const create = () => definition().create({ ...context, inputs });
 const diff = (
   newInputs: object,
   oldInputs: object = inputs,
   state: object = { ...oldInputs, tagsAll: { fleet: "one" } },
-) => definition().diff?.({ ...context, id: "hub", oldInputs, newInputs, state, ignoreChanges: [] } as never);
+) => definition().diff?.({ ...context, id: "hub", oldInputs, newInputs, state } as never);
 const check = (news: object) =>
   definition().check?.({ ...context, olds: {}, news, seed: new Uint8Array(), autonaming: undefined } as never);
 
@@ -131,7 +131,6 @@ describe("differences", () => {
 test("a preview knows all tags, and only what AWS decides is unknown", async () => {
   const shown = await definition().preview?.({
     ...context,
-    id: undefined,
     inputs,
     oldInputs: undefined,
     state: undefined,

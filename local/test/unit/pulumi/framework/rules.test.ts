@@ -2,7 +2,7 @@ import { type Metadata, status } from "@grpc/grpc-js";
 import { expect, test } from "vitest";
 import { checkInputs } from "../../../../pulumi/framework/accepts.ts";
 import { decodeConfig } from "../../../../pulumi/framework/config-calls.ts";
-import { diffInputs, sameJson, sameSet } from "../../../../pulumi/framework/diff.ts";
+import { diffInputs } from "../../../../pulumi/framework/diff.ts";
 import {
   fullMessage,
   ProviderError,
@@ -10,7 +10,7 @@ import {
   toServiceError,
 } from "../../../../pulumi/framework/errors.ts";
 import { autoname } from "../../../../pulumi/framework/naming.ts";
-import type { ProviderDefinition, ResourceDefinition } from "../../../../pulumi/framework/provider.ts";
+import type { ResourceDefinition } from "../../../../pulumi/framework/provider.ts";
 import { openSdk, parseShape, type ResourceShape } from "../../../../pulumi/framework/shape.ts";
 import {
   importedInputs,
@@ -80,7 +80,10 @@ test("a diff names each changed path, its kind and whether it replaces; unknown 
   };
   const { properties } = diffInputs(before, after, {
     replaceOn: ["name", "list"],
-    equals: { policy: sameJson, ids: sameSet },
+    equals: {
+      policy: (a, b) => textOf(a).replaceAll(" ", "") === textOf(b).replaceAll(" ", ""),
+      ids: (a, b) => textOf(a).length === textOf(b).length,
+    },
   });
   expect(properties).toEqual({
     name: { kind: "update", replace: true },
@@ -148,14 +151,13 @@ test("automatic names keep to their length and to the configured ones", () => {
 
 test("provider configuration is decoded from JSON, the engine's own keys are left out", () => {
   const config = { ...shape, inputs: ["region", "defaultTags"], json: ["defaultTags"] };
-  const provider = { config } as unknown as ProviderDefinition<undefined>;
-  const decoded = decodeConfig(provider, {
+  const decoded = decodeConfig(config, {
     region: "r",
     defaultTags: new Secret('{"tags":{"a":"b"}}'),
     version: "1.0.0",
   });
   expect(decoded).toEqual({ region: "r", defaultTags: new Secret({ tags: { a: "b" } }) });
-  expect(decodeConfig(provider, { defaultTags: "plain text" })).toEqual({ defaultTags: "plain text" });
+  expect(decodeConfig(config, { defaultTags: "plain text" })).toEqual({ defaultTags: "plain text" });
 });
 
 test("errors keep their status and all their causes, and lose their secrets", () => {
