@@ -13,7 +13,7 @@ import { changesReach } from "./eks/endpoint-access.ts";
 import type { EksContext } from "./eks/operation.ts";
 import { reconciler } from "./eks/reconcile/cluster.ts";
 import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
-import type { ClusterRuntime } from "./eks/runtime.ts";
+import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
 import { ensureGatewayKey } from "./key.ts";
 import { type Handler, listen, listener } from "./listeners.ts";
@@ -29,7 +29,7 @@ export const PORTS = { api: 4566, tls: 443, internal: 9443, webhook: 9444 } as c
 
 export interface GatewayOptions {
   readonly instance: Instance;
-  readonly runtime: ClusterRuntime;
+  readonly clusters: Clusters;
   /** Folder of the chart repository. */
   charts(): Promise<string>;
   readonly log: Log;
@@ -42,7 +42,7 @@ export function tokenWebhookUrl(instance: Pick<Instance, "loopbackAddress">, clu
 
 /** Starts the gateway of an instance; resolves when it listens. */
 export async function startGateway(options: GatewayOptions): Promise<{ close(): Promise<void> }> {
-  const { instance, runtime, log } = options;
+  const { instance, clusters, log } = options;
   const ca = await ensureInstanceCa(instance);
   const key = await ensureGatewayKey(instance);
   const store = await openStore(instance.paths.eks);
@@ -52,7 +52,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const eks: EksContext = {
     ...place,
     store,
-    runtime,
+    clusters,
     aws,
     now: () => Math.floor(Date.now() / 1000),
     wake: (name) => {
@@ -81,7 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     work: reconcile,
     onError: (cluster, error) => log(`cluster ${cluster}: ${(error as Error).message}; trying again`),
   });
-  const oidc = oidcIssuers(store, runtime);
+  const oidc = oidcIssuers(store, clusters);
   const api: Handler = (request) =>
     awsApi(request, {
       forward: async (forwarded, headers) => {
@@ -105,7 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   const webhook: Handler = async (request) => {
     const cluster = request.method === "POST" ? /^\/mutate\/([^/]+)$/.exec(pathOf(request.url))?.[1] : undefined;
     if (cluster === undefined) return jsonResponse(404, { message: `nothing is at ${pathOf(request.url)}` });
-    const kube = await runtime.kube(cluster);
+    const kube = await clusters.of(cluster).kube();
     const review = JSON.parse(request.body.toString("utf8")) as AdmissionReview;
     return jsonResponse(
       200,

@@ -1,8 +1,8 @@
 import { defaultDir, findInstance } from "../instance/index.ts";
 import { ensureToolchain } from "../toolchain/index.ts";
 import { ensureInstanceCa } from "./ca.ts";
-import { localRuntime } from "./eks/local-runtime.ts";
-import { RECORDED_CLUSTERS, runtimeBut } from "./eks/recorded-runtime.ts";
+import { localClusters } from "./eks/local-clusters.ts";
+import { clustersBut, RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 import { startGateway, tokenWebhookUrl } from "./gateway.ts";
 import { consoleLog } from "./log.ts";
 
@@ -15,8 +15,8 @@ if (instance === undefined) {
 let charts: Promise<string> | undefined;
 const gateway = await startGateway({
   instance,
-  runtime: runtimeBut(
-    localRuntime(instance, (cluster) => tokenWebhookUrl(instance, cluster)),
+  clusters: clustersBut(
+    localClusters(instance, (cluster) => tokenWebhookUrl(instance, cluster)),
     process.env[RECORDED_CLUSTERS],
     (await ensureInstanceCa(instance)).certificate,
   ),

@@ -1,7 +1,7 @@
 import type { JSONWebKeySet } from "jose";
 import { type HttpResponse, jsonResponse } from "./aws/http.ts";
 import type { ClusterRecord } from "./eks/model.ts";
-import type { ClusterRuntime } from "./eks/runtime.ts";
+import type { Clusters } from "./eks/runtime.ts";
 import type { Store } from "./eks/store.ts";
 
 /** How long the keys of a cluster are remembered (they change only when the cluster's signing key is replaced). */
@@ -15,7 +15,7 @@ export interface OidcIssuers {
   serve(path: string): Promise<HttpResponse>;
 }
 
-export function oidcIssuers(store: Store, runtime: Pick<ClusterRuntime, "kube">): OidcIssuers {
+export function oidcIssuers(store: Store, clusters: Clusters): OidcIssuers {
   const cache = new Map<string, { at: number; keys: JSONWebKeySet }>();
   const clusterOf = (issuer: string): ClusterRecord | undefined =>
     store.list().find(({ cluster }) => cluster.identity.oidc?.issuer === issuer && cluster.status !== "DELETING");
@@ -24,7 +24,7 @@ export function oidcIssuers(store: Store, runtime: Pick<ClusterRuntime, "kube">)
     if (record === undefined) return undefined;
     const cached = cache.get(issuer);
     if (!fresh && cached !== undefined && Date.now() - cached.at < CACHE_MS) return cached.keys;
-    const found = await (await runtime.kube(record.cluster.name)).keys();
+    const found = await (await clusters.of(record.cluster.name).kube()).keys();
     cache.set(issuer, { at: Date.now(), keys: found });
     return found;
   };

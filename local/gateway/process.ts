@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Instance } from "../instance/index.ts";
 import type { ProcessSpec } from "../supervisor/spec.ts";
-import { RECORDED_CLUSTERS } from "./eks/recorded-runtime.ts";
+import { RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 import { PORTS } from "./gateway.ts";
 
 /** The gateway as a process for the supervisor. It is ready when `healthUrl` answers 200. Which clusters are recorded only, the environment says. */

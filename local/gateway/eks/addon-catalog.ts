@@ -3,36 +3,27 @@ import { invalidParameter, notFound } from "./errors.ts";
 import { list, type Operation, onAnything } from "./operation.ts";
 import { KUBERNETES_VERSIONS, minorOf } from "./versions.ts";
 
+/** Where every add-on is installed. */
+export const NAMESPACE = "kube-system";
+
 /** One add-on that the gateway serves. */
 export interface CatalogEntry {
   readonly name: string;
-  readonly namespace: string;
   readonly type: string;
-  /** Versions for a Kubernetes minor; the first is the default. */
-  versions(kubernetesVersion: string): readonly string[];
-  /** JSON schema of configurationValues. */
-  readonly schema: z.core.JSONSchema.ObjectSchema;
+  /** The embedded cloud's own version, the default. `MINOR` stands for the cluster's Kubernetes minor. */
+  readonly own: string;
+  /** EKS's versions, by minor. */
+  readonly eks?: Readonly<Record<string, string>>;
+  /** JSON schema of configurationValues; without it any are taken. */
+  readonly properties?: z.core.JSONSchema.ObjectSchema["properties"];
+  /** Whether there are no configurationValues beside `properties`. */
+  readonly closed?: boolean;
   /** Whether the gateway installs it. The others are part of the node, or recorded only. */
-  readonly installed: boolean;
+  readonly installed?: boolean;
 }
 
 /** The setting of vpc-cni that turns the enforcement of NetworkPolicies on; without it EKS enforces none. */
 export const NETWORK_POLICY = "enableNetworkPolicy";
-
-/** An add-on that is recorded only. */
-const recorded = (name: string, type: string, versions: CatalogEntry["versions"]): CatalogEntry => ({
-  name,
-  type,
-  versions,
-  namespace: "kube-system",
-  schema: { type: "object", properties: {}, additionalProperties: true },
-  installed: false,
-});
-
-/** The embedded cloud's own version, then EKS's for the minor. */
-const own =
-  (version: (minor: string) => string, eks: Readonly<Record<string, string>>) =>
-  (minor: string): string[] => [version(minor), ...(eks[minor] ? [eks[minor]] : [])];
 
 /**
  * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
@@ -40,59 +31,44 @@ const own =
  */
 const CATALOG: readonly CatalogEntry[] = [
   {
-    ...recorded(
-      "coredns",
-      "networking",
-      own(() => "v1.14.6-eksbuild.1", {
-        "1.34": "v1.12.4-eksbuild.29",
-        "1.35": "v1.13.2-eksbuild.21",
-        "1.36": "v1.14.3-eksbuild.16",
-      }),
-    ),
-    schema: {
-      type: "object",
-      properties: {
-        replicaCount: { type: "integer" },
-        resources: { type: "object" },
-        tolerations: { type: "array" },
-        nodeSelector: { type: "object" },
-        affinity: { type: "object" },
-        podAnnotations: { type: "object" },
-        podLabels: { type: "object" },
-      },
-      additionalProperties: false,
+    name: "coredns",
+    type: "networking",
+    own: "v1.14.6-eksbuild.1",
+    eks: { "1.34": "v1.12.4-eksbuild.29", "1.35": "v1.13.2-eksbuild.21", "1.36": "v1.14.3-eksbuild.16" },
+    properties: {
+      replicaCount: { type: "integer" },
+      resources: { type: "object" },
+      tolerations: { type: "array" },
+      nodeSelector: { type: "object" },
+      affinity: { type: "object" },
+      podAnnotations: { type: "object" },
+      podLabels: { type: "object" },
     },
+    closed: true,
     installed: true,
   },
-  recorded(
-    "kube-proxy",
-    "networking",
-    own((minor) => `v${minor}.4-eksbuild.1`, {
-      "1.34": "v1.34.6-eksbuild.21",
-      "1.35": "v1.35.3-eksbuild.21",
-      "1.36": "v1.36.0-eksbuild.21",
-    }),
-  ),
   {
-    ...recorded(
-      "vpc-cni",
-      "networking",
-      own(() => "v1.20.4-eksbuild.1", {
-        "1.34": "v1.22.4-eksbuild.3",
-        "1.35": "v1.22.4-eksbuild.3",
-        "1.36": "v1.22.4-eksbuild.3",
-      }),
-    ),
-    // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
-    schema: {
-      type: "object",
-      properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
-      additionalProperties: true,
-    },
+    name: "kube-proxy",
+    type: "networking",
+    own: "vMINOR.4-eksbuild.1",
+    eks: { "1.34": "v1.34.6-eksbuild.21", "1.35": "v1.35.3-eksbuild.21", "1.36": "v1.36.0-eksbuild.21" },
   },
-  recorded("aws-ebs-csi-driver", "storage", () => ["v1.51.0-eksbuild.1"]),
-  recorded("eks-pod-identity-agent", "security", () => ["v1.3.9-eksbuild.1"]),
+  {
+    name: "vpc-cni",
+    type: "networking",
+    own: "v1.20.4-eksbuild.1",
+    eks: { "1.34": "v1.22.4-eksbuild.3", "1.35": "v1.22.4-eksbuild.3", "1.36": "v1.22.4-eksbuild.3" },
+    // Not a boolean: EKS's schema wants it as a string (aws eks describe-addon-configuration --addon-name vpc-cni).
+    properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
+  },
+  { name: "aws-ebs-csi-driver", type: "storage", own: "v1.51.0-eksbuild.1" },
+  { name: "eks-pod-identity-agent", type: "security", own: "v1.3.9-eksbuild.1" },
 ];
+
+/** Versions for a Kubernetes minor; the first is the default. */
+function versionsOf({ own, eks = {} }: CatalogEntry, minor: string): string[] {
+  return [own.replace("MINOR", minor), ...(eks[minor] ? [eks[minor]] : [])];
+}
 
 /** Throws InvalidParameterException that names the add-ons there are. */
 export function catalogEntry(name: string): CatalogEntry {
@@ -106,7 +82,7 @@ export function catalogEntry(name: string): CatalogEntry {
 
 /** The version asked for, or the default for the cluster's Kubernetes version. Throws InvalidParameterException. */
 export function addonVersion(entry: CatalogEntry, kubernetesVersion: string, asked: string | undefined): string {
-  const offered = entry.versions(kubernetesVersion);
+  const offered = versionsOf(entry, kubernetesVersion);
   if (asked !== undefined && !offered.includes(asked))
     throw invalidParameter(
       `Addon version specified is not supported: got ${asked} for ${entry.name}, with Kubernetes ${kubernetesVersion} the embedded cloud has ${offered.join(", ")}`,
@@ -136,13 +112,13 @@ export const addonCatalogOperations: readonly Operation[] = [
 function description(entry: CatalogEntry, minors: readonly string[]): object {
   const versions = new Map<string, string[]>();
   for (const minor of [...minors].sort((a, b) => minorOf(b) - minorOf(a)))
-    for (const version of entry.versions(minor)) versions.set(version, [...(versions.get(version) ?? []), minor]);
+    for (const version of versionsOf(entry, minor)) versions.set(version, [...(versions.get(version) ?? []), minor]);
   return {
     addonName: entry.name,
     type: entry.type,
     publisher: "eks",
     owner: "aws",
-    defaultNamespace: entry.namespace,
+    defaultNamespace: NAMESPACE,
     addonVersions: [...versions].map(([version, compatible]) => ({
       addonVersion: version,
       architecture: ["amd64", "arm64"],
@@ -150,7 +126,7 @@ function description(entry: CatalogEntry, minors: readonly string[]): object {
       compatibilities: compatible.map((clusterVersion) => ({
         clusterVersion,
         platformVersions: ["*"],
-        defaultVersion: entry.versions(clusterVersion)[0] === version,
+        defaultVersion: versionsOf(entry, clusterVersion)[0] === version,
       })),
       requiresConfiguration: false,
       requiresIamPermissions: false,

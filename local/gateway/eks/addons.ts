@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { parse } from "yaml";
 import * as z from "zod";
-import { addonVersion, type CatalogEntry, catalogEntry, NETWORK_POLICY } from "./addon-catalog.ts";
+import { addonVersion, type CatalogEntry, catalogEntry, NAMESPACE, NETWORK_POLICY } from "./addon-catalog.ts";
 import { expectActive } from "./clusters.ts";
 import { collection } from "./collection.ts";
-import { inUse, invalidParameter, notServed } from "./errors.ts";
+import { inUse, invalidParameter } from "./errors.ts";
 import type { Addon, ClusterRecord } from "./model.ts";
-import { clientRequestToken, type EksContext, eksArn, type Operation, structure, text } from "./operation.ts";
+import { clientRequestToken, type EksContext, eksArn, type Operation, type Request, text } from "./operation.ts";
 import { roleWithArn } from "./principals.ts";
 import { beginUpdate } from "./updates.ts";
 
@@ -15,7 +15,6 @@ const settings = {
   serviceAccountRoleArn: z.string().optional(),
   resolveConflicts: z.enum(["NONE", "OVERWRITE", "PRESERVE"]).optional(),
   configurationValues: z.string().optional(),
-  podIdentityAssociations: z.array(structure({ serviceAccount: text, roleArn: text })).default([]),
 };
 
 export const addons = collection<Addon, Addon>({
@@ -50,7 +49,7 @@ export const addonOperations: readonly Operation[] = [
           tags: {},
           owner: "aws",
           publisher: "eks",
-          namespaceConfig: { namespace: entry.namespace },
+          namespaceConfig: { namespace: NAMESPACE },
           ...(await checked(context, entry, request)),
         };
       },
@@ -72,12 +71,7 @@ export const addonOperations: readonly Operation[] = [
         if (!UPDATABLE.includes(addon.status))
           throw inUse(`Addon ${entry.name} can't be updated while its status is ${addon.status}`);
         Object.assign(addon, values, version, { status: "UPDATING", modifiedAt: context.now() });
-        const params = {
-          AddonVersion: version.addonVersion,
-          ResolveConflicts: request.resolveConflicts,
-          ConfigurationValues: values.configurationValues,
-          ServiceAccountRoleArn: values.serviceAccountRoleArn,
-        };
+        const params = { ...version, resolveConflicts: request.resolveConflicts, ...values };
         return { update: beginUpdate(context, record, "AddonUpdate", params, { addonName: entry.name }) };
       };
     },
@@ -95,11 +89,8 @@ export const addonOperations: readonly Operation[] = [
 async function checked(
   context: EksContext,
   entry: CatalogEntry,
-  request: z.output<z.ZodObject<typeof settings>>,
+  { configurationValues, serviceAccountRoleArn }: Request<typeof settings>,
 ): Promise<Pick<Addon, "configurationValues" | "serviceAccountRoleArn">> {
-  const { configurationValues, serviceAccountRoleArn } = request;
-  if (request.podIdentityAssociations.length > 0)
-    throw notServed("podIdentityAssociations of an add-on", "use serviceAccountRoleArn");
   if (serviceAccountRoleArn !== undefined) await roleWithArn(context, serviceAccountRoleArn);
   configuration(entry, configurationValues);
   return {
@@ -117,7 +108,9 @@ export function configuration(entry: CatalogEntry, values = ""): Record<string, 
   } catch (error) {
     throw invalidParameter(`configurationValues is neither JSON nor YAML: ${(error as Error).message}`);
   }
-  const found = z.fromJSONSchema(entry.schema).safeParse(parsed, {
+  const { properties = {}, closed = false } = entry;
+  const schema = { type: "object", properties, additionalProperties: !closed } as const;
+  const found = z.fromJSONSchema(schema).safeParse(parsed, {
     error: (issue) =>
       issue.code === "invalid_value"
         ? `got ${JSON.stringify(issue.input)}, allowed are the strings ${issue.values.map((value) => JSON.stringify(value)).join(" and ")}`
@@ -125,7 +118,7 @@ export function configuration(entry: CatalogEntry, values = ""): Record<string, 
   });
   if (found.success) return found.data as Record<string, unknown>;
   throw invalidParameter(
-    `ConfigurationValue provided in request is not supported: ${entry.name}: ${z.prettifyError(found.error)}; it has ${Object.keys(entry.schema.properties ?? {}).join(", ")}`,
+    `ConfigurationValue provided in request is not supported: ${entry.name}: ${z.prettifyError(found.error)}; it has ${Object.keys(properties).join(", ")}`,
   );
 }
 

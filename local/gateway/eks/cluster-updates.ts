@@ -62,7 +62,7 @@ export const clusterUpdateOperations: readonly Operation[] = [
         if (cluster.encryptionConfig !== undefined)
           throw invalidParameter("Encryption config is already enabled for the cluster");
         Object.assign(cluster, { encryptionConfig });
-        return ["AssociateEncryptionConfig", { EncryptionConfig: encryptionConfig }];
+        return ["AssociateEncryptionConfig", { encryptionConfig }];
       });
     },
   ),
@@ -92,7 +92,7 @@ const versionEdit =
       throw invalidRequest(
         `Nodegroups ${behind.map(({ nodegroup }) => nodegroup.nodegroupName).join(", ")} must be updated first: they would be more than three minors behind ${version}`,
       );
-    return ["VersionUpdate", { Version: version, PlatformVersion: cluster.platformVersion }];
+    return ["VersionUpdate", { version, platformVersion: cluster.platformVersion }];
   };
 
 type Asked = z.output<z.ZodObject<typeof config>>;
@@ -111,8 +111,8 @@ async function configEdit(context: EksContext, record: ClusterRecord, asked: Ask
   return ({ cluster }) => {
     Object.assign(cluster, Object.fromEntries(given));
     return upgradePolicy === undefined
-      ? ["DeletionProtectionUpdate", { DeletionProtection: deletionProtection }]
-      : ["UpgradePolicyUpdate", { UpgradePolicy: upgradePolicy }];
+      ? ["DeletionProtectionUpdate", { deletionProtection }]
+      : ["UpgradePolicyUpdate", { upgradePolicy }];
   };
 }
 
@@ -128,7 +128,7 @@ async function vpcEdit(
       throw invalidParameter(`Subnets specified must belong to the cluster's VPC ${now.vpcId ?? ""}`);
     return ({ cluster }) => {
       Object.assign(cluster.resourcesVpcConfig, network);
-      return ["VpcConfigUpdate", { SubnetIds: subnetIds, SecurityGroupIds: securityGroupIds }];
+      return ["VpcConfigUpdate", { subnetIds, securityGroupIds }];
     };
   }
   const access = endpointAccess(asked, now);
@@ -136,15 +136,7 @@ async function vpcEdit(
     if (JSON.stringify(access) === JSON.stringify(endpointAccess({}, now)))
       throw invalidParameter("Cluster is already at the desired configuration with the endpoint access asked for");
     Object.assign(cluster.resourcesVpcConfig, access);
-    const { endpointPublicAccess, endpointPrivateAccess, publicAccessCidrs } = access;
-    return [
-      "EndpointAccessUpdate",
-      {
-        EndpointPublicAccess: endpointPublicAccess,
-        EndpointPrivateAccess: endpointPrivateAccess,
-        PublicAccessCidrs: publicAccessCidrs,
-      },
-    ];
+    return ["EndpointAccessUpdate", access];
   };
 }
 
@@ -155,5 +147,5 @@ const loggingEdit =
     if (JSON.stringify(next) === JSON.stringify(cluster.logging))
       throw invalidParameter("No changes needed for the logging config provided");
     cluster.logging = next;
-    return ["LoggingUpdate", { ClusterLogging: loggingWith(enabledTypes(undefined, asked)) }];
+    return ["LoggingUpdate", { clusterLogging: loggingWith(enabledTypes(undefined, asked)) }];
   };

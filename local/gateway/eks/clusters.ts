@@ -107,7 +107,7 @@ async function createCluster(
   const access = endpointAccess(request.resourcesVpcConfig, undefined);
   const isAdmin = accessConfig.bootstrapClusterCreatorAdminPermissions;
   const entry = isAdmin ? await bootstrapEntry(context, name, caller) : undefined;
-  const number = context.store.freeNumber(context.runtime.numbers(name));
+  const number = context.store.freeNumber(context.clusters.of(name).numbers);
   const oidcId = randomBytes(16).toString("hex").toUpperCase();
   const record: ClusterRecord = {
     number,
@@ -122,7 +122,7 @@ async function createCluster(
       roleArn,
       resourcesVpcConfig: { ...vpc, ...access },
       kubernetesNetworkConfig: {
-        serviceIpv4Cidr: context.runtime.addresses({ name, number }).serviceCidr,
+        serviceIpv4Cidr: context.clusters.of(name).addresses(number).serviceCidr,
         ipFamily: "ipv4",
         elasticLoadBalancing: { enabled: false },
       },

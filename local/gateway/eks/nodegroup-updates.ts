@@ -4,7 +4,7 @@ import type { ClusterRecord, Nodegroup, NodegroupRecord, Update } from "./model.
 import { expectNoRollBack, releaseOf } from "./node-releases.ts";
 import { labels, launchTemplate, scalingConfig, scalingOf, taints, updateConfig } from "./nodegroup-config.ts";
 import { expectRoom, nodegroups } from "./nodegroups.ts";
-import { clientRequestToken, type EksContext, type Operation, structure, texts } from "./operation.ts";
+import { clientRequestToken, type EksContext, type Operation, type Request, structure, texts } from "./operation.ts";
 import { beginUpdate } from "./updates.ts";
 import { minorOf } from "./versions.ts";
 
@@ -59,7 +59,7 @@ const updating =
     return { update: beginUpdate(context, record, type, params, { nodegroupName }) };
   };
 
-function configParams(nodegroup: Nodegroup, request: z.output<z.ZodObject<typeof configShape>>): Params {
+function configParams(nodegroup: Nodegroup, request: Request<typeof configShape>): Params {
   const { labels, taints, scalingConfig, updateConfig } = request;
   if ([labels, taints, scalingConfig, updateConfig].every((asked) => asked === undefined))
     throw invalidParameter("an update of a node group needs labels, taints, scalingConfig or updateConfig");
@@ -74,26 +74,18 @@ function configParams(nodegroup: Nodegroup, request: z.output<z.ZodObject<typeof
   nodegroup.taints = [...kept, ...addOrUpdateTaints];
   if (scalingConfig !== undefined) nodegroup.scalingConfig = scalingOf(nodegroup.scalingConfig, scalingConfig);
   if (updateConfig !== undefined) nodegroup.updateConfig = updateConfig;
-  const scaling = scalingConfig && nodegroup.scalingConfig;
   return {
-    LabelsToAdd: labels?.addOrUpdateLabels,
-    LabelsToRemove: labels?.removeLabels,
-    TaintsToAdd: taints?.addOrUpdateTaints,
-    TaintsToRemove: taints?.removeTaints,
-    MinSize: scaling?.minSize,
-    MaxSize: scaling?.maxSize,
-    DesiredSize: scaling?.desiredSize,
-    MaxUnavailable: updateConfig?.maxUnavailable,
-    MaxUnavailablePercentage: updateConfig?.maxUnavailablePercentage,
+    labelsToAdd: labels?.addOrUpdateLabels,
+    labelsToRemove: labels?.removeLabels,
+    taintsToAdd: taints?.addOrUpdateTaints,
+    taintsToRemove: taints?.removeTaints,
+    ...(scalingConfig && nodegroup.scalingConfig),
+    ...updateConfig,
   };
 }
 
 /** The nodes are replaced one by one when the version, the release or the launch template changes. Without a version it stays. */
-function versionParams(
-  nodegroup: Nodegroup,
-  request: z.output<z.ZodObject<typeof versionShape>>,
-  clusterVersion: string,
-): Params {
+function versionParams(nodegroup: Nodegroup, request: Request<typeof versionShape>, clusterVersion: string): Params {
   const { version = nodegroup.version, launchTemplate: template } = request;
   if (minorOf(version) > minorOf(clusterVersion) || minorOf(version) < minorOf(nodegroup.version))
     throw invalidParameter(
@@ -111,5 +103,5 @@ function versionParams(
   expectNoRollBack(nodegroup.releaseVersion ?? release, release, version);
   Object.assign(nodegroup, { version, releaseVersion: release });
   if (template !== undefined) nodegroup.launchTemplate = { ...own, ...template };
-  return { Version: version, ReleaseVersion: release, LaunchTemplateVersion: template?.version };
+  return { version, releaseVersion: release, launchTemplateVersion: template?.version };
 }

@@ -2,7 +2,7 @@ import type * as sdk from "@aws-sdk/client-eks";
 import * as z from "zod";
 import type { AwsLookups } from "../aws/lookups.ts";
 import type { ClusterRecord } from "./model.ts";
-import type { ClusterRuntime } from "./runtime.ts";
+import type { Clusters } from "./runtime.ts";
 import type { Store } from "./store.ts";
 
 /** What every operation works with. */
@@ -11,7 +11,7 @@ export interface EksContext {
   readonly account: string;
   readonly partition: string;
   readonly store: Store;
-  readonly runtime: ClusterRuntime;
+  readonly clusters: Clusters;
   /** IAM and EC2 as the service sees them (not with the caller's rights). */
   readonly aws: AwsLookups;
   /** Seconds since 1970. */

@@ -10,7 +10,10 @@ interface Subject {
   readonly addonName?: string | undefined;
 }
 
-/** Adds an update in progress to a record and gives it. Parameters that are not strings are written as JSON, as EKS does. */
+/**
+ * Adds an update in progress to a record and gives it. EKS writes the names of parameters with a capital, and their values as
+ * JSON where they are no strings.
+ */
 export function beginUpdate(
   context: EksContext,
   record: ClusterRecord,
@@ -24,7 +27,10 @@ export function beginUpdate(
     status: "InProgress",
     params: Object.entries(params)
       .filter(([, value]) => value !== undefined)
-      .map(([name, value]) => ({ type: name, value: typeof value === "string" ? value : JSON.stringify(value) })),
+      .map(([name, value]) => ({
+        type: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+        value: typeof value === "string" ? value : JSON.stringify(value),
+      })),
     createdAt: context.now(),
     errors: [],
   } as Update;

@@ -2,11 +2,10 @@ import { createHash } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { ACCESS_POLICIES, type AccessPolicyName, policyName } from "../access-policies.ts";
 import type { AccessPolicy, ClusterRecord } from "../model.ts";
+import { binding, clusterRole } from "./rbac.ts";
 
 /** Marks the bindings that stand for access policies. */
 export const ACCESS_LABEL = "eks.amazonaws.com/access-policy";
-
-const RBAC = "rbac.authorization.k8s.io";
 
 /** The Kubernetes group that stands for an access policy in its scope. EKS reserves the prefix, so nobody can ask for it. */
 export function accessGroup(policy: Pick<AccessPolicy, "policyArn" | "accessScope">): string {
@@ -30,26 +29,13 @@ const scopeId = (namespaces: readonly string[]): string =>
 
 /** What every cluster has: the role of AmazonEKSAdminViewPolicy and cluster-wide bindings of all access policies. */
 export function standingAccessObjects(): KubernetesObject[] {
+  const policies = Object.keys(ACCESS_POLICIES) as AccessPolicyName[];
   return [
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "ClusterRole",
-      metadata: { name: "eks:admin-view", labels: { [ACCESS_LABEL]: "AmazonEKSAdminViewPolicy" } },
-      rules: [
-        { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
-        { nonResourceURLs: ["*"], verbs: ["get"] },
-      ],
-    } as KubernetesObject,
-    ...Object.keys(ACCESS_POLICIES).map((name) => {
-      const policy = name as AccessPolicyName;
-      return binding(
-        "ClusterRoleBinding",
-        `eks:access-policy:${policy}`,
-        undefined,
-        policy,
-        `eks:access-policy:${policy}:cluster`,
-      );
-    }),
+    clusterRole({ name: "eks:admin-view", labels: { [ACCESS_LABEL]: "AmazonEKSAdminViewPolicy" } }, [
+      { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
+      { nonResourceURLs: ["*"], verbs: ["get"] },
+    ]),
+    ...policies.map((policy) => bound(policy, `eks:access-policy:${policy}:cluster`, `eks:access-policy:${policy}`)),
   ];
 }
 
@@ -62,28 +48,14 @@ export function namespacedAccessObjects(record: ClusterRecord, namespaces: reado
       if (policy.accessScope.type !== "namespace" || name === undefined) continue;
       const group = accessGroup(policy);
       for (const namespace of namespaces.filter((candidate) => inScope(candidate, policy.accessScope.namespaces ?? [])))
-        bindings.set(`${namespace}/${group}`, binding("RoleBinding", group, namespace, name, group));
+        bindings.set(`${namespace}/${group}`, bound(name, group, group, namespace));
     }
   return [...bindings.values()];
 }
 
-function binding(
-  kind: string,
-  name: string,
-  namespace: string | undefined,
-  policy: AccessPolicyName,
-  group: string,
-): KubernetesObject {
-  return {
-    apiVersion: `${RBAC}/v1`,
-    kind,
-    metadata: {
-      // In lower case, as @kubernetes/client-node writes it into the URL.
-      name: name.toLowerCase(),
-      ...(namespace === undefined ? {} : { namespace }),
-      labels: { [ACCESS_LABEL]: policy },
-    },
-    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: ACCESS_POLICIES[policy] },
-    subjects: [{ apiGroup: RBAC, kind: "Group", name: group }],
-  } as KubernetesObject;
+/** The binding `name` of the role of an access policy to a group. */
+function bound(policy: AccessPolicyName, group: string, name: string, namespace?: string): KubernetesObject {
+  // In lower case, as @kubernetes/client-node writes it into the URL.
+  const metadata = { name: name.toLowerCase(), labels: { [ACCESS_LABEL]: policy }, ...(namespace && { namespace }) };
+  return binding(metadata, ACCESS_POLICIES[policy], { kind: "Group", name: group });
 }

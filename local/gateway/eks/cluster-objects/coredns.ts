@@ -1,5 +1,7 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { imageReferences } from "../../../toolchain/index.ts";
+import { NAMESPACE } from "../addon-catalog.ts";
+import { binding, clusterRole } from "./rbac.ts";
 
 /** What CoreDNS needs to know of its cluster. */
 export interface CoreDnsSettings {
@@ -11,9 +13,7 @@ export interface CoreDnsSettings {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-const IMAGE = imageReferences.coredns;
 const LABELS = { "k8s-app": "kube-dns", "eks.amazonaws.com/component": "coredns" };
-const NAMESPACE = "kube-system";
 
 /**
  * The names that pods resolve: the cluster's own, and with the gateway's address everything of AWS and of the local hosts.
@@ -55,24 +55,14 @@ amazonaws.com:53 api.aws:53 fleet.internal:53 {
 export function coreDnsObjects(settings: CoreDnsSettings): KubernetesObject[] {
   const { values } = settings;
   const metadata = { name: "coredns", namespace: NAMESPACE, labels: LABELS };
+  const roleMetadata = { name: "system:coredns", labels: LABELS };
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRole",
-      metadata: { name: "system:coredns", labels: LABELS },
-      rules: [
-        { apiGroups: [""], resources: ["endpoints", "services", "pods", "namespaces"], verbs: ["list", "watch"] },
-        { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
-      ],
-    },
-    {
-      apiVersion: "rbac.authorization.k8s.io/v1",
-      kind: "ClusterRoleBinding",
-      metadata: { name: "system:coredns", labels: LABELS },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:coredns" },
-      subjects: [{ kind: "ServiceAccount", name: "coredns", namespace: NAMESPACE }],
-    },
+    clusterRole(roleMetadata, [
+      { apiGroups: [""], resources: ["endpoints", "services", "pods", "namespaces"], verbs: ["list", "watch"] },
+      { apiGroups: ["discovery.k8s.io"], resources: ["endpointslices"], verbs: ["list", "watch"] },
+    ]),
+    binding(roleMetadata, roleMetadata.name, { kind: "ServiceAccount", name: "coredns", namespace: NAMESPACE }),
     { apiVersion: "v1", kind: "ConfigMap", metadata, data: { Corefile: corefile(settings.gatewayAddress) } },
     {
       apiVersion: "v1",
@@ -121,7 +111,7 @@ function deployment(metadata: object, values: Readonly<Record<string, unknown>>)
           containers: [
             {
               name: "coredns",
-              image: IMAGE,
+              image: imageReferences.coredns,
               imagePullPolicy: "IfNotPresent",
               args: ["-conf", "/etc/coredns/Corefile"],
               resources: values["resources"] ?? {

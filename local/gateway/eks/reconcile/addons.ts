@@ -57,8 +57,8 @@ function settle(record: ClusterRecord, addonName: string, missing: string | unde
 }
 
 /** The objects of CoreDNS, as the add-on configures it; without one it is the cluster's own. */
-export function coreDns({ runtime, gatewayAddress }: ReconcileContext, record: ClusterRecord, addon?: Addon) {
-  const { dnsAddress } = runtime.addresses({ name: record.cluster.name, number: record.number });
+export function coreDns({ clusters, gatewayAddress }: ReconcileContext, record: ClusterRecord, addon?: Addon) {
+  const { dnsAddress } = clusters.of(record.cluster.name).addresses(record.number);
   const values = addon === undefined ? {} : configuration(catalogEntry(addon.addonName), addon.configurationValues);
   return coreDnsObjects({ dnsAddress, gatewayAddress, values });
 }

@@ -1,5 +1,7 @@
+import type { KubernetesObject } from "@kubernetes/client-node";
 import { ACCESS_LABEL, namespacedAccessObjects, standingAccessObjects } from "../cluster-objects/access.ts";
 import { IMAGE_CONFIG_CRD, imageConfigs } from "../cluster-objects/packages.ts";
+import { RBAC_VERSION } from "../cluster-objects/rbac.ts";
 import { podIdentityWebhook } from "../cluster-objects/webhook.ts";
 import type { ClusterRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
@@ -50,7 +52,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       }
       Object.assign(state, { attempts: 0, isRunning: true });
     }
-    const kube = await context.runtime.kube(name);
+    const kube = await context.clusters.of(name).kube();
     const access = await accessStep(context, name, kube);
     const nodes = await nodegroupsStep({ ...context, startedNodes }, name, kube);
     // Before the add-on becomes ACTIVE.
@@ -71,16 +73,17 @@ async function ensureControlPlane(context: ReconcileContext, record: ClusterReco
     name,
     record.cluster.resourcesVpcConfig.vpcId ?? "",
   );
-  const started = await context.runtime.startControlPlane({
-    name,
+  const runtime = context.clusters.of(name);
+  const keyArn = record.cluster.encryptionConfig?.[0]?.provider?.keyArn;
+  const started = await runtime.startControlPlane({
     number: record.number,
     kubernetesVersion: version,
     issuer: record.cluster.identity.oidc?.issuer ?? "",
-    encryptionKeyArn: record.cluster.encryptionConfig?.[0]?.provider?.keyArn,
+    ...(keyArn === undefined ? {} : { encryption: { keyArn } }),
   });
   // Before it becomes ACTIVE.
   await context.keepEndpoints();
-  const kube = await context.runtime.kube(name);
+  const kube = await runtime.kube();
   await kube.apply([...standingAccessObjects(), podIdentityWebhook(context.webhookUrl(name), context.caCertificate)]);
   if (record.selfManagedAddons && record.addons["coredns"] === undefined) await kube.apply(coreDns(context, record));
   await context.store.change(name, (stored) => {
@@ -115,7 +118,7 @@ async function failedStart(context: ReconcileContext, name: string, attempt: num
 }
 
 async function removeCluster(context: ReconcileContext, record: ClusterRecord): Promise<void> {
-  await context.runtime.stopControlPlane(record.cluster.name);
+  await context.clusters.of(record.cluster.name).stopControlPlane();
   const { vpcId } = record.cluster.resourcesVpcConfig;
   // By its tag: a cluster that never became active has no group in its record yet.
   if (vpcId !== undefined) await context.aws.deleteClusterSecurityGroup(record.cluster.name, vpcId);
@@ -128,25 +131,22 @@ async function accessStep(context: ReconcileContext, name: string, kube: KubeApi
   const wanted = Object.values(record.accessEntries).some((entry) =>
     entry.policies.some((policy) => policy.accessScope.type === "namespace"),
   );
-  const existing = await kube.list("rbac.authorization.k8s.io/v1", "RoleBinding", ACCESS_LABEL);
+  const existing = await kube.list(RBAC_VERSION, "RoleBinding", ACCESS_LABEL);
   if (!wanted && existing.length === 0) return undefined;
   const namespaces = await kube.list("v1", "Namespace");
+  const usable = namespaces.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
   const objects = namespacedAccessObjects(
     record,
-    namespaces
-      .filter((item) => item.metadata?.deletionTimestamp === undefined)
-      .map((item) => item.metadata?.name ?? ""),
+    usable.map(({ metadata }) => metadata?.name ?? ""),
   );
-  const keyOf = (object: { metadata?: { name?: string; namespace?: string } }): string =>
-    `${object.metadata?.namespace ?? ""}/${object.metadata?.name ?? ""}`;
-  const keep = new Set(objects.map(keyOf));
-  const have = new Set(existing.map(keyOf));
-  await kube.apply(objects.filter((object) => !have.has(keyOf(object))));
-  await kube.remove(
-    existing
-      .filter((object) => !keep.has(keyOf(object)))
-      .map((object) => ({ ...object, apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" })),
-  );
+  const without = (some: readonly KubernetesObject[], others: readonly KubernetesObject[]) => {
+    const keyOf = ({ metadata }: KubernetesObject) => `${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`;
+    const keys = new Set(others.map(keyOf));
+    return some.filter((object) => !keys.has(keyOf(object)));
+  };
+  await kube.apply(without(objects, existing));
+  const gone = without(existing, objects);
+  await kube.remove(gone.map((object) => ({ ...object, apiVersion: RBAC_VERSION, kind: "RoleBinding" })));
   return wanted ? NAMESPACE_POLL_MS : undefined;
 }
 

@@ -21,7 +21,7 @@ export function endpointKeeper(context: EksContext): () => Promise<void> {
     );
     const wanted = JSON.stringify(endpoints);
     if (wanted === inForce) return;
-    await context.runtime.filterEndpoints(endpoints);
+    await context.clusters.filterEndpoints(endpoints);
     inForce = wanted;
   };
   return () => {
@@ -30,10 +30,10 @@ export function endpointKeeper(context: EksContext): () => Promise<void> {
   };
 }
 
-async function reachOf({ runtime, aws }: EksContext, record: ClusterRecord): Promise<Reach[]> {
+async function reachOf({ clusters, aws }: EksContext, record: ClusterRecord): Promise<Reach[]> {
   const { number, cluster, nodegroups } = record;
-  const { endpoint } = runtime.addresses({ name: cluster.name, number });
-  if (endpoint === undefined) return [];
+  const { apiAddress: address, nodesCidr } = clusters.of(cluster.name).addresses(number);
+  if (address === undefined || nodesCidr === undefined) return [];
   const { vpcId = "", clusterSecurityGroupId, securityGroupIds = [], subnetIds = [] } = cluster.resourcesVpcConfig;
   const groups = [...securityGroupIds, ...(clusterSecurityGroupId === undefined ? [] : [clusterSecurityGroupId])];
   const [egress, groupCidrs, network] = await Promise.all([
@@ -47,5 +47,5 @@ async function reachOf({ runtime, aws }: EksContext, record: ClusterRecord): Pro
     nodes: [...new Set(nodeSubnets)].map(network.peeredRoutes),
     controlPlane: subnetIds.map(network.peeredRoutes),
   };
-  return [{ access: cluster.resourcesVpcConfig, ...endpoint, egress, groupCidrs, vpc, routes }];
+  return [{ access: cluster.resourcesVpcConfig, address, nodesCidr, egress, groupCidrs, vpc, routes }];
 }

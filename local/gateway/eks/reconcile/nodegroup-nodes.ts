@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { KubernetesObject } from "@kubernetes/client-node";
+import type { NodeOptions } from "../../../clusters/node-config.ts";
 import { MAX_NODES } from "../../../instance/index.ts";
 import type { ClusterRecord, NodegroupRecord, NodeRecord } from "../model.ts";
 import { TAINT_EFFECTS } from "../nodegroup-config.ts";
 import type { EksContext } from "../operation.ts";
-import type { KubeApi, NodeSpec } from "../runtime.ts";
+import type { KubeApi } from "../runtime.ts";
 import { runningUpdates } from "../updates.ts";
 
 interface Node extends KubernetesObject {
@@ -81,7 +82,7 @@ export async function applySize(work: Work): Promise<void> {
       if (number === undefined) return;
       target.nodes.push({
         number,
-        name: context.runtime.nodeName({ name: cluster, number: stored.number }, number),
+        name: context.clusters.of(cluster).nodeName(stored.number, number),
         instanceId: `i-0${randomBytes(8).toString("hex")}`,
         zone: zones.get(subnets[target.nodes.length % subnets.length] ?? "") ?? `${context.region}a`,
         version,
@@ -99,7 +100,7 @@ function freeNode(record: ClusterRecord): number | undefined {
 export async function stopNode(work: Work, { number }: NodeRecord): Promise<void> {
   const { context, cluster } = work;
   context.startedNodes.delete(`${cluster}/${number}`);
-  await context.runtime.stopNode(cluster, number);
+  await context.clusters.of(cluster).stopNode(number);
   await changeGroup(work, (group) => {
     group.nodes = group.nodes.filter((other) => other.number !== number);
   });
@@ -115,7 +116,7 @@ export function removeNodegroup(record: ClusterRecord, nodegroupName: string): v
   else if (gone?.ownsAccessEntry === true) delete record.accessEntries[role];
 }
 
-export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): NodeSpec {
+export function nodeSpec({ nodegroup }: NodegroupRecord, node: NodeRecord): NodeOptions {
   return {
     number: node.number,
     nodeName: node.name,

@@ -43,7 +43,7 @@ async function oneNodegroup(work: Work): Promise<Again> {
   const fresh = nodes.filter(({ number }) => !context.startedNodes.has(`${cluster}/${number}`));
   await Promise.all(
     fresh.map(async (node) => {
-      await context.runtime.startNode(cluster, nodeSpec(group, node));
+      await context.clusters.of(cluster).startNode(nodeSpec(group, node));
       context.startedNodes.add(`${cluster}/${node.number}`);
     }),
   );

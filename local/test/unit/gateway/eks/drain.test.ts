@@ -225,10 +225,10 @@ describe("a version update", () => {
     const before = instances();
     eks.clusters.notReady.clear();
     // While the nodes are looked at, which found them Ready.
-    const { kube } = eks.clusters;
+    const cluster = eks.clusters.of("hub");
     let id: string | undefined;
-    eks.clusters.kube = async (name) => {
-      const api = await kube(name);
+    const kube = async () => {
+      const api = await cluster.kube();
       const apply: typeof api.apply = async (all) => {
         await api.apply(all);
         if (id !== undefined || all[0]?.kind !== "Node") return;
@@ -236,6 +236,7 @@ describe("a version update", () => {
       };
       return { ...api, apply };
     };
+    eks.clusters.of = () => ({ ...cluster, kube });
     await later();
     const update = async () => (await eks.call("GET", `/clusters/hub/updates/${id}?nodegroupName=main`)).body.update;
     await expect.poll(async () => (await update()).status).toBe("Successful");

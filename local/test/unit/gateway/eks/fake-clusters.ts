@@ -1,16 +1,20 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
-import type { ClusterRuntime, ControlPlaneSpec, KubeApi, NodeSpec } from "../../../../gateway/eks/runtime.ts";
+import type { NodeOptions } from "../../../../clusters/node-config.ts";
+import type { ControlPlaneOptions } from "../../../../clusters/options.ts";
+import type { ClusterRuntime, Clusters, KubeApi } from "../../../../gateway/eks/runtime.ts";
 import type { EndpointAccess } from "../../../../instance/index.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec: { readonly nodeName: string };
 }
 
+type ControlPlaneSpec = Omit<ControlPlaneOptions, "tokenWebhookUrl">;
+
 /** Clusters that exist in memory only; what a test wants to know or to break is public. */
-export interface FakeClusters extends ClusterRuntime {
+export interface FakeClusters extends Clusters {
   readonly started: ControlPlaneSpec[];
   readonly planes: Map<string, ControlPlaneSpec>;
-  readonly nodes: Map<string, NodeSpec>;
+  readonly nodes: Map<string, NodeOptions>;
   /** Who reaches the endpoints, as it was said last. */
   endpoints: readonly EndpointAccess[];
   /** Nodes that enforce NetworkPolicies, as `cluster/number`. */
@@ -32,7 +36,7 @@ export interface FakeClusters extends ClusterRuntime {
 
 export function fakeClusters(): FakeClusters {
   const objects = new Map<string, KubernetesObject>();
-  const nodes = new Map<string, NodeSpec>();
+  const nodes = new Map<string, NodeOptions>();
   const keyOf = (cluster: string, kind = "", name = "", namespace = ""): string =>
     [cluster, kind, namespace, name].join("/");
   let gate: Promise<void> = Promise.resolve();
@@ -44,7 +48,6 @@ export function fakeClusters(): FakeClusters {
       });
       return release;
     },
-    numbers: () => ({ first: 0, end: 31 }),
     started: [],
     planes: new Map(),
     nodes,
@@ -56,7 +59,15 @@ export function fakeClusters(): FakeClusters {
     budgeted: new Set(),
     notReady: new Set(),
     coreDnsReady: true,
-    startControlPlane: async (spec) => {
+    of: (name) => runtimeOf(name),
+    filterEndpoints: async (endpoints) => {
+      clusters.endpoints = endpoints;
+    },
+  };
+  const runtimeOf = (cluster: string): ClusterRuntime => ({
+    numbers: { first: 0, end: 31 },
+    startControlPlane: async (options) => {
+      const spec = { name: cluster, ...options };
       await gate;
       const failure = clusters.failures.shift();
       if (failure !== undefined) throw new Error(failure);
@@ -65,15 +76,15 @@ export function fakeClusters(): FakeClusters {
       objects.set(keyOf(spec.name, "Namespace", "default"), { metadata: { name: "default" } });
       return { endpoint: `https://100.64.254.${spec.number + 1}`, certificateAuthority: "PEM" };
     },
-    stopControlPlane: async (name) => {
-      clusters.planes.delete(name);
-      for (const key of objects.keys()) if (key.startsWith(`${name}/`)) objects.delete(key);
+    stopControlPlane: async () => {
+      clusters.planes.delete(cluster);
+      for (const key of objects.keys()) if (key.startsWith(`${cluster}/`)) objects.delete(key);
     },
-    startNode: async (cluster, node) => {
+    startNode: async (node) => {
       await gate;
       nodes.set(`${cluster}/${node.number}`, node);
     },
-    stopNode: async (cluster, number) => {
+    stopNode: async (number) => {
       const name = nodes.get(`${cluster}/${number}`)?.nodeName;
       // Its pods go with it.
       for (const [key, object] of objects)
@@ -82,7 +93,7 @@ export function fakeClusters(): FakeClusters {
       nodes.delete(`${cluster}/${number}`);
       clusters.enforcing.delete(`${cluster}/${number}`);
     },
-    enforceNetworkPolicies: async (cluster, number, enforced) => {
+    enforceNetworkPolicies: async (number, enforced) => {
       await gate;
       const key = `${cluster}/${number}`;
       if (!nodes.has(key)) throw new Error(`node ${key} was never started`);
@@ -91,17 +102,15 @@ export function fakeClusters(): FakeClusters {
       if (enforced) clusters.enforcing.add(key);
       else clusters.enforcing.delete(key);
     },
-    nodeName: ({ number }, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
-    addresses: ({ number }) => ({
+    nodeName: (number, node) => `ip-100-64-${8 * number}-${4 * node + 2}.ec2.internal`,
+    addresses: (number) => ({
       serviceCidr: `100.64.${8 * number + 1}.0/24`,
       dnsAddress: `100.64.${8 * number + 1}.10`,
-      endpoint: { address: `100.64.254.${number + 1}`, nodesCidr: `100.64.${8 * number}.0/21` },
+      apiAddress: `100.64.254.${number + 1}`,
+      nodesCidr: `100.64.${8 * number}.0/21`,
     }),
-    filterEndpoints: async (endpoints) => {
-      clusters.endpoints = endpoints;
-    },
-    kube: async (cluster) => fakeKube(cluster),
-  };
+    kube: async () => fakeKube(cluster),
+  });
   const fakeKube = (cluster: string): KubeApi => ({
     apply: async (all) => {
       for (const object of all)

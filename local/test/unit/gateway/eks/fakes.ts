@@ -64,8 +64,7 @@ export function fakeAws(clusterQuota = 100): FakeAws {
     }),
     natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
     admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
-    role: async (name) =>
-      trusts[name] === undefined ? undefined : { arn: roleArn(name), name, trustPolicy: trusts[name] },
+    role: async (name) => (trusts[name] === undefined ? undefined : { arn: roleArn(name), trustPolicy: trusts[name] }),
     userArn: async (name) => (name === "deployer" ? CALLER : undefined),
     oidcProvider: async () => undefined,
     subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),
@@ -122,7 +121,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     account: ACCOUNT,
     partition: "aws",
     store,
-    runtime: clusters,
+    clusters,
     aws,
     now: () => eks.clock,
     // As the gateway: after the caller has answered.

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { runtimeBut } from "../../../../gateway/eks/recorded-runtime.ts";
+import { clustersBut } from "../../../../gateway/eks/recorded-clusters.ts";
 import { fakeClusters } from "./fake-clusters.ts";
 import { clusterBody, fakeEks, roleArn } from "./fakes.ts";
 
 async function recording(pattern: string | undefined) {
   const clusters = fakeClusters();
-  const eks = await fakeEks({ clusters: Object.assign(clusters, runtimeBut({ ...clusters }, pattern, "PEM")) });
+  const eks = await fakeEks({ clusters: Object.assign(clusters, clustersBut({ ...clusters }, pattern, "PEM")) });
   const make = async (name: string) => {
     await eks.call("POST", "/clusters", clusterBody(name));
     await eks.settle();
