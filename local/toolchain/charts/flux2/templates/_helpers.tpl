@@ -10,18 +10,17 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* Arguments from values, one a line. They follow the controller's own: of a flag given twice the last one counts. */}}
+{{/* Arguments, one a line. They follow the controller's own: of a flag given twice the last one counts. */}}
 {{- define "flux2.args" -}}
 {{- $values := .root.Values -}}
 {{- $name := .controller.name -}}
-{{- $domain := $values.clusterDomain -}}
---watch-all-namespaces={{ $values.watchAllNamespaces }}
+--watch-all-namespaces=true
 --log-level={{ $values.logLevel }}
 {{- if eq $name "source-controller" }}
---storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.{{ $domain }}.
+--storage-adv-addr=source-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.
 {{- end }}
-{{- if and $values.notificationController.create (ne $name "notification-controller") }}
---events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.{{ $domain }}.
+{{- if ne $name "notification-controller" }}
+--events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.
 {{- end }}
 {{- if and $values.multitenancy.enabled (ne $name "source-controller") }}
 --no-cross-namespace-refs=true
@@ -39,39 +38,20 @@ app.kubernetes.io/component: {{ . }}
 {{- $values := .values -}}
 {{- $deployment := deepCopy .controller.deployment -}}
 {{- $labels := include "flux2.labels" (dict "root" .root "component" .controller.name) | fromYaml -}}
-{{- $_ := set $deployment.metadata "labels" (merge (dict) $values.labels $labels $deployment.metadata.labels) -}}
+{{- $_ := set $deployment.metadata "labels" (merge (dict) $labels $deployment.metadata.labels) -}}
 {{- /* As in the community chart, a value without a default. */ -}}
 {{- if hasKey $values "replicas" }}{{- $_ := set $deployment.spec "replicas" (int $values.replicas) -}}{{- end -}}
 {{- $pod := $deployment.spec.template -}}
-{{- $_ := set $pod.metadata "labels" (merge (dict) $values.labels $pod.metadata.labels) -}}
-{{- $_ := set $pod.metadata "annotations" $values.annotations -}}
+{{- $_ := set $pod.metadata "annotations" (dict "prometheus.io/port" "8080" "prometheus.io/scrape" "true") -}}
 {{- $_ := set $pod.spec "serviceAccountName" .controller.name -}}
-{{- $_ := set $pod.spec "automountServiceAccountToken" $values.serviceAccount.automount -}}
-{{- with $values.podSecurityContext }}{{- $_ := set $pod.spec "securityContext" . -}}{{- end -}}
-{{- range $field := list "priorityClassName" "nodeSelector" "affinity" "tolerations" -}}
-{{- with get $values $field }}{{- $_ := set $pod.spec $field . -}}{{- end -}}
-{{- end -}}
+{{- $_ := set $pod.spec "automountServiceAccountToken" true -}}
+{{- with $values.affinity }}{{- $_ := set $pod.spec "affinity" . -}}{{- end -}}
 {{- with .root.Values.imagePullSecrets }}{{- $_ := set $pod.spec "imagePullSecrets" . -}}{{- end -}}
-{{- $_ := set $pod.spec "volumes" (concat $pod.spec.volumes $values.volumes) -}}
 {{- $container := index $pod.spec.containers 0 -}}
-{{- $tag := $values.tag | default .controller.tag -}}
-{{- $_ := set $container "image" (printf (ternary "%s@%s" "%s:%s" (hasPrefix "sha256:" $tag)) $values.image $tag) -}}
-{{- $_ := set $container "imagePullPolicy" ($values.imagePullPolicy | default "IfNotPresent") -}}
+{{- $_ := set $container "image" (printf "%s:%s" $values.image .controller.tag) -}}
+{{- $_ := set $container "imagePullPolicy" "IfNotPresent" -}}
 {{- $_ := set $container "args" (concat $container.args (include "flux2.args" . | splitList "\n")) -}}
-{{- $_ := set $container "env" (concat $container.env $values.extraEnv) -}}
 {{- $_ := set $container "resources" $values.resources -}}
-{{- $_ := set $container "volumeMounts" (concat $container.volumeMounts $values.volumeMounts) -}}
-{{- $_ := set $container "securityContext" ($values.securityContext | default (merge (dict "runAsUser" 65534) $container.securityContext)) -}}
+{{- $_ := set $container "securityContext" (merge (dict "runAsUser" 65534) $container.securityContext) -}}
 {{- toYaml $deployment -}}
-{{- end }}
-
-{{/* One of the controller's own Services; the webhook receiver's has its values in a place of its own. */}}
-{{- define "flux2.service" -}}
-{{- $service := deepCopy .service -}}
-{{- $values := .values.service -}}
-{{- if eq $service.metadata.name "webhook-receiver" }}{{- $values = .values.webhookReceiver.service -}}{{- end -}}
-{{- $labels := include "flux2.labels" (dict "root" .root "component" .controller.name) | fromYaml -}}
-{{- $_ := set $service.metadata "labels" (merge (dict) $values.labels $labels $service.metadata.labels) -}}
-{{- with $values.annotations }}{{- $_ := set $service.metadata "annotations" . -}}{{- end -}}
-{{- toYaml $service -}}
 {{- end }}
