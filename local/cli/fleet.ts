@@ -3,7 +3,7 @@ import { stackExists } from "../pulumi/cli/index.ts";
 import { cacheRoot } from "../toolchain/cache.ts";
 import { ensureToolchain, isBuilt, isFilled, offerIn, type Toolchain } from "../toolchain/index.ts";
 import { type Choices, settleChoices } from "./choices.ts";
-import { preflight } from "./preflight.ts";
+import { preflight } from "./machine.ts";
 import type { Step } from "./steps.ts";
 
 /** What the steps work on; the machine steps fill it. */

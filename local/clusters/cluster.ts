@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance } from "../instance/addresses.ts";
 import { addEndpoint, removeEndpoint } from "../instance/endpoints.ts";
-import { isMissing, readText, writeAtomic } from "../instance/files.ts";
+import { readFolder, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { addAddress, removeAddress } from "../instance/network.ts";
 import { supervisorOf } from "../supervisor/client.ts";
@@ -98,7 +98,7 @@ async function stop(instance: Instance, name: string): Promise<void> {
   const supervisor = supervisorOf(instance);
   if (options !== undefined) {
     const cluster = clusterAt(instance, name, options.number);
-    const nodes = await nodeNumbers(cluster);
+    const nodes = (await readFolder(join(cluster.dir, "nodes"))) ?? [];
     await Promise.all(nodes.map((number) => stopNode(instance, name, Number(number))));
     const programs = ["kube-controller-manager", "kube-scheduler", "kube-apiserver"];
     await Promise.all(programs.map((program) => supervisor.stop(plane.processId(name, program))));
@@ -162,16 +162,6 @@ async function writeConfig(cluster: ClusterAddresses, name: string, content: obj
   const path = join(cluster.dir, name);
   await writeAtomic(path, `${JSON.stringify(content, null, 2)}\n`);
   return path;
-}
-
-/** Numbers of the nodes that a cluster has a folder for. */
-async function nodeNumbers(cluster: ClusterAddresses): Promise<string[]> {
-  try {
-    return await readdir(join(cluster.dir, "nodes"));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
 }
 
 /** The key is made once: what it has encrypted must stay readable. */

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import type { ClusterAddresses, NodeAddresses } from "../instance/addresses.ts";
 import { run } from "../instance/command.ts";
 import { tolerate } from "../instance/network.ts";
@@ -16,7 +16,7 @@ export function inNamespace(node: NodeAddresses, argv: readonly string[]): Promi
  * Services (the API server on the host calls webhooks in pods). Idempotent.
  */
 export async function ensureNetwork(cluster: ClusterAddresses, node: NodeAddresses): Promise<void> {
-  const whole = (await exists(`/run/netns/${node.namespace}`)) && (await exists(`/sys/class/net/${node.link}`));
+  const whole = existsSync(`/run/netns/${node.namespace}`) && existsSync(`/sys/class/net/${node.link}`);
   if (!whole) {
     await removeNetwork(node);
     await run(["ip", "netns", "add", node.namespace]);
@@ -38,11 +38,4 @@ export async function ensureNetwork(cluster: ClusterAddresses, node: NodeAddress
 export async function removeNetwork(node: NodeAddresses): Promise<void> {
   await tolerate(/Cannot find device/, run(["ip", "link", "del", node.link]));
   await tolerate(/No such file or directory/, run(["ip", "netns", "del", node.namespace]));
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readdir, readlink, rm } from "node:fs/promises";
+import { readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { NodeAddresses } from "../instance/addresses.ts";
 import { removeCgroup } from "../instance/cgroups.ts";
-import { isMissing } from "../instance/files.ts";
+import { orMissing, readFolder } from "../instance/files.ts";
 import { unmountUnder } from "../instance/mounts.ts";
 import { nodeFiles } from "./node-config.ts";
 import { removeNetwork } from "./node-network.ts";
@@ -40,25 +40,13 @@ export function strayFiles(node: NodeAddresses, sandbox: string): string[] {
 }
 
 async function removeStrayFiles(node: NodeAddresses): Promise<void> {
-  const sandboxes = await list(join(nodeFiles(node).containerdRoot, "io.containerd.grpc.v1.cri", "sandboxes"));
+  const sandboxes =
+    (await readFolder(join(nodeFiles(node).containerdRoot, "io.containerd.grpc.v1.cri", "sandboxes"))) ?? [];
   for (const file of sandboxes.flatMap((sandbox) => strayFiles(node, sandbox))) await rm(file, { force: true });
-  for (const name of await list(CONTAINER_LOGS)) {
+  for (const name of (await readFolder(CONTAINER_LOGS)) ?? []) {
     const path = join(CONTAINER_LOGS, name);
     // Another node's link may vanish meanwhile.
     const target = await orMissing(readlink(path), "");
     if (target.startsWith(`${node.dir}/`)) await rm(path, { force: true });
-  }
-}
-
-async function list(folder: string): Promise<string[]> {
-  return await orMissing(readdir(folder), []);
-}
-
-async function orMissing<T>(operation: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (isMissing(error)) return otherwise;
-    throw error;
   }
 }

@@ -14,148 +14,77 @@ export const RUN_ROOT = "/run/eks-gitops-fleet";
 export const PROCESS_MARK = "FLEET_SUPERVISED";
 
 /** One embedded cloud on this machine. Everything about it derives from its folder and its index. */
-export interface Instance {
-  /** 0 to 62, claimed in `/run/eks-gitops-fleet/<index>.json`. */
-  readonly index: number;
-  /** Absolute path of the folder that holds its state. */
-  readonly dir: string;
-  /** Every address of the instance is in it but `loopbackAddress`. Its pods reach nothing outside of it, and not `internalCidr`. */
-  readonly cidr: string;
-  /** Where API servers listen behind their endpoints: nodes don't reach it. */
-  readonly internalCidr: string;
-  /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
-  readonly gatewayAddress: string;
-  /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
-  readonly loopbackAddress: string;
-  /** URL of the AWS API for tools on this machine (`AWS_ENDPOINT_URL`). */
-  readonly awsEndpoint: string;
-  /** Files and folders, all absolute. */
-  readonly paths: InstancePaths;
-  /** Names of what the kernel holds for this instance. */
-  readonly kernel: {
-    readonly cgroup: string;
-    readonly linkPrefix: string;
-    readonly nftTable: string;
-    /** Who reaches which API server. */
-    readonly endpointTable: string;
-  };
-}
-
-/** Files and folders of an instance; those under `run` vanish with a reboot. */
-interface InstancePaths {
-  readonly kubeconfig: string;
-  /** Bare repositories, `<name>.git`. */
-  readonly git: string;
-  readonly logs: string;
-  /** What the supervisor noticed (exits, restarts), one line each. */
-  readonly events: string;
-  /** Pulumi's file backend. */
-  readonly pulumi: string;
-  readonly awsConfig: string;
-  readonly awsCredentials: string;
-  /** The CA for AWS names, the only root that containers trust. */
-  readonly caCertificate: string;
-  readonly caKey: string;
-  readonly bin: string;
-  /** Shell file to source: PATH, PULUMI_*, AWS_*, KUBECONFIG. */
-  readonly env: string;
-  /** The supervisor's record of every process that it started. */
-  readonly record: string;
-  /** State of the EKS API (the gateway's). */
-  readonly eks: string;
-  /** Per cluster: PKI, configuration, containerd's store. */
-  readonly clusters: string;
-  readonly etcd: string;
-  readonly run: string;
-  readonly claim: string;
-  readonly supervisorSocket: string;
-}
+export type Instance = Readonly<ReturnType<typeof instanceAt>>;
 
 /** One cluster of an instance: addresses and names by its number, files by its name. */
-export interface ClusterAddresses {
-  readonly name: string;
-  readonly number: number;
-  /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for those whom its access settings admit. */
-  readonly apiAddress: string;
-  /** On `lo`, in the instance's `internalCidr`: for the control plane and this machine's own work. */
-  readonly internalAddress: string;
-  readonly endpoint: string;
-  /** For what the control plane serves to this machine only: health and metrics of controller manager and scheduler. */
-  readonly loopbackAddress: string;
-  readonly serviceCidr: string;
-  /** Address of the Service `kubernetes`. */
-  readonly kubernetesServiceAddress: string;
-  /** Address of the Service `kube-dns`. */
-  readonly dnsAddress: string;
-  /** Its nodes and their pods: where their packets come from. */
-  readonly nodesCidr: string;
-  /** The /22 that holds the /24 of every node's pods. */
-  readonly podCidr: string;
-  readonly dir: string;
-  /** Prefix of all its keys in the instance's etcd. */
-  readonly etcdPrefix: string;
-}
+export type ClusterAddresses = Readonly<ReturnType<typeof clusterAt>>;
 
 /** One node: a network namespace, linked to the host by a /30. */
-export interface NodeAddresses {
-  readonly number: number;
-  readonly namespace: string;
-  readonly cgroup: string;
-  /** The host's end of the link. */
-  readonly link: string;
-  readonly hostAddress: string;
-  readonly address: string;
-  readonly podCidr: string;
-  readonly dir: string;
-  /** Sockets and containerd's state: short, because a socket's path has 107 characters at most. */
-  readonly run: string;
-}
+export type NodeAddresses = Readonly<ReturnType<typeof nodeAt>>;
 
-/** Addresses, names and paths of the instance with this index in this folder. Pure: nothing is claimed or made. */
-export function instanceAt(dir: string, index: number): Instance {
+/** Addresses, names and paths of the instance with this index in this folder. Nothing is claimed or made. */
+export function instanceAt(dir: string, index: number) {
   expectWithin("instance index", index, MAX_INSTANCES);
   const root = resolve(dir);
   const run = join(RUN_ROOT, String(index));
   const gatewayAddress = `100.${64 + index}.255.1`;
   return {
+    /** 0 to 62, claimed in `/run/eks-gitops-fleet/<index>.json`. */
     index,
+    /** Absolute path of the folder that holds its state. */
     dir: root,
+    /** Every address of the instance is in it but `loopbackAddress`. Its pods reach nothing outside of it, and not `internalCidr`. */
     cidr: `100.${64 + index}.0.0/16`,
+    /** Where API servers listen behind their endpoints: nodes don't reach it. */
     internalCidr: `100.${64 + index}.253.0/24`,
+    /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
     gatewayAddress,
+    /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
     loopbackAddress: `127.100.${index}.1`,
+    /** URL of the AWS API for tools on this machine (`AWS_ENDPOINT_URL`). */
     awsEndpoint: `http://${gatewayAddress}:4566`,
+    /** Files and folders, all absolute; those under `run` vanish with a reboot. */
     paths: {
       kubeconfig: join(root, "kubeconfig"),
+      /** Bare repositories, `<name>.git`. */
       git: join(root, "git"),
       logs: join(root, "logs"),
+      /** What the supervisor noticed (exits, restarts), one line each. */
       events: join(root, "logs", "events.log"),
+      /** Pulumi's file backend. */
       pulumi: join(root, "pulumi"),
       awsConfig: join(root, "aws", "config"),
       awsCredentials: join(root, "aws", "credentials"),
+      /** The CA for AWS names, the only root that containers trust. */
       caCertificate: join(root, "ca", "ca.crt"),
       caKey: join(root, "ca", "ca.key"),
       bin: join(root, "bin"),
+      /** Shell file to source: PATH, PULUMI_*, AWS_*, KUBECONFIG. */
       env: join(root, "env"),
+      /** The supervisor's record of every process that it started. */
       record: join(root, "record.json"),
+      /** State of the EKS API (the gateway's). */
       eks: join(root, "eks"),
+      /** Per cluster: PKI, configuration, containerd's store. */
       clusters: join(root, "clusters"),
       etcd: join(root, "etcd"),
       run,
       claim: `${run}.json`,
       supervisorSocket: join(run, "supervisor.sock"),
     },
+    /** Names of what the kernel holds for this instance. */
     kernel: {
       cgroup: `/fleet-${index}`,
       linkPrefix: `fl${index}c`,
       nftTable: `fleet_${index}`,
+      /** Who reaches which API server. */
       endpointTable: `fleet_${index}_endpoints`,
     },
   };
 }
 
 /** Addresses, names and paths of cluster `number` (0 to 30) of an instance. */
-export function clusterAt(instance: Instance, name: string, number: number): ClusterAddresses {
+export function clusterAt(instance: Instance, name: string, number: number) {
   expectClusterName(name);
   expectWithin(`number of cluster ${name}`, number, MAX_CLUSTERS);
   const net = `100.${64 + instance.index}`;
@@ -163,33 +92,43 @@ export function clusterAt(instance: Instance, name: string, number: number): Clu
   return {
     name,
     number,
+    /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for those whom its access settings admit. */
     apiAddress,
+    /** On `lo`, in the instance's `internalCidr`: for the control plane and this machine's own work. */
     internalAddress: `${net}.253.${number + 1}`,
     endpoint: `https://${apiAddress}`,
+    /** For what the control plane serves to this machine only: health and metrics of controller manager and scheduler. */
     loopbackAddress: `127.100.${instance.index}.${number + 10}`,
     serviceCidr: `${net}.${8 * number + 1}.0/24`,
+    /** Address of the Service `kubernetes`. */
     kubernetesServiceAddress: `${net}.${8 * number + 1}.1`,
+    /** Address of the Service `kube-dns`. */
     dnsAddress: `${net}.${8 * number + 1}.10`,
+    /** Its nodes and their pods: where their packets come from. */
     nodesCidr: `${net}.${8 * number}.0/21`,
+    /** The /22 that holds the /24 of every node's pods. */
     podCidr: `${net}.${8 * number + 4}.0/22`,
     dir: join(instance.paths.clusters, name),
+    /** Prefix of all its keys in the instance's etcd. */
     etcdPrefix: `/clusters/${name}`,
   };
 }
 
 /** Addresses, names and paths of node `number` (0 to 3) of a cluster. */
-export function nodeAt(instance: Instance, cluster: ClusterAddresses, number: number): NodeAddresses {
+export function nodeAt(instance: Instance, cluster: ClusterAddresses, number: number) {
   expectWithin(`number of a node of cluster ${cluster.name}`, number, MAX_NODES);
   const net = `100.${64 + instance.index}`;
   return {
     number,
     namespace: `fleet-${instance.index}-${cluster.name}-${number}`,
     cgroup: `${instance.kernel.cgroup}/${cluster.name}-${number}`,
+    /** The host's end of the link. */
     link: `${instance.kernel.linkPrefix}${cluster.number}n${number}`,
     hostAddress: `${net}.${8 * cluster.number}.${4 * number + 1}`,
     address: `${net}.${8 * cluster.number}.${4 * number + 2}`,
     podCidr: `${net}.${8 * cluster.number + 4 + number}.0/24`,
     dir: join(cluster.dir, "nodes", String(number)),
+    /** Sockets and containerd's state: short, because a socket's path has 107 characters at most. */
     run: join(instance.paths.run, `c${cluster.number}n${number}`),
   };
 }

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isMissing } from "./files.ts";
+import { orMissing } from "./files.ts";
 import { kill } from "./processes.ts";
 
 const ROOT = "/sys/fs/cgroup";
@@ -60,7 +60,7 @@ export async function withoutRootControllers(root: string, keep: readonly string
   const left = (await rootControllers(root)).filter((controller) => !keep.includes(controller));
   if (left.length === 0) return [];
   const below = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const used = (await Promise.all(below.map(({ name }) => tolerateMissing(passedOn(join(root, name)), [])))).flat();
+  const used = (await Promise.all(below.map(({ name }) => orMissing(passedOn(join(root, name)), [])))).flat();
   return left.filter((name) => !used.includes(name));
 }
 
@@ -84,7 +84,7 @@ export async function cgroupFolders(cgroup: string): Promise<string[]> {
 /** Ids of the processes in a cgroup and all below it. */
 export async function cgroupProcesses(cgroup: string): Promise<number[]> {
   const lists = await Promise.all(
-    (await cgroupFolders(cgroup)).map((folder) => tolerateMissing(readFile(join(folder, "cgroup.procs"), "utf8"), "")),
+    (await cgroupFolders(cgroup)).map((folder) => orMissing(readFile(join(folder, "cgroup.procs"), "utf8"), "")),
   );
   return [...new Set(lists.flatMap((text) => text.split("\n").filter((line) => line !== "")).map(Number))];
 }
@@ -94,7 +94,7 @@ export async function removeCgroup(cgroup: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     for (const pid of await cgroupProcesses(cgroup)) kill(pid);
     try {
-      for (const folder of await cgroupFolders(cgroup)) await tolerateMissing(rmdir(folder), undefined);
+      for (const folder of await cgroupFolders(cgroup)) await orMissing(rmdir(folder), undefined);
       return;
     } catch (error) {
       // The kernel takes a moment to forget dead processes.
@@ -105,22 +105,12 @@ export async function removeCgroup(cgroup: string): Promise<void> {
 }
 
 async function subtree(folder: string): Promise<string[]> {
-  const entries = await tolerateMissing(readdir(folder, { withFileTypes: true }), undefined);
+  const entries = await orMissing(readdir(folder, { withFileTypes: true }), undefined);
   if (entries === undefined) return [];
   const below = await Promise.all(
     entries.filter((entry) => entry.isDirectory()).map((entry) => subtree(join(folder, entry.name))),
   );
   return [...below.flat(), folder];
-}
-
-async function tolerateMissing<T>(operation: Promise<T>, otherwise: T): Promise<T> {
-  try {
-    return await operation;
-  } catch (error) {
-    // ENODEV: the cgroup went away between listing and reading.
-    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENODEV") return otherwise;
-    throw error;
-  }
 }
 
 async function enableControllers(folder: string): Promise<void> {

@@ -20,27 +20,19 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
 }
 
 /** The text of a file, or undefined when there is no such file. */
-export async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
+export const readText = (path: string): Promise<string | undefined> => orMissing(readFile(path, "utf8"), undefined);
 
 /** The names in a folder (with `recursive`, the paths below it), or undefined when there is no such folder. Any other error rejects. */
-export async function readFolder(path: string, { recursive = false } = {}): Promise<string[] | undefined> {
-  try {
-    return await readdir(path, { recursive });
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
+export const readFolder = (path: string, { recursive = false } = {}): Promise<string[] | undefined> =>
+  orMissing(readdir(path, { recursive }), undefined);
+
+/** What an operation gives, or `otherwise` when what it works on does not exist. Any other error rejects. */
+export const orMissing = <T, U>(operation: Promise<T>, otherwise: U): Promise<T | U> =>
+  operation.catch((error: unknown) => (isMissing(error) ? otherwise : Promise.reject(error)));
+
+// ENODEV: a cgroup that went away after it was listed.
+const MISSING = ["ENOENT", "ESRCH", "ENOTDIR", "ENODEV"];
 
 /** Whether an error says that a file, folder or process does not exist. */
-export function isMissing(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return code === "ENOENT" || code === "ESRCH" || code === "ENOTDIR";
-}
+export const isMissing = (error: unknown): boolean =>
+  MISSING.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { lstat, mkdir, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { isMissing, readJson, readText, writeAtomic } from "./files.ts";
+import { orMissing, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 
 /** A kind of folder that our commands fill and remove, as root, wherever a variable says. */
@@ -34,7 +34,7 @@ export async function folderProblem(kind: OwnedKind, dir: string): Promise<strin
   const wrong = (why: string) =>
     `${kind.variable}: ${dir} can't be ${kind.what}: it ${why}. Allowed is a folder that doesn't exist, an empty one, or one that this command made; ` +
     `name another, such as ${join(dir, "fleet")}`;
-  const link = await lstat(dir).catch(tolerateMissing);
+  const link = await orMissing(lstat(dir), undefined);
   if (link?.isSymbolicLink()) return wrong("is a symbolic link (name the folder that it leads to)");
   const held = (await precious()).find((path) => holds(dir, path));
   if (held !== undefined) return wrong(`holds ${held}`);
@@ -86,7 +86,8 @@ export async function removeOwned(kind: OwnedKind, dir: string): Promise<string[
   const others = names.filter((name) => !parts.includes(name));
   await rm(join(dir, MARKER), { force: true });
   // EBUSY: a file system of its own is mounted there.
-  if (others.length === 0) await rmdir(dir).catch(tolerate("EBUSY"));
+  if (others.length === 0)
+    await rmdir(dir).catch((error: NodeJS.ErrnoException) => error.code === "EBUSY" || Promise.reject(error));
   return others;
 }
 
@@ -109,11 +110,6 @@ export const OVERLAY_PROBE_PREFIX = ".overlay-probe.";
 
 // Of a process that was killed while it wrote the marker, or tried the folder's file system.
 const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`) || name.startsWith(OVERLAY_PROBE_PREFIX);
-
-const tolerateMissing = (error: unknown) => (isMissing(error) ? undefined : Promise.reject(error));
-
-const tolerate = (code: string) => (error: NodeJS.ErrnoException) =>
-  error.code === code ? undefined : Promise.reject(error);
 
 /** What an instance's folder is made of: the paths of addresses.ts, and what gateway, registry and older versions keep there. */
 const INSTANCE_PARTS = [

@@ -10,44 +10,31 @@ import { processesOf } from "./processes.ts";
 
 const CONTAINER_LOGS = "/var/log/containers";
 
+/** How what an instance has on this machine is found, by kind: by its marks and names, and not by any record. */
+const finders = {
+  process: (instance: Instance) => processesOf(instance).map((p) => `${p.pid} ${p.id ?? p.command}`),
+  mount: mounts,
+  "network namespace": namespaces,
+  link: links,
+  address: addresses,
+  route: routes,
+  "nft table": tables,
+  "iptables rule": ({ kernel }: Instance) => ownForwardRules(kernel),
+  "log link": logLinks,
+  cgroup: ({ kernel }: Instance) => cgroupFolders(kernel.cgroup),
+};
+
 /** Something of an instance that still exists on this machine. */
 export interface Leftover {
-  readonly kind:
-    | "process"
-    | "mount"
-    | "network namespace"
-    | "link"
-    | "address"
-    | "route"
-    | "nft table"
-    | "iptables rule"
-    | "log link"
-    | "cgroup";
+  readonly kind: keyof typeof finders;
   readonly name: string;
 }
 
-/** Everything of an instance that the kernel still holds, found by its marks and names and not by any record. */
+/** Everything of an instance that the kernel still holds. */
 export async function leftovers(instance: Instance): Promise<Leftover[]> {
-  const found = await Promise.all([
-    list(
-      "process",
-      processesOf(instance).map((p) => `${p.pid} ${p.id ?? p.command}`),
-    ),
-    list("mount", mounts(instance)),
-    list("network namespace", namespaces(instance)),
-    list("link", links(instance)),
-    list("address", addresses(instance)),
-    list("route", routes(instance)),
-    list("nft table", tables(instance)),
-    list("iptables rule", ownForwardRules(instance.kernel)),
-    list("log link", logLinks(instance)),
-    list("cgroup", cgroupFolders(instance.kernel.cgroup)),
-  ]);
-  return found.flat();
-}
-
-async function list(kind: Leftover["kind"], names: string[] | Promise<string[]>): Promise<Leftover[]> {
-  return (await names).map((name) => ({ kind, name }));
+  const kinds = Object.keys(finders) as Leftover["kind"][];
+  const found = kinds.map(async (kind) => (await finders[kind](instance)).map((name) => ({ kind, name })));
+  return (await Promise.all(found)).flat();
 }
 
 async function mounts({ paths }: Instance): Promise<string[]> {

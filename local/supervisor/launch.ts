@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { open, readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { type Instance, PROCESS_MARK } from "../instance/addresses.ts";
 import { makeCgroup, procsFiles } from "../instance/cgroups.ts";
 import { kill, markOf, processesOf, statOf } from "../instance/processes.ts";
@@ -23,19 +23,6 @@ export function baseEnv(instance: Instance, id: string, from: NodeJS.ProcessEnv 
   return { ...Object.fromEntries(inherited), [PROCESS_MARK]: markOf(instance, id) };
 }
 
-/** Reads `NAME=value` lines; empty lines and lines that begin with "#" are skipped. */
-export function parseEnvFile(text: string, path: string): Record<string, string> {
-  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
-  return Object.fromEntries(
-    lines.map((line, index) => {
-      const at = line.indexOf("=");
-      // The line itself may be a secret, so only its number is shown.
-      if (at < 1) throw new Error(`${path}: line ${index + 1} is not NAME=value`);
-      return [line.slice(0, at), line.slice(at + 1)];
-    }),
-  );
-}
-
 // Enters the cgroups (file list first, counted) and becomes the program: the id of the process stays the same.
 const ENTER = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo $$ >"$1" || exit 1; shift; n=$((n-1)); done; exec "$@"';
 
@@ -54,12 +41,11 @@ export function enter(spec: ProcessSpec, cgroupFiles: readonly string[]): [strin
 export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how: string) => void): Promise<Running> {
   if (spec.cgroup !== undefined) await makeCgroup(spec.cgroup);
   const [file, ...args] = enter(spec, spec.cgroup === undefined ? [] : await procsFiles(spec.cgroup));
-  const secrets = spec.envFile === undefined ? {} : parseEnvFile(await readFile(spec.envFile, "utf8"), spec.envFile);
   const log = await open(logOf(instance, spec.id), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
   try {
     const child = spawn(file, args, {
-      cwd: spec.cwd ?? "/",
-      env: { ...baseEnv(instance, spec.id), ...spec.env, ...secrets },
+      cwd: "/",
+      env: { ...baseEnv(instance, spec.id), ...spec.env },
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });

@@ -1,7 +1,7 @@
 import { appendFile, copyFile, open, readdir, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { Instance } from "../instance/addresses.ts";
-import { isMissing } from "../instance/files.ts";
+import { orMissing } from "../instance/files.ts";
 
 /** A log above this size is moved to `<name>.1` (in place: its writer keeps the file open), so logs can't fill the disk. */
 const LOG_LIMIT_BYTES = 32 << 20;
@@ -13,19 +13,15 @@ export function logOf(instance: Instance, id: string): string {
 
 /** The last lines of a log, for error messages; empty when there is no log. */
 export async function tailOf(path: string, lines = 20): Promise<string> {
+  const file = await orMissing(open(path), undefined);
+  if (file === undefined) return "";
   try {
-    const file = await open(path);
-    try {
-      const { size } = await file.stat();
-      const length = Math.min(size, 16 << 10);
-      const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
-      return buffer.toString("utf8").trimEnd().split("\n").slice(-lines).join("\n");
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (isMissing(error)) return "";
-    throw error;
+    const { size } = await file.stat();
+    const length = Math.min(size, 16 << 10);
+    const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length);
+    return buffer.toString("utf8").trimEnd().split("\n").slice(-lines).join("\n");
+  } finally {
+    await file.close();
   }
 }
 

@@ -45,15 +45,15 @@ function accepts(address: NetConnectOpts): Promise<void> {
   });
 }
 
-async function answers({ url, caFile, status = 200 }: Extract<Probe, { http: unknown }>["http"]): Promise<void> {
+async function answers({ url, caFile }: Extract<Probe, { http: unknown }>["http"]): Promise<void> {
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile) };
   const request = url.startsWith("https:") ? httpsRequest : httpRequest;
   await new Promise<void>((resolve, reject) => {
     const call = request(url, { ...ca, agent: false, timeout: ATTEMPT_MS }, (response) => {
       response.resume();
       response.once("error", reject);
-      if (response.statusCode === status) response.once("end", resolve);
-      else reject(new Error(`GET ${url} answered ${response.statusCode}, not ${status}`));
+      if (response.statusCode === 200) response.once("end", resolve);
+      else reject(new Error(`GET ${url} answered ${response.statusCode}, not 200`));
     });
     call.once("timeout", () => call.destroy(new Error(`GET ${url} timed out`)));
     call.once("error", reject);

@@ -4,14 +4,14 @@ import { isAbsolute } from "node:path";
 export type Probe =
   /** A TCP connection is accepted. */
   | { readonly tcp: { readonly host: string; readonly port: number } }
-  /** A GET answers with `status` (200); `caFile` is the only root trusted for https. */
-  | { readonly http: { readonly url: string; readonly caFile?: string; readonly status?: number } }
+  /** A GET answers with 200; `caFile` is the only root trusted for https. */
+  | { readonly http: { readonly url: string; readonly caFile?: string } }
   /** A connection to a unix socket is accepted. */
   | { readonly unix: string }
   /** A command ends with exit code 0. */
   | { readonly command: readonly [string, ...string[]] };
 
-/** A long-running process. Everything here is recorded and can be listed: secrets go into files (`envFile`). */
+/** A long-running process. Everything here is recorded and can be listed: what is secret, it reads from a file. */
 export interface ProcessSpec {
   /** Name of the process and of its log, `<dir>/logs/<id>.log`. */
   readonly id: string;
@@ -19,9 +19,6 @@ export interface ProcessSpec {
   readonly argv: readonly [string, ...string[]];
   /** Added to a small inherited set (PATH, HOME, …). */
   readonly env?: Readonly<Record<string, string>>;
-  /** File of mode 0600 with `NAME=value` lines, read at each start and never recorded: the place for secrets. */
-  readonly envFile?: string;
-  readonly cwd?: string;
   /** Name of a network namespace under /run/netns. */
   readonly netns?: string;
   /** Absolute path of a cgroup, made when missing, in every hierarchy. */
@@ -65,10 +62,8 @@ export function checkSpec(spec: ProcessSpec): ProcessSpec {
     problems.push(`id: got ${JSON.stringify(spec.id)}, allowed are letters, digits, ".", "_", "-"`);
   if (!Array.isArray(spec.argv) || spec.argv.length === 0 || !spec.argv.every((arg) => typeof arg === "string"))
     problems.push("argv: must be a list of at least one string");
-  for (const key of ["envFile", "cwd", "cgroup"] as const) {
-    const path = spec[key];
-    if (path !== undefined && !isAbsolute(path)) problems.push(`${key}: got ${path}, must be an absolute path`);
-  }
+  if (spec.cgroup !== undefined && !isAbsolute(spec.cgroup))
+    problems.push(`cgroup: got ${spec.cgroup}, must be an absolute path`);
   if (problems.length > 0) throw new Error(`process ${spec.id} can't be started: ${problems.join("; ")}`);
   return spec;
 }

@@ -1,12 +1,12 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { isMissing } from "../instance/files.ts";
+import { readText } from "../instance/files.ts";
 import { contentKey, type Entry, ensureEntry, isComplete } from "./cache.ts";
 import { run } from "./run.ts";
 
@@ -53,12 +53,11 @@ export async function offerIn(env: NodeJS.ProcessEnv = process.env): Promise<Off
     throw new Error(
       `FLEET_TOOLCHAIN_URL is set, but FLEET_TOOLCHAIN_KEY isn't: name the file with the public key that the release is signed with, or ${WITHOUT}`,
     );
-  const publicKey = await readFile(file, "utf8").catch((error: unknown) => {
-    if (!isMissing(error)) throw error;
+  const publicKey = await readText(file);
+  if (publicKey === undefined)
     throw new Error(
       `FLEET_TOOLCHAIN_KEY names ${file}, which isn't there: name the release's public key, or ${WITHOUT}`,
     );
-  });
   const found = keyType(publicKey);
   if (found !== "ed25519")
     throw new Error(

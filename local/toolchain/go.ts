@@ -4,6 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
+import { compare } from "../product.ts";
 import { BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import type { GoProgress, Work } from "./go-progress.ts";
@@ -59,6 +60,10 @@ export const podinfoGroup = goGroup("podinfo", () => ({}));
 const networkPolicyGroup = goGroup("network-policy", () => ({}));
 
 export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
+
+/** The least Go release that builds all of them: the newest of their go directives. */
+export const goNeeded = (): string =>
+  goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
 /**
  * The compiler's garbage collector, off as long as a compiler stays below its share of the memory: a fifth of its time.

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { realpath, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { isMissing, readFolder } from "../instance/files.ts";
+import { orMissing, readFolder } from "../instance/files.ts";
 import { run } from "./run.ts";
 
 // iptables looks for its extensions in the folder that it was built for.
@@ -52,7 +52,7 @@ export async function unpackedProgram(root: string, name: string): Promise<strin
   for (const folder of ["usr/sbin", "sbin", "usr/bin", "bin"]) {
     const path = join(root, folder, name);
     // An absolute link leads out of the root, to another file or none.
-    const real = await realpath(path).catch((error: unknown) => (isMissing(error) ? "" : Promise.reject(error)));
+    const real = await orMissing(realpath(path), "");
     if (real.startsWith(`${await realpath(root)}/`)) return path;
   }
   throw new Error(`the packages in ${root} have no program ${name}: the distribution has moved it to another package`);

@@ -4,24 +4,30 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  foreignRoutes,
-  type Machine,
-  missing,
-  NEEDED_COMMANDS,
-  ownKubelet,
-  routesIn,
-  toFill,
-  wildcardPorts,
-} from "../../../cli/preflight.ts";
+import { foreignRoutes, ownKubelet, routesIn, wildcardPorts } from "../../../cli/machine.ts";
+import { type Machine, missing, neededTools, toFill } from "../../../cli/preflight.ts";
 import { statOf } from "../../../instance/processes.ts";
+import { compare } from "../../../product.ts";
+import { goNeeded } from "../../../toolchain/go.ts";
 
 const GIB = 1024 ** 3;
+/** The tools that are needed, as new as they have to be, but for what is said of some here. */
+function toolsWith(found: Readonly<Record<string, string | undefined>>): Machine["tools"] {
+  const all: Record<string, string | undefined> = {
+    git: "git version 2.39.5",
+    Go: "go1.26.8",
+    Python: "Python 3.11.2",
+  };
+  return neededTools(true).map((tool) => ({ ...tool, found: { ...all, ...found }[tool.name] }));
+}
+
 const fit: Machine = {
   platform: "linux",
   architecture: "x64",
   user: 0,
-  commands: new Set(NEEDED_COMMANDS),
+  tools: toolsWith({}),
+  venv: true,
+  overlayProblem: undefined,
   systemProblems: [],
   folderProblems: [],
   kubelet: undefined,
@@ -42,7 +48,21 @@ describe("what a machine lacks is said at once, all of it", () => {
     ["another system", { platform: "darwin" }, /this machine is darwin: use a Linux machine/],
     ["another architecture", { architecture: "s390x" }, /got s390x/],
     ["no root", { user: 1000 }, /root is needed .* got user id 1000: run it with sudo/],
-    ["no Go", { commands: new Set(["git", "python3"]) }, /the command go is not on PATH/],
+    ["no Go", { tools: toolsWith({ Go: undefined }) }, /the command go is not on PATH/],
+    [
+      "an old Go",
+      { tools: toolsWith({ Go: "go1.26.7\n" }) },
+      /^Go 1\.26\.8 or newer is needed, found "go1\.26\.7": install a newer one/,
+    ],
+    [
+      "an old Python",
+      { tools: toolsWith({ Python: "Python 3.9.2" }) },
+      /^Python 3\.10 or newer is needed, found "Python 3\.9\.2"/,
+    ],
+    ["an old git", { tools: toolsWith({ git: "git version 2.11.0" }) }, /^git 2\.38 or newer is needed/],
+    ["a git that says no version", { tools: toolsWith({ git: "" }) }, /^git 2\.38 or newer is needed, found ""/],
+    ["no virtual environments", { venv: false }, /ensurepip.*python3-venv/],
+    ["no overlay mounts", { overlayProblem: "mount: wrong fs type" }, /mount: wrong fs type.*FLEET_LOCAL_DIR/],
     ["no apt and no nft", { systemProblems: ["nft version 1.0.1 or newer: install it"] }, /^nft version 1\.0\.1/],
     ["a home for an instance", { folderProblems: ["FLEET_LOCAL_DIR: /root holds /root"] }, /^FLEET_LOCAL_DIR: \/root/],
     ["a kubelet of its own", { kubelet: 77 }, /^a kubelet runs on this machine \(process 77\).*another machine/],
@@ -72,7 +92,24 @@ describe("what a machine lacks is said at once, all of it", () => {
 
   test("several lacks are all named", () => {
     expect(missing({ ...fit, user: 1000, memory: 0 })).toHaveLength(2);
+    expect(missing({ ...fit, tools: toolsWith({ Go: "go1.20", Python: "Python 3.8.0" }) })).toHaveLength(2);
   });
+});
+
+test("a Python that isn't there is not asked for virtual environments, too", () =>
+  expect(missing({ ...fit, tools: toolsWith({ Python: undefined }), venv: false })).toEqual([
+    "the command python3 is not on PATH: install it",
+  ]));
+
+test("versions compare by number, not by text", () => {
+  expect(compare("go1.9", "1.26")).toBeLessThan(0);
+  expect(compare("go1.26.10", "go1.26.9")).toBeGreaterThan(0);
+  expect(compare("2.39", "git version 2.39.0")).toBe(0);
+});
+
+test("the Go that is needed is the newest that a module asks for", () => {
+  expect(goNeeded()).toBe("1.26.8");
+  expect(neededTools(false).map(({ name }) => name)).toEqual(["git", "Python"]);
 });
 
 describe("Go and the disk of a build are asked for", () => {

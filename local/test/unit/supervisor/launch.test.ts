@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { instanceAt } from "../../../instance/addresses.ts";
-import { baseEnv, enter, parseEnvFile } from "../../../supervisor/launch.ts";
+import { baseEnv, enter } from "../../../supervisor/launch.ts";
 import { checkSpec } from "../../../supervisor/spec.ts";
 import { pauseAfter } from "../../../supervisor/supervised.ts";
 
@@ -17,18 +17,13 @@ describe("how processes are launched", () => {
     expect(enter(spec, ["/a", "/b"]).slice(3)).toEqual(["sh", "2", "/a", "/b", ...inNetwork]);
   });
 
-  test("an env file may hold any value; a line without a name is refused without being shown", () => {
-    expect(parseEnvFile("# comment\n\nA=1\nB=x=y \n", "/f")).toEqual({ A: "1", B: "x=y " });
-    expect(() => parseEnvFile("A=1\ns3cr3t\n", "/f")).toThrow(/^\/f: line 2 is not NAME=value$/);
-  });
-
   test("pauses between restarts double up to half a minute", () => {
     expect([0, 1, 2, 20].map(pauseAfter)).toEqual([200, 400, 800, 30_000]);
   });
 
   test("a spec that can't work is refused with all that is wrong", () => {
-    expect(() => checkSpec({ id: "../x", argv: [] as unknown as [string], cwd: "here" })).toThrow(
-      /id: got "..\/x".*argv: must be.*cwd: got here, must be an absolute path/,
+    expect(() => checkSpec({ id: "../x", argv: [] as unknown as [string], cgroup: "here" })).toThrow(
+      /id: got "..\/x".*argv: must be.*cgroup: got here, must be an absolute path/,
     );
   });
 });
