@@ -26,8 +26,8 @@ export async function defaultRunnerCopy(): Promise<string> {
   );
   await symlink(join(CHECKOUT, "node_modules"), join(copy, "node_modules"));
   for (const folder of FOLDERS) await copySources(folder, copy);
-  // The runner looks for it beside the program only.
-  await writeFile(join(copy, "infra", "tsconfig.json"), JSON.stringify({ compilerOptions: await compilerOptions() }));
+  // The runner looks in the project's root only, and without one ts-node takes the library of an older ECMAScript.
+  await writeFile(join(copy, "tsconfig.json"), JSON.stringify({ compilerOptions: await compilerOptions() }));
   return copy;
 }
 
@@ -38,7 +38,7 @@ async function compilerOptions(): Promise<Record<string, unknown>> {
   };
   const dropped = ["allowImportingTsExtensions", "noEmit", "verbatimModuleSyntax", "incremental", "tsBuildInfoFile"];
   const kept = Object.entries(own).filter(([name]) => !dropped.includes(name));
-  return { ...Object.fromEntries(kept), rootDir: ".." };
+  return Object.fromEntries(kept);
 }
 
 async function copySources(folder: string, copy: string): Promise<void> {

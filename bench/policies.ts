@@ -4,23 +4,24 @@
 import { bringUpForPreview, cloudEnvironment, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
 import type { Instance } from "@eks-gitops-fleet/local/instance";
 import { runPulumi } from "@eks-gitops-fleet/local/pulumi";
-import { interleaved, median } from "./statistics.ts";
+import { duration, interleaved, median } from "./statistics.ts";
 
 const ROUNDS = 7;
 const STACK = "dev";
 /** Most that a preview may take with the pack, as a multiple of one without. */
 const LIMIT = 1.3;
 
-/** A preview of the shipped program. Rejects when it does not end as it must. */
-const preview = (instance: Instance, flags: readonly string[], shows: string) => async () => {
-  const args = ["preview", "--non-interactive", "--stack", STACK, ...flags];
-  const env = cloudEnvironment(instance);
-  const { code, stdout, stderr } = await runPulumi({ dir: instance.dir, args, env, onLine: () => {} });
-  if (code !== 0 || !stdout.includes(shows))
-    throw new Error(
-      `pulumi ${args.join(" ")} ended with exit code ${code}, not with 0 and '${shows}':\n${stdout}\n${stderr}`,
-    );
-};
+/** A preview of the shipped program, in milliseconds. Rejects when it does not end as it must. */
+const preview = (instance: Instance, flags: readonly string[], shows: string) => () =>
+  duration(async () => {
+    const args = ["preview", "--non-interactive", "--stack", STACK, ...flags];
+    const env = cloudEnvironment(instance);
+    const { code, stdout, stderr } = await runPulumi({ dir: instance.dir, args, env, onLine: () => {} });
+    if (code !== 0 || !stdout.includes(shows))
+      throw new Error(
+        `pulumi ${args.join(" ")} ended with exit code ${code}, not with 0 and '${shows}':\n${stdout}\n${stderr}`,
+      );
+  });
 
 await main(async () => {
   const dir = await temporaryInstance("fleet-bench-policies", STACK);

@@ -6,18 +6,20 @@ export function median(values: readonly number[]): number {
   return (low + high) / 2;
 }
 
-/** Runs each candidate in turn, `rounds` times over, so that a change of the machine's load meets all of them. Milliseconds. */
-export async function interleaved<Name extends string>(
+/** Runs each candidate in turn, `rounds` times over, so that a change of the machine's load meets all of them. */
+export async function interleaved<Name extends string, Value>(
   rounds: number,
-  candidates: Readonly<Record<Name, () => Promise<void>>>,
-): Promise<Record<Name, number[]>> {
+  candidates: Readonly<Record<Name, () => Promise<Value>>>,
+): Promise<Record<Name, Value[]>> {
   const names = Object.keys(candidates) as Name[];
-  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
-  for (let round = 0; round < rounds; round++)
-    for (const name of names) {
-      const started = performance.now();
-      await candidates[name]();
-      times[name].push(performance.now() - started);
-    }
-  return times;
+  const values = Object.fromEntries(names.map((name) => [name, [] as Value[]])) as Record<Name, Value[]>;
+  for (let round = 0; round < rounds; round++) for (const name of names) values[name].push(await candidates[name]());
+  return values;
+}
+
+/** Milliseconds that something takes. */
+export async function duration(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await run();
+  return performance.now() - started;
 }
