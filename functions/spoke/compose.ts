@@ -58,13 +58,13 @@ export interface Answer {
   readonly status: SpokeStatus;
   readonly conditions: readonly SpokeCondition[];
   readonly ready: boolean;
-  /** Seconds after which to ask again, should nothing change. */
+  /** Seconds until Crossplane calls the function again, if nothing changes before. */
   readonly ttl: number;
 }
 
 /**
- * Changes of composed resources bring the function back at once, so these are for what nobody tells it: the hub's facts,
- * the objects of the chain, and resources that are on their way out.
+ * Crossplane calls the function at once when a composed resource changes. These times are for what it does not watch: the hub's facts,
+ * the objects of the chain, and resources that are being deleted.
  */
 const ttl = { ready: 300, working: 15, deleting: 3 } as const;
 
@@ -84,7 +84,7 @@ function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: 
   return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));
 }
 
-/** The removal: what has its turn is no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
+/** The removal: the groups whose turn it is are no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
 function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
   // A former node group is no longer composed while EKS drains it.
@@ -104,18 +104,21 @@ function takeDown(question: Question, context: Context): Answer {
   };
 }
 
-/** A deletion that was asked for and is not carried out: said while it lasts, and taken back when it is over. */
+/** The condition of a Spoke whose deletion was requested while it is protected; once the request is withdrawn, that there is none. */
 function heldDeletion(spoke: Spoke): SpokeCondition[] {
   const asked = spoke.metadata.annotations?.[deletionAttempt] !== undefined;
   const said = spoke.status?.conditions?.some(({ type }) => type === "Deleting") === true;
   if (!asked && !said) return [];
   const message = asked
-    ? `a deletion was asked for, but spec.deletionProtection is on: turn it off to carry the deletion out, or forget it with kubectl annotate spoke ${spoke.metadata.name} ${deletionAttempt}-`
-    : "no deletion is asked for";
+    ? `somebody deleted this Spoke while spec.deletionProtection is on: turn it off to carry out the deletion, or withdraw it with kubectl annotate spoke ${spoke.metadata.name} ${deletionAttempt}-`
+    : "no deletion is requested";
   return [{ type: "Deleting", status: "False", reason: asked ? "Protected" : "NotAskedFor", message }];
 }
 
-/** Objects of the chain whose own state counts. A refusal is not a failure while a chain that worked before is getting the rights it needs. */
+/**
+ * Objects of the chain whose own state counts. A refusal is not a failure while a chain that worked before is getting the rights it
+ * needs.
+ */
 function speaking({ chain }: Question, { composer, observed }: Context): readonly KubeObject[] {
   const bootstrap = observed.get(resources.bootstrap);
   const isHandled = bootstrap !== undefined && (isReady(bootstrap) || goesOn(bootstrap));
@@ -124,7 +127,7 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
   );
 }
 
-/** What a Spoke is made of, given what there is. Pure: the same question has the same answer. */
+/** What a Spoke is made of, given what exists. The same question always has the same answer. */
 export function compose(question: Question): Answer {
   const { spoke, hub, settings, composed, others } = question;
   const observed = new Observed(composed);
@@ -152,7 +155,7 @@ export function compose(question: Question): Answer {
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready,
-    // While Flux works on a commit, the chain's objects have to be looked at.
+    // While Flux applies a commit, the function has to look at the chain's objects.
     ttl: ready && observed.ready(resources.bootstrap) && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
   };
 }

@@ -25,10 +25,10 @@ export interface Waiting {
 type Needs = Readonly<Record<string, Fact<unknown>>>;
 type Known<N extends Needs> = { readonly [Name in keyof N]: NonNullable<N[Name]["value"]> };
 
-/** A managed resource: what AWS is asked for, and its name there when it is ours to choose. */
+/** A managed resource: what is requested of AWS, and its name there where AWS lets the caller choose one. */
 export interface ManagedSpec {
   readonly forProvider: object;
-  /** What counts when it is made, and is left to others afterwards. */
+  /** Fields that count only when the resource is created; others may change them afterwards. */
   readonly initProvider?: object;
   readonly externalName?: string;
   readonly writeConnectionSecretToRef?: { readonly name: string };
@@ -56,7 +56,7 @@ export class Composer {
 
   /**
    * Wants a managed resource as soon as every fact that it needs is known. Once it exists it stays wanted, as it is,
-   * while a fact can't be read: what can't be seen for a moment is not a reason to delete.
+   * while a fact can't be read: not to see something for a moment is no reason to delete it.
    */
   managed<N extends Needs>(resource: Resource, kind: ManagedKind, needs: N, build: (known: Known<N>) => ManagedSpec) {
     this.object(resource, needs, (known) => {
@@ -96,7 +96,7 @@ export class Composer {
     if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
   }
 
-  /** Name of the object in Kubernetes. Deterministic, so a Spoke made again never meets what is left of its predecessor. */
+  /** Name of the object in Kubernetes. It follows from the Spoke's, so a Spoke that is made again adopts nothing that is being deleted. */
   objectName({ key }: Resource): string {
     return objectName(this.#spoke, key);
   }

@@ -16,7 +16,7 @@ import { compareVersions } from "./versions.ts";
 
 /** A condition of the Spoke. */
 export interface SpokeCondition {
-  /** None of Crossplane's own (Ready, Synced, Healthy, UpToDate, Responsive): those it does not take from a function. */
+  /** None of Crossplane's own types (Ready, Synced, Healthy, UpToDate, Responsive), which it does not accept from a function. */
   readonly type: string;
   readonly status: "True" | "False";
   readonly reason: string;
@@ -42,14 +42,14 @@ function list(names: readonly string[], most = 4): string {
   return [...names.slice(0, most), ...(rest > 0 ? [`${rest} more`] : [])].join(", ");
 }
 
-/** Whether the Spoke's specification is taken as it is. */
+/** Whether the Spoke's specification is accepted. */
 export function accepted(problems: readonly Problem[]): SpokeCondition {
   const [first] = problems;
   if (!first) return yes("SpecAccepted", "Accepted", "the specification is accepted");
   return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));
 }
 
-/** Whether a composed resource is as it should be: it works, and nothing hinders its newest specification. */
+/** Whether a composed resource works, and its controller has not failed to apply its newest specification. */
 export function isHealthy(object: KubeObject | undefined): boolean {
   return object !== undefined && (isReady(object) || goesOn(object)) && failureMessage(object) === undefined;
 }
@@ -59,7 +59,10 @@ const ofPart =
   ([, { group }]: readonly [string, { readonly group: Group }]) =>
     groups[group].part === part;
 
-/** How one part of the spoke is: works, is being made, waits for another part, or fails. `said` is what the Spoke says so far. */
+/**
+ * The state of one part of the spoke: available, in progress, waiting for another part, or failing. `said` are the Spoke's present
+ * conditions.
+ */
 export function partCondition(
   part: Part,
   context: Context,
@@ -72,14 +75,14 @@ export function partCondition(
   const keys = [...entries].filter(ofPart(part)).map(([key]) => key);
   const waits = [...waiting].filter(ofPart(part));
   const objects = keys.flatMap((key) => observed.objects.get(key) ?? []);
-  // What the chain's own objects say comes first: it is nearer to the cause than their parent's summary.
+  // The chain's own objects come first: their messages are nearer to the cause than their parent's summary.
   const failures = [...(part === "bootstrap" ? chain : []), ...objects].flatMap((object) => failureOf(object) ?? []);
   const found = summary(failures.map((each) => withPrecondition(context, each)));
   if (found) return no(type, found.reason, found.message);
   const before = said.find((condition) => condition.type === type && condition.status === "False");
   if (before && part === "bootstrap" && chain.some((step) => isRetrying(step, before.message ?? "")))
     return no(type, before.reason ?? "Failed", before.message ?? "");
-  // Once there is a chain, the hub's admin policy comes and goes beside it.
+  // Once the chain exists, the hub's admin policy is attached and removed without a meaning for the part's state.
   const lasting = observed.has(resources.bootstrap)
     ? keys.filter((key) => entries.get(key)?.group !== "hubAdmin")
     : keys;
@@ -101,7 +104,7 @@ const administers: Readonly<Record<Exclude<HubAccessReason, "Narrow">, string>> 
   Removal: "while it is taken down",
 };
 
-/** Whether Flux on the hub is held to the rights that the chain gives it, and why not. */
+/** Whether Flux on the hub has no more rights than the chain gives it, and if not, why. */
 export function hubAccessCondition({ reason, refused }: HubAccess): SpokeCondition {
   if (reason === "Narrow") return yes(hubAccessType, reason, "Flux on the hub has the rights that the chain gives it");
   const causes = refused.map(({ attempt, message }) => `${attempt}: ${message}`);
@@ -109,7 +112,7 @@ export function hubAccessCondition({ reason, refused }: HubAccess): SpokeConditi
   return no(hubAccessType, reason, causes.length > 0 ? `${text}; ${list(causes, 2)}` : text);
 }
 
-/** Whether control plane, add-ons and nodes run the version that the Spoke asks for. */
+/** Whether control plane, add-ons and nodes run the version in the Spoke's specification. */
 export function versionCondition(context: Context): SpokeCondition {
   const type = "VersionCurrent";
   const { observed, spoke } = context;
@@ -118,7 +121,7 @@ export function versionCondition(context: Context): SpokeCondition {
   const { serving } = nodeGroups(context);
   const nodes = observed.text(serving, "version");
   if (running === undefined)
-    return no(type, "NotRunning", `Kubernetes ${wanted} is asked for; there is no control plane yet`);
+    return no(type, "NotRunning", `spec.kubernetesVersion is ${wanted}; there is no control plane yet`);
   if (compareVersions(running, wanted) > 0) {
     const message =
       `the control plane runs ${running}, spec.kubernetesVersion says ${wanted}: EKS raises a version at the end of its support, ` +
@@ -126,7 +129,7 @@ export function versionCondition(context: Context): SpokeCondition {
     return no(type, "AheadOfSpec", message);
   }
   if (running !== wanted)
-    return no(type, "UpgradingControlPlane", `the control plane runs ${running} and goes to ${wanted}`);
+    return no(type, "UpgradingControlPlane", `the control plane runs ${running} and is being upgraded to ${wanted}`);
   if (nodes === undefined) return no(type, "NotRunning", `the control plane runs ${running}; there are no nodes yet`);
   if (nodesVersion(context) !== running) {
     return no(
@@ -136,30 +139,30 @@ export function versionCondition(context: Context): SpokeCondition {
     );
   }
   if (nodes !== running)
-    return no(type, "UpgradingNodes", `the control plane runs ${running}; the nodes follow from ${nodes}`);
+    return no(type, "UpgradingNodes", `the control plane runs ${running}; the nodes follow, they run ${nodes}`);
   const release = nodesRelease(context, nodes);
   const current = observed.text(serving, "releaseVersion");
   if (release !== undefined && current !== undefined && current !== release)
-    return no(type, "UpgradingNodes", `the nodes run the release ${current} and go to ${release}`);
+    return no(type, "UpgradingNodes", `the nodes run the AMI release ${current} and are being replaced by ${release}`);
   return yes(type, "Current", `everything runs Kubernetes ${running}`);
 }
 
-/** Longer than a step of the chain takes to go, applications aside: `timeout` in spoke-bootstrap/steps. */
+/** Longer than the removal of a step of the chain takes, applications aside: `timeout` in spoke-bootstrap/steps. */
 const STUCK_MS = 15 * 60_000;
 
-/** Whether nothing more has begun to go for that long: each object of the chain is deleted when its turn comes. */
+/** Whether for that long no further object of the chain has begun to go: each is deleted when its turn comes. */
 function isStuck(objects: readonly KubeObject[], now: number): boolean {
   const begun = objects.flatMap(({ metadata: { deletionTimestamp: at } }) => (at === undefined ? [] : Date.parse(at)));
   return begun.length > 0 && now - Math.max(...begun) > STUCK_MS;
 }
 
-/** What to do about a spoke that never answers again. */
+/** What to do about a spoke whose API server will never answer again. */
 const wayOut = (spoke: string): string =>
-  `; this waits for what runs on the spoke. If its API server is gone for good, let go of it: ` +
+  `; the removal waits for what runs on the spoke. If its API server is gone for good, abandon what runs there: ` +
   `kubectl -n spokes get kustomizations,helmreleases -o name -l fleet.internal/cluster=${spoke},fleet.internal/target=spoke | ` +
   `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
 
-/** How far the removal is, what hinders it and, once it is stuck, the way out. */
+/** How far the removal is, which failures delay it and, once it is stuck, the way out. */
 export function deletingCondition(spoke: string, remains: Remains, now: number): SpokeCondition {
   const turn = removable(remains);
   const current = [...remains.present].filter(([key]) => {
@@ -167,7 +170,7 @@ export function deletingCondition(spoke: string, remains: Remains, now: number):
     return group === undefined || turn.includes(group);
   });
   if (current.length === 0) return yes("Deleting", "Finishing", "everything is removed; the Spoke itself goes now");
-  // A folder that is gone from Git is what was asked for.
+  // The folder is gone from Git because the Spoke was removed.
   const failures = current
     .flatMap(([, object]) => failureOf(object) ?? [])
     .filter(({ reason }) => reason !== "MissingInGit");

@@ -27,7 +27,7 @@ export interface Context {
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
-  /** Tags with a name for people. */
+  /** The spoke's tags, and a `Name` for people. */
   readonly tags: (name?: string) => Record<string, string>;
 }
 

@@ -2,7 +2,7 @@ import { groups, type Part, parts } from "./groups.ts";
 import type { Observed } from "./observed.ts";
 import type { Resource } from "./resources.ts";
 
-/** Where a fact comes from: a part of the spoke, or what the Spoke asks for. */
+/** Where a fact comes from: a part of the spoke, or the Spoke's specification. */
 export type Origin = Part | "spec";
 
 /** Something that has to be known before a resource can be made, and where it comes from. */
@@ -14,7 +14,7 @@ export interface Fact<T> {
 
 export const fact = <T>(from: Origin, value: T | undefined): Fact<T> => ({ from, value });
 
-/** What the origin of a fact is called in a message. */
+/** The name of a fact's origin in messages. */
 export const originName = (origin: Origin): string =>
   origin === "spec" ? "a specification that is accepted" : parts[origin].name;
 

@@ -18,12 +18,12 @@ export const groups = {
   launchTemplate: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodePolicies: { part: "nodes", removedAfter: ["nodeGroup"] },
   nodeRole: { part: "nodes", removedAfter: ["nodePolicies"] },
-  /** The way of connected networks to the API server, of the hub too. */
+  /** Lets connected networks, the hub's included, reach the API server. */
   apiRules: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup"] },
   cluster: { part: "controlPlane", removedAfter: ["accessEntries", "addons", "nodeGroup", "apiRules"] },
   clusterPolicies: { part: "controlPlane", removedAfter: ["cluster"] },
   clusterRole: { part: "controlPlane", removedAfter: ["clusterPolicies"] },
-  /** EKS writes its last lines after the cluster is gone, so the log group goes after it. */
+  /** EKS writes its last log lines after it has deleted the cluster, so the log group goes after it. */
   logs: { part: "controlPlane", removedAfter: ["cluster"] },
   key: { part: "controlPlane", removedAfter: ["cluster"] },
   routes: { part: "network", removedAfter: ["cluster"] },
@@ -34,7 +34,7 @@ export const groups = {
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
   vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints"] },
-  /** The block of the fleet's pool, free again when nothing uses it. */
+  /** The claim on a block of the fleet's pool; it goes when nothing uses the block any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;
 
@@ -51,7 +51,7 @@ export const parts: Readonly<Record<Part, { readonly condition: string; readonly
   bootstrap: { condition: "Bootstrapped", name: "the bootstrap chain" },
 };
 
-/** Every group that must be gone before `group` may go, near and far. */
+/** Every group that must be gone before `group` may go, directly or through others. */
 export function holders(group: Group): ReadonlySet<Group> {
   const direct: readonly Group[] = groups[group].removedAfter;
   return new Set(direct.flatMap((holder) => [holder, ...holders(holder)]));

@@ -45,13 +45,13 @@ function ask(response: RunFunctionResponse, selectors: Readonly<Record<string, S
   };
 }
 
-/** A protobuf Struct knows no undefined. */
+/** A protobuf Struct can't contain undefined. */
 const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 function tell(response: RunFunctionResponse, answer: Answer): void {
   setDesiredCompositeStatus({ rsp: response, status: plain({ ...answer.status }) });
   const { desired, meta } = response;
-  if (!desired?.composite || !meta) throw new Error("the SDK made a response without desired state");
+  if (!desired?.composite || !meta) throw new Error("the function SDK returned a response without desired state");
   desired.composite.ready = answer.ready ? Ready.READY_TRUE : Ready.READY_FALSE;
   for (const [key, { manifest, ready }] of answer.wanted) {
     desired.resources[key] = fromObject(
@@ -96,7 +96,7 @@ function answer(request: RunFunctionRequest, response: RunFunctionResponse): Run
   const needed = requirements(spoke, new Observed(composed), settings);
   ask(response, needed);
   const { requiredResources: fetched } = request;
-  // Crossplane fetches what was asked for and calls again.
+  // Crossplane fetches the required objects and calls again.
   if (Object.keys(needed).some((name) => !(name in fetched))) return response;
   tell(
     response,

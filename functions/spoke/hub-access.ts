@@ -8,7 +8,7 @@ import { fluxIdentities } from "./plan.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
-/** Type of the condition that says whether Flux on the hub is held to the rights that the chain gives it. */
+/** Type of the condition that says whether Flux on the hub has no more rights than the chain gives it. */
 export const hubAccessType = "HubAccessNarrow";
 
 /** Why Flux on the hub administers the spoke; `Narrow` when it does not. */
@@ -17,15 +17,15 @@ export type HubAccessReason = (typeof reasons)[number];
 
 /** An attempt of an object of the chain that the spoke's API server refused. */
 interface Refusal {
-  /** Object, generation and revision: the same as long as the same thing is tried. */
+  /** Object, generation and revision: the same for every repetition. */
   readonly attempt: string;
-  /** The API server's words. */
+  /** The API server's message. */
   readonly message: string;
 }
 
 export interface HubAccess {
   readonly reason: HubAccessReason;
-  /** What was refused before the hub got more rights; remembered afterwards, so that a repetition is known. */
+  /** What was refused before the hub got more rights; kept afterwards to recognize a repetition. */
   readonly refused: readonly Refusal[];
 }
 
@@ -35,7 +35,7 @@ export interface HubAccessQuestion {
   readonly narrowed: boolean;
   /** Whether the whole chain is ready as it is in Git. */
   readonly ready: boolean;
-  /** Attempts of the chain's objects; undefined while nobody looks at them. */
+  /** Attempts of the chain's objects; undefined while the function does not read them. */
   readonly attempts: readonly string[] | undefined;
   readonly refused: readonly Refusal[];
   /** The decision before; undefined when there was none. */
@@ -49,9 +49,9 @@ const merged = (some: readonly Refusal[], others: readonly Refusal[]): readonly 
 ];
 
 /**
- * Whether Flux on the hub administers the spoke. It does until the chain is ready for the first time and during a removal; after a
- * refusal until the chain is ready again. What is refused again, unchanged, is more than the chain's own role ever allows: then the
- * rights stay until that changes in Git, instead of going and coming without end.
+ * Whether Flux on the hub administers the spoke. It does until the chain is ready for the first time and during a removal, and after a
+ * refusal until the chain is ready again. An attempt that is refused again, unchanged, needs more than the chain's own role allows: then
+ * the rights stay until it changes in Git, because otherwise they would come and go without end.
  */
 export function decideHubAccess({ removing, narrowed, ready, ...question }: HubAccessQuestion): HubAccess {
   const { attempts, before, refused } = question;
@@ -82,7 +82,7 @@ export function accessStepId(spoke: string, namespace: string): string {
   return `${namespace}_${spoke}-access_kustomize.toolkit.fluxcd.io_Kustomization`;
 }
 
-/** The chain has the step, and the access entries hand over the groups that it gives rights to. */
+/** The chain has the step, and the access entries carry the groups to which it gives rights. */
 function isNarrowed({ metadata }: Spoke, observed: Observed, settings: Settings): boolean {
   const entries = at(observed.get(resources.bootstrap)?.status, "inventory", "entries");
   const id = accessStepId(metadata.name, metadata.namespace);
@@ -98,7 +98,7 @@ function isNarrowed({ metadata }: Spoke, observed: Observed, settings: Settings)
 
 /**
  * What the API server says to a user without the right: RBAC's refusal, the check against escalation (Kubernetes' registry/rbac), and
- * that of whoever gives an admission policy its parameters (registry/admissionregistration, authz.go). A policy's denial is neither.
+ * the check of who binds an admission policy to parameters (registry/admissionregistration, authz.go). A policy's denial is none of these.
  */
 const refusal =
   /is forbidden: User "|is attempting to grant RBAC permissions not currently held|(must|does not) have "[^"]*" permission/;
@@ -116,14 +116,16 @@ const actsOnSpoke = ({ metadata }: KubeObject): boolean =>
 const isLeaving = (object: KubeObject): boolean =>
   actsOnSpoke(object) && object.metadata.deletionTimestamp !== undefined;
 
-/** Whether the object acts on the spoke and needs more rights there: it was refused, or is leaving, of which Flux says no more. */
+/**
+ * Whether the object acts on the spoke and needs more rights there: it was refused, or it is being removed, when Flux reports no refusal.
+ */
 export function needsMore(object: KubeObject): boolean {
   return isLeaving(object) || (actsOnSpoke(object) && refusal.test(failureMessage(object) ?? ""));
 }
 
 const refusalOf = (object: KubeObject): Refusal =>
   isLeaving(object)
-    ? { attempt: attemptOf(object), message: "it is taken out of the chain" }
+    ? { attempt: attemptOf(object), message: "it was taken out of the chain" }
     : { attempt: attemptOf(object), message: tidy(failureMessage(object) ?? "") };
 
 /** Revision of the chain that Flux has applied. */
@@ -132,7 +134,10 @@ const appliedRevision = (observed: Observed): string | undefined => {
   return typeof revision === "string" ? revision : undefined;
 };
 
-/** Whether the chain's objects are to be looked at: while it is not ready, and once for each revision, as Flux waits for none that leaves. */
+/**
+ * Whether the function reads the chain's objects: while the chain is not ready, and once for each revision, because Flux does not wait
+ * for objects that it removes.
+ */
 export function mustSeeChain({ status }: Spoke, observed: Observed): boolean {
   return !observed.ready(resources.bootstrap) || appliedRevision(observed) !== status?.hubAccess?.revision;
 }
@@ -143,30 +148,30 @@ function before({ status }: Spoke): HubAccess | undefined {
   return reason && { reason, refused: status?.hubAccess?.refused ?? [] };
 }
 
-/** The decision, with the revision of the chain whose objects have been looked at. */
+/** The decision, with the revision of the chain whose objects the function has read. */
 export interface SeenAccess extends HubAccess {
   readonly revision: string | undefined;
 }
 
-/** The decision for a Spoke as it is; `chain` is there when it must be seen. */
+/** The decision for a Spoke; `chain` is given when the decision needs it. */
 export function hubAccessOf(
   spoke: Spoke,
   observed: Observed,
   settings: Settings,
   chain: readonly KubeObject[],
 ): SeenAccess {
-  // Flux calls the chain ready until it looks at a step again, which may have been refused since.
+  // Flux reports the chain as ready until it reconciles a step again, and that step may have been refused since.
   const ready = observed.ready(resources.bootstrap) && !chain.some(needsMore);
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),
     ready,
-    // Also when all is ready: what was refused may have gone from Git while nobody looked.
+    // Also when everything is ready: what was refused may have been removed from Git meanwhile.
     attempts: chain.length > 0 ? chain.map(attemptOf) : undefined,
     refused: chain.filter(needsMore).map(refusalOf),
     before: before(spoke),
   });
-  // While the role is too narrow the chain is looked at every time: nothing else says that the refused attempt has gone.
+  // While the role is too narrow the function reads the chain every time: nothing else shows that the refused attempt is gone.
   const isSettled = ready && decision.reason !== "RoleTooNarrow";
   return { ...decision, revision: isSettled ? appliedRevision(observed) : spoke.status?.hubAccess?.revision };
 }

@@ -2,7 +2,7 @@ import { type ClusterMetadata, clusterSecretName, fromBase64, readBridgeData } f
 import { hubName, namespaces } from "../../lib/names.ts";
 import type { KubeObject } from "./kube.ts";
 
-/** What the hub's cluster secret says of the hub and of the fleet. */
+/** What the hub's cluster secret says about the hub and the fleet. */
 export type Hub = ClusterMetadata;
 
 export const hubSecret = { name: clusterSecretName(hubName), namespace: namespaces.flux } as const;
@@ -11,7 +11,9 @@ export const hubSecret = { name: clusterSecretName(hubName), namespace: namespac
 export function readHub(secret: KubeObject | undefined): Hub {
   const where = `Secret ${hubSecret.namespace}/${hubSecret.name}`;
   if (secret === undefined) {
-    throw new RangeError(`${where} is missing: it tells Crossplane about the hub, and pulumi up writes it`);
+    throw new RangeError(
+      `${where} is missing: Crossplane reads the facts of the hub from it; run pulumi up, which writes it`,
+    );
   }
   try {
     return readBridgeData(fromBase64(secret.data ?? {}));

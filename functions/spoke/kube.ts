@@ -39,24 +39,24 @@ export function condition(object: KubeObject | undefined, type: string): KubeCon
   return Array.isArray(conditions) ? (conditions as KubeCondition[]).find((each) => each.type === type) : undefined;
 }
 
-/** Whether the controller has looked at the newest specification; true where it does not say. */
+/** Whether the controller has seen the newest specification; true for kinds that don't report it. */
 function observedNewest(object: KubeObject): boolean {
   const seen = at(object.status, "observedGeneration");
   return seen === undefined || seen === object.metadata.generation;
 }
 
-/** Whether the object is there and works: `Ready`, or simply there when its kind knows no conditions. */
+/** Whether the object exists and works: it is `Ready`, or its kind has no conditions. */
 export function isReady(object: KubeObject | undefined): boolean {
   if (object === undefined) return false;
   if (object.kind === "ConfigMap" || object.kind === "Secret") return true;
   return condition(object, "Ready")?.status === "True" && observedNewest(object);
 }
 
-/** Whether Flux is at a new commit and ended the one before well: what that brought up goes on working meanwhile. */
+/** Whether Flux is applying a commit and has applied the previous one successfully, so that everything goes on working meanwhile. */
 export function goesOn(object: KubeObject): boolean {
   const ready = condition(object, "Ready");
   const last = at(object.status, "history", 0, "lastReconciledStatus");
-  // Canceled: one more commit came meanwhile.
+  // Canceled: another commit came meanwhile.
   const underWay = ready?.status === "Unknown" || ready?.reason === "HealthCheckCanceled";
   return underWay && last === "ReconciliationSucceeded" && observedNewest(object);
 }

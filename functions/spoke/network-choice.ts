@@ -10,7 +10,7 @@ import { type ClaimKey, resources } from "./resources.ts";
 
 /** Which network a Spoke gets. */
 export interface NetworkChoice {
-  /** The network, recorded in the status: a wish until it is {@link accepted}. */
+  /** The network, recorded in the status: a proposal until it is {@link accepted}. */
   readonly cidr?: string;
   /** Whether the network may be made. */
   readonly accepted: boolean;
@@ -32,12 +32,12 @@ interface Taken {
   readonly cidr: Cidr;
 }
 
-/** Key and object name of the claim on `cidr`: two Spokes can't both own an object of one name, whoever comes first wins. */
+/** Key and object name of the claim on `cidr`: two Spokes can't both own an object of one name, so the first one gets it. */
 export function claimKey(cidr: string): ClaimKey {
   return `network-${cidr.replaceAll(/[./]/g, "-")}`;
 }
 
-/** `Spoke a` is asked before `Spoke b`: the older one, by name when they are equally old. */
+/** Whether Spoke `a` has precedence over Spoke `b`: the older one has; of two of the same age the first by name. */
 function comesBefore(a: Spoke, b: Spoke): boolean {
   const age = (spoke: Spoke) => `${spoke.metadata.creationTimestamp ?? ""} ${spoke.metadata.name}`;
   return age(a) < age(b);
@@ -57,11 +57,11 @@ function collision(cidr: Cidr, taken: readonly Taken[]): Taken | undefined {
   return taken.find((other) => overlaps(cidr, other.cidr));
 }
 
-/** A network that the Spoke names: refused where it meets the hub, a recorded network, or the wish of an older Spoke. */
+/** A network that the Spoke names: refused where it overlaps the hub's, a recorded one, or the proposal of an older Spoke. */
 function given(text: string, { spoke, hub, others }: NetworkQuestion): NetworkChoice {
   const cidr = parseCidr(text);
   if (!cidr) {
-    const message = `spec.network.cidr ${text} is not an IPv4 network: use a.b.c.d/n without bits set behind the prefix`;
+    const message = `spec.network.cidr ${text} is not an IPv4 network: use a.b.c.d/n with no bits set after the prefix`;
     return { accepted: false, problem: { reason: "InvalidNetwork", message } };
   }
   const taken = [
@@ -73,13 +73,13 @@ function given(text: string, { spoke, hub, others }: NetworkQuestion): NetworkCh
   if (!other) return { cidr: text, accepted: true };
   const message =
     `spec.network.cidr ${text} overlaps ${formatCidr(other.cidr)} of ${other.owner}: ` +
-    "networks are fixed once made, so remove this Spoke and add it again with a free network, or without spec.network.cidr for one from the fleet's pool";
+    "a network can't be changed, so remove this Spoke and add it again with a free network, or without spec.network.cidr for one from the fleet's pool";
   return { accepted: false, problem: { reason: "NetworkOverlap", message } };
 }
 
 /**
  * A block of the pool, in two steps: first a claim and the record in the status, then, when the claim is ours, the network.
- * A block that somebody else claimed first, or that a Spoke names itself, is given up for another one.
+ * If another Spoke claimed the block first, or names it in its specification, this one takes another block.
  */
 function fromPool({ spoke, observed, hub, others }: NetworkQuestion): NetworkChoice {
   const pool = parseCidr(hub.spokeCidrPool);

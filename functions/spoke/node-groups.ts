@@ -5,10 +5,10 @@ import { at, type KubeObject } from "./kube.ts";
 import { failureMessage } from "./observed.ts";
 import { type Resource, resources } from "./resources.ts";
 
-/** The only node group of a Spoke had a key and a name without a digest, before a change of its fields made another one. */
+/** The node group of a Spoke from before names had a digest. */
 const first = resources.nodeGroup();
 
-/** The node group with a composition resource name; undefined for what is none. */
+/** The node group with a composition resource name; undefined for other resources. */
 export function nodeGroupOf(key: string): Resource | undefined {
   const [found, digest] = /^node-group(?:-([0-9a-f]{8}))?$/.exec(key) ?? [];
   return found === undefined ? undefined : resources.nodeGroup(digest);
@@ -17,13 +17,13 @@ export function nodeGroupOf(key: string): Resource | undefined {
 export interface NodeGroups {
   /** The group that the Spoke asks for, and its name in AWS. */
   readonly wanted: { readonly group: Resource; readonly name: string };
-  /** Groups with other fields: they serve until the wanted one does. */
+  /** Groups with other fields: they run the spoke's pods until the wanted one is ready. */
   readonly former: readonly Resource[];
-  /** The group whose nodes are the spoke's at this moment. */
+  /** The group whose nodes run the spoke's pods at present. */
   readonly serving: Resource;
 }
 
-/** The fields that AWS has; those that were asked for while it has not said them. */
+/** The fields as AWS reports them; before that, as they were requested. */
 function fixedFields({ spec, status }: KubeObject): FixedNodeFields {
   const field = (name: string) => at(status, "atProvider", name) ?? at(spec, "forProvider", name);
   return {
@@ -43,7 +43,7 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
       ? { group: first, name: names.nodeGroup }
       : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
   const inAws = (group: Resource) => observed.text(group, "status") !== undefined;
-  // What AWS never took has no nodes to wait for.
+  // A group that AWS never accepted has no nodes to wait for.
   const isServing = (group: Resource, object: KubeObject) =>
     group.key !== wanted.group.key && (inAws(group) || failureMessage(object) === undefined);
   const former = [...observed.objects]
@@ -55,7 +55,7 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   return { wanted, former, serving: [wanted.group, ...former].find(inAws) ?? wanted.group };
 }
 
-/** That some node group works. */
+/** Known once some node group works. */
 export function anyNodes(context: Pick<Context, "names" | "observed" | "spoke">): Fact<true> {
   const { wanted, former } = nodeGroups(context);
   return fact("nodes", [wanted.group, ...former].some((group) => context.observed.ready(group)) || undefined);

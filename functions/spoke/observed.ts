@@ -39,7 +39,7 @@ export class Observed {
   }
 }
 
-/** What Flux says of a release whose chart it has not looked at yet. */
+/** What Flux reports for a release whose chart it has not reconciled yet. */
 const notBegun = /latest generation of object has not been reconciled/;
 
 /** What the resource's controller reports as failed, in its own message; undefined when it reports no failure. */
@@ -54,7 +54,7 @@ export function failureMessage(object: KubeObject): string | undefined {
   });
   if (failed[0] !== undefined) return failed[0];
   const ready = condition(object, "Ready");
-  // HealthCheckCanceled: a new commit came while Flux waited for the last one; it begins anew at once.
+  // HealthCheckCanceled: a new commit came while Flux waited for the previous one; it starts again at once.
   const expected = ["Creating", "Deleting", "Progressing", "DependencyNotReady", "HealthCheckCanceled"];
   return ready?.status === "False" &&
     ready.message &&

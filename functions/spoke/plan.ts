@@ -9,10 +9,10 @@ import type { Settings } from "./settings.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
 import { zoneProblem } from "./zones.ts";
 
-/** What may be made of a Spoke, and what speaks against the rest. */
+/** What may be made for a Spoke, and why the rest may not. */
 export interface Plan {
   readonly network: NetworkChoice;
-  /** Version to ask of the control plane; undefined while none may be asked for. */
+  /** Version to request for the control plane; undefined while none may be requested. */
   readonly kubernetesVersion?: string;
   /** Networks that the public endpoint admits; undefined while the endpoint can't be made. */
   readonly publicAccessCidrs?: readonly string[];
@@ -60,12 +60,12 @@ function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[];
   const cidrs = [...new Set([...hub.hubEgressCidrs, ...spec.endpoint.publicAccessCidrs])].sort();
   if (cidrs.length > 0) return { cidrs };
   const message =
-    "the public endpoint would admit nobody: the hub has no fixed egress address (natGateways none, or an existing VPC without egressCidrs); " +
+    "the public endpoint has no networks to admit: the hub has no fixed egress address (natGateways none, or an existing VPC without egressCidrs); " +
     "name the networks in spec.endpoint.publicAccessCidrs, or set spec.endpoint.public to false and connect the networks";
   return { problem: { reason: "EndpointUnreachable", message } };
 }
 
-/** What the Spoke names, and the hub's own network where there is no other way for it. */
+/** The networks that the Spoke names, and the hub's own where the hub has no other way in. */
 function privateAccessCidrs({ spec: { endpoint }, hub }: PlanQuestion): readonly string[] {
   return [...new Set([...(endpoint.privateAccessCidrs ?? []), ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
 }
@@ -84,7 +84,7 @@ export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string
   return Object.fromEntries(Object.entries(hubGroups).map(([identity, group]) => [identity, [group]]));
 }
 
-/** Decides what may be made. A spoke that runs keeps running: what can't be had stays as it is and is reported. */
+/** Decides what may be made. A spoke that runs keeps running: what the new specification may not have stays as it is and is reported. */
 export function plan(question: PlanQuestion): Plan {
   const { network } = question;
   const { version, problem: versionProblem } = versionPlan(question);

@@ -8,7 +8,7 @@ function blockCount(pool: Cidr): number {
 }
 
 /**
- * A block of the pool that shares no address with `taken`; undefined when none is left. The search begins at a place that
+ * A block of the pool that shares no address with `taken`; undefined when none is left. The search begins at a block that
  * follows from `name`, so Spokes that appear together rarely want the same block.
  */
 export function freeBlock(pool: Cidr, taken: readonly Cidr[], name: string): Cidr | undefined {

@@ -3,8 +3,8 @@ import type { Failure } from "./failures.ts";
 import { resources } from "./resources.ts";
 
 /**
- * What a spoke with a private endpoint needs and the fleet doesn't make: a way between the hub's network and its own. Only a hub that
- * does not get through shows that there is none, so that is reported by this name.
+ * A spoke with a private endpoint needs a connection between the hub's network and its own, which the fleet does not make. Only a hub that
+ * can't reach the spoke shows that it is missing, so such a failure gets this reason.
  */
 export function withPrecondition({ spoke, hub, plan, observed }: Context, failure: Failure): Failure {
   if (spoke.spec.endpoint.public || failure.reason !== "SpokeUnreachable") return failure;

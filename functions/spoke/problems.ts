@@ -1,4 +1,4 @@
-/** Why a Spoke is not taken as it is: a reason for machines, and what a person can do about it. */
+/** Why a Spoke's specification is not accepted: the reason of the condition, and a message with what a person can do about it. */
 export interface Problem {
   readonly reason: string;
   readonly message: string;

@@ -9,7 +9,7 @@ import { isDeleting } from "./parts/guard.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
-/** Objects that Crossplane is asked to fetch: one by name, those with all labels, or all of a kind. */
+/** Objects that the function requires Crossplane to fetch: one by name, those with all labels, or all of a kind. */
 export interface Selector {
   readonly apiVersion: string;
   readonly kind: string;
@@ -18,7 +18,7 @@ export interface Selector {
   readonly matchLabels?: Readonly<Record<string, string>>;
 }
 
-/** Prefixes of the names under which the objects come back. */
+/** Prefixes of the names under which Crossplane passes the objects. */
 export const chainPrefix = "chain-";
 export const remainsPrefix = "remains-";
 
@@ -32,15 +32,15 @@ function labelled(kinds: Readonly<Record<string, string>>, prefix: string, spoke
   );
 }
 
-/** Kinds of all that belongs to a spoke; the kubeconfig variant's own only where it is in use, as no other installs it. */
+/** All kinds of objects that belong to a spoke. The kubeconfig variant's own kind is installed only where that variant is in use. */
 function kindsOfSpoke({ kubeConfig }: Settings, observed: Observed): Record<string, string> {
   const { ClusterAuth, Usage: _, ...common } = { ...managedKinds, ...otherKinds, ...chainKinds };
   return kubeConfig === "secret" || observed.has(resources.clusterAuth) ? { ...common, ClusterAuth } : common;
 }
 
 /**
- * What the function needs beside the Spoke and its resources. The other Spokes only until the network is made, the chain's
- * objects while it is not ready and once for each revision, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
+ * What the function needs besides the Spoke and its resources: the other Spokes only until the network exists, the chain's objects while
+ * it is not ready and once for each revision, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
  */
 export function requirements(spoke: Spoke, observed: Observed, settings: Settings): Readonly<Record<string, Selector>> {
   const hub: Selector = {

@@ -34,7 +34,7 @@ const schema = z.strictObject({
    * EKS's default once, nodes without one the newest release once.
    */
   kubernetesVersions: z.record(minor, versions),
-  /** Environments that follow other Git revisions than the hub. The API server keeps null when Flux takes the last one away. */
+  /** Environments that follow other Git revisions than the hub. The API server keeps null when Flux removes the last one. */
   stages: z
     .record(z.string(), stage)
     .nullish()

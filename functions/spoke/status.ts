@@ -8,13 +8,13 @@ import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
 import { resources } from "./resources.ts";
 
-/** Only what is known: an absent field would take away what an earlier run wrote. */
+/** Only what is known: an absent field would delete what an earlier run wrote. */
 function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** Facts of the spoke. What was known stays: a resource that can't be read for a moment does not take its fact away. */
+/** Facts of the spoke. A fact stays when its resource can't be read for a moment. */
 export function facts(context: Context): SpokeStatus {
   const { hubAccess, observed, plan, spoke, names } = context;
   const { status = {} } = spoke;
@@ -58,12 +58,12 @@ const working: Readonly<Record<string, Phase>> = {
   VersionCurrent: "Upgrading",
 };
 
-/** Conditions that say something of a spoke without speaking against it. */
+/** Conditions that inform, and don't count for Ready. */
 export const informative: readonly string[] = ["Deleting", hubAccessType];
 
 const patient = ["InProgress", "Waiting", "NotRunning", "Throttled"];
 
-/** The phase and the sentence that people see first: the first thing that is not as it should be. */
+/** The phase and the message that people see first: of the first condition that is not as it should be. */
 export function summaryOf(conditions: readonly SpokeCondition[]): Pick<SpokeStatus, "phase" | "message"> {
   const deleting = conditions.find(({ type, status }) => type === "Deleting" && status === "True");
   if (deleting) return { phase: "Deleting", message: deleting.message };

@@ -8,7 +8,7 @@ import { guardKey } from "./parts/guard.ts";
 /** Annotation with the composition resource name, which outlives Crossplane's own labels. */
 const resourceName = "crossplane.io/composition-resource-name";
 
-/** What there is still to remove. */
+/** What remains to be removed. */
 export interface Remains {
   /** Everything that exists, the guard aside: composed resources by composition resource name, the chain's objects by kind and name. */
   readonly present: ReadonlyMap<string, KubeObject>;
@@ -18,7 +18,7 @@ export interface Remains {
 /**
  * Everything of the Spoke that still exists. Crossplane forgets a composed resource as soon as it is no longer wanted, long before
  * it is gone, so what it observes is not enough: `labelled` are the objects that carry the spoke's label. The chain's own objects
- * are among them: kustomize-controller stops waiting for them at its timeout, and they need their way to the spoke to the last.
+ * are among them: kustomize-controller stops waiting for them at its timeout, and they need access to the spoke to the end.
  */
 export function remains(
   spoke: string,
@@ -45,7 +45,7 @@ function presentGroups({ present, groupOf }: Remains): ReadonlySet<Group> {
   return new Set([...present.keys()].map(groupOf).filter((group) => group !== undefined));
 }
 
-/** Groups whose turn it is: they exist, and everything that must be gone before them is gone. */
+/** Groups that may be removed now: they exist, and everything that must be gone before them is gone. */
 export function removable(remains: Remains): readonly Group[] {
   const existing = presentGroups(remains);
   return (Object.keys(groups) as Group[]).filter(
@@ -54,7 +54,7 @@ export function removable(remains: Remains): readonly Group[] {
 }
 
 /**
- * What stays wanted during a removal: what exists and whose turn has not come. Nothing new is made but the admin policy of Flux on
+ * What stays wanted during a removal: what exists and may not be removed yet. The only new resource is the admin policy of Flux on
  * the hub, without which the chain could not remove what it installed.
  */
 export function stillWanted(entries: ReadonlyMap<string, Entry>, remains: Remains): ReadonlyMap<string, Entry> {

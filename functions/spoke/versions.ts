@@ -8,8 +8,8 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /**
- * The version to ask of the control plane: EKS goes up one minor at a time and never down. The API server already refuses
- * a larger step; this holds too for a Spoke that was changed while its cluster was being made.
+ * The version to request for the control plane: EKS goes up one minor at a time and never down. The API server already refuses
+ * a larger step; this also covers a Spoke that was changed while its cluster was being created.
  */
 export function nextVersion(wanted: string, running: string | undefined): string {
   if (running === undefined) return wanted;

@@ -31,17 +31,17 @@ export function zoneNames({ spec, hub, observed }: ZoneQuestion): readonly (stri
   return fixed.map((zone) => zone ?? free.shift());
 }
 
-/** A spoke for whose subnets there are not enough zones. */
+/** The problem of a spoke that has fewer zones than its subnets need. */
 export function zoneProblem(question: ZoneQuestion): Problem[] {
   if (zoneNames(question).every((zone) => zone !== undefined)) return [];
   const { spec, hub } = question;
   const { region, network } = spec;
   const cause =
     region === hub.aws.region
-      ? `the hub knows ${hub.hubAvailabilityZones.length} zones of ${region} for EKS (${hub.hubAvailabilityZones.join(", ")})`
+      ? `the hub found ${hub.hubAvailabilityZones.length} zones of ${region} for EKS (${hub.hubAvailabilityZones.join(", ")})`
       : `the hub knows the zones of its own region ${hub.aws.region} only`;
   const message =
-    `spec.network.zones asks for ${network.zones} zones of ${region}, and ${cause}: networks are fixed, so remove this Spoke and add ` +
+    `spec.network.zones asks for ${network.zones} zones of ${region}, and ${cause}: a network can't be changed, so remove this Spoke and add ` +
     `it again with spec.network.availabilityZones (aws ec2 describe-availability-zones --region ${region}), or with fewer zones`;
   return [{ reason: "ZonesUnknown", message }];
 }

@@ -35,7 +35,7 @@ function addon(context: Context, name: EksAddon): void {
   }));
 }
 
-/** The interfaces and volumes that an add-on makes carry the spoke's tags too: by these the boundary of its role knows them. */
+/** The interfaces and volumes that an add-on creates carry the spoke's tags too: its role's boundary recognizes them by these. */
 function configuration({ tags }: Context, name: EksAddon): { configurationValues?: string } {
   const values = {
     "vpc-cni": { enableNetworkPolicy: "true", env: { ADDITIONAL_ENI_TAGS: JSON.stringify(tags()) } },

@@ -40,14 +40,14 @@ function encryptionKey({ composer, names, facts, spoke, tags }: Context): void {
   );
 }
 
-/** The control plane: access entries only, encrypted secrets, logs, no administrator by birth. */
+/** The control plane: access entries only, encrypted secrets, logs, `bootstrapClusterCreatorAdminPermissions` off. */
 export function composeControlPlane(context: Context): void {
   const { composer, facts, names, plan, spoke, tags } = context;
   const { region, deletionProtection, endpoint, logRetentionDays, logTypes } = spoke.spec;
   const role = clusterRole(context);
   composeRole(context, role);
   encryptionKey(context);
-  // Made here, because EKS would make one that never expires and stays behind.
+  // EKS would create one whose entries never expire and which stays when the cluster is deleted.
   composer.managed(resources.logs, "Group", {}, () => ({
     externalName: names.logGroup,
     forProvider: { region, retentionInDays: logRetentionDays, tags: tags() },
@@ -100,7 +100,7 @@ function composeApiRules({ composer, facts, plan, spoke, tags }: Context): void 
     }));
 }
 
-/** What others need to know of the control plane; each is known when EKS has made it. */
+/** What other parts need of the control plane; known once EKS has created it. */
 export function controlPlaneFacts({ facts }: Pick<Context, "facts">) {
   return {
     arn: facts.text(resources.cluster, "arn"),

@@ -8,13 +8,13 @@ import type { Observed } from "../observed.ts";
 
 export const guardKey = "deletion-guard";
 
-/** Annotation by which Crossplane remembers that somebody asked to delete an object that a Usage holds. */
+/** Annotation with which Crossplane records that somebody tried to delete an object that a Usage protects. */
 export const deletionAttempt = "usage.crossplane.io/deletion-attempt-with-policy";
 
 /**
- * Holds the Spoke when somebody deletes it. Crossplane would let go of it at once and leave its resources to the garbage
- * collector, in no order, while the hub's guard and people believe that it is gone. Held, it is taken down in order, says how
- * far that is, and goes as the last: without the Usage Crossplane repeats the deletion.
+ * Keeps the Spoke when somebody deletes it. Crossplane would drop its finalizer at once and leave its resources to the garbage
+ * collector, in no order, while the hub's guard and people take it for gone. With the Usage the function removes the resources in order,
+ * the Spoke reports how far that is, and when the function finally removes the Usage, Crossplane repeats the deletion.
  */
 export function deletionGuard(spoke: Spoke): KubeObject {
   const { name } = spoke.metadata;
@@ -29,12 +29,12 @@ export function deletionGuard(spoke: Spoke): KubeObject {
   };
 }
 
-/** Whether the guard works: before that nothing is made that would have to be removed in order. */
+/** Whether the guard works: before that the function creates nothing that would have to be removed in order. */
 export function isGuarded(observed: Observed): boolean {
   return condition(observed.objects.get(guardKey), "Ready")?.status === "True";
 }
 
-/** Whether the spoke is to be taken down. A protected one is not, whatever was asked before it was protected. */
+/** Whether the spoke is to be removed. A protected one is not, even if somebody deleted it before it was protected. */
 export function isDeleting(spoke: Spoke): boolean {
   return spoke.metadata.annotations?.[deletionAttempt] !== undefined && !spoke.spec.deletionProtection;
 }

@@ -26,7 +26,7 @@ import { identitiesReady } from "./identities.ts";
 /** The GitRepository that Flux on the hub follows. */
 const hubSource = "gitops-system";
 
-/** Name of the object by which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
+/** Name of the object with which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
 export function kubeConfigName({ metadata }: Spoke): string {
   return objectName(metadata.name, resources.kubeConfig.key);
 }
@@ -50,14 +50,14 @@ function kubeConfig(context: Context): void {
     data: {
       provider: "aws",
       cluster: known.arn,
-      // With both of these Flux need not ask EKS on every reconciliation.
+      // With both of these Flux does not call EKS on every reconciliation.
       address: known.endpoint,
       "ca.crt": Buffer.from(known.certificateAuthority, "base64").toString("utf8"),
     },
   }));
 }
 
-/** What AWS reports of a spoke that its cluster secret tells. */
+/** The facts in a spoke's cluster secret that AWS reports. */
 export interface SpokeFacts {
   readonly vpcId: string;
   readonly vpcCidr: string;
@@ -70,7 +70,7 @@ export interface SpokeFacts {
 
 type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
 
-/** What Git may know of the spoke. Facts about the fleet are the hub's. */
+/** The facts of the spoke that Git may use. Facts about the fleet come from the hub. */
 export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
   const { hub, names, scope, settings, spoke } = source;
   const { environment, tenant, addons, sealing } = spoke.spec;
@@ -119,7 +119,7 @@ function roleArns({ observed }: Context): Fact<Record<SpokeIdentity, string>> {
   return fact("identities", known ? Object.fromEntries(entries) : undefined);
 }
 
-/** The GitOps bridge of the spoke, in `data`, so that a key that is no longer emitted goes. */
+/** The GitOps bridge of the spoke; in `data`, so that a key that is no longer emitted disappears. */
 function clusterSecret(context: Context): void {
   const { composer, facts, observed, plan, spoke } = context;
   const { arn, issuer } = controlPlaneFacts(context);
@@ -153,7 +153,7 @@ function patchOf(label: Readonly<Record<string, string>>, ...operations: readonl
 
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
 function secretPatches(spoke: Spoke): object[] {
-  // The key under which the AWS provider's ClusterAuth puts it; Flux's own default is another.
+  // The key that the AWS provider's ClusterAuth writes; Flux's default is another one.
   const value = { secretRef: { name: kubeConfigName(spoke), key: "kubeconfig" } };
   const useSecret = { op: "replace", path: "/spec/kubeConfig", value };
   const releases = { target: { kind: "HelmRelease" }, patch: JSON.stringify([useSecret]) };
@@ -163,7 +163,7 @@ function secretPatches(spoke: Spoke): object[] {
   ];
 }
 
-/** Sealing keys of a spoke's own lie beside its Spoke and come from the branch that it came from, in every stage. */
+/** Sealing keys of a spoke's own are beside its Spoke and come from the Spoke's branch, in every stage. */
 function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
   if (spec.sealing !== "cluster") return [];
   return [
@@ -175,7 +175,7 @@ function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
   ];
 }
 
-/** What differs from the chain in Git by what the platform team decided in the Composition, and by the spoke's sealing scope. */
+/** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the spoke's sealing scope. */
 function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[] {
   const source = settings.stages[spoke.spec.environment]?.gitRepository;
   return [
@@ -183,12 +183,12 @@ function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[]
     ...(source === undefined
       ? []
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
-    // Behind the stage's, whose source it replaces.
+    // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, fleet),
   ];
 }
 
-/** The Flux Kustomization over the chain in Git, which makes an autonomous cluster of the spoke. */
+/** The Flux Kustomization that applies the chain in Git, which turns the spoke into an autonomous cluster. */
 export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: string): KubeObject {
   const stage = settings.stages[spoke.spec.environment];
   const patches = chainPatches(spoke, settings, fleet);
@@ -205,7 +205,7 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
       path: "./spoke-bootstrap",
       interval: "10m",
       retryInterval: "30s",
-      // Also the time that a removal may take: after it the controller would let go of what is still on the spoke.
+      // Also the limit for a removal: after it the controller would abandon what is still on the spoke.
       timeout: "60m",
       prune: true,
       wait: true,
@@ -228,7 +228,7 @@ function bootstrap(context: Context): void {
   composer.object(resources.bootstrap, needs, () => bootstrapKustomization(spoke, settings, hub.fleet));
 }
 
-/** From here on Git is in charge of the spoke. */
+/** Hands the spoke over to Git. */
 export function composeHandover(context: Context): void {
   kubeConfig(context);
   clusterSecret(context);

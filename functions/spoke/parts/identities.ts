@@ -21,9 +21,9 @@ function secretsPolicy({ hub, spoke }: Context): PolicyDocument {
   const { name } = spoke.metadata;
   return secretReaderPolicy({
     secretArns: [
-      // The slash behind the scope ends it: the keys of cluster-green-2 are not those of cluster-green.
+      // The slash ends the scope: the keys of cluster-green-2 are not those of cluster-green.
       secret(fleet.sealingKeySecret(sealingScope({ ...spoke.spec, name }), "*")),
-      // Secrets Manager ends each ARN with a hyphen and six characters.
+      // Secrets Manager appends a hyphen and six characters to each ARN.
       secret(`${fleet.spokeGitSecret(name)}-??????`),
     ],
     keyArn: hub.secretsKeyArn,
@@ -82,7 +82,7 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
   ) as unknown as Record<SpokeIdentity, RoleArgs>;
 }
 
-/** What an administrator's access is known by: it comes from the ARN alone. */
+/** What identifies an administrator's access: a digest of the ARN alone. */
 const digest = (arn: string): string => createHash("sha256").update(arn).digest("hex").slice(0, 10);
 
 /** Somebody who may act on the spoke. */
@@ -140,7 +140,7 @@ function access(context: Context, principal: Principal): void {
   }));
 }
 
-/** IAM's side of the spoke: its OIDC provider, the roles of its controllers, and who may administer it. */
+/** The spoke's identities: its OIDC provider, the roles of its controllers, and who may administer it. */
 export function composeIdentities(context: Context): void {
   const { composer, tags } = context;
   const { issuer } = controlPlaneFacts(context);
@@ -151,7 +151,7 @@ export function composeIdentities(context: Context): void {
   for (const principal of principals(context)) access(context, principal);
 }
 
-/** That somebody may work on the spoke; a chain that exists does not wait for the hub's admin policy. */
+/** Known once Flux on the hub may act on the spoke; a chain that exists does not wait for the hub's admin policy. */
 export function identitiesReady(context: Context): Fact<true> {
   const { observed } = context;
   const begun = observed.has(resources.bootstrap);

@@ -18,24 +18,24 @@ function natZones(context: Context): readonly number[] {
   return { single: all.slice(0, 1), "per-zone": all, none: [] }[context.spoke.spec.network.natGateways];
 }
 
-/** IDs of the subnets on one side; not known while one of them isn't. */
+/** IDs of the subnets on one side; known once all of them are. */
 export function subnetIds(context: Context, side: Side): Fact<readonly string[]> {
   const ids = zones(context).map((zone) => context.observed.text(resources.subnet(side, zone), "id"));
   return fact("network", ids.every((id) => id !== undefined) ? ids : undefined);
 }
 
-/** Subnets for nodes: with a way out to the Internet. */
+/** Subnets for nodes: those with a route to the internet. */
 export function nodeSubnetIds(context: Context): Fact<readonly string[]> {
   return subnetIds(context, context.spoke.spec.network.natGateways === "none" ? "public" : "private");
 }
 
-/** The routes that lead nodes out. */
+/** The routes by which nodes reach the internet. */
 export function nodeRoutes(context: Context): readonly [Resource, ...Resource[]] {
   const none = context.spoke.spec.network.natGateways === "none";
   return [resources.route("public"), ...(none ? [] : zones(context).map((zone) => resources.route(`private-${zone}`)))];
 }
 
-/** Public addresses from which the spoke's nodes leave, as CIDRs; those that are known. */
+/** Public addresses of the spoke's outgoing traffic, as CIDRs; those that are known so far. */
 export function egressCidrs(context: Context): readonly string[] {
   return natZones(context).flatMap((zone) => {
     const address = context.observed.text(resources.address(zone), "publicIp");
@@ -107,7 +107,7 @@ function natGateway(context: Context, zone: number): void {
   const needs = {
     subnetId: facts.text(resources.subnet("public", zone), "id"),
     allocationId: facts.text(address, "id"),
-    // A NAT gateway without a route to the Internet works for nobody.
+    // Without a route to the internet a NAT gateway is of no use.
     internetRoute: facts.ready(resources.route("public")),
   };
   composer.managed(resources.natGateway(zone), "NATGateway", needs, ({ subnetId, allocationId }) => ({
@@ -140,7 +140,7 @@ function storageEndpoint(context: Context): void {
   }
 }
 
-/** VPC with a public and a private subnet in each zone, and a way out for the nodes: the same layout as the hub's. */
+/** VPC with a public and a private subnet in each zone, and a route to the internet for the nodes: the same layout as the hub's. */
 export function composeNetwork(context: Context): void {
   const { composer, facts, plan, spoke, tags } = context;
   const { region } = spoke.spec;

@@ -29,7 +29,7 @@ function launchTemplate({ composer, names, spoke, tags }: Context): void {
       region,
       name: names.nodeGroup,
       ...nodeTemplate(nodes.diskSize),
-      // The boundary of the node's role knows its resources by these tags.
+      // The boundary of the node's role recognizes its resources by these tags.
       tagSpecifications: ["instance", "network-interface", "volume"].map((resourceType) => ({
         resourceType,
         tags: tags("nodes"),
@@ -58,7 +58,7 @@ export function nodesVersion(context: Context): string | undefined {
 }
 
 /**
- * The release that the platform team asks for with this Kubernetes version. None where it names none, and none that is older than what
+ * The AMI release that the Composition names for this Kubernetes version. Undefined where it names none, or one that is older than what
  * runs: EKS rolls nothing back ("You cannot roll back a node group", UpdateNodegroupVersion), and takes the newest release by itself
  * when the launch template changes.
  */
@@ -75,7 +75,7 @@ const released = (release: string): string => release.split("-").at(-1) ?? "";
 
 /**
  * `desired` counts when the group is made; from then on it is an autoscaler's, within the limits. EKS refuses limits that don't hold
- * the number of nodes (UpdateNodegroupConfig), so a group outside them is brought to the nearer one.
+ * the number of nodes (UpdateNodegroupConfig), so a group outside the limits gets the nearer one first.
  */
 function scaling(context: Context): { readonly scalingConfig: object; readonly initProvider: object } {
   const { min, desired, max } = context.spoke.spec.nodes;
@@ -83,7 +83,7 @@ function scaling(context: Context): { readonly scalingConfig: object; readonly i
   const size = (group: Resource) => context.observed.number(group, "scalingConfig", "desiredSize");
   const nodes = size(wanted.group) ?? min;
   const outside = nodes < min || nodes > max;
-  // A group that replaces another one begins with as many nodes as that one has by now.
+  // A group that replaces another one begins with as many nodes as that one has at present.
   const initial = Math.min(Math.max(desired, ...former.map((group) => size(group) ?? 0)), max);
   return {
     scalingConfig: {
@@ -96,8 +96,8 @@ function scaling(context: Context): { readonly scalingConfig: object; readonly i
 }
 
 /**
- * One managed node group in the subnets with a way out. A change of what EKS can't change makes another one; the former goes when
- * that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
+ * One managed node group in the subnets with a route to the internet. When a field changes that EKS can't change, another group is made;
+ * the former goes when that one is ready, and EKS drains its nodes (EKS User Guide, "Delete a managed node group").
  */
 export function composeNodes(context: Context): void {
   const { composer, facts, names, observed, spoke, tags } = context;

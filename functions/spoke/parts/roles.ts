@@ -5,7 +5,7 @@ import { fact } from "../facts.ts";
 import { type Resource, type RoleName, resources } from "../resources.ts";
 
 export interface RoleArgs {
-  /** Also the tag that the boundary knows the role by. */
+  /** Also the value of the tag by which the boundary recognizes the role. */
   readonly role: RoleName;
   readonly roleName: string;
   readonly description: string;

@@ -231,7 +231,7 @@ describe("Flux on the hub", () => {
     applied("main@sha1:b");
     expect(world.settle()).toMatchObject({ ready: true, ttl: 15 });
     expect(policies(world)).toEqual(both);
-    expect(world.condition("HubAccessNarrow")?.message).toContain("it is taken out of the chain");
+    expect(world.condition("HubAccessNarrow")?.message).toContain("it was taken out of the chain");
     world.chain = [];
     expect(world.settle()).toMatchObject({ ready: true, ttl: 300 });
     expect(policies(world)).toEqual([]);

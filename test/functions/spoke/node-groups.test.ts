@@ -199,7 +199,7 @@ describe("a release of the nodes' AMI", () => {
     expect(world.condition("VersionCurrent")).toMatchObject({
       status: "False",
       reason: "UpgradingNodes",
-      message: `the nodes run the release ${older} and go to ${newer}`,
+      message: `the nodes run the AMI release ${older} and are being replaced by ${newer}`,
     });
     world.reports.clear();
     expect(world.settle()).toMatchObject({ ready: true, status: { nodesReleaseVersion: newer } });

@@ -31,7 +31,7 @@ describe("a Spoke that can't be had", () => {
     world.settle();
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ZonesUnknown" });
     expect(world.condition("SpecAccepted")?.message).toContain(
-      "the hub knows 2 zones of us-east-1 for EKS (us-east-1a, us-east-1c)",
+      "the hub found 2 zones of us-east-1 for EKS (us-east-1a, us-east-1c)",
     );
   });
 
