@@ -2,6 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 
 export type Equality = (a: unknown, b: unknown) => boolean;
 
+/** A block of properties: a plain object, not a list, a date or a value that an adapter wraps. */
+export const isBlock = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
 /** Undefined, null, and what Terraform treats as not set: empty lists, maps and strings. */
 export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === "") return true;

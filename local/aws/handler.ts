@@ -52,9 +52,7 @@ export interface Handler<I extends object = Properties> {
   readonly tagged?: boolean;
   /** False for global resources (IAM), which have no input `region`. Default true. */
   readonly regional?: boolean;
-  /** Paths of inputs where the order of a list does not count. */
-  readonly sets?: readonly string[];
-  /** How two values of an input (by path) are compared where it is neither plain equality nor a set. */
+  /** How two values of an input (by path) are compared where it is not plain equality. */
   readonly compare?: Readonly<Record<string, Equality>>;
   /** Inputs that AWS does not give back: they keep the value that the user gave. */
   readonly unread?: readonly string[];

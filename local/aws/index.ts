@@ -13,6 +13,7 @@ export { withCallSettings } from "./call-settings.ts";
 export * from "./clients.ts";
 export * from "./compare.ts";
 export * from "./connection.ts";
+export { differenceOf } from "./difference.ts";
 export * from "./errors.ts";
 export { functions } from "./functions.ts";
 export * from "./handler.ts";

@@ -1,26 +1,30 @@
 /** What both adapters (the Pulumi plugin and the Crossplane controller) do with a handler: pure functions over its tables. */
 
-import { type Equality, isEmpty, sameList, sameSet } from "./compare.ts";
+import { isBlock, isEmpty, sameList } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { AwsResourceError } from "./errors.ts";
 import { type Change, type Handler, IncompleteError, type Properties, type Tags } from "./handler.ts";
-
-const isBlock = (value: unknown): value is Properties =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** Paths of all inputs of a handler, `tags` and `region` included. */
 export function inputPaths(handler: Handler): string[] {
   return [...handler.inputs, ...(handler.tagged ? ["tags.*"] : []), ...(handler.regional === false ? [] : ["region"])];
 }
 
-/** How the inputs of a handler are compared, by path. */
-export function equalities(handler: Handler): Record<string, Equality> {
-  return { ...Object.fromEntries((handler.sets ?? []).map((path) => [path, sameSet])), ...handler.compare };
+/** Inputs with the defaults of the schema; those of members in blocks that are present. */
+export function withDefaults<T extends Properties>(handler: Handler, inputs: T): T {
+  const result: Properties = { ...inputs };
+  for (const [path, value] of Object.entries(handler.defaults ?? {})) {
+    const [name = "", member] = path.split(".");
+    const current = result[name];
+    if (member === undefined) result[name] ??= value;
+    else if (isBlock(current)) result[name] = { ...current, [member]: current[member] ?? value };
+  }
+  return result as T;
 }
 
 /** Whether two values mean the same to AWS; `path` is that of an input, or of a block with inputs below. */
 export function sameInput(handler: Handler, path: string, a: unknown, b: unknown): boolean {
-  const compare = equalities(handler)[path];
+  const compare = handler.compare?.[path];
   if (compare) return compare(a, b);
   if (isBlock(a) && isBlock(b))
     return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>

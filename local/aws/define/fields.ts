@@ -1,6 +1,6 @@
 /** Fields of a resource, as data: its AWS calls, the Pulumi plugin's checks and the Crossplane provider's CRDs are made of them. */
 
-import type { Equality } from "../compare.ts";
+import { type Equality, sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import type { Tagged, Tags } from "../handler.ts";
 
@@ -122,7 +122,6 @@ export function tablesOf(fields: Fields) {
     computed: [] as string[],
     completed: [] as string[],
     replaceOn: [] as string[],
-    sets: [] as string[],
     unread: [] as string[],
     changedByUpdate: [] as string[],
     defaults: {} as Record<string, string | number | boolean>,
@@ -137,10 +136,10 @@ export function tablesOf(fields: Fields) {
     if (!membersOf(field)) inputs.push(type === "map" ? `${path}.*` : path);
     if (field.computed) found.computed.push(path);
     if (field.fixed) found.replaceOn.push(path);
-    if (type === "set" || field.unordered) found.sets.push(path);
     if (field.unread) found.unread.push(path);
     if (field.default !== undefined) found.defaults[path] = field.default;
-    if (field.same) found.compare[path] = field.same;
+    const same = field.same ?? (type === "set" || field.unordered ? sameSet : undefined);
+    if (same) found.compare[path] = same;
   });
   // `changedByUpdate` names inputs too: what AWS alone may set later.
   return { inputs, ...found };

@@ -1,4 +1,5 @@
 /** Between the properties of a resource and AWS's requests and answers, by its fields. */
+import { isBlock } from "../compare.ts";
 import type { Properties } from "../handler.ts";
 import { type Fields, type Item, membersOf, type Source, typeOf } from "./fields.ts";
 
@@ -10,9 +11,6 @@ export const capital = (name: string): string => name.charAt(0).toUpperCase() + 
 
 const apiName = (name: string, written: Case): string => (written === "pascal" ? capital(name) : name);
 
-const isItem = (value: unknown): value is Item =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
 /** The members of a request for inputs; what is not set, and what AWS alone sets, is absent. */
 export function requestOf(fields: Fields, inputs: Item, written: Case): Item {
   const members = Object.entries(fields).flatMap(([name, field]): [string, unknown][] => {
@@ -22,7 +20,7 @@ export function requestOf(fields: Fields, inputs: Item, written: Case): Item {
     if (put) return [[api, put(value as never)]];
     const inner = membersOf(field);
     if (inner && Array.isArray(value)) return [[api, value.map((item: Item) => requestOf(inner, item, written))]];
-    return [[api, inner && isItem(value) ? requestOf(inner, value, written) : value]];
+    return [[api, inner && isBlock(value) ? requestOf(inner, value, written) : value]];
   });
   return Object.fromEntries(members);
 }
@@ -35,7 +33,7 @@ export function propertiesOf(fields: Fields, item: Item, source: Source, written
     const inner = membersOf(field);
     const shown = (one: unknown): unknown => {
       if (one instanceof Date) return one.toISOString();
-      return inner && isItem(one) && !get ? propertiesOf(inner, one, source, written) : one;
+      return inner && isBlock(one) && !get ? propertiesOf(inner, one, source, written) : one;
     };
     const result = Array.isArray(found) ? found.map(shown) : shown(found);
     if (result === undefined || result === null || result === "")

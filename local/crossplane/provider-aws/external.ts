@@ -1,10 +1,11 @@
 /** One resource in AWS as its managed resource describes it: observe, create, update, delete. */
 
 import { withCallSettings } from "../../aws/call-settings.ts";
+import { isBlock } from "../../aws/compare.ts";
 import type { Aws } from "../../aws/connection.ts";
+import { type Difference, differenceOf } from "../../aws/difference.ts";
 import { IncompleteError, type Properties } from "../../aws/handler.ts";
 import { changeOf } from "../../aws/lifecycle.ts";
-import { type Difference, differenceOf } from "./difference.ts";
 import type { Kind } from "./kind.ts";
 import { externalName, type Managed } from "./managed.ts";
 import { atProvider, inputsOf, mergeSpec, recorded, specFields, toProperties } from "./shape.ts";
@@ -51,9 +52,6 @@ function heldInputs(kind: Kind, { spec }: Managed): string[] {
     ...(handler.tagged ? ["tagsAll"] : []),
   ];
 }
-
-const isBlock = (value: unknown): value is Properties =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `inputs` with what AWS has of the members of blocks that only `initProvider` sets: these too count when it is made, and not later. */
 function withoutInitial(inputs: Properties, initial: Properties, wanted: Properties, actual: Properties): Properties {

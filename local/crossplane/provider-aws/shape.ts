@@ -1,10 +1,9 @@
 /** Between the fields of a managed resource and the properties of its AWS handler. */
+import { isBlock } from "../../aws/compare.ts";
 import { type Field, type Fields, membersOf } from "../../aws/define/fields.ts";
 import type { Properties } from "../../aws/handler.ts";
+import { withDefaults } from "../../aws/lifecycle.ts";
 import type { Kind } from "./kind.ts";
-
-const isBlock = (value: unknown): value is Properties =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A value of a field as the handler takes it. */
 function toProperty(field: Field, value: unknown): unknown {
@@ -83,14 +82,7 @@ export function mergeSpec(init: Properties | undefined, wanted: Properties): Pro
 /** The handler's inputs for a specification: defaults of Terraform filled in, all tags as `tagsAll`. */
 export function inputsOf(kind: Kind, spec: Properties): Properties {
   const { handler } = kind;
-  const defaults = handler.defaults ?? {};
-  const top = Object.entries(defaults).filter(([path]) => !path.includes("."));
-  const inputs: Properties = { ...Object.fromEntries(top), ...toProperties(specFields(kind.fields), spec) };
-  for (const [path, value] of Object.entries(defaults)) {
-    const [block = "", member] = path.split(".");
-    const current = inputs[block];
-    if (member && isBlock(current) && current[member] === undefined) inputs[block] = { ...current, [member]: value };
-  }
+  const inputs = withDefaults(handler, toProperties(specFields(kind.fields), spec));
   const tags = handler.tagged ? { tags: spec["tags"] ?? {}, tagsAll: spec["tags"] ?? {} } : {};
   return { ...inputs, ...tags, ...(regional(kind) && { region: spec["region"] }) };
 }

@@ -3,7 +3,6 @@ import {
   type Aws,
   attempt,
   changeOf,
-  equalities,
   type Handler,
   handlerInputs,
   IncompleteError,
@@ -13,6 +12,7 @@ import {
   stateOf,
   type Tags,
   withCallSettings,
+  withDefaults,
 } from "../../aws/index.ts";
 import {
   type PropertyMap,
@@ -23,25 +23,24 @@ import {
 } from "../framework/index.ts";
 import { inputsFromOutputs } from "../framework/state.ts";
 import type { Session } from "./config.ts";
-import { failuresOf, policyInputs, setBeside, withNestedDefaults, withPolicyTexts } from "./inputs.ts";
+import { failuresOf, policyInputs, setBeside, withPolicyTexts } from "./inputs.ts";
 import type { Journal } from "./journal.ts";
 import { diffOf, previewOf } from "./plan.ts";
 
 /** The definition of a type over its handler; `shape` is what the SDK says about it. */
 export function definitionOf(handler: Handler, shape: ResourceShape, journal: Journal): ResourceDefinition<Session> {
-  const nested = Object.entries(handler.defaults ?? {}).filter(([path]) => path.includes("."));
   const top = Object.entries(handler.defaults ?? {}).filter(([path]) => !path.includes("."));
   const definition: ResourceDefinition<Session> = {
     shape,
     accepts: [...inputPaths(handler), ...policyInputs(handler).map((name) => `${name}.**`)],
     replaceOn: [...handler.replaceOn, "region"],
     defaults: Object.fromEntries(top),
-    equals: equalities(handler),
+    equals: handler.compare ?? {},
     ...(handler.changedByUpdate && { changedByUpdate: handler.changedByUpdate }),
     ...(handler.autoName && { autoname: handler.autoName }),
 
     check: ({ news }) => {
-      const inputs = withPolicyTexts(handler, withNestedDefaults(news, nested));
+      const inputs = withPolicyTexts(handler, withDefaults(handler, news));
       return { inputs, failures: failuresOf(handler, inputs) };
     },
     async diff(request) {

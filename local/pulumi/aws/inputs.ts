@@ -1,4 +1,4 @@
-/** Inputs before they are used: defaults inside blocks, policies as texts, mistakes. */
+/** Inputs before they are used: policies as texts, mistakes. */
 import { type Handler, isEmpty, samePolicy } from "../../aws/index.ts";
 import {
   type CheckFailure,
@@ -13,18 +13,6 @@ import {
   UNKNOWN,
   type Value,
 } from "../framework/index.ts";
-
-/** Defaults of members, in blocks that are present. */
-export function withNestedDefaults(inputs: PropertyMap, defaults: [string, Value][]): PropertyMap {
-  const result = { ...inputs };
-  for (const [path, value] of defaults) {
-    const [block, member] = path.split(".") as [string, string];
-    const current = result[block];
-    if (current !== undefined && isMap(current) && current[member] === undefined)
-      result[block] = { ...current, [member]: value };
-  }
-  return result;
-}
 
 /** Inputs that hold an IAM policy document. */
 export const policyInputs = (handler: Handler): string[] =>

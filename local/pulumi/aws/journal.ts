@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { type Aws, type Handler, type Properties, sameInput, withCallSettings } from "../../aws/index.ts";
+import { type Aws, differenceOf, type Handler, type Properties, withCallSettings } from "../../aws/index.ts";
 
 interface Entry {
   urn: string;
@@ -58,18 +58,9 @@ export function journalIn(folder: string): Journal {
 async function takeOver(handler: Handler, aws: Aws, id: string, inputs: Properties): Promise<boolean> {
   const actual = await handler.read(aws, id, inputs);
   if (!actual) return false;
-  const unread = handler.unread ?? [];
-  const names = Object.keys(inputs).filter((name) => name !== "tags" && name !== "region" && !unread.includes(name));
-  const wanted = names.every((name) => sameInput(handler, name, inputs[name], restrict(inputs[name], actual[name])));
+  const names = Object.keys(inputs).filter((name) => name !== "tags" && name !== "region");
+  const wanted = differenceOf(handler, names, inputs, actual).changed.length === 0;
   if (wanted) await handler.ready?.(aws, id);
   else await handler.delete(aws, id, { ...actual, ...inputs });
   return wanted;
-}
-
-/** Of a block that AWS completes only the members that the inputs have. */
-function restrict(given: unknown, actual: unknown): unknown {
-  const isBlock = (value: unknown): value is Properties =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isBlock(given) || !isBlock(actual)) return actual;
-  return Object.fromEntries(Object.keys(given).map((name) => [name, actual[name]]));
 }

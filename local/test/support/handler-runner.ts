@@ -3,13 +3,14 @@ import {
   type Aws,
   attempt,
   changeOf,
+  differenceOf,
   type Handler,
   handlerInputs,
   handlers,
   type Properties,
-  sameInput,
   stateOf,
   type Tags,
+  withDefaults,
 } from "../../aws/index.ts";
 
 export interface Existing {
@@ -66,22 +67,7 @@ export class HandlerRunner {
 
   /** Inputs whose value in the state means something else. */
   drift(token: string, { inputs, state }: Existing): Record<string, [unknown, unknown]> {
-    const handler = this.handler(token);
-    const names = Object.keys(inputs).filter((name) => inputs[name] !== undefined);
-    const different = names.filter((name) => !sameInput(handler, name, inputs[name], known(inputs[name], state[name])));
-    return Object.fromEntries(different.map((name) => [name, [inputs[name], state[name]]]));
+    const { changed } = differenceOf(this.handler(token), Object.keys(inputs), inputs, state);
+    return Object.fromEntries(changed.map((name) => [name, [inputs[name], state[name]]]));
   }
-}
-
-function withDefaults(handler: Handler, inputs: Properties): Properties {
-  const top = Object.entries(handler.defaults ?? {}).filter(([path]) => !path.includes("."));
-  return { ...Object.fromEntries(top), ...inputs };
-}
-
-/** Of a block that AWS completes only the members that the inputs have. */
-function known(given: unknown, actual: unknown): unknown {
-  const isBlock = (value: unknown): value is Properties =>
-    typeof value === "object" && value !== null && !Array.isArray(value);
-  if (!isBlock(given) || !isBlock(actual)) return actual;
-  return Object.fromEntries(Object.keys(given).map((name) => [name, actual[name]]));
 }

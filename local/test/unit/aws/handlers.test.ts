@@ -35,7 +35,6 @@ describe.each([...handlers])("%s", (token: string, handler: Handler) => {
       ...(handler.computed ?? []),
       ...handler.replaceOn,
       ...Object.keys(handler.defaults ?? {}),
-      ...(handler.sets ?? []),
       ...Object.keys(handler.compare ?? {}),
       ...(handler.unread ?? []),
       ...(handler.autoName ? [handler.autoName.property] : []),

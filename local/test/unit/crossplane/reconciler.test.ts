@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { sameSet } from "../../../aws/compare.ts";
 import { out } from "../../../aws/define/fields.ts";
 import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
 
@@ -163,7 +164,7 @@ describe("an existing resource", () => {
   });
 
   test("is left alone by what AWS fills in, completes or orders", async () => {
-    const kind = things(service.handler("assigned", { sets: ["items"] }));
+    const kind = things(service.handler("assigned", { compare: { items: sameSet } }));
     cluster.add(kind, "one", { forProvider: { options: { a: "x" }, item: [{ key: "k" }, { key: "l" }] } });
     await settle(cluster, kind, "one");
     Object.assign(service.things.get("thing-1") as object, {

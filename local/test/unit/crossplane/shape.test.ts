@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { differenceOf } from "../../../crossplane/provider-aws/difference.ts";
+import { differenceOf } from "../../../aws/difference.ts";
 import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import { atProvider, inputsOf, mergeSpec, recorded } from "../../../crossplane/provider-aws/shape.ts";
 

@@ -1,8 +1,7 @@
 /** What differs between a wanted resource and the one that AWS has. */
-
-import { isEmpty } from "../../aws/compare.ts";
-import type { Handler, Properties } from "../../aws/handler.ts";
-import { sameInput } from "../../aws/lifecycle.ts";
+import { isBlock, isEmpty } from "./compare.ts";
+import type { Handler, Properties } from "./handler.ts";
+import { sameInput } from "./lifecycle.ts";
 
 export interface Difference {
   /** Names of inputs (and `tagsAll`) that differ. */
@@ -14,9 +13,6 @@ export interface Difference {
   /** The inputs as they are to be. */
   readonly after: Properties;
 }
-
-const isBlock = (value: unknown): value is Properties =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What AWS has, without what it completed: of a block the wanted members, of a list the wanted form of each equal item. */
 function inWantedForm(handler: Handler, path: string, wanted: unknown, actual: unknown): unknown {
