@@ -1,7 +1,7 @@
 import * as sdk from "@aws-sdk/client-cloudwatch-logs";
 import type { Aws } from "./connection.ts";
 import { fixed, type Item, out } from "./define/fields.ts";
-import { define, named } from "./define/resource.ts";
+import { define } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
 
@@ -12,7 +12,8 @@ const plainArn = ({ logGroupArn, arn }: Item): string => String(logGroupArn ?? a
 
 const logGroup = define({
   token: "aws:cloudwatch/logGroup:LogGroup",
-  crossplane: { kind: "cloudwatchlogs/Group", externalName: named("name") },
+  crossplane: { kind: "cloudwatchlogs/Group", named: "name" },
+  idOf: ({ name }) => name as string | undefined,
   case: "camel",
   autoName: { property: "name", maxLength: 512 },
   tags: {
@@ -32,14 +33,10 @@ const logGroup = define({
     logGroupClass: out(({ logGroupClass }) => logGroupClass ?? "STANDARD"),
     arn: out(plainArn),
   },
-  async create(aws, request, { name }) {
-    await api(aws).send(new sdk.CreateLogGroupCommand(request as never));
-    return name;
-  },
+  create: (aws, request) => api(aws).send(new sdk.CreateLogGroupCommand(request as never)),
   async find(aws, name) {
     const { logGroups } = await api(aws).send(new sdk.DescribeLogGroupsCommand({ logGroupNamePrefix: name }));
-    const found = logGroups?.find(({ logGroupName }) => logGroupName === name);
-    return found && { ...found };
+    return logGroups?.find(({ logGroupName }) => logGroupName === name);
   },
   settings: [
     {

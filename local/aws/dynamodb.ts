@@ -2,7 +2,7 @@ import * as sdk from "@aws-sdk/client-dynamodb";
 import { sameList } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, type Item, out } from "./define/fields.ts";
-import { define, named } from "./define/resource.ts";
+import { define } from "./define/resource.ts";
 import type { Handler } from "./handler.ts";
 import { tagPairs, tagsFrom } from "./tags.ts";
 
@@ -40,17 +40,14 @@ const encryption = (sse: { enabled?: boolean; kmsKeyArn?: string } | undefined):
 
 const enabled = (ttl: unknown) => ((ttl as { enabled?: boolean } | undefined)?.enabled ? ttl : undefined);
 
-async function describe(aws: Aws, TableName: string) {
-  return (await api(aws).send(new sdk.DescribeTableCommand({ TableName }))).Table;
-}
-
 /** DynamoDB takes one kind of change at a time. */
 const change = (aws: Aws, TableName: string, what: Change) =>
   api(aws).send(new sdk.UpdateTableCommand({ TableName, ...what }));
 
 const table = define({
   token: "aws:dynamodb/table:Table",
-  crossplane: { kind: "dynamodb/Table", externalName: named("name"), asynchronous: true },
+  crossplane: { kind: "dynamodb/Table", named: "name", asynchronous: true },
+  idOf: ({ name }) => name as string | undefined,
   autoName: { property: "name", maxLength: 255 },
   tags: {
     request: (tags) => ({ Tags: tagPairs(tags) }),
@@ -106,18 +103,14 @@ const table = define({
     arn: out("TableArn"),
   },
   async create(aws, request, inputs) {
-    const { name, hashKey, rangeKey } = inputs;
+    const { hashKey, rangeKey } = inputs;
     const KeySchema: sdk.KeySchemaElement[] = [
       { AttributeName: hashKey, KeyType: "HASH" },
       ...(rangeKey ? [{ AttributeName: rangeKey, KeyType: "RANGE" } as const] : []),
     ];
     await api(aws).send(new sdk.CreateTableCommand({ ...request, KeySchema, ...throughput(inputs) } as never));
-    return name;
   },
-  async find(aws, TableName) {
-    const found = await describe(aws, TableName);
-    return found && { ...found };
-  },
+  find: async (aws, TableName) => (await api(aws).send(new sdk.DescribeTableCommand({ TableName }))).Table,
   async also(aws, TableName) {
     const [ttl, backups] = await Promise.all([
       api(aws).send(new sdk.DescribeTimeToLiveCommand({ TableName })),

@@ -42,7 +42,7 @@ const key = define({
   async find(aws, KeyId) {
     const { KeyMetadata: found } = await api(aws).send(new sdk.DescribeKeyCommand({ KeyId }));
     // A key is never deleted at once: from the moment it is scheduled it cannot be used any more.
-    return found?.KeyState === "PendingDeletion" ? undefined : found && { ...found };
+    return found?.KeyState === "PendingDeletion" ? undefined : found;
   },
   async also(aws, KeyId) {
     const [policy, rotation] = await Promise.all([
@@ -79,10 +79,8 @@ const keyId = (idOrArn: unknown): string => String(idOrArn).replace(/^arn:.*:key
 
 const alias = define({
   token: "aws:kms/alias:Alias",
-  crossplane: {
-    kind: "kms/Alias",
-    externalName: { kind: "name", input: "name", value: (name) => `alias/${name.replace(/^alias\//, "")}` },
-  },
+  crossplane: { kind: "kms/Alias", named: "name", nameOf: (name) => `alias/${name.replace(/^alias\//, "")}` },
+  idOf: ({ name }) => name as string | undefined,
   autoName: { property: "name", maxLength: 256 },
   fields: {
     name: { fixed, api: "AliasName", crd: null },
@@ -99,13 +97,10 @@ const alias = define({
       { property: "name", reason: `"${name}" is not an alias name: it is of the form alias/<name>, not alias/aws/…` },
     ];
   },
-  async create(aws, request, { name }) {
-    await api(aws).send(new sdk.CreateAliasCommand(request as never));
-    return name;
-  },
+  create: (aws, request) => api(aws).send(new sdk.CreateAliasCommand(request as never)),
   async find(aws, name) {
     for await (const page of sdk.paginateListAliases({ client: api(aws) }, {}))
-      for (const found of page.Aliases ?? []) if (found.AliasName === name) return { ...found };
+      for (const found of page.Aliases ?? []) if (found.AliasName === name) return found;
     return undefined;
   },
   settings: [

@@ -4,14 +4,14 @@ import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
 import { define, pairTags } from "./define/resource.ts";
 import { hasCode } from "./errors.ts";
-import { type Handler, splitImportId } from "./handler.ts";
+import { composite, type Handler } from "./handler.ts";
 
 const api = (aws: Aws) => aws.client(sdk.SecretsManagerClient);
 
 /** Scheduled for deletion counts as gone. */
 async function find(aws: Aws, SecretId: string) {
   const found = await api(aws).send(new sdk.DescribeSecretCommand({ SecretId }));
-  return found.DeletedDate ? undefined : { ...found };
+  return found.DeletedDate ? undefined : found;
 }
 
 const secret = define({
@@ -50,13 +50,10 @@ const secret = define({
 
 const current = "AWSCURRENT";
 
+const version = composite("|", "secretId", "versionId");
+
 const parse = (id: string) => {
-  const { secretId: SecretId = "", versionId: VersionId = "" } = splitImportId(
-    id,
-    "|",
-    "secretId",
-    "versionId",
-  ) as Record<string, string>;
+  const { secretId: SecretId, versionId: VersionId } = version.partsOf(id);
   return { SecretId, VersionId };
 };
 
@@ -104,10 +101,7 @@ const secretVersion = define({
   },
   create: async (aws, request, { secretId }) =>
     `${secretId}|${(await api(aws).send(new sdk.PutSecretValueCommand(request as never))).VersionId}`,
-  find: async (aws, id) => {
-    const found = await value(aws, id);
-    return found && { ...found };
-  },
+  find: value,
   settings: [
     {
       fields: ["versionStages"],

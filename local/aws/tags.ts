@@ -26,17 +26,6 @@ export function tagChanges(from: Tags = {}, to: Tags = {}): { set: Tags; remove:
   };
 }
 
-/** Calls `set` and `remove` only where there is something to do. Removal first, so that the limit of 50 tags holds. */
-export async function syncTags(
-  change: { old: { tagsAll?: Tags }; new: { tagsAll?: Tags } },
-  set: (tags: Tags) => Promise<unknown>,
-  remove: (keys: string[]) => Promise<unknown>,
-): Promise<void> {
-  const changes = tagChanges(change.old.tagsAll, change.new.tagsAll);
-  if (changes.remove.length > 0) await remove(changes.remove);
-  if (Object.keys(changes.set).length > 0) await set(changes.set);
-}
-
 /** The tags that upjet puts on every resource that takes tags (upjet, pkg/resource). */
 export const crossplaneTagKeys = {
   kind: "crossplane-kind",

@@ -107,40 +107,58 @@ export function membersOf(field: Field): Fields | undefined {
   return "blocks" in type ? type.blocks : type.single;
 }
 
-/** Calls `visit` for each field and member by its path, `vpcConfig.subnetIds`. */
-function walk(fields: Fields, visit: (path: string, field: Field) => void, prefix = ""): void {
-  for (const [name, field] of Object.entries(fields)) {
-    visit(prefix + name, field);
-    walk(membersOf(field) ?? {}, visit, `${prefix}${name}.`);
-  }
+type Entry = readonly [path: string, field: Field];
+
+/** Each field and member with its path, `vpcConfig.subnetIds`. */
+const flat = (fields: Fields, prefix = ""): Entry[] =>
+  Object.entries(fields).flatMap(([name, field]) => [
+    [prefix + name, field],
+    ...flat(membersOf(field) ?? {}, `${prefix}${name}.`),
+  ]);
+
+const pathsWhere = (entries: readonly Entry[], holds: (field: Field) => unknown): readonly string[] =>
+  entries.flatMap(([path, field]) => (holds(field) ? [path] : []));
+
+const valuesOf = <T>(entries: readonly Entry[], of: (field: Field) => T | undefined): Readonly<Record<string, T>> =>
+  Object.fromEntries(
+    entries.flatMap(([path, field]): [string, T][] => {
+      const value = of(field);
+      return value === undefined ? [] : [[path, value]];
+    }),
+  );
+
+/** What readers of a resource ask of its fields, by path. */
+export function tablesOf(fields: Fields) {
+  const all = flat(fields);
+  const offered = flat(Object.fromEntries(Object.entries(fields).filter(([, field]) => !field.out)));
+  const settable = offered.filter(([, field]) => !field.out);
+  return {
+    /**
+     * Paths of the inputs that the handler honours: `name` (a scalar or a list of scalars), `vpcConfig.subnetIds` (a member of a
+     * block or of every block of a list), `labels.*` (a map of scalars). What is not listed is refused, never ignored.
+     */
+    inputs: settable.flatMap(([path, field]) => {
+      if (membersOf(field)) return [];
+      return typeOf(field) === "map" ? `${path}.*` : path;
+    }) as readonly string[],
+    /** Inputs that AWS fills in when they are not set (Terraform: optional and computed). */
+    computed: pathsWhere(settable, (field) => field.computed),
+    /** Members that AWS adds to a block of the inputs, `vpcConfig.vpcId`. */
+    completed: pathsWhere(offered, (field) => field.out),
+    /** Inputs whose change needs a new resource. */
+    replaceOn: pathsWhere(settable, (field) => field.fixed),
+    /** Inputs that AWS does not give back: they keep the value that the user gave. */
+    unread: pathsWhere(settable, (field) => field.unread),
+    /** Outputs, and inputs that AWS alone may set later, that an update may change. */
+    changedByUpdate: pathsWhere(all, (field) => field.updated),
+    /** Defaults of the Terraform schema. */
+    defaults: valuesOf(settable, (field) => field.default),
+    /** How two values of an input are compared where it is not plain equality. */
+    compare: valuesOf(
+      settable,
+      (field) => field.same ?? (field.type === "set" || field.unordered ? sameSet : undefined),
+    ),
+  };
 }
 
-/** The tables of a handler that follow from its fields. */
-export function tablesOf(fields: Fields) {
-  const inputs: string[] = [];
-  const found = {
-    computed: [] as string[],
-    completed: [] as string[],
-    replaceOn: [] as string[],
-    unread: [] as string[],
-    changedByUpdate: [] as string[],
-    defaults: {} as Record<string, string | number | boolean>,
-    compare: {} as Record<string, Equality>,
-  };
-  walk(fields, (path, field) => {
-    const outer = fields[path.split(".")[0] as string];
-    if (field.updated) found.changedByUpdate.push(path);
-    if (outer?.out) return;
-    if (field.out) return void found.completed.push(path);
-    const type = typeOf(field);
-    if (!membersOf(field)) inputs.push(type === "map" ? `${path}.*` : path);
-    if (field.computed) found.computed.push(path);
-    if (field.fixed) found.replaceOn.push(path);
-    if (field.unread) found.unread.push(path);
-    if (field.default !== undefined) found.defaults[path] = field.default;
-    const same = field.same ?? (type === "set" || field.unordered ? sameSet : undefined);
-    if (same) found.compare[path] = same;
-  });
-  // `changedByUpdate` names inputs too: what AWS alone may set later.
-  return { inputs, ...found };
-}
+export type Tables = ReturnType<typeof tablesOf>;

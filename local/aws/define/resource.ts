@@ -1,42 +1,23 @@
 /** One definition per AWS resource: the handler that creates, reads, updates and deletes it follows from its fields and calls. */
 import type { Aws } from "../connection.ts";
 import { isGone, orGone } from "../errors.ts";
-import { type Change, finishing, type Handler, type Properties, type Tags } from "../handler.ts";
+import { type Change, finishing, type Handler, type Properties, type Tags, type Traits } from "../handler.ts";
 import { poll } from "../poll.ts";
-import { syncTags, type TagPair, tagPairs, tagsFrom } from "../tags.ts";
+import { type TagPair, tagChanges, tagPairs, tagsFrom } from "../tags.ts";
 import { type Fields, type InputsOf, type Item, tablesOf } from "./fields.ts";
 import { type Case, propertiesOf, requestOf } from "./mapping.ts";
-
-/** What an id can be derived from, besides the inputs. */
-interface Account {
-  readonly accountId: string;
-  readonly partition: string;
-}
-
-/** How the annotation `crossplane.io/external-name` and the handler's id belong together (upstream: config/externalname.go). */
-export type ExternalName =
-  /** AWS gives the id, and the annotation holds it. */
-  | { readonly kind: "assigned" }
-  /** The annotation is the resource's name, at first the object's own; the handler takes it as its input `input`. */
-  | {
-      readonly kind: "name";
-      readonly input: string;
-      /** The value of the input; default: the external name itself. */
-      readonly value?: (externalName: string) => string;
-      /** Default: the value of the input. Undefined: inputs that it needs are missing. */
-      readonly id?: (inputs: Properties, account: Account) => string | undefined;
-    }
-  /** The id follows from the inputs, and the annotation is set to it. Undefined: some are missing. */
-  | { readonly kind: "derived"; readonly id: (inputs: Properties) => string | undefined };
-
-export const named = (input: string): ExternalName => ({ kind: "name", input });
 
 /** What Crossplane's provider needs to know of a resource besides its fields. */
 export interface CrossplaneTraits {
   /** Group and kind, `ec2/VPC`. */
   readonly kind: string;
-  /** Default: assigned. */
-  readonly externalName?: ExternalName;
+  /**
+   * The input that the annotation `crossplane.io/external-name` gives, at first the object's own name (upstream:
+   * config/externalname.go). Without it the annotation holds the id.
+   */
+  readonly named?: string;
+  /** The value of that input; default: the external name itself. */
+  readonly nameOf?: (externalName: string) => string;
   /** Input that Terraform fills with a unique name when it is not set. */
   readonly generatedName?: string;
   /** What upstream publishes in the connection Secret. */
@@ -102,29 +83,22 @@ interface Setting<I> {
   readonly settles?: true;
 }
 
-export interface Definition<I extends object> {
-  readonly token: string;
+export interface Definition<I extends object> extends Traits<I> {
   readonly fields: Fields;
   readonly case?: Case;
   readonly crossplane?: CrossplaneTraits;
   readonly tags?: TagCalls;
   readonly states?: States;
-  /** Makes it and gives its id; `request` has the members that the fields and tags give. */
-  create(aws: Aws, request: Item, inputs: I): Promise<string | undefined>;
+  /** Makes it, and gives its id where that does not follow from the inputs; `request` has the members that the fields and tags give. */
+  create(aws: Aws, request: Item, inputs: I): Promise<unknown>;
   /** What AWS describes; an error that says that it does not exist is none. */
-  find(aws: Aws, id: string, last: Partial<I> & Properties): Promise<Item | undefined>;
+  find(aws: Aws, id: string, last: Partial<I> & Properties): Promise<object | undefined>;
   /** What the description lacks; asked for when the resource is read. */
   also?(aws: Aws, id: string, item: Item): Promise<Item>;
   readonly settings?: readonly Setting<I>[];
   delete(aws: Aws, id: string, last: Partial<I> & Properties): Promise<unknown>;
   /** It is deleted in AWS's own time even though it is usable at once. */
   readonly lingers?: string;
-  readonly regional?: Handler["regional"];
-  readonly autoName?: Handler["autoName"];
-  readonly failed?: Handler["failed"];
-  readonly deleteBeforeReplace?: true;
-  validate?(inputs: Partial<I>): { property: string; reason: string }[];
-  importId?: Handler["importId"];
 }
 
 /** Types the calls of a definition by its fields. */
@@ -135,10 +109,10 @@ export function define<const F extends Fields>(
 }
 
 function handlerOf(definition: Definition<Properties>): Handler {
-  const { token, fields, case: written = "pascal", states, tags, settings = [], crossplane } = definition;
-  const { autoName, failed, deleteBeforeReplace, validate, importId, regional } = definition;
-  const find = (aws: Aws, id: string, last: Properties = {}) => orGone(definition.find(aws, id, last));
-  const tables = tablesOf(fields);
+  const { fields, case: written = "pascal", states, tags, settings = [], crossplane, lingers, ...rest } = definition;
+  const { create, find: describe, also, delete: remove, ...traits } = rest;
+  const find = (aws: Aws, id: string, last: Properties = {}) =>
+    orGone(describe(aws, id, last)) as Promise<Item | undefined>;
 
   const usable = async (aws: Aws, id: string, of: States): Promise<true | undefined> => {
     const item = await find(aws, id);
@@ -165,13 +139,14 @@ function handlerOf(definition: Definition<Properties>): Handler {
     });
   };
 
-  const syncTagsOf = async (aws: Aws, id: string, calls: TagCalls, change: Change<Properties>): Promise<void> => {
-    const target = async () => (calls.target ? calls.target((await find(aws, id)) ?? {}) : id);
-    await syncTags(
-      change,
-      async (changed) => calls.set(aws, await target(), changed),
-      async (keys) => calls.remove(aws, await target(), keys),
-    );
+  const syncTags = async (aws: Aws, id: string, calls: TagCalls, { old, new: now }: Change<Properties>) => {
+    const changes = tagChanges(old["tagsAll"] as Tags | undefined, now["tagsAll"] as Tags | undefined);
+    const nothing = changes.remove.length === 0 && Object.keys(changes.set).length === 0;
+    if (nothing) return;
+    const target = calls.target?.((await find(aws, id)) ?? {}) ?? id;
+    // First what goes, so that the limit of 50 tags holds.
+    if (changes.remove.length > 0) await calls.remove(aws, target, changes.remove);
+    if (Object.keys(changes.set).length > 0) await calls.set(aws, target, changes.set);
   };
 
   const update = async (aws: Aws, id: string, change: Change<Properties>): Promise<void> => {
@@ -180,26 +155,21 @@ function handlerOf(definition: Definition<Properties>): Handler {
       await call(aws, id, change.new, change);
       if (settles) await ready?.(aws, id);
     }
-    if (tags) await syncTagsOf(aws, id, tags, change);
+    if (tags) await syncTags(aws, id, tags, change);
   };
 
   return {
-    token,
+    ...traits,
+    ...tablesOf(fields),
     definition: { fields, case: written, ...(crossplane && { crossplane }) },
-    ...tables,
     ...(tags && { tagged: true }),
-    ...(regional === false && { regional }),
-    ...(autoName && { autoName }),
-    ...(failed && { failed }),
-    ...(deleteBeforeReplace && { deleteBeforeReplace }),
-    ...(validate && { validate }),
-    ...(importId && { importId }),
     ...(ready && { ready }),
 
     async create(aws, inputs) {
       const all = (inputs["tagsAll"] ?? {}) as Tags;
       const tagged = tags && Object.keys(all).length > 0 ? tags.request(all) : {};
-      const id = await definition.create(aws, { ...requestOf(fields, inputs, written), ...tagged }, inputs);
+      const given = await create(aws, { ...requestOf(fields, inputs, written), ...tagged }, inputs);
+      const id = traits.idOf ? traits.idOf(inputs) : (given as string | undefined);
       return finishing(id, async (made) => {
         await ready?.(aws, made);
         for (const { call, initially } of settings)
@@ -210,7 +180,7 @@ function handlerOf(definition: Definition<Properties>): Handler {
     async read(aws, id, last) {
       const found = await find(aws, id, last);
       if (!found || isLeaving(found)) return null;
-      const item = { ...found, ...(await definition.also?.(aws, id, found)) };
+      const item = { ...found, ...(await also?.(aws, id, found)) };
       const properties = propertiesOf(fields, item, { aws, id, last }, written);
       return tags ? { ...properties, tagsAll: await tags.of(aws, id, item) } : properties;
     },
@@ -219,22 +189,14 @@ function handlerOf(definition: Definition<Properties>): Handler {
 
     async delete(aws, id, last) {
       try {
-        await definition.delete(aws, id, last);
+        await remove(aws, id, last);
       } catch (error) {
         // A deletion that runs already (an interrupted destroy) is waited for.
         const item = isGone(error) ? undefined : await find(aws, id, last);
         if (item && !isLeaving(item)) throw error;
       }
-      const what = states?.what ?? definition.lingers;
+      const what = states?.what ?? lingers;
       if (what) await gone(aws, id, what);
     },
   };
 }
-
-/** An id of inputs with a separator between them. */
-export const joined =
-  (separator: string, ...names: string[]) =>
-  (inputs: Properties): string | undefined => {
-    const parts = names.map((name) => inputs[name]);
-    return parts.some((part) => part === undefined) ? undefined : parts.join(separator);
-  };

@@ -3,7 +3,8 @@ import * as sdk from "@aws-sdk/client-ec2";
 import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, out } from "../define/fields.ts";
-import { define, joined } from "../define/resource.ts";
+import { define } from "../define/resource.ts";
+import { composite } from "../handler.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
 
 async function endpoint(aws: Aws, id: string) {
@@ -54,10 +55,7 @@ export const vpcEndpoint = ec2({
     state: out(),
     subnetIds: out(undefined, { type: "set" }),
   },
-  async find(aws, id) {
-    const found = await endpoint(aws, id);
-    return found && { ...found };
-  },
+  find: endpoint,
   also: async (aws, _id, { ServiceName, VpcEndpointType }) =>
     VpcEndpointType === "Gateway" ? { PrefixListId: await prefixList(aws, ServiceName as string) } : {},
   settings: [
@@ -84,30 +82,26 @@ export const vpcEndpoint = ec2({
   },
 });
 
+const association = composite("/", "vpcEndpointId", "routeTableId");
+
 /** One route table of a gateway endpoint: EC2 keeps a route to the service in it. */
 export const vpcEndpointRouteTableAssociation = define({
   token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
-  crossplane: {
-    kind: "ec2/VPCEndpointRouteTableAssociation",
-    externalName: { kind: "derived", id: joined("/", "vpcEndpointId", "routeTableId") },
-  },
+  crossplane: { kind: "ec2/VPCEndpointRouteTableAssociation" },
+  idOf: association.idOf,
   fields: {
     routeTableId: { fixed },
     vpcEndpointId: { fixed },
   },
-  async create(aws, _request, { routeTableId = "", vpcEndpointId }) {
-    await api(aws).send(
-      new sdk.ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] }),
-    );
-    return `${vpcEndpointId}/${routeTableId}`;
-  },
+  create: (aws, _request, { routeTableId = "", vpcEndpointId }) =>
+    api(aws).send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId: vpcEndpointId, AddRouteTableIds: [routeTableId] })),
   async find(aws, id) {
-    const [VpcEndpointId = "", RouteTableId = ""] = id.split("/");
+    const { vpcEndpointId: VpcEndpointId, routeTableId: RouteTableId } = association.partsOf(id);
     const found = await endpoint(aws, VpcEndpointId);
     return found?.RouteTableIds?.includes(RouteTableId) ? { VpcEndpointId, RouteTableId } : undefined;
   },
   async delete(aws, id) {
-    const [VpcEndpointId = "", table = ""] = id.split("/");
+    const { vpcEndpointId: VpcEndpointId, routeTableId: table } = association.partsOf(id);
     if ((await endpoint(aws, VpcEndpointId))?.RouteTableIds?.includes(table))
       await api(aws).send(new sdk.ModifyVpcEndpointCommand({ VpcEndpointId, RemoveRouteTableIds: [table] }));
   },

@@ -91,7 +91,7 @@ export const launchTemplate = define({
     const { LaunchTemplates } = await api(aws).send(
       new sdk.DescribeLaunchTemplatesCommand({ LaunchTemplateIds: [id] }),
     );
-    return LaunchTemplates?.[0] && { ...LaunchTemplates[0] };
+    return LaunchTemplates?.[0];
   },
   async also(aws, id, { LatestVersionNumber }) {
     const Versions = [String(LatestVersionNumber)];

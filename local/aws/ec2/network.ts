@@ -141,10 +141,7 @@ export const eip = define({
   },
   create: async (aws, request) =>
     (await api(aws).send(new sdk.AllocateAddressCommand({ Domain: "vpc", ...request }))).AllocationId,
-  find: async (aws, id) => {
-    const found = await address(aws, id);
-    return found && { ...found };
-  },
+  find: address,
   also: async (aws) => ({ OwnerId: await aws.accountId() }),
   async delete(aws, id) {
     const association = (await address(aws, id))?.AssociationId;
@@ -190,6 +187,6 @@ export const natGateway = ec2({
   async find(aws, id) {
     const { NatGateways } = await api(aws).send(new sdk.DescribeNatGatewaysCommand({ NatGatewayIds: [id] }));
     const found = NatGateways?.[0];
-    return found?.State === "deleted" ? undefined : found && { ...found };
+    return found?.State === "deleted" ? undefined : found;
   },
 });

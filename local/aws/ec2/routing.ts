@@ -5,7 +5,7 @@ import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
-import { splitImportId } from "../handler.ts";
+import { composite } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
 
@@ -57,7 +57,8 @@ const targets = ["gatewayId", "natGatewayId"] as const;
 
 export const route = define({
   token: "aws:ec2/route:Route",
-  crossplane: { kind: "ec2/Route", externalName: { kind: "derived", id: routeId } },
+  crossplane: { kind: "ec2/Route" },
+  idOf: routeId,
   fields: {
     routeTableId: { fixed },
     destinationCidrBlock: { fixed },
@@ -70,10 +71,7 @@ export const route = define({
     if (given.length <= 1) return [];
     return [{ property: given[1] as string, reason: `a route has one target, not ${given.join(" and ")}` }];
   },
-  async create(aws, request, inputs) {
-    await api(aws).send(new sdk.CreateRouteCommand(request as never));
-    return routeId(inputs);
-  },
+  create: (aws, request) => api(aws).send(new sdk.CreateRouteCommand(request as never)),
   find: (aws, _id, last) => findRoute(aws, last),
   settings: [
     {
@@ -99,8 +97,8 @@ export const route = define({
       new sdk.DeleteRouteCommand({ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock }),
     ),
   importId(_aws, importId) {
-    const properties = splitImportId(importId, "_", "routeTableId", "destinationCidrBlock");
-    return Promise.resolve({ id: routeId(properties as RouteKey) as string, properties });
+    const properties = composite("_", "routeTableId", "destinationCidrBlock").partsOf(importId);
+    return Promise.resolve({ id: routeId(properties) as string, properties });
   },
 });
 
@@ -139,8 +137,8 @@ export const routeTableAssociation = define({
   ],
   delete: (aws, id) => api(aws).send(new sdk.DisassociateRouteTableCommand({ AssociationId: id })),
   async importId(aws, importId) {
-    const { subnet, table } = splitImportId(importId, "/", "subnet", "table") as Record<string, string>;
-    const all = (await tables(aws, table as string))?.Associations ?? [];
+    const { subnet, table } = composite("/", "subnet", "table").partsOf(importId);
+    const all = (await tables(aws, table))?.Associations ?? [];
     const found = all.find(({ SubnetId }) => SubnetId === subnet)?.RouteTableAssociationId;
     if (!found) throw new Error(`route table ${table} has no association with ${subnet}`);
     return { id: found, properties: {} };

@@ -53,10 +53,7 @@ export const defaultSecurityGroup = define({
     if (Object.keys(tagsAll).length > 0) await ec2Tags("security-group").set(aws, id, tagsAll);
     return id;
   },
-  async find(aws, id) {
-    const found = await group(aws, id);
-    return found && { ...found };
-  },
+  find: group,
   settings: [{ fields: ["ingress", "egress"], call: clear, initially: () => true }],
   delete: () => Promise.resolve(), // it goes with its VPC
 });

@@ -1,17 +1,16 @@
 /** Who may use a cluster, and how. */
 import * as sdk from "@aws-sdk/client-eks";
 import { computed, fixed, out } from "../define/fields.ts";
-import { define, joined } from "../define/resource.ts";
-import { api, eksTags, identity, partsOf } from "./common.ts";
+import { define } from "../define/resource.ts";
+import { composite } from "../handler.ts";
+import { api, eksTags, identity } from "./common.ts";
 
-const entry = (id: string) => partsOf(id, ":", "clusterName", "principalArn");
+const entry = composite(":", "clusterName", "principalArn");
 
 export const accessEntry = define({
   token: "aws:eks/accessEntry:AccessEntry",
-  crossplane: {
-    kind: "eks/AccessEntry",
-    externalName: { kind: "derived", id: joined(":", "clusterName", "principalArn") },
-  },
+  crossplane: { kind: "eks/AccessEntry" },
+  idOf: entry.idOf,
   case: "camel",
   tags: eksTags("accessEntryArn"),
   fields: {
@@ -24,29 +23,24 @@ export const accessEntry = define({
     createdAt: out(),
     modifiedAt: out(undefined, { updated: true }),
   },
-  async create(aws, request, { clusterName: cluster, principalArn }) {
-    await api(aws).send(new sdk.CreateAccessEntryCommand(request as never));
-    return `${cluster}:${principalArn}`;
-  },
-  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeAccessEntryCommand(entry(id)))).accessEntry }),
+  create: (aws, request) => api(aws).send(new sdk.CreateAccessEntryCommand(request as never)),
+  find: async (aws, id) => (await api(aws).send(new sdk.DescribeAccessEntryCommand(entry.partsOf(id)))).accessEntry,
   settings: [
     {
       fields: ["kubernetesGroups", "userName"],
       call: (aws, id, { kubernetesGroups = [], userName: username }) =>
-        api(aws).send(new sdk.UpdateAccessEntryCommand({ ...entry(id), kubernetesGroups, username })),
+        api(aws).send(new sdk.UpdateAccessEntryCommand({ ...entry.partsOf(id), kubernetesGroups, username })),
     },
   ],
-  delete: (aws, id) => api(aws).send(new sdk.DeleteAccessEntryCommand(entry(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteAccessEntryCommand(entry.partsOf(id))),
 });
 
-const association = (id: string) => partsOf(id, "#", "clusterName", "principalArn", "policyArn");
+const association = composite("#", "clusterName", "principalArn", "policyArn");
 
 export const accessPolicyAssociation = define({
   token: "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
-  crossplane: {
-    kind: "eks/AccessPolicyAssociation",
-    externalName: { kind: "derived", id: joined("#", "clusterName", "principalArn", "policyArn") },
-  },
+  crossplane: { kind: "eks/AccessPolicyAssociation" },
+  idOf: association.idOf,
   case: "camel",
   fields: {
     clusterName: identity,
@@ -56,16 +50,13 @@ export const accessPolicyAssociation = define({
     associatedAt: out(),
     modifiedAt: out(),
   },
-  async create(aws, request, { clusterName: cluster, principalArn, policyArn }) {
-    await api(aws).send(new sdk.AssociateAccessPolicyCommand(request as never));
-    return `${cluster}#${principalArn}#${policyArn}`;
-  },
+  create: (aws, request) => api(aws).send(new sdk.AssociateAccessPolicyCommand(request as never)),
   async find(aws, id) {
-    const { policyArn, ...of } = association(id);
+    const { policyArn, ...of } = association.partsOf(id);
     for await (const page of sdk.paginateListAssociatedAccessPolicies({ client: api(aws) }, of))
       for (const item of page.associatedAccessPolicies ?? [])
         if (item.policyArn === policyArn) return { ...of, ...item };
     return undefined;
   },
-  delete: (aws, id) => api(aws).send(new sdk.DisassociateAccessPolicyCommand(association(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DisassociateAccessPolicyCommand(association.partsOf(id))),
 });

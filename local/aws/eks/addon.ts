@@ -1,17 +1,16 @@
 import * as sdk from "@aws-sdk/client-eks";
 import { sameJson } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
-import { define, joined } from "../define/resource.ts";
-import { api, eksStates, eksTags, partsOf, updated } from "./common.ts";
+import { define } from "../define/resource.ts";
+import { composite } from "../handler.ts";
+import { api, eksStates, eksTags, updated } from "./common.ts";
 
-const names = (id: string) => partsOf(id, ":", "clusterName", "addonName");
+const names = composite(":", "clusterName", "addonName");
 
 export const addon = define({
   token: "aws:eks/addon:Addon",
-  crossplane: {
-    ...{ kind: "eks/Addon", asynchronous: true },
-    externalName: { kind: "derived", id: joined(":", "clusterName", "addonName") },
-  },
+  crossplane: { kind: "eks/Addon", asynchronous: true },
+  idOf: names.idOf,
   case: "camel",
   tags: eksTags("addonArn"),
   states: eksStates("EKS add-on", ["CREATING", "UPDATING", "DEGRADED"]),
@@ -28,22 +27,19 @@ export const addon = define({
     createdAt: out(),
     modifiedAt: out(undefined, { updated: true }),
   },
-  async create(aws, request, inputs) {
-    await api(aws).send(new sdk.CreateAddonCommand(request as never));
-    return `${inputs.clusterName}:${inputs.addonName}`;
-  },
-  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeAddonCommand(names(id)))).addon }),
+  create: (aws, request) => api(aws).send(new sdk.CreateAddonCommand(request as never)),
+  find: async (aws, id) => (await api(aws).send(new sdk.DescribeAddonCommand(names.partsOf(id)))).addon,
   settings: [
     {
       fields: ["addonVersion", "configurationValues", "serviceAccountRoleArn"],
       async call(aws, id, { addonVersion, configurationValues, resolveConflictsOnUpdate, serviceAccountRoleArn }) {
         const resolveConflicts = resolveConflictsOnUpdate as sdk.ResolveConflicts | undefined;
         const wanted = { addonVersion, configurationValues, resolveConflicts, serviceAccountRoleArn };
-        const { clusterName: cluster, addonName } = names(id);
-        const answer = await api(aws).send(new sdk.UpdateAddonCommand({ ...names(id), ...wanted }));
+        const { clusterName: cluster, addonName } = names.partsOf(id);
+        const answer = await api(aws).send(new sdk.UpdateAddonCommand({ ...names.partsOf(id), ...wanted }));
         await updated(aws, { cluster, addon: addonName }, answer);
       },
     },
   ],
-  delete: (aws, id, { preserve }) => api(aws).send(new sdk.DeleteAddonCommand({ ...names(id), preserve })),
+  delete: (aws, id, { preserve }) => api(aws).send(new sdk.DeleteAddonCommand({ ...names.partsOf(id), preserve })),
 });

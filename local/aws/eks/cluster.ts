@@ -2,7 +2,7 @@ import * as sdk from "@aws-sdk/client-eks";
 import { sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
 import { computed, fixed, type Item, out } from "../define/fields.ts";
-import { define, named } from "../define/resource.ts";
+import { define } from "../define/resource.ts";
 import { api, eksStates, eksTags, updated } from "./common.ts";
 
 const logTypes: readonly sdk.LogType[] = ["api", "audit", "authenticator", "controllerManager", "scheduler"];
@@ -31,7 +31,8 @@ const parts = ({ subnetIds, securityGroupIds, ...endpoint }: sdk.VpcConfigReques
 
 export const cluster = define({
   token: "aws:eks/cluster:Cluster",
-  crossplane: { kind: "eks/Cluster", externalName: named("name"), asynchronous: true },
+  crossplane: { kind: "eks/Cluster", named: "name", asynchronous: true },
+  idOf: ({ name }) => name as string | undefined,
   case: "camel",
   tags: eksTags("arn"),
   states: eksStates("EKS cluster", ["CREATING", "PENDING", "UPDATING"]),
@@ -90,13 +91,9 @@ export const cluster = define({
     platformVersion: out(undefined, { updated: true }),
     status: out(undefined, { updated: true }),
   },
-  async create(aws, request, { name, enabledClusterLogTypes }) {
-    await api(aws).send(
-      new sdk.CreateClusterCommand({ ...request, logging: logging(enabledClusterLogTypes) } as never),
-    );
-    return name;
-  },
-  find: async (aws, name) => ({ ...(await api(aws).send(new sdk.DescribeClusterCommand({ name }))).cluster }),
+  create: (aws, request, { enabledClusterLogTypes: enabled }) =>
+    api(aws).send(new sdk.CreateClusterCommand({ ...request, logging: logging(enabled) } as never)),
+  find: async (aws, name) => (await api(aws).send(new sdk.DescribeClusterCommand({ name }))).cluster,
   // EKS runs one update at a time and takes one kind of change a call.
   settings: [
     {

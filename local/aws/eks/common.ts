@@ -8,7 +8,6 @@ import {
 import type { Aws } from "../connection.ts";
 import type { Item } from "../define/fields.ts";
 import type { TagCalls } from "../define/resource.ts";
-import { splitImportId } from "../handler.ts";
 import { poll } from "../poll.ts";
 import { ownTags } from "../tags.ts";
 
@@ -25,10 +24,6 @@ export const eksTags = (arn: string): TagCalls => ({
 
 /** Part of a resource's identity: its cluster, its principal. */
 export const identity = { fixed: true, identifier: true } as const;
-
-/** The parts of a composite id; those that AWS knows by other names by these. */
-export const partsOf = <N extends string>(id: string, separator: string, ...names: N[]): Record<N, string> =>
-  splitImportId(id, separator, ...names) as Record<N, string>;
 
 interface Updated {
   readonly cluster: string;

@@ -1,11 +1,17 @@
 import * as sdk from "@aws-sdk/client-eks";
 import { sameList } from "../compare.ts";
 import { computed, fixed, out } from "../define/fields.ts";
-import { define, joined } from "../define/resource.ts";
+import { define } from "../define/resource.ts";
+import { composite } from "../handler.ts";
 import { tagChanges } from "../tags.ts";
-import { api, eksStates, eksTags, identity, partsOf, updated } from "./common.ts";
+import { api, eksStates, eksTags, identity, updated } from "./common.ts";
 
-const names = (id: string) => partsOf(id, ":", "clusterName", "nodegroupName");
+const group = composite(":", "clusterName", "nodeGroupName");
+
+const names = (id: string) => {
+  const { clusterName, nodeGroupName: nodegroupName } = group.partsOf(id);
+  return { clusterName, nodegroupName };
+};
 
 /** Template id or name, not both: EKS refuses both. */
 const templateSpec = ({ id, name, version }: { id?: string; name?: string; version?: string }) => ({
@@ -21,10 +27,8 @@ const size = { type: "number" } as const;
 
 export const nodeGroup = define({
   token: "aws:eks/nodeGroup:NodeGroup",
-  crossplane: {
-    ...{ kind: "eks/NodeGroup", asynchronous: true },
-    externalName: { kind: "name", input: "nodeGroupName", id: joined(":", "clusterName", "nodeGroupName") },
-  },
+  crossplane: { kind: "eks/NodeGroup", named: "nodeGroupName", asynchronous: true },
+  idOf: group.idOf,
   case: "camel",
   tags: eksTags("nodegroupArn"),
   states: eksStates("EKS node group", ["CREATING", "UPDATING"]),
@@ -65,11 +69,8 @@ export const nodeGroup = define({
     ),
     status: out(undefined, { updated: true }),
   },
-  async create(aws, request, { clusterName, nodeGroupName }) {
-    await api(aws).send(new sdk.CreateNodegroupCommand(request as never));
-    return `${clusterName}:${nodeGroupName}`;
-  },
-  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.DescribeNodegroupCommand(names(id)))).nodegroup }),
+  create: (aws, request) => api(aws).send(new sdk.CreateNodegroupCommand(request as never)),
+  find: async (aws, id) => (await api(aws).send(new sdk.DescribeNodegroupCommand(names(id)))).nodegroup,
   settings: [
     {
       fields: ["version", "releaseVersion", "launchTemplate"],

@@ -32,7 +32,7 @@ export const policy = define({
     policyId: out(),
   },
   create: async (aws, request) => (await api(aws).send(new sdk.CreatePolicyCommand(request as never))).Policy?.Arn,
-  find: async (aws, PolicyArn) => ({ ...(await api(aws).send(new sdk.GetPolicyCommand({ PolicyArn }))).Policy }),
+  find: async (aws, PolicyArn) => (await api(aws).send(new sdk.GetPolicyCommand({ PolicyArn }))).Policy,
   async also(aws, PolicyArn, { DefaultVersionId }) {
     const version = new sdk.GetPolicyVersionCommand({ PolicyArn, VersionId: DefaultVersionId as string });
     return { PolicyDocument: (await api(aws).send(version)).PolicyVersion?.Document };

@@ -2,9 +2,9 @@
 import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
 import { fixed, out } from "../define/fields.ts";
-import { define, joined, named, pairTags } from "../define/resource.ts";
+import { define, pairTags } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
-import { splitImportId } from "../handler.ts";
+import { composite } from "../handler.ts";
 import { api, policyDocument } from "./common.ts";
 
 /** Takes away all policies of a role, those of others too. */
@@ -20,7 +20,8 @@ async function detachAll(aws: Aws, RoleName: string): Promise<void> {
 export const role = define({
   token: "aws:iam/role:Role",
   regional: false,
-  crossplane: { kind: "iam/Role", externalName: named("name") },
+  crossplane: { kind: "iam/Role", named: "name" },
+  idOf: ({ name }) => name as string | undefined,
   autoName: { property: "name", maxLength: 64 },
   tags: pairTags(
     (aws, RoleName, Tags) => api(aws).send(new sdk.TagRoleCommand({ RoleName, Tags })),
@@ -41,11 +42,8 @@ export const role = define({
     createDate: out(),
     uniqueId: out("RoleId"),
   },
-  async create(aws, request, { name }) {
-    await api(aws).send(new sdk.CreateRoleCommand(request as never));
-    return name;
-  },
-  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.GetRoleCommand({ RoleName: id }))).Role }),
+  create: (aws, request) => api(aws).send(new sdk.CreateRoleCommand(request as never)),
+  find: async (aws, RoleName) => (await api(aws).send(new sdk.GetRoleCommand({ RoleName }))).Role,
   settings: [
     {
       fields: ["assumeRolePolicy"],
@@ -74,58 +72,49 @@ export const role = define({
   },
 });
 
-const inline = (id: string) => {
-  const { role: RoleName = "", name: PolicyName = "" } = splitImportId(id, ":", "role", "name") as Record<
-    string,
-    string
-  >;
+const inline = composite(":", "role", "name");
+
+const inlineNames = (id: string) => {
+  const { role: RoleName, name: PolicyName } = inline.partsOf(id);
   return { RoleName, PolicyName };
 };
 
 export const rolePolicy = define({
   ...{ token: "aws:iam/rolePolicy:RolePolicy", regional: false },
-  crossplane: {
-    kind: "iam/RolePolicy",
-    externalName: { kind: "name", input: "name", id: joined(":", "role", "name") },
-  },
+  crossplane: { kind: "iam/RolePolicy", named: "name" },
+  idOf: inline.idOf,
   autoName: { property: "name", maxLength: 128 },
   fields: {
     name: { fixed, api: "PolicyName", crd: null },
     role: { fixed, api: "RoleName", identifier: true },
     policy: policyDocument("PolicyDocument"),
   },
-  async create(aws, request, inputs) {
-    await api(aws).send(new sdk.PutRolePolicyCommand(request as never));
-    return `${inputs.role}:${inputs.name}`;
-  },
-  find: async (aws, id) => ({ ...(await api(aws).send(new sdk.GetRolePolicyCommand(inline(id)))) }),
+  create: (aws, request) => api(aws).send(new sdk.PutRolePolicyCommand(request as never)),
+  find: (aws, id) => api(aws).send(new sdk.GetRolePolicyCommand(inlineNames(id))),
   settings: [
     {
       fields: ["policy"],
       call: (aws, id, { policy: PolicyDocument }) =>
-        api(aws).send(new sdk.PutRolePolicyCommand({ ...inline(id), PolicyDocument })),
+        api(aws).send(new sdk.PutRolePolicyCommand({ ...inlineNames(id), PolicyDocument })),
     },
   ],
-  delete: (aws, id) => api(aws).send(new sdk.DeleteRolePolicyCommand(inline(id))),
+  delete: (aws, id) => api(aws).send(new sdk.DeleteRolePolicyCommand(inlineNames(id))),
 });
+
+const attachment = composite("/", "role", "policyArn");
 
 export const rolePolicyAttachment = define({
   ...{ token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", regional: false },
-  // Terraform invents upstream's id; nothing but this controller reads it.
-  crossplane: {
-    kind: "iam/RolePolicyAttachment",
-    externalName: { kind: "derived", id: joined("/", "role", "policyArn") },
-  },
+  crossplane: { kind: "iam/RolePolicyAttachment" },
+  // Terraform invents an id; nothing but these handlers reads ours.
+  idOf: attachment.idOf,
   fields: {
     role: { fixed, api: "RoleName" },
     policyArn: { fixed },
   },
-  async create(aws, request, inputs) {
-    await api(aws).send(new sdk.AttachRolePolicyCommand(request as never));
-    return `${inputs.role}/${inputs.policyArn}`;
-  },
+  create: (aws, request) => api(aws).send(new sdk.AttachRolePolicyCommand(request as never)),
   async find(aws, id) {
-    const { role: RoleName, policyArn } = splitImportId(id, "/", "role", "policyArn") as Record<string, string>;
+    const { role: RoleName, policyArn } = attachment.partsOf(id);
     for await (const page of sdk.paginateListAttachedRolePolicies({ client: api(aws) }, { RoleName }))
       for (const { PolicyArn } of page.AttachedPolicies ?? [])
         if (PolicyArn === policyArn) return { RoleName, PolicyArn };

@@ -4,7 +4,7 @@ import { STSClient } from "@aws-sdk/client-sts";
 import { SignatureV4 } from "@smithy/signature-v4";
 import type { Aws } from "../../aws/connection.ts";
 import { fixed, out } from "../../aws/define/fields.ts";
-import { define, joined } from "../../aws/define/resource.ts";
+import { define } from "../../aws/define/resource.ts";
 import { orGone } from "../../aws/errors.ts";
 import { duration } from "./options.ts";
 
@@ -55,7 +55,6 @@ export const clusterAuth = define({
   token: "crossplane:eks/clusterAuth:ClusterAuth",
   crossplane: {
     ...{ kind: "eks/ClusterAuth", bare: true },
-    externalName: { kind: "derived", id: joined("", "clusterName") },
     connection: ({ kubeconfig, endpoint, authority }) => ({
       kubeconfig: String(kubeconfig),
       endpoint: String(endpoint),
@@ -63,6 +62,7 @@ export const clusterAuth = define({
     }),
     pollMs: ({ refreshPeriod }) => (duration(String(refreshPeriod)) ?? 600_000) / 2,
   },
+  idOf: ({ clusterName }) => clusterName as string | undefined,
   case: "camel",
   fields: {
     clusterName: { fixed },

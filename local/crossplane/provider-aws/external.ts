@@ -40,17 +40,13 @@ export interface External {
  * nobody (a made-up name). These count when the resource is made, and not later.
  */
 function heldInputs(kind: Kind, { spec }: Managed): string[] {
-  const { handler, externalName: naming, generatedName: generated } = kind;
+  const { handler, named, generatedName: generated } = kind;
   const fields = specFields(kind.fields);
   const offered = Object.keys(fields);
   const initial = toProperties(fields, spec.initProvider ?? {});
   const wanted = toProperties(fields, spec.forProvider);
   const left = (name: string) => wanted[name] === undefined && (initial[name] !== undefined || name === generated);
-  return [
-    ...offered.filter((name) => !left(name)),
-    ...(naming.kind === "name" ? [naming.input] : []),
-    ...(handler.tagged ? ["tagsAll"] : []),
-  ];
+  return [...offered.filter((name) => !left(name)), ...(named ? [named] : []), ...(handler.tagged ? ["tagsAll"] : [])];
 }
 
 /** `inputs` with what AWS has of the members of blocks that only `initProvider` sets: these too count when it is made, and not later. */
@@ -67,14 +63,14 @@ function withoutInitial(inputs: Properties, initial: Properties, wanted: Propert
 
 /** The resource of `managed`. */
 export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
-  const { handler, externalName: naming } = kind;
+  const { handler, named } = kind;
   const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
   const given = externalName(managed);
-  const name = naming.kind === "name" && given !== undefined ? (naming.value?.(given) ?? given) : undefined;
+  const name = given === undefined ? undefined : (kind.nameOf?.(given) ?? given);
   const inputs: Properties = {
     ...generatedName(kind, managed),
     ...inputsOf(kind, spec),
-    ...(naming.kind === "name" && { [naming.input]: name }),
+    ...(named && { [named]: name }),
   };
   const heldTo = (actual: Properties): Properties => {
     const [initial, wanted] = [managed.spec.initProvider ?? {}, managed.spec.forProvider];
@@ -83,18 +79,12 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
   const last = { ...inputs, ...recorded(kind, managed.status?.atProvider) };
   const region = aws.region;
 
-  const idOf = async (): Promise<string | undefined> => {
-    if (naming.kind === "derived") return naming.id(last);
-    if (naming.kind === "assigned" || name === undefined) return given;
-    if (!naming.id) return name;
-    const account = { accountId: await aws.accountId(), partition: aws.partition };
-    return naming.id({ ...last, [naming.input]: name }, account);
-  };
-  const nameOf = (id: string): string => (naming.kind === "name" ? (given as string) : id);
+  const idOf = () => (handler.idOf ? handler.idOf({ ...last, ...(named && { [named]: name }) }) : given);
+  const nameOf = (id: string): string => (named ? (given as string) : id);
 
   return {
     async observe() {
-      const id = await idOf();
+      const id = idOf();
       const actual = id === undefined ? null : await handler.read(aws, id, last);
       if (id === undefined || !actual) return undefined;
       const status = actual["status"] as string | undefined;
@@ -130,12 +120,12 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
     },
 
     async delete() {
-      const id = await idOf();
+      const id = idOf();
       if (id !== undefined) await handler.delete(aws, id, last);
     },
 
     recover: () => kind.recover?.(aws, inputs, managed.metadata.name) ?? Promise.resolve(undefined),
-    repeatable: naming.kind !== "assigned" || kind.recover !== undefined,
+    repeatable: handler.idOf !== undefined || kind.recover !== undefined,
   };
 }
 

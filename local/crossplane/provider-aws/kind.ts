@@ -1,14 +1,13 @@
 /** One kind of managed resource: its names in Kubernetes, the handler that serves it, and its fields. */
 import type { Fields } from "../../aws/define/fields.ts";
-import type { CrossplaneTraits, ExternalName } from "../../aws/define/resource.ts";
+import type { CrossplaneTraits } from "../../aws/define/resource.ts";
 import type { Handler } from "../../aws/handler.ts";
 
-export interface Kind extends Omit<CrossplaneTraits, "kind" | "externalName"> {
+export interface Kind extends Omit<CrossplaneTraits, "kind"> {
   /** Short name of the API group: `ec2` for `ec2.aws.m.upbound.io`. */
   readonly group: string;
   readonly kind: string;
   readonly handler: Handler;
-  readonly externalName: ExternalName;
   readonly fields: Fields;
 }
 
@@ -35,6 +34,6 @@ export function kindsOf(handlers: readonly Handler[]): Kind[] {
     const { crossplane, fields = {} } = handler.definition ?? {};
     if (!crossplane) return [];
     const [group = "", kind = ""] = crossplane.kind.split("/");
-    return [{ externalName: { kind: "assigned" }, ...crossplane, group, kind, handler, fields }];
+    return [{ ...crossplane, group, kind, handler, fields }];
   });
 }

@@ -16,7 +16,7 @@ const defaultTags = (kind: Kind, { metadata, spec }: Managed): Tags => ({
 export async function initialize(object: ManagedObject, kind: Kind): Promise<void> {
   const { managed } = object;
   const { metadata, spec } = managed;
-  const nameless = kind.externalName.kind === "name" && externalName(managed) === undefined;
+  const nameless = kind.named !== undefined && externalName(managed) === undefined;
   const tagged = kind.handler.tagged && !isDeleted(managed) && allows(managed, "Update");
   const tags = (spec.forProvider["tags"] ?? {}) as Tags;
   const missing = tagged ? Object.entries(defaultTags(kind, managed)).filter(([key]) => tags[key] === undefined) : [];

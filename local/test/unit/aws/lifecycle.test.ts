@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   AwsResourceError,
   attempt,
+  composite,
   finishing,
   type Handler,
   handlerInputs,
@@ -9,7 +10,6 @@ import {
   IncompleteError,
   isGone,
   partitionOf,
-  splitImportId,
   stateOf,
   withCallSettings,
 } from "../../../aws/index.ts";
@@ -94,13 +94,12 @@ test("the id of a new resource is told before it is usable", async () => {
 });
 
 test("a composite import id is taken apart, and one of another form is refused with the form", () => {
-  expect(splitImportId("hub:arn:aws:iam::1:role/r", ":", "clusterName", "principalArn")).toEqual({
-    clusterName: "hub",
-    principalArn: "arn:aws:iam::1:role/r",
-  });
-  expect(() => splitImportId("hub", ":", "clusterName", "principalArn")).toThrow(
-    "not of the form <clusterName>:<principalArn>",
-  );
+  const { idOf, partsOf } = composite(":", "clusterName", "principalArn");
+  const parts = { clusterName: "hub", principalArn: "arn:aws:iam::1:role/r" };
+  expect(partsOf("hub:arn:aws:iam::1:role/r")).toEqual(parts);
+  expect(idOf(parts)).toBe("hub:arn:aws:iam::1:role/r");
+  expect(idOf({ clusterName: "hub" })).toBeUndefined();
+  expect(() => partsOf("hub")).toThrow("not of the form <clusterName>:<principalArn>");
 });
 
 test("partitions follow the region", () => {

@@ -142,6 +142,7 @@ export class FakeService {
   handler(ids: "assigned" | "name", more: Partial<Handler> = {}): Handler {
     return {
       token: "test:index:Thing",
+      ...(ids === "name" && { idOf: ({ name }) => name as string | undefined }),
       tagged: true,
       inputs: ["name", "size", "color", "owner", "options.a", "options.b", "items.key", "items.value"],
       computed: ["color"],
@@ -179,7 +180,6 @@ export const things = (handler: Handler, more: Partial<Kind> = {}, outputs: Fiel
   group: "test",
   kind: "Thing",
   handler,
-  externalName: { kind: "assigned" },
   fields: {
     size: { type: "number" },
     color: {},

@@ -42,7 +42,7 @@ describe("a new object", () => {
   });
 
   test("is named like the object where the name is the id, unless an external name is given", async () => {
-    const kind = things(service.handler("name"), { externalName: { kind: "name", input: "name" } });
+    const kind = things(service.handler("name"), { named: "name" });
     cluster.add(kind, "one", {});
     cluster.add(kind, "two", {}, { annotations: { "crossplane.io/external-name": "other" } });
     await settle(cluster, kind, "one");
