@@ -6,7 +6,7 @@ export interface CallSettings {
   readonly signal?: AbortSignal;
   /** Milliseconds that a wait may take, in place of the clients' default. */
   readonly timeout?: number;
-  /** Receives the id of a new resource as soon as AWS has given it, before the resource is usable. */
+  /** Receives the id of a new resource as soon as AWS has given it, before the resource is usable; or the new id of one that is changed. */
   made?(id: string): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 /** Route tables, and what stands in them. */
 import { crc32 } from "node:zlib";
 import * as sdk from "@aws-sdk/client-ec2";
+import { callSettings } from "../call-settings.ts";
 import type { Aws } from "../connection.ts";
-import { fixed, out } from "../define/fields.ts";
+import { fixed, type Item, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
 import { composite } from "../handler.ts";
@@ -102,15 +103,31 @@ export const route = define({
   },
 });
 
+/** The association of a subnet with a table. A subnet has one association at most. */
+async function associationOf(aws: Aws, subnetId: unknown, routeTableId: unknown) {
+  const found = (await orGone(tables(aws, String(routeTableId))))?.Associations ?? [];
+  return found.find(({ SubnetId }) => SubnetId === subnetId);
+}
+
+/**
+ * An association by its id, in whatever table it is by now. EC2 gives it a new id when it is moved to another table; Pulumi can't
+ * record one in an update, so an id that is not found stands for the association of the recorded subnet and table.
+ */
+async function association(aws: Aws, id: string, { subnetId, routeTableId }: Item) {
+  const filter = { Name: "association.route-table-association-id", Values: [id] };
+  const { RouteTables } = await api(aws).send(new sdk.DescribeRouteTablesCommand({ Filters: [filter] }));
+  const found = (RouteTables ?? [])
+    .flatMap(({ Associations }) => Associations ?? [])
+    .find((item) => item.RouteTableAssociationId === id && item.AssociationState?.State !== "disassociated");
+  return found ?? (subnetId && routeTableId ? associationOf(aws, subnetId, routeTableId) : undefined);
+}
+
 export const routeTableAssociation = define({
   token: "aws:ec2/routeTableAssociation:RouteTableAssociation",
   crossplane: {
     kind: "ec2/RouteTableAssociation",
-    // A subnet has one association at most.
-    async recover(aws, { subnetId, routeTableId }) {
-      const found = (await orGone(tables(aws, String(routeTableId))))?.Associations ?? [];
-      return found.find(({ SubnetId }) => SubnetId === subnetId)?.RouteTableAssociationId;
-    },
+    recover: async (aws, { subnetId, routeTableId }) =>
+      (await associationOf(aws, subnetId, routeTableId))?.RouteTableAssociationId,
   },
   deleteBeforeReplace: true,
   fields: {
@@ -119,27 +136,25 @@ export const routeTableAssociation = define({
   },
   create: async (aws, request) =>
     (await api(aws).send(new sdk.AssociateRouteTableCommand(request as never))).AssociationId,
-  // Any table may hold the association by now: somebody may have moved the subnet.
-  async find(aws, id) {
-    const filter = { Name: "association.route-table-association-id", Values: [id] };
-    const { RouteTables } = await api(aws).send(new sdk.DescribeRouteTablesCommand({ Filters: [filter] }));
-    const found = (RouteTables ?? [])
-      .flatMap(({ Associations }) => Associations ?? [])
-      .find((item) => item.RouteTableAssociationId === id && item.AssociationState?.State !== "disassociated");
-    return found && { ...found };
-  },
+  find: association,
   settings: [
     {
       fields: ["routeTableId"],
-      call: (aws, id, { routeTableId }) =>
-        api(aws).send(new sdk.ReplaceRouteTableAssociationCommand({ AssociationId: id, RouteTableId: routeTableId })),
+      async call(aws, id, { routeTableId: RouteTableId }, { old }) {
+        const AssociationId = (await association(aws, id, old))?.RouteTableAssociationId;
+        const request = new sdk.ReplaceRouteTableAssociationCommand({ AssociationId, RouteTableId });
+        const { NewAssociationId } = await api(aws).send(request);
+        if (NewAssociationId) await callSettings().made?.(NewAssociationId);
+      },
     },
   ],
-  delete: (aws, id) => api(aws).send(new sdk.DisassociateRouteTableCommand({ AssociationId: id })),
+  async delete(aws, id, last) {
+    const AssociationId = (await association(aws, id, last))?.RouteTableAssociationId;
+    if (AssociationId) await api(aws).send(new sdk.DisassociateRouteTableCommand({ AssociationId }));
+  },
   async importId(aws, importId) {
     const { subnet, table } = composite("/", "subnet", "table").partsOf(importId);
-    const all = (await tables(aws, table))?.Associations ?? [];
-    const found = all.find(({ SubnetId }) => SubnetId === subnet)?.RouteTableAssociationId;
+    const found = (await associationOf(aws, subnet, table))?.RouteTableAssociationId;
     if (!found) throw new Error(`route table ${table} has no association with ${subnet}`);
     return { id: found, properties: {} };
   },

@@ -26,7 +26,8 @@ export interface External {
   ready(id: string): Promise<void>;
   /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
   create(made: (externalName: string) => Promise<void>): Promise<void>;
-  update(observation: Observation): Promise<void>;
+  /** `renamed` hears of its external name where the change has given it another one. */
+  update(observation: Observation, renamed: (externalName: string) => Promise<void>): Promise<void>;
   /** Removes it and waits until it is gone; one that is gone is not an error. */
   delete(): Promise<void>;
   /** The external name of a resource whose creation was interrupted; undefined: there is none. */
@@ -115,8 +116,9 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
       }
     },
 
-    async update({ id, difference: { before, after } }) {
-      await handler.update?.(aws, id, changeOf(handler, before, after));
+    async update({ id, difference: { before, after } }, renamed) {
+      const made = (newId: string) => renamed(nameOf(newId));
+      await withCallSettings({ made }, async () => handler.update?.(aws, id, changeOf(handler, before, after)));
     },
 
     async delete() {

@@ -65,7 +65,7 @@ export class ManagedObject {
     await this.patchUnchanged({ metadata: { annotations: { [annotationKeys.createPending]: this.#time() } } });
   }
 
-  /** AWS gave the resource its name. It must not be lost, so no change by others keeps it from being written. */
+  /** AWS gave the resource its name, or a change gave it another one. It must not be lost, so no change by others keeps it from being written. */
   async creationSucceeded(externalName: string): Promise<void> {
     const annotations = {
       [annotationKeys.externalName]: externalName,

@@ -207,7 +207,7 @@ export class Reconciliation {
           "refuse to update the external resource because the following update requires replacing it: " +
             `${immutable.join(", ")} can't be changed on an existing resource`,
         );
-      await external.update(observed);
+      await external.update(observed, (name) => this.#object.creationSucceeded(name));
     } catch (error) {
       return this.#failed("CannotUpdateExternalResource", `update failed: ${messageOf(error)}`, {
         conditions: [conditionOf.available],

@@ -95,6 +95,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     });
     const { id: routeTableId } = await order("RouteTable", "table", { vpcId, tags });
     await order("RouteTableAssociation", "association", { subnetId, routeTableId });
+    const { id: otherTableId } = await order("RouteTable", "other-table", { vpcId, tags });
     await order("Route", "route", { routeTableId, gatewayId, destinationCidrBlock: "0.0.0.0/0" });
     const { id: allocationId } = await order("EIP", "address", { domain: "vpc", tags });
     await order("NATGateway", "nat", { subnetId, allocationId, connectivityType: "public", tags });
@@ -109,6 +110,7 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await change("VPC", "vpc", { tags: { team: "other" } });
     await change("Subnet", "subnet", { mapPublicIpOnLaunch: true });
     await change("SecurityGroupIngressRule", "rule", { description: "two" });
+    await change("RouteTableAssociation", "association", { routeTableId: otherTableId });
     await removeAll();
   });
 

@@ -36,6 +36,9 @@ const role = (make: Make) =>
     maxSessionDuration: 3600,
   });
 
+/** The table to which the case of an association moves its subnet. */
+let otherTable = "";
+
 export const cases: HandlerCase[] = [
   {
     token: "aws:ec2/vpc:Vpc",
@@ -85,11 +88,14 @@ export const cases: HandlerCase[] = [
     token: "aws:ec2/routeTableAssociation:RouteTableAssociation",
     inputs: async (make) => {
       const vpcId = await vpc(make);
+      otherTable = await make("aws:ec2/routeTable:RouteTable", { vpcId });
       return {
         subnetId: await subnet(make, vpcId),
         routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }),
       };
     },
+    // EC2 gives the association a new id.
+    change: (inputs) => ({ ...inputs, routeTableId: otherTable }),
   },
   {
     token: "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",

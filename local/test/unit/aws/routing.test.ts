@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Handler, handlers } from "../../../aws/index.ts";
+import { changeOf, type Handler, handlers, withCallSettings } from "../../../aws/index.ts";
 import { awsError, fakeAws } from "./fake.ts";
 
 test("the import id of a route gives the id that a creation gives", async () => {
@@ -20,6 +20,39 @@ test("an association whose route table is gone was not made: there is none to re
   });
   const inputs = { routeTableId: "rtb-1", subnetId: "subnet-1" };
   await expect(association.definition?.crossplane?.recover?.(aws, inputs, "name")).resolves.toBeUndefined();
+});
+
+test("an association that is moved to another table goes on under the id that EC2 gives it then", async () => {
+  const association = handlers.get("aws:ec2/routeTableAssociation:RouteTableAssociation") as Handler;
+  const held = new Map([["rtb-1", "rtbassoc-old"]]);
+  const { aws, calls } = fakeAws({
+    DescribeRouteTables: ({ RouteTableIds, Filters }) => ({
+      RouteTables: [...held]
+        .filter(([table, id]) =>
+          RouteTableIds ? (RouteTableIds as string[])[0] === table : JSON.stringify(Filters).includes(id),
+        )
+        .map(([RouteTableId, RouteTableAssociationId]) => ({
+          Associations: [{ RouteTableId, RouteTableAssociationId, SubnetId: "subnet-1" }],
+        })),
+    }),
+    ReplaceRouteTableAssociation: () => {
+      held.clear();
+      held.set("rtb-2", "rtbassoc-new");
+      return { NewAssociationId: "rtbassoc-new" };
+    },
+    DisassociateRouteTable: {},
+  });
+  const before = { subnetId: "subnet-1", routeTableId: "rtb-1" };
+  const after = { ...before, routeTableId: "rtb-2" };
+  const made: string[] = [];
+  await withCallSettings({ made: async (id) => void made.push(id) }, async () =>
+    association.update?.(aws, "rtbassoc-old", changeOf(association, before, after)),
+  );
+  expect(made).toEqual(["rtbassoc-new"]);
+  await expect(association.read(aws, "rtbassoc-old", after)).resolves.toEqual(after);
+  await expect(association.read(aws, "rtbassoc-old", before)).resolves.toBeNull();
+  await association.delete(aws, "rtbassoc-old", after);
+  expect(calls.at(-1)).toEqual(["DisassociateRouteTable", { AssociationId: "rtbassoc-new" }]);
 });
 
 test("the id of a route is told before it is waited for, so that an interruption does not lose it", async () => {

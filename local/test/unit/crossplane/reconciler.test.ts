@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { callSettings } from "../../../aws/call-settings.ts";
 import { sameSet } from "../../../aws/compare.ts";
 import { out } from "../../../aws/define/fields.ts";
 import { conditionsOf, FakeCluster, FakeService, pass, settle, things } from "./fakes.ts";
@@ -219,6 +220,24 @@ describe("an existing resource", () => {
     cluster.change(kind, "one", { spec: { forProvider: { options: { a: "y" } } } });
     await settle(cluster, kind, "one");
     expect(service.things.get("thing-1")?.["options"]).toEqual({ a: "y", b: "scaled" });
+  });
+
+  test("is named by the id that a change has given it", async () => {
+    const kind = things(
+      service.handler("assigned", {
+        update: async (_aws, id, { new: inputs }) => {
+          service.things.set("thing-moved", { ...inputs, name: String(inputs["name"]) });
+          service.things.delete(id);
+          await callSettings().made?.("thing-moved");
+        },
+      }),
+    );
+    cluster.add(kind, "one", { forProvider: { size: 1 } });
+    await settle(cluster, kind, "one");
+    cluster.change(kind, "one", { spec: { forProvider: { size: 2 } } });
+    expect(await settle(cluster, kind, "one")).toBe("poll");
+    expect(cluster.get(kind, "one")?.metadata.annotations?.["crossplane.io/external-name"]).toBe("thing-moved");
+    expect([...service.things.keys()]).toEqual(["thing-moved"]);
   });
 
   test("publishes its connection details in the Secret that the object names", async () => {
