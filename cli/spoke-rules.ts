@@ -119,7 +119,7 @@ export const publicAccessProblems = (texts: readonly string[]): Problem[] =>
         key: "--public-access-cidr",
         what,
         got: shown(text),
-        allowed: "a.b.c.d/n of public addresses, with no bits set behind the prefix; /32 is one address",
+        allowed: "a.b.c.d/n of public addresses, with no bits set after the prefix; /32 is one address",
         remedy:
           "name the public addresses that you and your pipelines connect from (curl https://checkip.amazonaws.com)",
       },
@@ -142,7 +142,7 @@ export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
   const { min, max } = vpcPrefixes;
   const cidr = parseCidr(text);
   if (cidr === undefined)
-    return problem("is not an IPv4 network", "a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18");
+    return problem("is not an IPv4 network", "a.b.c.d/n with no bits set after the prefix, such as 10.64.0.0/18");
   if (cidr.prefix < min || cidr.prefix > max) return problem("can't be divided into subnets", `/${min} to /${max}`);
   if (!isPrivate(cidr)) return problem("is not private", `inside ${privateBlocks.join(", ")}`);
   const others = taken.filter((other) => {

@@ -5,7 +5,7 @@ import type { Tags } from "../lib/labels.ts";
 import { lengthSafe } from "../lib/names.ts";
 import { userError } from "./user-error.ts";
 
-/** The cluster that access is given to; access belongs to it, and is never protected with it. */
+/** The cluster. Access entries are its children, and are never protected with it. */
 interface AccessibleCluster {
   readonly component: pulumi.ComponentResource;
   /** Logical name of the component. */
@@ -14,19 +14,19 @@ interface AccessibleCluster {
   readonly tags: Tags | undefined;
 }
 
-/** @throws a user error for endpoints that shut everybody out, or nobody. */
+/** @throws a user error when the endpoints would admit nobody, or the whole internet. */
 export function requireReachable(isPublic: boolean, publicCidrs: readonly string[], isPrivate: boolean): void {
   if (isPublic && publicCidrs.length === 0)
     throw userError(
-      "endpointPublicAccessCidrs: got none, so that EKS would admit the whole internet; with endpointPublicAccess name the networks that may come in, such as a.b.c.d/32",
+      "endpointPublicAccessCidrs: got none, so that EKS would admit the whole internet; with endpointPublicAccess name the networks to admit, such as a.b.c.d/32",
     );
   if (!isPublic && !isPrivate)
     throw userError(
-      "endpointPrivateAccess: got false without endpointPublicAccess, so that nobody would reach the Kubernetes API; set one of them to true",
+      "endpointPrivateAccess: got false without endpointPublicAccess, so that nobody could reach the Kubernetes API; set one of them to true",
     );
 }
 
-/** Lets a connected network in to the private endpoint. */
+/** Lets a connected network reach the private endpoint. */
 export function admitNetwork(
   { component, id, tags }: AccessibleCluster,
   securityGroupId: pulumi.Output<string>,
@@ -44,8 +44,8 @@ export function admitNetwork(
 }
 
 /**
- * Makes a principal an administrator. Not by the cluster's `accessEntries`: what is below the cluster inherits its protection,
- * and an administrator who leaves must be removable. Logical names come from the ARN alone.
+ * Makes a principal an administrator. It does not use the cluster's `accessEntries`, because children of the cluster inherit its
+ * protection, and it must be possible to remove an administrator. Logical names follow from the ARN alone.
  */
 export function makeAdministrator(
   { component, id, name: clusterName, tags }: AccessibleCluster,

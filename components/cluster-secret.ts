@@ -6,7 +6,7 @@ import { podSecurityLabels } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 
 export interface ClusterSecretArgs {
-  /** What Git may know of the hub: docs/reference/contract.md lists it. */
+  /** The facts of the hub that Git may use: docs/reference/contract.md lists them. */
   readonly metadata: pulumi.Input<ClusterMetadata>;
   /**
    * Namespace of the cluster secret: Flux reads variables from its own namespace only.
@@ -21,12 +21,12 @@ export interface ClusterSecretArgs {
 }
 
 /**
- * The GitOps bridge: what Git may know of the hub, as a Secret that Flux substitutes from. It holds no credential.
+ * The GitOps bridge: the facts of the hub that Git may use, as a Secret from which Flux substitutes variables. It contains no credential.
  * @example
  * const bridge = new ClusterSecret("cluster-secret", { metadata }, { provider: cluster.provider, dependsOn: [flux] });
  */
 export class ClusterSecret extends pulumi.ComponentResource {
-  /** Name of the cluster secret; known when it is there. */
+  /** Name of the cluster secret; known once it exists. */
   readonly secretName: pulumi.Output<string>;
   /** The bridge's keys and values. */
   readonly data: pulumi.Output<Record<string, string>>;

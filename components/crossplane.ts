@@ -7,7 +7,7 @@ import { charts } from "./versions.ts";
 
 const crossplaneNamespace = namespaces.crossplane;
 
-/** The service account of Crossplane's AWS provider, which Git fixes by a DeploymentRuntimeConfig. */
+/** The service account of Crossplane's AWS provider; a DeploymentRuntimeConfig in Git sets it. */
 export const providerServiceAccount: ServiceAccountRef = {
   namespace: crossplaneNamespace,
   serviceAccount: "provider-aws",
@@ -32,7 +32,8 @@ export interface CrossplaneArgs {
 }
 
 /**
- * Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never removes them.
+ * Crossplane's core and RBAC manager. Packages, XRDs and compositions come from Git. Its CRDs are installed by its pods: Helm never
+ * removes them.
  * @example
  * new Crossplane("crossplane", {}, { provider: cluster.provider });
  */
@@ -62,14 +63,14 @@ export class Crossplane extends pulumi.ComponentResource {
         registries,
         releaseName: "crossplane",
         namespace: crossplaneNamespace,
-        // Pods of packages meet baseline only.
+        // Pods of packages only meet the standard baseline.
         podSecurity: "baseline",
         values: {
           // Values: cluster/charts/crossplane/values.yaml of crossplane 2.3.4. The Secret's name goes to the service accounts.
           image: { repository: image("xpkg.crossplane.io/crossplane/crossplane") },
           imagePullSecrets: pullSecretNames,
-          // A spoke composes some seventy resources, whose first events are up to 2000: with the defaults (100, 1 a second)
-          // they would make Crossplane ignore the spoke for five minutes.
+          // A spoke composes some seventy resources, which cause up to 2000 events at first: with the defaults (100, 1 a second)
+          // Crossplane would ignore the spoke for five minutes.
           args: [...debug, "--circuit-breaker-burst=5000", "--circuit-breaker-refill-rate=10"],
           replicas: size.replicas,
           resourcesCrossplane: size.crossplane,
@@ -85,7 +86,7 @@ export class Crossplane extends pulumi.ComponentResource {
               disruptionBudget(labels.app, crossplaneNamespace, labels),
             ),
           }),
-          // Git activates the few kinds that it uses: every active kind costs memory in the API server.
+          // Git activates the few kinds that the fleet uses, because every active kind takes memory of the API server.
           provider: { defaultActivations: [] },
           podSecurityContextCrossplane: pod,
           podSecurityContextRBACManager: pod,

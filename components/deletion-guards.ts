@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { group } from "../lib/labels.ts";
 import { spokeApi } from "../lib/spoke.ts";
 
-/** What to do, after the spokes in a refusal. */
+/** The remedy, which follows the list of spokes in a refusal. */
 const remedy =
   `; remove spokes through Git first and wait until they are gone (kubectl get spokes -n ${spokeApi.namespace}),` +
   " or nobody would delete their clusters";
@@ -18,15 +18,15 @@ interface DeletionPolicyArgs {
   /** Kind of the parameters: the policy judges a deletion once for each. */
   readonly paramKind: { readonly apiVersion: string; readonly kind: string };
   readonly paramNamespace: string;
-  /** Whether the deletion is fine, in CEL. */
+  /** CEL expression: whether the deletion is allowed. */
   readonly expression: string;
-  /** What is said when it is not, in CEL. */
+  /** CEL expression: the message of a refusal. */
   readonly messageExpression: string;
 }
 
 /**
- * Refuses deletions of one object. While the parameters' API is not installed they can't be read, an error that
- * `failurePolicy: Ignore` lets pass; a refusal is not an error, so it stands. The API server finds a new API within seconds.
+ * Refuses deletions of one object. While the API of the parameters is not installed they can't be read, which is an error that
+ * `failurePolicy: Ignore` lets pass; a refusal is not an error, so it counts. The API server finds a new API within seconds.
  */
 function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.Resource): pulumi.Resource {
   const metadata = { name: args.name };
@@ -76,8 +76,8 @@ export interface RootKustomizationGuardArgs {
 }
 
 /**
- * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nobody would remove the spoke's cluster.
- * The Spokes are the policy's parameters: each refuses, and no Spoke means no parameter, which is allowed.
+ * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nothing would remove the spoke's cluster.
+ * The Spokes are the policy's parameters: it refuses once for each, and without a Spoke there is no parameter, which it allows.
  */
 export class RootKustomizationGuard extends pulumi.ComponentResource {
   constructor(name: string, args: RootKustomizationGuardArgs, opts?: pulumi.ComponentResourceOptions) {
@@ -107,9 +107,9 @@ export interface RemainingSpokesGuardArgs {
 }
 
 /**
- * Refuses to destroy the hub while spokes remain, and lists them. Of the refusals of {@link RootKustomizationGuard} the API server tells one, so one spoke. This
- * object goes before the root Kustomization, and its refusal lists what Flux has put on the hub and not removed yet. Spokes that
- * did not come from Git are the guard's alone.
+ * Refuses to destroy the hub while spokes remain, and lists them. Of the refusals of {@link RootKustomizationGuard} the API server
+ * reports only one, so one spoke. This object is deleted before the root Kustomization, and its refusal lists the spokes that Flux has
+ * applied to the hub and not removed yet. Spokes that did not come from Git are protected by {@link RootKustomizationGuard} alone.
  */
 export class RemainingSpokesGuard extends pulumi.ComponentResource {
   constructor(name: string, { namespace }: RemainingSpokesGuardArgs, opts?: pulumi.ComponentResourceOptions) {

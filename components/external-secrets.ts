@@ -35,7 +35,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
     const { registries = {}, logLevel = "info", size = fleetSizes.small } = args;
     const { replicas, externalSecrets: resources } = size;
     const { image, pullSecrets } = imageValues(registries);
-    // Each of its Deployments has its own (deploy/charts/external-secrets/values.yaml of external-secrets 2.9).
+    // Each Deployment has its own value (deploy/charts/external-secrets/values.yaml of external-secrets 2.9).
     const pulled = {
       image: { repository: image("ghcr.io/external-secrets/external-secrets") },
       imagePullSecrets: pullSecrets,
@@ -45,7 +45,7 @@ export class ExternalSecrets extends pulumi.ComponentResource {
       replicaCount: replicas,
       resources,
       ...(replicas > 1 && {
-        // maxUnavailable wins over the chart's minAvailable.
+        // maxUnavailable takes precedence over the chart's minAvailable.
         podDisruptionBudget: { enabled: true, maxUnavailable: 1 },
         topologySpreadConstraints: spread({
           "app.kubernetes.io/name": name,
@@ -63,13 +63,13 @@ export class ExternalSecrets extends pulumi.ComponentResource {
         podSecurity: "restricted",
         values: {
           installCRDs: true,
-          // Kept when the release goes: without them every ExternalSecret would go too, with the Secret that it made.
+          // The CRDs stay when the release is removed: without them every ExternalSecret would go, with the Secret that it made.
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           log: { level: logLevel },
           leaderElect: true,
           ...pods("external-secrets"),
           webhook: pods("external-secrets-webhook"),
-          // It renews the webhook's certificate, and nothing waits for it: one pod.
+          // One pod: it only renews the webhook's certificate, and nothing waits for it.
           certController: { ...pulled, resources },
           // Only namespaced stores and secrets: nothing reaches across namespaces.
           processClusterExternalSecret: false,

@@ -9,7 +9,7 @@ export interface FleetBoundaryArgs {
    * @default the component's name
    */
   readonly policyName?: string;
-  /** Whose roles carry it. */
+  /** Description in IAM: the roles that carry the boundary. */
   readonly description: string;
   /** The most that a role with this boundary can do. */
   readonly document: pulumi.Input<PolicyDocument>;

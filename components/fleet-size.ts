@@ -1,6 +1,6 @@
 /**
- * What the controllers on the hub get, by the number of spokes. How the numbers were found: docs/reference/fleet-size.md. What Git sets by the
- * same name (the function and the providers) is in repos/gitops-system/platform/crossplane/packages/sizes.
+ * Resources of the controllers on the hub, by the number of spokes. How the numbers were found: docs/reference/fleet-size.md. What Git
+ * sets by the same size (for the function and the providers) is in repos/gitops-system/platform/crossplane/packages/sizes.
  */
 
 /** Requests and limits of a container. A limit on processors also sets how many Crossplane's Go runtime uses. */
@@ -13,8 +13,8 @@ export interface FleetSize {
   /** Most spokes that the size is meant for. */
   readonly spokes: number;
   /**
-   * Pods of each controller that can have more than one: one works (leader election), the others take over when its node goes.
-   * source- and notification-controller have one always.
+   * Pods of each controller that can have more than one: one works (leader election), the others take over when its node fails.
+   * source- and notification-controller always have one.
    */
   readonly replicas: number;
   readonly crossplane: Resources;
@@ -30,7 +30,7 @@ const resources = (cpu: string, memory: string, limits: Resources["limits"]): Re
   limits,
 });
 
-/** Crossplane's and Flux's charts' own (crossplane 2.3.4, flux2 2.18.3), for one machine. */
+/** The defaults of the charts of Crossplane and Flux (crossplane 2.3.4, flux2 2.18.3), for one machine. */
 const minimal: FleetSize = {
   spokes: 5,
   replicas: 1,
@@ -74,7 +74,7 @@ export type FleetSizeName = keyof typeof fleetSizes;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Evens out a controller's pods over zones and nodes, as far as there are such. */
+/** Spreads a controller's pods over zones and nodes, as far as there are several. */
 export const spread = (labels: Labels) =>
   ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
     maxSkew: 1,
@@ -93,7 +93,7 @@ export const apart = (labels: Labels) => ({
   },
 });
 
-/** Lets go of one pod at a time. Never of none: a drain has to end. */
+/** Allows one pod at a time to be evicted: with none allowed, a drain would never end. */
 export const disruptionBudget = (name: string, namespace: string, labels: Labels) => ({
   apiVersion: "policy/v1",
   kind: "PodDisruptionBudget",

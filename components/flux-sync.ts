@@ -38,11 +38,11 @@ export interface FluxSyncArgs {
   readonly clusterSecret: pulumi.Input<string>;
 }
 
-/** Minutes that a removal may take: it waits for everything that Git put on the hub. */
+/** Limit in minutes of a removal, which waits for everything that Git put on the hub. */
 const deletionTimeout = "60m";
 
 /**
- * The way from Git to the hub: the credential, the repository and the root Kustomization. Its removal waits, for up to an hour, until
+ * Applies Git to the hub: the credential, the repository and the root Kustomization. Its removal waits, for up to an hour, until
  * everything is gone that Git put on the hub.
  */
 export class FluxSync extends pulumi.ComponentResource {
@@ -57,7 +57,7 @@ export class FluxSync extends pulumi.ComponentResource {
         kind: "ExternalSecret",
         metadata: { ...metadata, annotations: { "pulumi.com/waitFor": "condition=Ready" } },
         spec: {
-          // Duration and defaults in the form in which the operator writes them back, so that a refresh finds no difference.
+          // Duration and defaults are written as the operator writes them back, so that a refresh finds no difference.
           refreshInterval: "1h0m0s",
           secretStoreRef: { kind: "SecretStore", name: args.storeName },
           target: { name: repository, creationPolicy: "Owner", deletionPolicy: "Retain" },
@@ -75,7 +75,7 @@ export class FluxSync extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    // Not awaited: on the first run the Git host knows the deploy key only after its public half was read from the outputs.
+    // Not awaited: on the first run the Git host gets the deploy key only after a person has read its public half from the outputs.
     const gitRepository = new kubernetes.apiextensions.CustomResource(
       `${name}-repository`,
       {
@@ -104,7 +104,7 @@ export class FluxSync extends pulumi.ComponentResource {
           path: args.path,
           interval: "10m",
           retryInterval: "30s",
-          // Also the time that a removal may take: after it the controller would let go of what is still there.
+          // Also the limit for a removal: after it the controller would abandon what is still there.
           timeout: deletionTimeout,
           prune: true,
           wait: true,

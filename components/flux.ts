@@ -47,13 +47,13 @@ export class Flux extends pulumi.ComponentResource {
     const { registries = {}, logLevel = "info", roleArns, size = fleetSizes.small } = args;
     const redundant = size.replicas > 1;
     const { image, pullSecrets } = imageValues(registries);
-    // As charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3) has them: names without a tag.
+    // Names without a tag, as in charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3).
     const imageOf = (name: string) => ({ image: image(`ghcr.io/fluxcd/${name}`) });
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       ...imageOf(identity),
       ...(roleArns && { serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } } }),
       resources: size.reconcilers,
-      // The chart takes `replicas`, though its values.yaml doesn't name it (flux2 2.18.3, templates/kustomize-controller.yaml).
+      // The chart accepts `replicas`, though its values.yaml doesn't list it (flux2 2.18.3, templates/kustomize-controller.yaml).
       ...(redundant && { replicas: size.replicas, affinity: apart({ app: identity }) }),
       container: { additionalArgs: ["--requeue-dependency=2s", ...additionalArgs] },
     });
@@ -67,31 +67,32 @@ export class Flux extends pulumi.ComponentResource {
         podSecurity: "restricted",
         values: {
           installCRDs: true,
-          // Kept when the release goes: without them every Flux object would go too, with all that it applied.
+          // The CRDs stay when the release is removed: without them every Flux object would go, with all that it applied.
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           logLevel,
           imagePullSecrets: pullSecrets,
           // The check before the first installation.
           cli: imageOf("flux-cli"),
           notificationController: imageOf("notification-controller"),
-          // By default a repository that failed is asked again after up to 15 minutes: a deploy key that was registered late, and
+          // By default a repository that failed is retried after up to 15 minutes: a deploy key that was registered late, and
           // the removal of the hub, would wait for that.
-          // One pod: the artifacts are in its own volume, and a second one would not become ready while the first one leads.
+          // One pod: the artifacts are in its own volume, and a second pod would not become ready while the first one leads.
           sourceController: {
             ...imageOf("source-controller"),
             resources: size.sourceController,
             container: { additionalArgs: ["--max-retry-delay=1m"] },
           },
           kustomizeController: reconciler("kustomize-controller", [
-            // A worker waits while what it applied becomes ready or goes, and so do the workers of those that it waits for: with
-            // the default of 4 as many spokes that come or go at once would wait for each other until they time out.
+            // A worker is occupied while what it applied becomes ready or is removed, and so are the workers of the Kustomizations that
+            // it waits for: with the default of 4, as many spokes that are added or removed at once would wait for each other until they
+            // time out.
             "--concurrent=100",
-            // A removal that is not its turn yet is an error, and tried again after this long.
+            // A removal that comes before its turn is refused; kustomize-controller repeats it after at most this pause.
             "--max-retry-delay=5s",
-            // A fix must not wait for the health checks of the revision that it corrects.
+            // A commit with a fix must not wait for the health checks of the revision that it corrects.
             "--feature-gates=CancelHealthCheckOnNewRevision=true",
           ]),
-          // Each spoke has three releases, and each takes a worker while its pods start.
+          // Each spoke has three releases, and each occupies a worker while its pods start.
           helmController: reconciler("helm-controller", ["--concurrent=20", "--max-retry-delay=30s"]),
           ...(redundant && {
             extraObjects: (["kustomize-controller", "helm-controller"] as const).map((app) =>

@@ -15,7 +15,7 @@ export type GitAuthentication =
       readonly method: "token";
       readonly username: string;
       readonly token: pulumi.Output<string>;
-      /** PEM of the authorities behind the host's certificate; empty or missing for publicly trusted ones. */
+      /** PEM of the authorities that sign the host's certificate; empty or missing for publicly trusted ones. */
       readonly caCertificate?: string;
     }
   | {
@@ -26,7 +26,7 @@ export type GitAuthentication =
       readonly privateKey: pulumi.Output<string>;
       /** API of a GitHub Enterprise Server; empty or missing for github.com. */
       readonly baseUrl?: string;
-      /** PEM, as with a token; for the API too. */
+      /** PEM, as with a token; also used for the API. */
       readonly caCertificate?: string;
     };
 
@@ -36,7 +36,7 @@ export interface GitCredentialsArgs {
    * @default gitops-system and gitops-workloads
    */
   readonly repositories?: readonly Repository[];
-  /** How Flux proves who it is. */
+  /** How Flux authenticates. */
   readonly authentication: GitAuthentication;
   /**
    * Name of a repository's secret in Secrets Manager.
@@ -65,7 +65,7 @@ export interface GitCredentialsArgs {
 /**
  * The credential of each repository in Secrets Manager. Its members have the names that Flux's GitRepository reads
  * (source-controller 1.9, docs/spec/v1/gitrepositories.md, "Secret reference" and "GitHub").
- * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke them apart.
+ * With deploy keys each repository has its own ED25519 pair, so a Git host can grant and revoke each by itself.
  * @example
  * const git = new GitCredentials("git", { authentication: { method: "deploy-key", knownHosts }, keyArn: key.arn });
  * export const deployKeys = git.publicKeys;
@@ -102,9 +102,7 @@ export class GitCredentials extends pulumi.ComponentResource {
   secret(repository: Repository): ManagedSecret {
     const secret = this.secrets.get(repository);
     if (!secret)
-      throw new RangeError(
-        `no credential for ${repository}, there are ones for ${[...this.secrets.keys()].join(", ")}`,
-      );
+      throw new RangeError(`there is no credential for ${repository}, only for ${[...this.secrets.keys()].join(", ")}`);
     return secret;
   }
 
@@ -137,7 +135,7 @@ export class GitCredentials extends pulumi.ComponentResource {
 
 /**
  * What Flux trusts besides public authorities (source-controller 1.9.5, gitrepository_controller.go, WithTLSSystemCertPool):
- * an empty `ca.crt` would be a certificate that can't be read.
+ * Flux would fail to parse an empty `ca.crt`.
  */
 function authority({ caCertificate }: { readonly caCertificate?: string }): Record<string, string> {
   return caCertificate ? { "ca.crt": caCertificate } : {};

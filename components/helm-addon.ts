@@ -13,17 +13,17 @@ export interface Registries {
   readonly chartsCredential?: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
   /** Mirror of images, host or host/path. Empty or missing for upstream. */
   readonly images?: string;
-  /** Docker configuration with which the images are pulled. Missing where everybody may pull them. */
+  /** Docker configuration with which the images are pulled. Missing where anonymous pulls are allowed. */
   readonly pullSecret?: pulumi.Output<string> | undefined;
 }
 
-/** What charts are told of their images. */
+/** The parts of chart values that concern images. */
 export function imageValues({ images = "", pullSecret }: Registries) {
   const names = pullSecret === undefined ? [] : [registrySecrets.pull];
   return {
-    /** An image where it is pulled from, by its upstream name without a tag: the tag is the chart's to know. */
+    /** The address from which an image is pulled, given its upstream name without a tag; the chart adds the tag. */
     image: (upstreamName: string) => `${prefixOf(images)}${upstreamName}`,
-    /** Secrets that pods pull with, as a pod has them. */
+    /** Pull secrets, in the form of a pod's specification. */
     pullSecrets: names.map((name) => ({ name })),
     /** The same as names, which some charts want. */
     pullSecretNames: names,
@@ -63,12 +63,12 @@ export interface HelmAddonArgs {
   readonly values?: pulumi.Input<Record<string, unknown>>;
 }
 
-/** Seconds that a chart's pods may take to become ready, on nodes that still pull every image. */
+/** Seconds for a chart's pods to become ready, on nodes that still have to pull every image. */
 const timeout = 600;
 
 /**
- * A chart in a namespace of its own. Pulumi is the only owner of the release: Git never touches it. It is atomic: a release whose pods
- * are not ready within ten minutes fails and is taken back.
+ * A chart in a namespace of its own. Pulumi alone owns the release; nothing in Git changes it. It is atomic: a release whose pods
+ * are not ready within ten minutes fails and is rolled back.
  * @example
  * new HelmAddon("podinfo", { chart }, { provider: cluster.provider });
  */
@@ -86,7 +86,7 @@ export class HelmAddon extends pulumi.ComponentResource {
       { metadata: { name: namespaceName, labels: podSecurityLabels(podSecurity) } },
       { parent: this },
     );
-    // Before the release: the images of External Secrets, too, are pulled with it.
+    // Before the release, and not by External Secrets, whose own images are pulled with it.
     const secrets = pullSecret
       ? [
           new kubernetes.core.v1.Secret(

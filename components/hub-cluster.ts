@@ -29,16 +29,16 @@ export interface HubClusterArgs {
   readonly version: string;
   /**
    * ARNs of IAM roles and users that become cluster administrators: `clusterAdmins` of Pulumi.yaml.
-   * @default none: whoever makes the cluster is one already
+   * @default none: whoever creates the cluster is an administrator anyway
    */
   readonly admins?: readonly string[];
   /**
-   * Name of the EKS cluster. Role, log group and key are called after it; the role's name limits it to 56 characters.
+   * Name of the EKS cluster. Role, log group and key are named after it; the role's name limits it to 56 characters.
    * @default the component's name
    */
   readonly clusterName?: string;
   /**
-   * Whether the Kubernetes API has a public endpoint. Without it, Pulumi must run where it reaches the VPC.
+   * Whether the Kubernetes API has a public endpoint. Without it, Pulumi must run where it can reach the VPC.
    * @default false
    */
   readonly endpointPublicAccess?: boolean;
@@ -88,7 +88,7 @@ export interface HubClusterArgs {
    */
   readonly protect?: boolean | undefined;
   /**
-   * Profile of the AWS configuration with which tokens of the Kubernetes API are asked for.
+   * AWS profile with which tokens for the Kubernetes API are requested.
    * @default `aws:profile` of the stack; without it the ambient identity
    */
   readonly awsProfile?: string | undefined;
@@ -101,7 +101,7 @@ export interface HubClusterArgs {
 
 /**
  * The hub's control plane: EKS with access entries only, encrypted secrets, logs and an OIDC provider.
- * @throws RunError when nobody could reach the Kubernetes API, or everybody could
+ * @throws RunError when nobody could reach the Kubernetes API, or the whole internet could
  * @example
  * const network = new Network("hub");
  * const cluster = new HubCluster("hub", { network, version: "1.35", admins });
@@ -112,11 +112,11 @@ export class HubCluster extends pulumi.ComponentResource {
   readonly cluster: eks.Cluster;
   /** Where it runs. */
   readonly network: ClusterNetwork;
-  /** Kubernetes minor version that was asked for. */
+  /** Kubernetes minor version, as given. */
   readonly version: string;
-  /** Name of the EKS cluster that was asked for: known before there is one. */
+  /** Name of the EKS cluster, as given: known before the cluster exists. */
   readonly clusterName: string;
-  /** Name of the EKS cluster; known when it is there. */
+  /** Name of the EKS cluster; known once it exists. */
   readonly name: pulumi.Output<string>;
   /** ARN of the EKS cluster. */
   readonly arn: pulumi.Output<string>;
@@ -166,7 +166,7 @@ export class HubCluster extends pulumi.ComponentResource {
       },
       { parent: this },
     );
-    // Made here, because EKS would make one that never expires and stays behind.
+    // EKS would create one whose entries never expire and which stays when the cluster is deleted.
     const logGroup = new aws.cloudwatch.LogGroup(
       `${name}-logs`,
       { name: names.clusterLogGroup, retentionInDays: args.logRetentionDays ?? 90, tags },
@@ -187,7 +187,7 @@ export class HubCluster extends pulumi.ComponentResource {
         ...(endpointPublicAccess ? { publicAccessCidrs: [...endpointPublicAccessCidrs] } : {}),
         encryptionConfigKeyArn: key.arn,
         enabledClusterLogTypes: [...(args.logTypes ?? auditLogTypes)],
-        // Given, so that AWS_PROFILE of whoever runs Pulumi is not taken into the state of the component's own Kubernetes provider.
+        // Set, so that AWS_PROFILE of whoever runs Pulumi does not get into the state of the component's own Kubernetes provider.
         providerCredentialOpts: {},
         // Nodes come from a managed node group, which uses the cluster's own security group.
         skipDefaultNodeGroup: true,
@@ -196,7 +196,7 @@ export class HubCluster extends pulumi.ComponentResource {
         upgradePolicy,
         kubeProxyAddonOptions: { version: this.addonVersion("kube-proxy") },
         vpcCniOptions: { addonVersion: this.addonVersion("vpc-cni"), enableNetworkPolicy: true },
-        // CoreDNS needs nodes: it comes with them (HubNodes).
+        // CoreDNS needs nodes: HubNodes makes it.
         corednsAddonOptions: { enabled: false },
         ...(tags && { tags: { ...tags } }),
       },
@@ -222,9 +222,9 @@ export class HubCluster extends pulumi.ComponentResource {
     const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,
-      // The cluster secret changes in place: a replaced one would be missing for a moment, and Flux would fail on every variable.
+      // The cluster secret has to change in place: while a replaced one is missing, Flux fails on every variable.
       { kubeconfig: this.deployersKubeconfig(awsProfile), enableSecretMutable: true },
-      // The deployer may be one of the administrators: its access is there before what needs it, and after.
+      // The deployer may be one of the administrators: its access must exist before what needs it, and outlive that.
       { parent: this, dependsOn: access },
     );
     this.kubeconfig = pulumi
@@ -241,7 +241,10 @@ export class HubCluster extends pulumi.ComponentResource {
     return profile === undefined ? kubeconfigJson : kubeconfigJson.apply((json) => withProfile(json, profile));
   }
 
-  /** EKS's default version of an add-on for the cluster's Kubernetes version: it follows an upgrade, and changes only when AWS says so. */
+  /**
+   * EKS's default version of an add-on for the cluster's Kubernetes version: it follows an upgrade, and otherwise changes only when AWS
+   * changes its default.
+   */
   addonVersion(addonName: string): pulumi.Output<string> {
     return aws.eks.getAddonVersionOutput({ addonName, kubernetesVersion: this.version }, { parent: this }).version;
   }

@@ -18,7 +18,7 @@ export interface HubNodesArgs {
    */
   readonly nodeGroupName?: string;
   /**
-   * Subnets with a way out to AWS, Git and the chart repositories.
+   * Subnets with a route to AWS, Git and the chart repositories.
    * @default the `nodeSubnetIds` of the cluster's network
    */
   readonly subnetIds?: pulumi.Input<string>[];
@@ -38,8 +38,8 @@ export interface HubNodesArgs {
    */
   readonly amiType?: string;
   /**
-   * Release of the nodes' AMI, of the cluster's Kubernetes version. Another one rolls the nodes, one after another.
-   * @default the newest when the group is made, and no other by itself
+   * Release of the nodes' AMI, of the cluster's Kubernetes version. A change replaces the nodes, one after another.
+   * @default the newest one when the group is made; later ones are not taken automatically
    * @example "1.35.2-20261101"
    */
   readonly releaseVersion?: string;
@@ -49,17 +49,18 @@ export interface HubNodesArgs {
    */
   readonly diskSize?: number;
   /**
-   * Least number of nodes.
+   * Minimum number of nodes.
    * @default 2
    */
   readonly min?: number;
   /**
-   * Number of nodes that a new group begins with, between `min` and `max`. Afterwards it is an autoscaler's: a change here does nothing.
+   * Number of nodes with which a new group begins, between `min` and `max`. Afterwards an autoscaler may change it, and a change here has
+   * no effect.
    * @default `min`
    */
   readonly desired?: number;
   /**
-   * Greatest number of nodes.
+   * Maximum number of nodes.
    * @default 4
    */
   readonly max?: number;
@@ -76,7 +77,7 @@ export interface HubNodesArgs {
 }
 
 /**
- * The hub's managed node group, and CoreDNS, which is the first thing that needs nodes. A cluster takes one of these; further node
+ * The hub's managed node group, and CoreDNS, which needs nodes to start. A cluster can have one of these; further node
  * groups are `eks.ManagedNodeGroup`s of its `cluster`.
  * @example
  * new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
@@ -125,7 +126,7 @@ export class HubNodes extends pulumi.ComponentResource {
         amiType,
         version: cluster.version,
         ...(args.releaseVersion ? { releaseVersion: args.releaseVersion } : {}),
-        // `desired` counts when the group is made; from then on it is an autoscaler's.
+        // `desired` counts when the group is made; from then on an autoscaler may change it.
         ignoreScalingChanges: true,
         scalingConfig: { minSize: min, desiredSize: desired, maxSize: max },
         launchTemplate: { id: template.id, version: template.latestVersion.apply(String) },
@@ -148,8 +149,8 @@ export class HubNodes extends pulumi.ComponentResource {
   }
 
   /**
-   * The name follows from the fields that EKS can't change, so another kind of nodes is another group: Pulumi makes it first, and EKS
-   * drains the former. A group from before there were digests keeps its name as long as it has the wanted fields.
+   * The name follows from the fields that EKS can't change, so other values make another group: Pulumi makes it first, and EKS then
+   * drains the former one. A group from before names had a digest keeps its name as long as it has the wanted fields.
    */
   private groupName(
     { name: clusterName }: HubCluster,

@@ -39,13 +39,13 @@ export interface IrsaRoleArgs {
 
 /**
  * An IAM role for one Kubernetes service account (IRSA).
- * @throws RangeError when the subject is not a Kubernetes name, or the provider is another issuer's
+ * @throws RangeError when the subject is not a Kubernetes name, or the provider belongs to another issuer
  * @example
  * const subject = { namespace: "shop", serviceAccount: "orders" };
  * const role = new IrsaRole("shop-orders", { description: "Orders of the shop", oidc: cluster.oidc, subject, policy });
  */
 export class IrsaRole extends pulumi.ComponentResource {
-  /** ARN of the role; known when its policy is attached, so whoever gets it can use it at once. */
+  /** ARN of the role; known once its policy is attached, so whatever takes it can use the role at once. */
   readonly arn: pulumi.Output<string>;
   /** The role and the service account that it belongs to. */
   readonly identity: pulumi.Output<WorkloadIdentity>;

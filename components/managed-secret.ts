@@ -8,7 +8,7 @@ export interface ManagedSecretArgs {
    * @default the component's name
    */
   readonly secretName?: string;
-  /** What the secret opens, and for whom. */
+  /** What the secret gives access to, and who uses it. */
   readonly description: string;
   /** Members of the JSON object that is stored; always secret in Pulumi's state. */
   readonly value: Readonly<Record<string, pulumi.Input<string>>>;
@@ -48,7 +48,8 @@ export class ManagedSecret extends pulumi.ComponentResource {
     const version = new aws.secretsmanager.SecretVersion(
       `${name}-version`,
       { secretId: secret.id, secretString: pulumi.secret(pulumi.jsonStringify(args.value)) },
-      // A new value (a rotated token, another host key) replaces the version, which protection would refuse; the secret keeps its own.
+      // A new value (a rotated token, another host key) replaces the version, which protection would refuse; the secret itself stays
+      // protected.
       { parent: this, protect: false },
     );
     this.arn = secret.arn;

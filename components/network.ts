@@ -16,7 +16,7 @@ export interface NetworkArgs {
    */
   readonly cidr?: string;
   /**
-   * Number of availability zones, 2 or 3: EKS wants subnets in two at least.
+   * Number of availability zones, 2 or 3: EKS requires subnets in at least two.
    * @default 2
    */
   readonly zones?: number;
@@ -48,15 +48,15 @@ export interface NetworkArgs {
   readonly tags?: Tags | undefined;
 }
 
-/** What a cluster needs to know of its network: a `Network`, or the IDs of one that exists. */
+/** The network of a cluster: a `Network`, or the IDs of one that exists. */
 export interface ClusterNetwork {
   /** ID of the VPC. */
   readonly vpcId: pulumi.Input<string>;
-  /** Subnets of control plane and nodes, in two zones at least. */
+  /** Subnets of control plane and nodes, in at least two zones. */
   readonly privateSubnetIds: pulumi.Input<string>[];
   /** Subnets of public load balancers; may be none. */
   readonly publicSubnetIds: pulumi.Input<string>[];
-  /** Subnets for nodes: with a way out to AWS, Git and the chart repositories. */
+  /** Subnets for nodes: those with a route to AWS, Git and the chart repositories. */
   readonly nodeSubnetIds: pulumi.Input<string>[];
 }
 
@@ -73,9 +73,9 @@ export function eksZones(opts?: pulumi.InvokeOutputOptions): pulumi.Output<strin
 }
 
 /**
- * A VPC with a public and a private subnet in each zone, and a way out for the nodes.
+ * A VPC with a public and a private subnet in each zone, and a route to the internet for the nodes.
  * @throws RunError when the region has fewer zones for EKS than `zones`
- * @throws RangeError when `cidr` is no IPv4 network that can be divided
+ * @throws RangeError when `cidr` is not an IPv4 network that can be divided
  * @example
  * const network = new Network("shop", { cidr: "10.20.0.0/16", natGateways: "per-zone" });
  */
@@ -86,11 +86,11 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
   readonly privateSubnetIds: pulumi.Output<string>[];
   /** Public subnets, one in each zone. */
   readonly publicSubnetIds: pulumi.Output<string>[];
-  /** The private subnets, or the public ones where there is no NAT gateway. */
+  /** The private subnets, or the public ones if there is no NAT gateway. */
   readonly nodeSubnetIds: pulumi.Output<string>[];
-  /** Public addresses of the NAT gateways, as CIDRs: by these everything in private subnets is seen outside. */
+  /** Public addresses of the NAT gateways, as CIDRs: the source addresses of all traffic from private subnets to the internet. */
   readonly egressCidrs: pulumi.Output<string>[];
-  /** {@link eksZones}: all that there are, not only those of the subnets. */
+  /** {@link eksZones}: all of them, not only those of the subnets. */
   readonly availabilityZones: pulumi.Output<string[]>;
 
   constructor(name: string, args: NetworkArgs = {}, opts?: pulumi.ComponentResourceOptions) {
@@ -107,7 +107,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       { cidrBlock: cidr, enableDnsHostnames: true, enableDnsSupport: true, tags: tagged("vpc") },
       child,
     );
-    // Adopted to take its rules away: nothing should run in a group that it did not choose.
+    // Adopted to remove its rules, because nothing should use the VPC's default security group.
     new aws.ec2.DefaultSecurityGroup(`${name}-default`, { vpcId: vpc.id, tags: tagged("default") }, child);
     const gateway = new aws.ec2.InternetGateway(`${name}-internet`, { vpcId: vpc.id, tags: tagged("internet") }, child);
 
@@ -151,7 +151,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
       return new aws.ec2.NatGateway(
         `${name}-nat-${zone}`,
         { subnetId: home.id, allocationId: address.id, tags: tagged(`nat-${zone}`) },
-        // A NAT gateway without a route to the Internet works for nobody, also while the network is taken down.
+        // Without a route to the internet a NAT gateway is of no use, also while the network is being removed.
         { ...child, dependsOn: [internetRoute] },
       );
     };
@@ -170,7 +170,7 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
         child,
       );
     }
-    // Free, and image layers (S3) then don't pay for NAT.
+    // The endpoint is free, and image layers, which are in S3, then cause no NAT traffic.
     new aws.ec2.VpcEndpoint(
       `${name}-s3`,
       {

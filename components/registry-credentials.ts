@@ -11,13 +11,14 @@ export interface RegistryCredentialsSecretArgs {
    * @default "flux-system"
    */
   readonly namespace?: pulumi.Input<string>;
-  /** What mirrors are read with; empty members where everybody may. */
+  /** The credentials of mirrors; empty members for mirrors that need none. */
   readonly credentials: pulumi.Output<RegistryCredentials>;
 }
 
 /**
- * The credentials of mirrors as variables for Flux, apart from the bridge, which holds none. Git makes pull secrets and the credentials
- * of HelmRepositories of them, on the hub and, through the chain, on every spoke, before the first image is pulled there.
+ * The credentials of mirrors as variables for Flux, apart from the bridge, which contains no credentials. Manifests in Git turn them into
+ * pull secrets and the credentials of HelmRepositories, on the hub and, through the chain, on every spoke, before the first image is
+ * pulled there.
  */
 export class RegistryCredentialsSecret extends pulumi.ComponentResource {
   constructor(name: string, args: RegistryCredentialsSecretArgs, opts?: pulumi.ComponentResourceOptions) {

@@ -49,11 +49,11 @@ export const kubernetesReleases: readonly KubernetesRelease[] = [
 /** The supported Kubernetes minors, oldest first. */
 export const kubernetesVersions: readonly string[] = kubernetesReleases.map(({ minor }) => minor);
 
-/** Days before the end of a minor's standard support from which on it is warned about. */
+/** Days before the end of a minor's standard support at which warnings begin. */
 const supportWarningDays = 90;
 
 /**
- * What is to be said of a minor's standard support on a day: undefined while its end is far, and of minors that the table doesn't have.
+ * The warning about the end of a minor's standard support; undefined while it is far, and for minors that the table doesn't have.
  * @param today any moment of the day, in UTC
  */
 export function supportWarning(minor: string, today: Date): string | undefined {

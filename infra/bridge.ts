@@ -17,7 +17,7 @@ import type { HubIdentities } from "./identities.ts";
 import type { HubNetwork } from "./network.ts";
 import type { Settings } from "./settings.ts";
 
-/** What Git learns about the hub, and where Git is. */
+/** The facts of the hub for Git, and where Git is. */
 
 export interface BridgeSources {
   readonly settings: Settings;

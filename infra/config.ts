@@ -25,7 +25,7 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; pr
     return {
       problem: {
         ...format,
-        what: "is a secret and stands in plain text",
+        what: "is a secret and is in plain text",
         got: "(not shown)",
       },
     };
@@ -42,10 +42,10 @@ function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; pr
     : { value };
 }
 
-/** Keys of earlier releases that have another name now. */
+/** Keys of earlier releases that have been renamed. */
 const renamed: ReadonlyMap<string, KeyName> = new Map([["packagePullSecret", "pullSecret"]]);
 
-/** What to do about a key that the project does not know: nothing that loses a value that is still needed. */
+/** The remedy for a key that the project does not know; it must not lose a value that is still needed. */
 function unknownKeyRemedy(name: string): string {
   const now = renamed.get(name);
   if (now !== undefined) {
@@ -84,7 +84,7 @@ function regionProblems({ region }: RawConfig): Problem[] {
   ];
 }
 
-/** Reads and checks everything; the settings are complete when there is no problem. */
+/** Reads and checks all keys; the settings are complete if there are no problems. */
 export function readConfig(raw: RawConfig): { settings: Readable; problems: readonly Problem[] } {
   const read = (Object.keys(keys) as KeyName[]).map((name) => ({ name, ...readKey(raw, name) }));
   const settings = Object.fromEntries(
@@ -108,7 +108,7 @@ export function describeConfigProblems(project: string, stack: string, problems:
   return describeProblems(`the configuration of stack ${stack}`, named);
 }
 
-/** What to tell whoever runs the program about the hub's Kubernetes version; undefined while its support ends far in the future. */
+/** The warning about the hub's Kubernetes version; undefined while the end of its support is far. */
 export function supportNotice(project: string, kubernetesVersion: string, today: Date): string | undefined {
   const warning = supportWarning(kubernetesVersion, today);
   if (warning === undefined) return undefined;

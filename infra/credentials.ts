@@ -28,7 +28,7 @@ export function gitAuthentication(settings: Settings): GitAuthentication {
   }
 }
 
-/** Where the charts of the hub and their images come from. */
+/** Mirrors of the hub's charts and images. */
 export function registries(settings: Settings): Registries {
   const { chartsUsername: username, chartsPassword, pullSecret } = settings;
   return {

@@ -3,9 +3,9 @@ import { type Problem, shown } from "../lib/problems.ts";
 import { ownAddress, type Readable } from "./settings.ts";
 
 /**
- * A private endpoint admits what is in the cluster's security group, which EKS makes with the cluster and which lets in itself only
+ * A private endpoint admits what is in the cluster's security group, which EKS makes with the cluster and which admits only its own members
  * (EKS User Guide, "View Amazon EKS security group requirements for clusters"). So in a VPC that the stack makes, nobody but the nodes
- * gets in. In a VPC that exists a runner may have got into the group by hand, or the group another rule: not for us to refuse.
+ * gets in. In a VPC that exists somebody may have put a runner into the group or added a rule, so nothing is refused there.
  */
 function unreachable(settings: Readable): Problem[] {
   const { endpointPublicAccess, endpointPrivateAccess, endpointPrivateAccessCidrs, vpcId } = settings;
@@ -14,10 +14,10 @@ function unreachable(settings: Readable): Problem[] {
   return [
     {
       key: "endpointPrivateAccessCidrs",
-      what: "leaves a private endpoint that the cluster's own nodes only may use, so pulumi up can't reach it either",
+      what: "leaves a private endpoint that only the cluster's own nodes may use, so pulumi up can't reach it either",
       got: `${shown(endpointPrivateAccessCidrs)}, and endpointPublicAccess is false`,
       allowed:
-        "the networks, connected to the hub's VPC or parts of it, from which pulumi up, pipelines and people come",
+        "the networks, connected to the hub's VPC or inside it, from which pulumi up, pipelines and people connect",
       remedy:
         "pulumi config set --path 'endpointPrivateAccessCidrs[0]' <network>; the first pulumi up needs a public endpoint, or a VPC that exists (docs/guides/private-endpoints.md)",
     },
@@ -51,9 +51,9 @@ export function endpointRules(settings: Readable): readonly Problem[] {
   if (everybody.length > 0) {
     problems.push({
       key: "endpointPrivateAccessCidrs",
-      what: "lets more in than any network of yours can be",
+      what: "admits more addresses than a network of yours can have",
       got: shown(everybody),
-      allowed: "networks of /8 or smaller, those that are connected to the VPC",
+      allowed: "networks of /8 or smaller that are connected to the VPC",
       remedy: "pulumi config set --path 'endpointPrivateAccessCidrs[0]' 10.20.0.0/16",
     });
   }

@@ -1,6 +1,6 @@
 /**
- * What components were called in earlier releases. With these aliases Pulumi takes those of an existing stack over, and what is
- * below them, instead of making them again.
+ * Names of components in earlier releases. With these aliases Pulumi keeps the components of an existing stack, and their
+ * children, instead of making them again.
  */
 export const formerly = {
   rootGuard: [{ name: "spoke-guard", type: "eks-gitops-fleet:index:SpokeGuard" }],

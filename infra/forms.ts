@@ -1,12 +1,12 @@
-/** How one config key is read: from the text that Pulumi has, to a value, or to undefined when it is not allowed. */
+/** How one config key is read: from Pulumi's text to a value, or to undefined if the text is not allowed. */
 export interface Key<T> {
   readonly parse: (text: string) => T | undefined;
   readonly allowed: string;
-  /** As it goes into a shell, behind the key's name. */
+  /** An example, quoted for a shell: what follows the key's name in a command. */
   readonly example: string;
   /** Where in the value the example goes, when it is a part of it. */
   readonly path?: string;
-  /** The value must be an encrypted one, and is never shown. */
+  /** The value must be encrypted, and is never shown. */
   readonly secret?: boolean;
 }
 

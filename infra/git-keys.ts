@@ -16,7 +16,7 @@ const gitUrl = url(
   "ssh://git@github.com/<org>/<repository>.git",
 );
 
-/** Whether `read` takes a text without an error. */
+/** Whether `read` accepts a text without an error. */
 function reads(read: () => unknown): boolean {
   try {
     return Boolean(read());
@@ -25,10 +25,10 @@ function reads(read: () => unknown): boolean {
   }
 }
 
-/** The blocks of a text in PEM (RFC 7468); text between them explains. */
+/** The blocks of a text in PEM (RFC 7468); text between them is commentary. */
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
-/** Certificates as Flux's `ca.crt` has them, and no other block: a private key does not belong among what everybody may read. */
+/** Certificates for Flux's `ca.crt`, and no other blocks: a private key must not get in among what everybody may read. */
 const caCertificate: Key<string> = {
   parse: (value) => {
     if (value === "") return value;
@@ -38,7 +38,7 @@ const caCertificate: Key<string> = {
     return begun > 0 && begun === blocks.length && good ? value : undefined;
   },
   allowed: "certificates in PEM and no other blocks, with their line breaks, or empty",
-  // Without -- the dashes at the beginning would be a flag.
+  // Without -- the dashes at the beginning of the value would be taken for a flag.
   example: '-- "$(cat ca.crt)"',
 };
 
@@ -53,7 +53,7 @@ const appKey: Key<string> = {
 
 const optionalId = text(/^\d*$/, "a number", "123456");
 
-/** The keys of how Flux reads Git. */
+/** The keys about Flux's access to Git. */
 export const gitKeys = {
   gitopsSystemRepoUrl: gitUrl,
   gitopsSystemRepoRevision: branch,

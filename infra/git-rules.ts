@@ -42,7 +42,7 @@ function urlRules(settings: Readable): Problem[] {
     return [
       {
         key,
-        what: `does not go with gitAuthentication ${method}`,
+        what: `does not fit gitAuthentication ${method}`,
         got: url,
         allowed: `a URL that begins with ${protocolOf[method]}//`,
         remedy: `change the URL, or gitAuthentication to ${method === "deploy-key" ? "token or github-app" : "deploy-key"}`,
@@ -72,8 +72,8 @@ function credentialRules(settings: Readable): Problem[] {
 }
 
 /**
- * What is wrong when a GitHub App gets its tokens for a repository from an API, because they are good at its server alone; an empty
- * `baseUrl` is the API of github.com.
+ * The problem of a GitHub App whose tokens come from the API of another server than the repository's: they are valid at their own server
+ * only. An empty `baseUrl` is the API of github.com.
  */
 export function appServerProblems(
   url: URL,
@@ -95,7 +95,7 @@ export function appServerProblems(
   ];
 }
 
-/** A GitHub App belongs to one server: both repositories lie there, and its tokens come from there. */
+/** A GitHub App belongs to one server: both repositories must be there, and its tokens must come from there. */
 function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: readonly URL[]): Problem[] {
   const [first, ...others] = urls.filter(({ protocol }) => protocol === "https:");
   if (gitAuthentication !== "github-app" || githubAppBaseUrl === undefined || first === undefined) return [];
@@ -116,7 +116,7 @@ function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: 
   });
 }
 
-/** Rules over the keys of Git: URLs, host keys and credentials must go together. */
+/** Rules over the keys of Git: URLs, host keys and credentials must fit together. */
 export function gitRules(settings: Readable): readonly Problem[] {
   const urls = urlKeys.flatMap((key) => (settings[key] ? [new URL(settings[key])] : []));
   return [

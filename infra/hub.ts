@@ -10,7 +10,7 @@ export function tags({ fleet, environment }: Settings): Tags {
   return { [fleetTag]: fleet, [clusterTag]: hubName, environment };
 }
 
-/** The hub's control plane as the settings want it. */
+/** The hub's control plane, as the settings describe it. */
 export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: Tags): HubClusterArgs {
   return {
     network,
@@ -31,7 +31,7 @@ export function clusterArgs(settings: Settings, network: ClusterNetwork, tags: T
   };
 }
 
-/** The hub's nodes as the settings want them. */
+/** The hub's nodes, as the settings describe them. */
 export function nodeArgs(settings: Settings, cluster: HubCluster, tags: Tags): HubNodesArgs {
   return {
     cluster,

@@ -32,7 +32,7 @@ const tags = hub.tags(settings);
 // The hub: network, control plane, nodes.
 const network = hubNetwork(settings, tags);
 const cluster = new HubCluster(hubName, hub.clusterArgs(settings, network, tags));
-// Nodes leave the VPC through the network's routes, so these are there before them and after them.
+// Nodes reach the internet through the network's routes, so these must exist before the nodes and outlive them.
 const nodes = new HubNodes("hub-nodes", hub.nodeArgs(settings, cluster, tags), { dependsOn: network.dependencies });
 
 // Keys and credentials, in Secrets Manager under a key of the fleet.
@@ -56,12 +56,12 @@ const git = new GitCredentials("git", {
   secretName: names.gitSecret,
 });
 
-// Identities: one role for each service account, and the boundaries of the roles that Crossplane makes, here and on spokes.
+// Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
 const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
 
-// Controllers, by Helm. They need nodes, and are gone before these.
+// Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
 const chart = {
   registries: registries(settings),
@@ -72,7 +72,7 @@ const flux = new Flux("flux", { ...chart, roleArns: fluxRoles(identities) }, onH
 const crossplane = new Crossplane("crossplane", chart, onHub);
 const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 
-// The bridge, what Git may know of the hub; from here on Git is in charge. First to go: while a spoke exists, both guards
+// The bridge: the facts of the hub for Git, which takes over from here. It is removed first: while a spoke exists, both guards
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
@@ -101,7 +101,7 @@ new RemainingSpokesGuard("remaining-spokes-guard", root, {
   aliases: formerly.remainingSpokesGuard,
 });
 
-/** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token`; it holds no credential. */
+/** kubeconfig for people: `pulumi stack output kubeconfig > kubeconfig`. It calls `aws eks get-token` and contains no credential. */
 export const kubeconfig = cluster.kubeconfig;
 /** Name and ARN of the hub's EKS cluster. */
 export const clusterName = cluster.name;

@@ -31,7 +31,7 @@ function subnetRules(settings: Readable): Problem[] {
       what: "is not inside the VPC",
       got: text,
       allowed: `a part of vpcCidr ${settings.vpcCidr}`,
-      remedy: "choose a block inside the VPC, or leave the list empty to have it divided",
+      remedy: "choose a block inside the VPC, or leave the list empty, so that the program divides the VPC",
     }));
   const wrongSize = subnets
     .filter(({ cidr }) => cidr.prefix < subnetPrefixes.min || cidr.prefix > subnetPrefixes.max)
@@ -51,7 +51,7 @@ function subnetRules(settings: Readable): Problem[] {
         what: `overlaps ${first.name}`,
         got: `${second.text} and ${first.text}`,
         allowed: "subnets that share no address",
-        remedy: "move one of the two, or leave both lists empty to have the VPC divided",
+        remedy: "change one of the two, or leave both lists empty, so that the program divides the VPC",
       })),
   );
   return [...outside, ...wrongSize, ...overlapping];
@@ -69,7 +69,7 @@ function zoneListRules(settings: Readable): Problem[] {
     return [
       {
         key,
-        what: distinct < items.length ? "names a zone twice" : "has not one item for each zone",
+        what: distinct < items.length ? "names a zone twice" : "does not have one item for each zone",
         got: `${shown(items)} with zones ${zones}`,
         allowed: `empty, or ${zones} different items`,
         remedy: `change the list, or pulumi config set zones ${distinct}`,
@@ -105,20 +105,20 @@ function existingNetworkRules(settings: Readable): Problem[] {
 }
 
 /**
- * Public endpoints take no reserved addresses: the hub's own while it has one, and those of its spokes, which admit egressCidrs
- * whatever the hub's is.
+ * Public endpoints accept no reserved addresses: neither the hub's own, if it has one, nor those of its spokes, which admit egressCidrs
+ * in any case.
  */
 function reservedRules(settings: Readable): Problem[] {
   const { endpointPublicAccess, endpointPublicAccessCidrs, egressCidrs, vpcId } = settings;
   const listed = [
     {
       networks: parsed("endpointPublicAccessCidrs", endpointPublicAccess === true ? endpointPublicAccessCidrs : []),
-      allowed: "networks of yours as the internet sees them",
+      allowed: "public addresses of your networks",
       value: ownAddress,
     },
     {
       networks: parsed("egressCidrs", egressCidrs),
-      allowed: "public addresses from which the hub leaves its VPC, each as /32",
+      allowed: "the public source addresses of the hub's traffic, each as /32",
       value: egressAddress(vpcId || undefined),
     },
   ];

@@ -8,11 +8,11 @@ import type { Settings } from "./settings.ts";
 export interface HubNetwork extends ClusterNetwork {
   /** IPv4 block of the VPC. */
   readonly cidr: pulumi.Input<string>;
-  /** Fixed public addresses of the way out, as CIDRs. */
+  /** Fixed public source addresses of outgoing traffic, as CIDRs. */
   readonly egressCidrs: pulumi.Input<string>[];
   /** Zones of the region in which EKS has control planes. */
   readonly availabilityZones: pulumi.Output<string[]>;
-  /** What must exist as long as nodes do. */
+  /** What must exist as long as there are nodes. */
   readonly dependencies: pulumi.Resource[];
 }
 

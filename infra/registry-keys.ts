@@ -1,6 +1,6 @@
 import { fromJson, type Key, secret, text } from "./forms.ts";
 
-/** Name of a repository in the OCI distribution spec ("Pulling manifests"), behind a host with a dot or a port. */
+/** Name of a repository in the OCI distribution spec ("Pulling manifests"), after a host with a dot or a port. */
 const repository = text(
   /^[a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)+$/,
   "host/path in lower case, without a scheme, a tag or a digest",
@@ -10,7 +10,7 @@ const repository = text(
 const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both in base64. */
+/** An entry of `auths`, as kubelet and Crossplane's keychain read it: user and password, or both together in base64. */
 function registryCredential(entry: unknown): boolean {
   if (!record(entry)) return false;
   const { auth, username, password } = entry;
@@ -31,14 +31,14 @@ const pullSecret: Key<string> = {
   secret: true,
 };
 
-/** A host with a dot or a port, and maybe a path: the same without a repository at the end. */
+/** A host with a dot or a port, and an optional path: the same without a repository at the end. */
 const registry = text(
   /^([a-z0-9-]+(\.[a-z0-9-]+)*(\.[a-z0-9-]+|:\d+)(\/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*)?$/,
   "host or host/path in lower case, without a scheme and a slash at the end, or empty",
   "registry.example.com/mirror",
 );
 
-/** The keys of where charts, images and packages come from. */
+/** The keys about the sources of charts, images and packages. */
 export const registryKeys = {
   chartsRegistry: text(
     /^((https|oci):\/\/[^\s@/]+(\/[^\s/]+)*)?$/,

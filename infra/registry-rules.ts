@@ -20,7 +20,7 @@ function credentialRule(settings: Readable): Problem[] {
     ...incomplete,
     {
       key: "chartsRegistry",
-      what: "is empty, and the upstream repositories, which everybody may read, are given no credential",
+      what: "is empty, and the upstream repositories, which everybody may read, get no credential",
       got: `(empty) with ${given.join(" and ")}`,
       allowed: "the mirror that the credential is for",
       remedy: `${setCommand("chartsRegistry")}, or pulumi config rm ${given.join(", pulumi config rm ")}`,
@@ -28,7 +28,7 @@ function credentialRule(settings: Readable): Problem[] {
   ];
 }
 
-/** Who fetches from a registry by itself, in a pod: the metadata service, where a node's role is, does not answer pods. */
+/** Who fetches from a registry in a pod of its own: the metadata service, which hands out the node's role, does not answer pods. */
 const fetchedByPods = {
   chartsRegistry: "Flux",
   packagesRegistry: "Crossplane",
@@ -48,7 +48,7 @@ function ecrRule(settings: Readable): Problem[] {
     }));
 }
 
-/** Where kubelet and Crossplane fetch from; undefined while a key can't be read. */
+/** The registries from which kubelet and Crossplane fetch; undefined while a key can't be read. */
 function pulledFrom({ imagesRegistry, packagesRegistry, functionPackage }: Readable): string[] | undefined {
   if (imagesRegistry === undefined || packagesRegistry === undefined || functionPackage === undefined) return undefined;
   const images = imagesRegistry === "" ? upstreamHosts.images : [imagesRegistry];
@@ -69,7 +69,7 @@ function pullSecretRule(settings: Readable): Problem[] {
         got,
         allowed:
           "registries with a lasting credential; nodes log in to private registries of ECR by their role, and public.ecr.aws needs no login",
-        remedy: `take ${expiring.join(", ")} out of auths and ${setCommand("pullSecret")}, or pulumi config rm pullSecret when nothing is left`,
+        remedy: `remove ${expiring.join(", ")} from auths and ${setCommand("pullSecret")}, or pulumi config rm pullSecret if nothing is left`,
       },
     ];
   const targets = pulledFrom(settings);
@@ -80,8 +80,8 @@ function pullSecretRule(settings: Readable): Problem[] {
       key: "pullSecret",
       what: "names no registry that images or packages come from",
       got,
-      allowed: `a key in auths for one of ${targets.join(", ")} or a path below`,
-      remedy: `name the registry in auths as imagesRegistry, packagesRegistry or functionPackage has it, and ${setCommand("pullSecret")}`,
+      allowed: `a key in auths for one of ${targets.join(", ")}, or for a path below it`,
+      remedy: `name the registry in auths as in imagesRegistry, packagesRegistry or functionPackage, and ${setCommand("pullSecret")}`,
     },
   ];
 }

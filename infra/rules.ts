@@ -12,7 +12,7 @@ import type { Readable } from "./settings.ts";
 
 export type Rule = (settings: Readable) => readonly Problem[];
 
-/** The next supported version above one that no longer is, else the newest. */
+/** The oldest supported version above the given one, or the newest if there is none. */
 function nearestVersion(version: string): string {
   const minor = (text: string) => Number(text.split(".")[1]);
   return kubernetesVersions.find((each) => minor(each) > minor(version)) ?? (kubernetesVersions.at(-1) as string);
@@ -31,7 +31,7 @@ function kubernetesVersionRule({ kubernetesVersion }: Readable): Problem[] {
   ];
 }
 
-/** Parts of hub and spoke names: a fleet that had them could take another fleet's names. */
+/** Words that hub and spoke names contain: a fleet name with one of them could produce the names of another fleet. */
 const reserved = /(^|-)(hub|spoke)(-|$)/;
 
 export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Problem[] {
@@ -46,7 +46,7 @@ export function fleetNameRule({ fleet, sealingKeys = [] }: Readable): Problem[] 
   if (reserved.test(fleet)) {
     problems.push({
       key: "fleet",
-      what: "has a word in it that sets hub and spoke names apart",
+      what: "contains a word that tells hub and spoke names apart",
       got: fleet,
       allowed: "a name without the words hub and spoke",
       remedy: "choose another name",
@@ -91,7 +91,10 @@ function instanceTypeRule({ nodeInstanceTypes, nodeAmiType }: Readable): Problem
   return [
     {
       key: "nodeInstanceTypes",
-      what: wrong.length > 0 ? `has types of another processor than ${nodeAmiType}` : "names no instance type",
+      what:
+        wrong.length > 0
+          ? `has types with another processor architecture than ${nodeAmiType}`
+          : "names no instance type",
       got: shown(wrong.length > 0 ? wrong.join(", ") : nodeInstanceTypes),
       allowed: wantsArm ? "Graviton types such as m7g.large" : "x86 types such as m6i.large",
       remedy: "change nodeInstanceTypes or nodeAmiType",
@@ -141,7 +144,7 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Problem[] {
   return [...twice, ...inactive];
 }
 
-/** Scopes of single clusters begin with cluster-: their keys are no environment's, and name a spoke that can exist. */
+/** Scopes of single clusters begin with cluster-: no environment may, and the rest must be a possible name of a spoke. */
 function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] {
   const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
   const wrong = scopes.filter(
@@ -152,7 +155,7 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] 
       ? [
           {
             key: "environment",
-            what: "begins as the sealing scope of a single cluster does",
+            what: "begins like the sealing scope of a single cluster",
             got: environment,
             allowed: `a name that does not begin with ${clusterScopePrefix}`,
             remedy: "choose another name",
@@ -161,7 +164,7 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] 
       : []),
     ...wrong.map((scope) => ({
       key: "sealingKeys",
-      what: "has the scope of a cluster that can't be",
+      what: "has the scope of a cluster whose name is not allowed",
       got: scope,
       allowed: `an environment, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
       remedy: "name an environment or a spoke",
@@ -206,7 +209,7 @@ function poolRule({ vpcId, vpcCidr, spokeCidrPool }: Readable): Problem[] {
       what: "overlaps the hub's VPC",
       got: `${spokeCidrPool} and vpcCidr ${vpcCidr}`,
       allowed: "a block that shares no address with vpcCidr",
-      remedy: "move one of the two, for example spokeCidrPool 10.64.0.0/10 with vpcCidr 10.0.0.0/16",
+      remedy: "change one of the two, for example spokeCidrPool 10.64.0.0/10 with vpcCidr 10.0.0.0/16",
     },
   ];
 }

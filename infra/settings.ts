@@ -38,15 +38,15 @@ const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
 /** CIDR of any IPv4 network. */
 const cidr: Key<string> = {
   parse: (value) => (parseCidr(value) ? value : undefined),
-  allowed: "an IPv4 network a.b.c.d/n with no bits set behind the prefix",
+  allowed: "an IPv4 network a.b.c.d/n with no bits set after the prefix",
   example: "10.0.0.0/16",
 };
 
-/** CIDR of addresses that the internet sees. AWS tells a person's own by checkip.amazonaws.com. */
+/** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
 const publicCidr: Key<string> = { ...cidr, example: ownAddress };
 
-/** CIDR of an address by which a VPC is left: the first NAT gateway's, to be followed by the others'. */
+/** CIDR of a public source address of a VPC; the example is the first NAT gateway's, to be followed by the others'. */
 export const egressAddress = (vpcId = "<vpcId>"): string =>
   `"$(aws ec2 describe-nat-gateways --filter Name=vpc-id,Values=${vpcId} Name=state,Values=available --output text ` +
   "--query 'NatGateways[0].NatGatewayAddresses[0].PublicIp')/32\"   # likewise for its other NAT gateways";
@@ -57,7 +57,7 @@ const vpcCidr: Key<string> = {
     const prefix = parseCidr(value)?.prefix;
     return prefix !== undefined && prefix >= vpcPrefixes.min && prefix <= vpcPrefixes.max ? value : undefined;
   },
-  allowed: `an IPv4 network from /${vpcPrefixes.min} to /${vpcPrefixes.max} with no bits set behind the prefix`,
+  allowed: `an IPv4 network from /${vpcPrefixes.min} to /${vpcPrefixes.max} with no bits set after the prefix`,
   example: "10.0.0.0/16",
 };
 
@@ -149,7 +149,7 @@ export type KeyName = keyof typeof keys;
 /** The value of every key. */
 export type Settings = { readonly [K in KeyName]: (typeof keys)[K] extends Key<infer T> ? T : never };
 
-/** Settings of which those that could not be read are missing: a rule says nothing about what it can't see. */
+/** Settings without those that could not be read: a rule says nothing about a missing one. */
 export type Readable = Partial<Settings>;
 
 /** The command that sets a key, with an example of its value; a secret is read from standard input. */

@@ -29,7 +29,7 @@ export function networkOf(text: string): Cidr | undefined {
   return { ...cidr, base: base - (base % size(cidr)) };
 }
 
-/** Parses `a.b.c.d/n`; undefined when it is not a CIDR block or has bits set behind the prefix. */
+/** Parses `a.b.c.d/n`; undefined when it is not a CIDR block or has bits set after the prefix. */
 export function parseCidr(text: string): Cidr | undefined {
   const network = networkOf(text);
   return network?.base === parseAddress(text.split("/")[0] ?? "") ? network : undefined;

@@ -14,7 +14,7 @@ const cluster = new HubCluster("example", {
   endpointPublicAccess: endpointPublicAccessCidrs.length > 0,
   endpointPublicAccessCidrs,
 });
-// Nodes leave the VPC through the network's routes, so these are there before them and after them.
+// Nodes reach the internet through the network's routes, so these must exist before the nodes and outlive them.
 new HubNodes("example-nodes", { cluster, instanceTypes: ["m6i.large"], min: 1, max: 3 }, { dependsOn: [network] });
 
 /** kubeconfig for people: it calls `aws eks get-token`, and holds no credential. */

@@ -73,7 +73,7 @@ describe("GitCredentials", () => {
   it("names the repositories that it has when it is asked for another one", async () => {
     const { result } = await credentials({ method: "deploy-key", knownHosts: "host key" });
     expect(() => result.secret("gitops-workloads")).toThrow(
-      "no credential for gitops-workloads, there are ones for gitops-system",
+      "there is no credential for gitops-workloads, only for gitops-system",
     );
   });
 });

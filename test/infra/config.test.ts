@@ -65,7 +65,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "fewer zone names than zones",
     { availabilityZones: '["eu-central-1a"]' },
     "availabilityZones",
-    "has not one item for each zone",
+    "does not have one item for each zone",
   ],
   [
     "a zone twice",
@@ -150,13 +150,13 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "a sealing key of a cluster that no Spoke can be",
     { sealingKeys: '[{"scope":"cluster-hub","generation":"1","active":true}]' },
     "sealingKeys",
-    "has the scope of a cluster that can't be",
+    "has the scope of a cluster whose name is not allowed",
   ],
   [
     "an environment that reads like a cluster's own sealing scope",
     { environment: "cluster-blue" },
     "environment",
-    "begins as the sealing scope of a single cluster does",
+    "begins like the sealing scope of a single cluster",
   ],
   [
     "a sealing key with an unknown member",
@@ -228,7 +228,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "an HTTPS URL with deploy keys",
     { gitopsSystemRepoUrl: "https://github.com/a/b.git" },
     "gitopsSystemRepoUrl",
-    "does not go with gitAuthentication deploy-key",
+    "does not fit gitAuthentication deploy-key",
   ],
   ["an SSH URL with a token", { gitAuthentication: "token" }, "gitopsWorkloadsRepoUrl", "begins with https://"],
   [
@@ -307,7 +307,7 @@ describe("the configuration", () => {
         key: "endpointPublicAccessCidrs[0]",
         what: "names addresses that EKS refuses on a public endpoint, reserved for documentation (RFC 5737)",
         got: "203.0.113.0/24",
-        allowed: "networks of yours as the internet sees them",
+        allowed: "public addresses of your networks",
         remedy: `pulumi config set --path 'endpointPublicAccessCidrs[0]' "$(curl -s https://checkip.amazonaws.com)/32"`,
       },
     ]);
@@ -337,7 +337,7 @@ describe("the configuration", () => {
     const [reserved] = problems({ ...vpc, egressCidrs: '["5.6.7.8/32","10.0.0.1/32"]' });
     expect(reserved).toMatchObject({
       key: "egressCidrs[1]",
-      allowed: "public addresses from which the hub leaves its VPC, each as /32",
+      allowed: "the public source addresses of the hub's traffic, each as /32",
       remedy: expect.stringMatching(
         /^pulumi config set --path 'egressCidrs\[1\]' "\$\(aws ec2 describe-nat-gateways --filter Name=vpc-id,Values=vpc-0123456789abcdef0 .*PublicIp'\)\/32"/,
       ),
@@ -522,7 +522,7 @@ describe("the configuration", () => {
       "githubAppBaseUrl",
     ]);
     const plain = problems({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" });
-    expect(plain).toMatchObject([{ key: "gitToken", what: "is a secret and stands in plain text" }]);
+    expect(plain).toMatchObject([{ key: "gitToken", what: "is a secret and is in plain text" }]);
     expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
     expect(
       problems({ ...urls, gitAuthentication: "token", gitToken: "t0ps3cret" }, { ...region, secrets: ["gitToken"] }),
@@ -546,7 +546,7 @@ describe("the configuration", () => {
     `{"auths":{"ghcr.io":{"auth":"${Buffer.from("fleet:t0ps3cret").toString("base64")}"}}}`,
   ])("takes a pull secret as docker and kubectl write it", (pullSecret) => {
     expect(problems({ pullSecret }, { ...region, secrets: ["pullSecret"] })).toEqual([]);
-    expect(problems({ pullSecret })).toMatchObject([{ what: "is a secret and stands in plain text" }]);
+    expect(problems({ pullSecret })).toMatchObject([{ what: "is a secret and is in plain text" }]);
   });
 
   const withPullSecret = (registries: readonly string[], changes: Record<string, string> = {}) => {
@@ -635,7 +635,7 @@ describe("the configuration", () => {
     expect(problems({ ...credential, chartsRegistry: "https://charts.example.com" }, options)).toEqual([]);
     expect(problems(credential, options)).toMatchObject([{ key: "chartsRegistry" }]);
     const plain = problems({ ...credential, chartsRegistry: "https://charts.example.com" });
-    expect(plain).toMatchObject([{ key: "chartsPassword", what: "is a secret and stands in plain text" }]);
+    expect(plain).toMatchObject([{ key: "chartsPassword", what: "is a secret and is in plain text" }]);
     expect(JSON.stringify(plain)).not.toContain("t0ps3cret");
   });
 

@@ -115,7 +115,7 @@ function natGateway(context: Context, zone: number): void {
   }));
 }
 
-/** Free, and image layers (S3) then don't pay for NAT. A route to S3 in every table. */
+/** The endpoint for S3, with a route in every table. It is free, and image layers, which are in S3, then cause no NAT traffic. */
 function storageEndpoint(context: Context): void {
   const { composer, facts, spoke, tags } = context;
   const { region } = spoke.spec;

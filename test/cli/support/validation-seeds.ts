@@ -16,7 +16,7 @@ export const validationSeeds: readonly Seed[] = [
     ...{ ...ofSpoke, fault: "a network with bits behind the prefix", file: file("amber"), on: "cidr: 10.128.0.1/18" },
     changes: spoke("amber", "10.128.0.1/18"),
     problem:
-      "Spoke amber: spec.network.cidr is refused: network.cidr must be an IPv4 network a.b.c.d/n with no bits set behind the prefix, such as 10.64.0.0/18; got 10.128.0.1/18",
+      "Spoke amber: spec.network.cidr is refused: network.cidr must be an IPv4 network a.b.c.d/n with no bits set after the prefix, such as 10.64.0.0/18; got 10.128.0.1/18",
   },
   {
     ...{ ...ofSpoke, fault: "fewer nodes than the least, which is a default", file: file("beige"), on: "nodes:" },

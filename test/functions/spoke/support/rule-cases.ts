@@ -123,7 +123,7 @@ export const ruleCases: readonly RuleCase[] = [
   {
     name: "a network with bits behind the prefix",
     change: { spec: { network: { cidr: "10.100.1.0/16" } } },
-    refused: "no bits set behind the prefix",
+    refused: "no bits set after the prefix",
   },
   { name: "no network at all", change: { spec: { network: { cidr: "blue" } } }, refused: "must be an IPv4 network" },
   { name: "an IPv6 network", change: { spec: { network: { cidr: "fd00::/16" } } }, refused: "must be an IPv4 network" },
