@@ -64,7 +64,7 @@ describe("fleet deployer-policy", () => {
   test.each([
     [["--fleet", "Shop"], "fleet: has another form"],
     [["--fleet", "s".repeat(60)], "fleet: makes a name"],
-    [["--fleet", "shop-hub"], "fleet: has a word in it"],
+    [["--fleet", "shop-hub"], "fleet: contains a word"],
     [["--account", "1234"], "account: has another form"],
     [["--region", "Frankfurt"], "region: has another form"],
     [["--boundary", "platform"], "boundary: has another form"],

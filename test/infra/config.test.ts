@@ -182,7 +182,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ["a log that EKS does not write", { logTypes: '["kubelet"]' }, "logTypes", "api, audit, authenticator"],
   ["a fleet name too long for a role", { fleet: "f".repeat(41) }, "fleet", "at most 64 characters"],
   ["a fleet name too long for a node group", { fleet: "f".repeat(54) }, "fleet", "at most 63 characters"],
-  ["a fleet name with a reserved word", { fleet: "a-spoke" }, "fleet", "sets hub and spoke names apart"],
+  ["a fleet name with a reserved word", { fleet: "a-spoke" }, "fleet", "tells hub and spoke names apart"],
   ["a fleet name in capitals", { fleet: "Fleet" }, "fleet", "lower-case letters"],
   ["missing known_hosts", { gitKnownHosts: "" }, "gitKnownHosts", "has no key of the Git host github.com"],
   [
