@@ -1,4 +1,5 @@
 import { stringify } from "yaml";
+import { kubeconfigOf } from "../clusters/kubeconfig.ts";
 import { type ClusterAccess, tokenUser } from "../product.ts";
 
 /**
@@ -6,15 +7,9 @@ import { type ClusterAccess, tokenUser } from "../product.ts";
  * `aws eks get-token`, by the absolute path of `aws`, so that it works from any shell and any tool.
  */
 export function kubeconfig(clusters: readonly ClusterAccess[], aws: string): string {
-  return stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: clusters.map(({ name, endpoint, certificateAuthority }) => ({
-      name,
-      cluster: { server: endpoint, "certificate-authority-data": certificateAuthority },
-    })),
-    users: clusters.map((cluster) => tokenUser(cluster, aws)),
-    contexts: clusters.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
-    ...(clusters[0] === undefined ? {} : { "current-context": clusters[0].name }),
-  });
+  const contexts = clusters.map((access) => ({
+    ...tokenUser(access, aws),
+    cluster: { server: access.endpoint, "certificate-authority-data": access.certificateAuthority },
+  }));
+  return stringify(kubeconfigOf(contexts));
 }

@@ -4,7 +4,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Instance, readFolder, readJson, writeAtomic } from "../instance/index.ts";
-import { statOf } from "../instance/processes.ts";
+import { kill, statOf } from "../instance/processes.ts";
 
 /** A change to the stack that runs on its own: it goes on when the command that started it is killed. */
 interface StackOperation {
@@ -93,21 +93,13 @@ export async function cancelOperation(instance: Instance, report: (line: string)
   const left = await running(instance);
   if (left !== undefined) {
     report(`${left.title} runs (process ${left.pid}): cancelling it`);
-    signal(left.pid, "SIGINT");
+    kill(left.pid, "SIGINT");
     const deadline = Date.now() + CANCEL_SECONDS * 1000;
     while ((await running(instance)) !== undefined && Date.now() < deadline) await sleep(POLL_MS);
-    if ((await running(instance)) !== undefined) signal(-left.pid, "SIGKILL");
+    if ((await running(instance)) !== undefined) kill(-left.pid);
     while ((await running(instance)) !== undefined) await sleep(POLL_MS);
   }
   await rm(recordOf(instance), { force: true });
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
 
 export interface OperationSpec {

@@ -1,32 +1,14 @@
 // `npm run preview -- <stack> [pulumi flags]`: `pulumi preview` of any stack on the stand-ins, in an instance that exists
 // only meanwhile. Nothing is deployed; the running instance of `npm start`, if there is one, is not touched.
-import { spawn } from "node:child_process";
 import { requireStack } from "../pulumi/cli/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
+import { foreground } from "./foreground.ts";
 import { previewResult } from "./preview-result.ts";
 import { pulumiOf } from "./pulumi.ts";
 import { tearDown } from "./teardown.ts";
 import { temporaryInstance } from "./temporary.ts";
 import { bringUpForPreview } from "./up.ts";
-
-/** Runs `pulumi preview`, which shows its output as it comes. */
-function preview(pulumi: string, stack: string, flags: readonly string[]): Promise<{ code: number; output: string }> {
-  // Pulumi sees a pipe, and would leave the colors out.
-  const colors = process.stdout.isTTY && !flags.some((flag) => flag.startsWith("--color")) ? ["--color=always"] : [];
-  const args = ["preview", "--stack", stack, "--non-interactive", ...colors, ...flags];
-  return new Promise((resolve, reject) => {
-    const child = spawn(pulumi, args, { cwd: CHECKOUT, stdio: ["inherit", "pipe", "inherit"] });
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-      process.stdout.write(text);
-    });
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGINT"));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code: code ?? 130, output }));
-  });
-}
 
 await main(async () => {
   const [stack, ...flags] = process.argv.slice(2);
@@ -39,7 +21,14 @@ await main(async () => {
   let result: string | undefined;
   try {
     const { instance } = await bringUpForPreview(dir, stack);
-    const { code, output } = await preview(pulumiOf(instance()), stack, flags);
+    // Pulumi sees a pipe, and would leave the colors out.
+    const colors = process.stdout.isTTY && !flags.some((flag) => flag.startsWith("--color")) ? ["--color=always"] : [];
+    const argv = [pulumiOf(instance()), "preview", "--stack", stack, "--non-interactive", ...colors, ...flags] as const;
+    let output = "";
+    const onOutput = (text: string) => {
+      output += text;
+    };
+    const code = await foreground(argv, { cwd: CHECKOUT, onOutput, ending: "SIGINT" });
     result = previewResult(stack, code, output);
     return code;
   } finally {

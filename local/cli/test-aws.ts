@@ -1,6 +1,5 @@
 // `npm run test:aws:local`: the proof on AWS, test/aws, on an instance of its own: the very same files, told by the very same variables
 // where their account is. Arguments go to vitest.
-import { spawn } from "node:child_process";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { PutUserPolicyCommand } from "@aws-sdk/client-iam";
@@ -15,6 +14,7 @@ import { cloudSteps } from "./cloud-steps.ts";
 import { main } from "./command.ts";
 import { sshUrlOf } from "./demo.ts";
 import { newLocalFleet } from "./fleet.ts";
+import { foreground } from "./foreground.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { registryStep } from "./registry-step.ts";
 import { quote, writeScript } from "./shell.ts";
@@ -74,12 +74,7 @@ async function vitest(instance: Instance, args: readonly string[]): Promise<numb
     // fleet doctor looks at the Node on PATH.
     PATH: [dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
   };
-  return new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-c", script, "sh", ...argv, ...args], { cwd: CHECKOUT, stdio: "inherit", env });
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 130));
-  });
+  return foreground(["sh", "-c", script, "sh", ...argv, ...args], { cwd: CHECKOUT, env });
 }
 
 await main(async () => {

@@ -1,5 +1,4 @@
 // `npm test`: the machine, the toolchain, what only tests run, then all tests. Arguments go to vitest.
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { readJson } from "../instance/index.ts";
 import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { newLocalFleet } from "./fleet.ts";
+import { foreground } from "./foreground.ts";
 import { runSteps } from "./steps.ts";
 import { tearDown } from "./teardown.ts";
 import { temporaryInstance } from "./temporary.ts";
@@ -18,20 +18,12 @@ const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
 
 /** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const times = `--reporter=${join(import.meta.dirname, "file-times.ts")}`;
-    const reporters = ["--reporter=default", times, "--reporter=json", `--outputFile.json=${results}`];
-    const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
-    const argv = [join(CHECKOUT, "node_modules", "vitest", "vitest.mjs"), "run", ...reporters, ...projects, ...args];
-    const child = spawn(process.execPath, argv, {
-      cwd: CHECKOUT,
-      stdio: "inherit",
-      env: { ...process.env, FLEET_TEST_DIR: dir },
-    });
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 130));
-  });
+  const times = `--reporter=${join(import.meta.dirname, "file-times.ts")}`;
+  const reporters = ["--reporter=default", times, "--reporter=json", `--outputFile.json=${results}`];
+  const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
+  const program = join(CHECKOUT, "node_modules", "vitest", "vitest.mjs");
+  const argv = [process.execPath, program, "run", ...reporters, ...projects, ...args] as const;
+  return foreground(argv, { cwd: CHECKOUT, env: { ...process.env, FLEET_TEST_DIR: dir } });
 }
 
 await main(async () => {

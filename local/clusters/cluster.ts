@@ -44,13 +44,19 @@ export async function stopControlPlane(instance: Instance, name: string): Promis
   await withLock(lockOf(instance, name), () => stop(instance, name), LOCK_SECONDS);
 }
 
+/** Removes every cluster of an instance, and its etcd. Idempotent, and finishes what a kill has interrupted. */
+export async function removeAll(instance: Instance): Promise<void> {
+  await Promise.all((await listClusters(instance)).map((name) => stopControlPlane(instance, name)));
+  await removeEtcd(instance);
+}
+
 /** Path of a kubeconfig (0600) with all rights on a cluster, past every access entry: for the gateway's own use. */
 export function adminKubeconfig(instance: Instance, name: string): string {
   return plane.kubeconfigPath(clusterAt(instance, name, 0), "admin");
 }
 
 /** Names of the clusters of an instance, also of those that are half made or half removed. */
-export async function listClusters(instance: Instance): Promise<string[]> {
+async function listClusters(instance: Instance): Promise<string[]> {
   const entries = await readdir(instance.paths.clusters, { withFileTypes: true });
   return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
 }

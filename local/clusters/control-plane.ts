@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { ClusterAddresses, Instance } from "../instance/addresses.ts";
 import type { ProcessSpec } from "../supervisor/client.ts";
 import { etcdFiles, etcdUrl } from "./etcd.ts";
+import { kubeconfigOf } from "./kubeconfig.ts";
 import type { ControlPlaneOptions } from "./options.ts";
 import type { Authority, KeyFiles } from "./pki.ts";
 
@@ -171,16 +172,8 @@ export function encryptionConfiguration(key: string): object {
 }
 
 /** The webhook that authenticates tokens of `aws eks get-token`, as a kubeconfig. */
-export function tokenWebhookConfiguration(server: string): object {
-  return {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "webhook", cluster: { server } }],
-    users: [{ name: "kube-apiserver" }],
-    contexts: [{ name: "webhook", context: { cluster: "webhook", user: "kube-apiserver" } }],
-    "current-context": "webhook",
-  };
-}
+export const tokenWebhookConfiguration = (server: string): object =>
+  kubeconfigOf([{ name: "webhook", cluster: { server } }]);
 
 /** Where the kubeconfig of a component is. */
 export function kubeconfigPath(cluster: ClusterAddresses, user: string): string {

@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
-import { request } from "node:https";
 import { join } from "node:path";
 import type { Instance } from "../instance/addresses.ts";
+import { exchange } from "../instance/exchange.ts";
 import { withLock } from "../instance/lock.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
 import { ensureAuthority, type KeyFiles, keyFiles } from "./pki.ts";
@@ -66,19 +66,9 @@ export async function deletePrefix(instance: Instance, prefix: string): Promise<
   const { ca, client } = etcdFiles(instance);
   const [caPem, cert, key] = await Promise.all([ca, client.certificate, client.key].map((path) => readFile(path)));
   const body = JSON.stringify({ key: base64(`${prefix}/`), range_end: base64(`${prefix}0`) });
-  await new Promise<void>((resolve, reject) => {
-    const call = request(
-      `${etcdUrl(instance)}/v3/kv/deleterange`,
-      { method: "POST", agent: false, ca: caPem, cert, key },
-      (response) => {
-        response.resume();
-        if (response.statusCode === 200) response.once("end", resolve);
-        else reject(new Error(`etcd refused to delete ${prefix}: status ${response.statusCode}`));
-      },
-    );
-    call.once("error", reject);
-    call.end(body);
-  });
+  const options = { method: "POST", ca: caPem, cert, key };
+  const { status } = await exchange(`${etcdUrl(instance)}/v3/kv/deleterange`, options, body);
+  if (status !== 200) throw new Error(`etcd refused to delete ${prefix}: status ${status}`);
 }
 
 /** Stops etcd and removes its data. Idempotent. */

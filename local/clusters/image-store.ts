@@ -1,3 +1,4 @@
+import { globSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Instance } from "../instance/addresses.ts";
@@ -30,9 +31,8 @@ export async function ensureNodeStore(
   const sameDevice = (await stat(store)).dev === (await stat(dirname(root))).dev;
   await run(["cp", "--archive", sameDevice ? "--link" : "--reflink=auto", store, root]);
   // What containerd writes to must be the node's own.
-  for (const file of await databases(store)) {
+  for (const file of globSync("*/*.db", { cwd: store }))
     await run(["cp", "--archive", "--remove-destination", join(store, file), join(root, file)]);
-  }
   await writeRecord(record, tools.images());
 }
 
@@ -87,16 +87,6 @@ disabled_plugins = ["io.containerd.grpc.v1.cri"]
 [grpc]
   address = ${JSON.stringify(socket)}
 `;
-}
-
-async function databases(store: string): Promise<string[]> {
-  const plugins = await readdir(store, { withFileTypes: true });
-  const files = await Promise.all(
-    plugins
-      .filter((entry) => entry.isDirectory())
-      .map(async ({ name }) => (await readdir(join(store, name))).map((file) => join(name, file))),
-  );
-  return files.flat().filter((file) => file.endsWith(".db"));
 }
 
 async function writeRecord(record: string, images: readonly Image[]): Promise<void> {

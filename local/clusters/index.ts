@@ -1,9 +1,4 @@
-export {
-  adminKubeconfig,
-  startControlPlane,
-  stopControlPlane,
-} from "./cluster.ts";
+export { adminKubeconfig, removeAll, startControlPlane, stopControlPlane } from "./cluster.ts";
 export { enforceNetworkPolicies, NETWORK_POLICY_USER } from "./network-policy.ts";
 export { startNode, stopNode } from "./node.ts";
 export { ensureAuthority } from "./pki.ts";
-export { removeAll } from "./removal.ts";

@@ -2,6 +2,23 @@ import { readFile } from "node:fs/promises";
 import { writeAtomic } from "../instance/files.ts";
 import type { Authority, KeyFiles } from "./pki.ts";
 
+/** One context of a kubeconfig with its cluster and user, all of the same name. */
+export interface KubeContext {
+  readonly name: string;
+  readonly cluster: object;
+  readonly user?: object;
+}
+
+/** A kubeconfig with these contexts; the first is the current one. */
+export const kubeconfigOf = (contexts: readonly KubeContext[]) => ({
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: contexts.map(({ name, cluster }) => ({ name, cluster })),
+  users: contexts.map(({ name, user = {} }) => ({ name, user })),
+  contexts: contexts.map(({ name }) => ({ name, context: { cluster: name, user: name } })),
+  ...(contexts[0] && { "current-context": contexts[0].name }),
+});
+
 /** Writes a kubeconfig (JSON, which is YAML; mode 0600) for a user with a client certificate, all data inside. */
 export async function writeKubeconfig(
   path: string,
@@ -10,22 +27,15 @@ export async function writeKubeconfig(
   user: KeyFiles,
 ): Promise<void> {
   const [certificate, key] = await Promise.all([readFile(user.certificate), readFile(user.key)]);
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "cluster", cluster: { server, "certificate-authority-data": base64(authority.certificate) } }],
-    users: [
-      {
-        name: "user",
-        user: { "client-certificate-data": base64(certificate), "client-key-data": base64(key) },
+  const config = kubeconfigOf([
+    {
+      name: "cluster",
+      cluster: { server, "certificate-authority-data": Buffer.from(authority.certificate).toString("base64") },
+      user: {
+        "client-certificate-data": certificate.toString("base64"),
+        "client-key-data": key.toString("base64"),
       },
-    ],
-    contexts: [{ name: "context", context: { cluster: "cluster", user: "user" } }],
-    "current-context": "context",
-  };
+    },
+  ]);
   await writeAtomic(path, `${JSON.stringify(config, null, 2)}\n`);
-}
-
-function base64(data: string | Buffer): string {
-  return Buffer.from(data).toString("base64");
 }

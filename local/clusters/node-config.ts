@@ -12,7 +12,7 @@ const EVICTION_SIGNALS = [
 ];
 
 /** A taint, as kubelet registers it. */
-export interface Taint {
+interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: "NoSchedule" | "PreferNoSchedule" | "NoExecute";

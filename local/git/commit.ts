@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BRANCH, git, IDENTITY, resolve } from "./repositories.ts";
+import { BRANCH, git, gitIn, resolve } from "./repositories.ts";
 
 /** How often a push is tried again that lost against somebody else's. */
 const ATTEMPTS = 5;
@@ -18,13 +17,7 @@ export async function commitTo(
 ): Promise<string | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const checkout = mkdtempSync(join(tmpdir(), "fleet-commit-"));
-    const inCheckout = (...args: string[]) =>
-      execFileSync("git", args, {
-        cwd: checkout,
-        encoding: "utf8",
-        stdio: ["ignore", "pipe", "pipe"],
-        env: { ...process.env, ...IDENTITY, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
-      }).trim();
+    const inCheckout = (...args: string[]) => gitIn(checkout, args);
     try {
       inCheckout("clone", "--quiet", "--branch", BRANCH, bare, ".");
       await change(checkout);

@@ -55,25 +55,29 @@ export function gitKnownHosts(instance: Instance): string {
   return knownHostsLine(`[${GIT_HOST}]:${GIT_SSH_PORT}`, ensureHostKey(hostKey));
 }
 
+/** A list with the added entries, each in place of those that it replaces. */
+const replaced = <T>(entries: readonly T[] = [], added: readonly T[], replaces: (a: T, b: T) => boolean): T[] => [
+  ...entries.filter((entry) => !added.some((one) => replaces(one, entry))),
+  ...added,
+];
+
 /** A list with these deploy keys, each in place of its owner's for the repository (the key's comment); the rest stays. */
-export function withDeployKeys(list: Partial<AccessList>, added: readonly DeployKey[]): Partial<AccessList> {
-  const kept = (list.deployKeys ?? []).filter((key) => !added.some((other) => replaces(other, key)));
-  return { ...list, deployKeys: [...kept, ...added] };
-}
+export const withDeployKeys = (list: Partial<AccessList>, added: readonly DeployKey[]): Partial<AccessList> => ({
+  ...list,
+  deployKeys: replaced(list.deployKeys, added, replaces),
+});
 
 /** A list with these tokens, each in place of the user's former for the repository. */
-export function withTokens(list: Partial<AccessList>, added: readonly Token[]): Partial<AccessList> {
-  const same = (a: Token, b: Token) => a.repository === b.repository && a.username === b.username;
-  return {
-    ...list,
-    tokens: [...(list.tokens ?? []).filter((token) => !added.some((one) => same(one, token))), ...added],
-  };
-}
+export const withTokens = (list: Partial<AccessList>, added: readonly Token[]): Partial<AccessList> => ({
+  ...list,
+  tokens: replaced(list.tokens, added, (a, b) => a.repository === b.repository && a.username === b.username),
+});
 
 /** A list with this app in place of the former with its ID. */
-export function withApp(list: Partial<AccessList>, app: App): Partial<AccessList> {
-  return { ...list, apps: [...(list.apps ?? []).filter(({ id }) => id !== app.id), app] };
-}
+export const withApp = (list: Partial<AccessList>, app: App): Partial<AccessList> => ({
+  ...list,
+  apps: replaced(list.apps, [app], (a, b) => a.id === b.id),
+});
 
 /** Changes the access list of the Git server, which reads it at every login. */
 export async function changeAccess(

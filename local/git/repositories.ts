@@ -10,21 +10,26 @@ export const BRANCH = "main";
 const PUBLISHED = "refs/fleet/published";
 
 /** Who commits what the commands of the local stack commit. */
-export const IDENTITY = {
+const IDENTITY = {
   GIT_AUTHOR_NAME: "eks-gitops-fleet",
   GIT_AUTHOR_EMAIL: "fleet@fleet.internal",
   GIT_COMMITTER_NAME: "eks-gitops-fleet",
   GIT_COMMITTER_EMAIL: "fleet@fleet.internal",
 };
 
-/** Runs git on a bare repository and gives its output. */
-export function git(bare: string, args: readonly string[], env: Record<string, string> = {}): string {
-  return execFileSync("git", ["--git-dir", bare, ...args], {
+/** Runs git in a folder, without anybody's configuration, and gives its output. */
+export function gitIn(cwd: string, args: readonly string[], env: Record<string, string> = {}): string {
+  return execFileSync("git", args, {
+    cwd,
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...IDENTITY, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", ...env },
   }).trim();
 }
+
+/** Runs git on a bare repository and gives its output. */
+export const git = (bare: string, args: readonly string[], env?: Record<string, string>): string =>
+  gitIn(process.cwd(), ["--git-dir", bare, ...args], env);
 
 /** The object that a revision names; undefined when there is none. */
 export function resolve(bare: string, revision: string): string | undefined {

@@ -102,7 +102,7 @@ export function inCgroup(cgroups: string, cgroup: string): boolean {
   });
 }
 
-/** Kills a process; nothing happens when it has ended. */
+/** Kills a process, or with a negative id a process group; nothing happens when it has ended. */
 export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
     process.kill(pid, signal);

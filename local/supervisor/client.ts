@@ -1,6 +1,6 @@
-import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "../instance/addresses.ts";
+import { exchange } from "../instance/exchange.ts";
 import { readText } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { processesOf } from "../instance/processes.ts";
@@ -107,21 +107,10 @@ function isUnreachable(error: unknown): boolean {
   return code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE";
 }
 
-function call(instance: Instance, method: string, path: string, body?: unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      { socketPath: instance.paths.supervisorSocket, method, path, agent: false },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on("data", (chunk: Buffer) => chunks.push(chunk));
-        response.once("error", reject);
-        response.once("end", () => {
-          const answer = JSON.parse(Buffer.concat(chunks).toString("utf8")) as { error?: string };
-          response.statusCode === 200 ? resolve(answer) : reject(new Error(answer.error));
-        });
-      },
-    );
-    outgoing.once("error", reject);
-    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-  });
+async function call(instance: Instance, method: string, path: string, body?: object): Promise<unknown> {
+  const target = { socketPath: instance.paths.supervisorSocket, path };
+  const { status, text } = await exchange(target, { method }, body && JSON.stringify(body));
+  const answer = JSON.parse(text) as { error?: string };
+  if (status !== 200) throw new Error(answer.error);
+  return answer;
 }

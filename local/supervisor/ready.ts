@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { connect, type NetConnectOpts } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { run } from "../instance/command.ts";
+import { exchange } from "../instance/exchange.ts";
 import type { Probe } from "./spec.ts";
 
 const INTERVAL_MS = 100;
@@ -47,16 +46,8 @@ function accepts(address: NetConnectOpts): Promise<void> {
 
 async function answers({ url, caFile }: Extract<Probe, { http: unknown }>["http"]): Promise<void> {
   const ca = caFile === undefined ? {} : { ca: await readFile(caFile) };
-  const request = url.startsWith("https:") ? httpsRequest : httpRequest;
-  await new Promise<void>((resolve, reject) => {
-    const call = request(url, { ...ca, agent: false, timeout: ATTEMPT_MS }, (response) => {
-      response.resume();
-      response.once("error", reject);
-      if (response.statusCode === 200) response.once("end", resolve);
-      else reject(new Error(`GET ${url} answered ${response.statusCode}, not 200`));
-    });
-    call.once("timeout", () => call.destroy(new Error(`GET ${url} timed out`)));
-    call.once("error", reject);
-    call.end();
+  const { status } = await exchange(url, { ...ca, timeout: ATTEMPT_MS }).catch((error: Error) => {
+    throw new Error(`GET ${url}: ${error.message || (error as NodeJS.ErrnoException).code}`);
   });
+  if (status !== 200) throw new Error(`GET ${url} answered ${status}, not 200`);
 }

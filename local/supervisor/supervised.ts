@@ -15,20 +15,6 @@ export function pauseAfter(failures: number): number {
   return Math.min(30_000, 200 * 2 ** failures);
 }
 
-/** The end of one run: a promise of how it ended. */
-interface Deferred {
-  readonly promise: Promise<string>;
-  readonly resolve: (how: string) => void;
-}
-
-function deferred(): Deferred {
-  let settle: (how: string) => void = () => {};
-  const promise = new Promise<string>((resolve) => {
-    settle = resolve;
-  });
-  return { promise, resolve: settle };
-}
-
 /** One process over all its runs: started, watched, started again after an exit that nobody asked for, stopped. */
 export class Supervised {
   readonly spec: ProcessSpec;
@@ -40,7 +26,8 @@ export class Supervised {
   readonly #instance: Instance;
   readonly #changed: () => Promise<void>;
   readonly #ending = new AbortController();
-  #exit = deferred();
+  /** How the present run ended. */
+  #exit = Promise.withResolvers<string>();
   #adopted = false;
   #watching: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
@@ -55,17 +42,9 @@ export class Supervised {
 
   get status(): ProcessStatus {
     const { spec, state, running, restarts, message } = this;
-    const log = logOf(this.#instance, spec.id);
-    return {
-      id: spec.id,
-      state,
-      pid: running?.pid,
-      startedAt: running?.startedAt,
-      restarts,
-      message,
-      log,
-      argv: spec.argv,
-    };
+    const { id, argv } = spec;
+    const { pid, startedAt } = running ?? {};
+    return { id, state, pid, startedAt, restarts, message, log: logOf(this.#instance, id), argv };
   }
 
   /** First start. Resolves when ready; rejects, with nothing left running, when it exits before or isn't ready in time. */
@@ -139,7 +118,7 @@ export class Supervised {
   }
 
   async #run(): Promise<void> {
-    const exit = deferred();
+    const exit = Promise.withResolvers<string>();
     this.#exit = exit;
     this.running = undefined;
     this.#adopted = false;
