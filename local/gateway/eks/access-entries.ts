@@ -3,7 +3,7 @@ import * as z from "zod";
 import { collection } from "./collection.ts";
 import { invalidParameter, invalidRequest, notServed } from "./errors.ts";
 import type { AccessEntry, AccessEntryRecord } from "./model.ts";
-import { clientRequestToken, type EksContext, eksArn, type Operation, text } from "./operation.ts";
+import { clientRequestToken, type EksContext, eksArn, type Operation, type Request, text } from "./operation.ts";
 import { callerPrincipal, existingPrincipal, type Principal, parsePrincipal } from "./principals.ts";
 
 const CLUSTER_ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
@@ -87,10 +87,7 @@ export const accessEntryOperations: readonly Operation[] = [
 /** An entry with the groups and the user name that are asked for. */
 function named(
   entry: AccessEntry,
-  {
-    kubernetesGroups = entry.kubernetesGroups,
-    username = entry.username,
-  }: Partial<z.output<z.ZodObject<typeof names>>>,
+  { kubernetesGroups = entry.kubernetesGroups, username = entry.username }: Partial<Request<typeof names>>,
 ): AccessEntry {
   return Object.assign(entry, { kubernetesGroups, username });
 }

@@ -12,7 +12,7 @@ const only = <const Value extends string | boolean>(value: Value, instead: strin
     error: ({ input }) => `${JSON.stringify(input ?? null)} is not served by the embedded cloud: ${instead}`,
   });
 
-export const apiMode = only(
+const authenticationMode = only(
   "API",
   'set accessConfig.authenticationMode to "API": the aws-auth ConfigMap is not read here',
 );
@@ -22,9 +22,9 @@ export const kubernetesNetworkConfig = structure({
   elasticLoadBalancing: structure({ enabled: only(false, "Auto Mode is off").optional() }).optional(),
 });
 
-export const upgradePolicy = structure({ supportType: z.enum(["STANDARD", "EXTENDED"]).default("EXTENDED") });
+const upgradePolicy = structure({ supportType: z.enum(["STANDARD", "EXTENDED"]).default("EXTENDED") });
 
-export const logging = structure({
+const logging = structure({
   clusterLogging: z
     .array(structure({ types: z.array(z.enum(LOG_TYPES)).default([]), enabled: z.boolean().default(false) }))
     .default([]),
@@ -45,13 +45,34 @@ const publicAccessCidrs = texts.superRefine((cidrs, context) => {
   if (reserved.length > 0) refuse(`The following CIDRs are not allowed in publicAccessCidrs: [${reserved.join(", ")}]`);
 });
 
-export const resourcesVpcConfig = structure({
+const resourcesVpcConfig = structure({
   subnetIds: texts.optional(),
   securityGroupIds: texts.optional(),
   endpointPublicAccess: z.boolean().optional(),
   endpointPrivateAccess: z.boolean().optional(),
   publicAccessCidrs: publicAccessCidrs.optional(),
 });
+
+/** What can be changed later, without defaults. */
+export const settings = {
+  resourcesVpcConfig: resourcesVpcConfig.optional(),
+  logging: logging.optional(),
+  accessConfig: structure({ authenticationMode }).optional(),
+  upgradePolicy: upgradePolicy.optional(),
+  deletionProtection: z.boolean().optional(),
+};
+
+/** The same for a cluster that is made. */
+export const newSettings = {
+  resourcesVpcConfig,
+  logging: logging.default({ clusterLogging: [] }),
+  accessConfig: structure({
+    authenticationMode,
+    bootstrapClusterCreatorAdminPermissions: z.boolean().default(true),
+  }).prefault({} as never),
+  upgradePolicy: upgradePolicy.default({ supportType: "EXTENDED" }),
+  deletionProtection: z.boolean().default(false),
+};
 
 type AskedVpc = z.output<typeof resourcesVpcConfig>;
 type VpcConfig = Cluster["resourcesVpcConfig"];

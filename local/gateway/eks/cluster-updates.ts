@@ -1,16 +1,5 @@
 import * as z from "zod";
-import {
-  apiMode,
-  enabledTypes,
-  encryptionConfig,
-  endpointAccess,
-  expectKey,
-  logging,
-  loggingWith,
-  networkConfig,
-  resourcesVpcConfig,
-  upgradePolicy,
-} from "./cluster-config.ts";
+import * as config from "./cluster-config.ts";
 import { expectActive } from "./clusters.ts";
 import { inUse, invalidParameter, invalidRequest } from "./errors.ts";
 import type { ClusterRecord, Update } from "./model.ts";
@@ -21,7 +10,7 @@ import {
   type Operation,
   onCluster,
   operation,
-  structure,
+  type Request,
   text,
 } from "./operation.ts";
 import { beginUpdate, runningUpdates } from "./updates.ts";
@@ -29,14 +18,6 @@ import { kubernetesVersion, minorOf } from "./versions.ts";
 
 /** Changes the record; what the update is, and its parameters. */
 type Edit = (record: ClusterRecord) => [type: NonNullable<Update["type"]>, params: Record<string, unknown>];
-
-const config = {
-  resourcesVpcConfig: resourcesVpcConfig.optional(),
-  logging: logging.optional(),
-  accessConfig: structure({ authenticationMode: apiMode }).optional(),
-  upgradePolicy: upgradePolicy.optional(),
-  deletionProtection: z.boolean().optional(),
-};
 
 export const clusterUpdateOperations: readonly Operation[] = [
   operation(
@@ -47,17 +28,17 @@ export const clusterUpdateOperations: readonly Operation[] = [
   ),
   operation(
     "UpdateClusterConfig",
-    { name: text, ...config, clientRequestToken },
+    { name: text, ...config.settings, clientRequestToken },
     onCluster,
     async (context, { name, clientRequestToken: _, ...asked }) =>
       updateCluster(context, name, await configEdit(context, context.store.get(name), asked)),
   ),
   operation(
     "AssociateEncryptionConfig",
-    { clusterName: text, encryptionConfig, clientRequestToken },
+    { clusterName: text, encryptionConfig: config.encryptionConfig, clientRequestToken },
     onCluster,
     async (context, { clusterName, encryptionConfig }) => {
-      await expectKey(context, encryptionConfig);
+      await config.expectKey(context, encryptionConfig);
       return updateCluster(context, clusterName, ({ cluster }) => {
         if (cluster.encryptionConfig !== undefined)
           throw invalidParameter("Encryption config is already enabled for the cluster");
@@ -95,7 +76,7 @@ const versionEdit =
     return ["VersionUpdate", { version, platformVersion: cluster.platformVersion }];
   };
 
-type Asked = z.output<z.ZodObject<typeof config>>;
+type Asked = Request<typeof config.settings>;
 
 async function configEdit(context: EksContext, record: ClusterRecord, asked: Asked): Promise<Edit> {
   const given = Object.entries(asked).filter(([, value]) => value !== undefined);
@@ -123,7 +104,7 @@ async function vpcEdit(
 ): Promise<Edit> {
   if (asked.subnetIds !== undefined || asked.securityGroupIds !== undefined) {
     const { subnetIds = now.subnetIds, securityGroupIds = now.securityGroupIds } = asked;
-    const { vpcId, ...network } = await networkConfig(context, { subnetIds, securityGroupIds });
+    const { vpcId, ...network } = await config.networkConfig(context, { subnetIds, securityGroupIds });
     if (vpcId !== now.vpcId)
       throw invalidParameter(`Subnets specified must belong to the cluster's VPC ${now.vpcId ?? ""}`);
     return ({ cluster }) => {
@@ -131,9 +112,9 @@ async function vpcEdit(
       return ["VpcConfigUpdate", { subnetIds, securityGroupIds }];
     };
   }
-  const access = endpointAccess(asked, now);
+  const access = config.endpointAccess(asked, now);
   return ({ cluster }) => {
-    if (JSON.stringify(access) === JSON.stringify(endpointAccess({}, now)))
+    if (JSON.stringify(access) === JSON.stringify(config.endpointAccess({}, now)))
       throw invalidParameter("Cluster is already at the desired configuration with the endpoint access asked for");
     Object.assign(cluster.resourcesVpcConfig, access);
     return ["EndpointAccessUpdate", access];
@@ -143,9 +124,9 @@ async function vpcEdit(
 const loggingEdit =
   (asked: NonNullable<Asked["logging"]>): Edit =>
   ({ cluster }) => {
-    const next = loggingWith(enabledTypes(cluster.logging, asked));
+    const next = config.loggingWith(config.enabledTypes(cluster.logging, asked));
     if (JSON.stringify(next) === JSON.stringify(cluster.logging))
       throw invalidParameter("No changes needed for the logging config provided");
     cluster.logging = next;
-    return ["LoggingUpdate", { clusterLogging: loggingWith(enabledTypes(undefined, asked)) }];
+    return ["LoggingUpdate", { clusterLogging: config.loggingWith(config.enabledTypes(undefined, asked)) }];
   };

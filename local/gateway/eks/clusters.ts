@@ -2,19 +2,7 @@ import { randomBytes } from "node:crypto";
 import * as z from "zod";
 import { quotas } from "../../product.ts";
 import { bootstrapEntry } from "./access-entries.ts";
-import {
-  apiMode,
-  enabledTypes,
-  encryptionConfig,
-  endpointAccess,
-  expectKey,
-  kubernetesNetworkConfig,
-  logging,
-  loggingWith,
-  networkConfig,
-  resourcesVpcConfig,
-  upgradePolicy,
-} from "./cluster-config.ts";
+import * as config from "./cluster-config.ts";
 import { inUse, invalidRequest, limitExceeded } from "./errors.ts";
 import type { Cluster, ClusterRecord } from "./model.ts";
 import {
@@ -28,7 +16,7 @@ import {
   onCluster,
   operation,
   passedRole,
-  structure,
+  type Request,
   tags,
   text,
 } from "./operation.ts";
@@ -45,19 +33,12 @@ const shape = {
     ),
   version: kubernetesVersion.default(DEFAULT_VERSION),
   roleArn: text,
-  resourcesVpcConfig,
-  kubernetesNetworkConfig: kubernetesNetworkConfig.optional(),
-  logging: logging.default({ clusterLogging: [] }),
+  ...config.newSettings,
+  kubernetesNetworkConfig: config.kubernetesNetworkConfig.optional(),
+  encryptionConfig: config.encryptionConfig.optional(),
+  bootstrapSelfManagedAddons: z.boolean().default(true),
   clientRequestToken,
   tags: tags.default({}),
-  encryptionConfig: encryptionConfig.optional(),
-  accessConfig: structure({
-    authenticationMode: apiMode,
-    bootstrapClusterCreatorAdminPermissions: z.boolean().default(true),
-  }).prefault({} as never),
-  bootstrapSelfManagedAddons: z.boolean().default(true),
-  upgradePolicy: upgradePolicy.default({ supportType: "EXTENDED" }),
-  deletionProtection: z.boolean().default(false),
 };
 
 export const clusterOperations: readonly Operation[] = [
@@ -87,7 +68,7 @@ export const clusterOperations: readonly Operation[] = [
 
 async function createCluster(
   context: EksContext,
-  request: z.output<z.ZodObject<typeof shape>>,
+  request: Request<typeof shape>,
   caller: string,
 ): Promise<{ cluster: Cluster }> {
   const { name, roleArn, encryptionConfig, clientRequestToken, accessConfig } = request;
@@ -102,9 +83,9 @@ async function createCluster(
   if (context.store.list().length >= (await context.aws.quota(quotas.clusters)))
     throw limitExceeded("Cluster limit exceeded for account.", { clusterName: name });
   await assumableRole(context, roleArn, "eks.amazonaws.com");
-  if (encryptionConfig !== undefined) await expectKey(context, encryptionConfig);
-  const vpc = await networkConfig(context, request.resourcesVpcConfig);
-  const access = endpointAccess(request.resourcesVpcConfig, undefined);
+  if (encryptionConfig !== undefined) await config.expectKey(context, encryptionConfig);
+  const vpc = await config.networkConfig(context, request.resourcesVpcConfig);
+  const access = config.endpointAccess(request.resourcesVpcConfig, undefined);
   const isAdmin = accessConfig.bootstrapClusterCreatorAdminPermissions;
   const entry = isAdmin ? await bootstrapEntry(context, name, caller) : undefined;
   const number = context.store.freeNumber(context.clusters.of(name).numbers);
@@ -126,7 +107,7 @@ async function createCluster(
         ipFamily: "ipv4",
         elasticLoadBalancing: { enabled: false },
       },
-      logging: loggingWith(enabledTypes(undefined, request.logging)),
+      logging: config.loggingWith(config.enabledTypes(undefined, request.logging)),
       identity: { oidc: { issuer: `https://oidc.eks.${context.region}.amazonaws.com/id/${oidcId}` } },
       status: "CREATING",
       certificateAuthority: {},

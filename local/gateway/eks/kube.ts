@@ -14,8 +14,13 @@ import type { KubeApi } from "./runtime.ts";
 
 const FIELD_MANAGER = "eks";
 
-/** The API of a cluster as the user of a kubeconfig file. Reading the keys fails after `keysTimeoutMs`. */
-export async function kubeApi(kubeconfig: string, keysTimeoutMs = 5000): Promise<KubeApi> {
+const KEYS_TIMEOUT_MS = 5000;
+
+/** The API of a cluster as the user of a kubeconfig file. `keysLate` gives the signal that ends a read of the keys. */
+export async function kubeApi(
+  kubeconfig: string,
+  keysLate = () => AbortSignal.timeout(KEYS_TIMEOUT_MS),
+): Promise<KubeApi> {
   const config = new KubeConfig();
   config.loadFromString(await readFile(kubeconfig, "utf8"));
   const objects = KubernetesObjectApi.makeApiClient(config);
@@ -38,7 +43,7 @@ export async function kubeApi(kubeconfig: string, keysTimeoutMs = 5000): Promise
     list: async (apiVersion, kind, labels) =>
       (await objects.list(apiVersion, kind, undefined, undefined, undefined, undefined, undefined, labels))
         .items as never,
-    keys: () => keysOf(config, keysTimeoutMs),
+    keys: () => keysOf(config, keysLate()),
   };
 }
 
@@ -80,8 +85,7 @@ function isHeldOrGone(error: unknown): boolean {
 }
 
 /** The keys that verify the service account tokens of a cluster. A request that is late is aborted. */
-async function keysOf(config: KubeConfig, timeoutMs: number): Promise<JSONWebKeySet> {
-  const signal = AbortSignal.timeout(timeoutMs);
+async function keysOf(config: KubeConfig, signal: AbortSignal): Promise<JSONWebKeySet> {
   const abort: ObservableMiddleware = {
     pre: (request) => {
       request.setSignal(signal);
@@ -97,6 +101,6 @@ async function keysOf(config: KubeConfig, timeoutMs: number): Promise<JSONWebKey
   } catch (error) {
     if (!signal.aborted) throw error;
     const server = config.getCurrentCluster()?.server ?? "";
-    throw new Error(`${server}/openid/v1/jwks did not answer within ${timeoutMs / 1000} s`, { cause: error });
+    throw new Error(`${server}/openid/v1/jwks did not answer within ${KEYS_TIMEOUT_MS / 1000} s`, { cause: error });
   }
 }

@@ -8,16 +8,8 @@ import { collection } from "./collection.ts";
 import { invalidParameter, invalidRequest, limitExceeded } from "./errors.ts";
 import type { ClusterRecord, Nodegroup, NodegroupRecord } from "./model.ts";
 import { releaseOf } from "./node-releases.ts";
-import {
-  expectInstanceTypes,
-  labels,
-  launchTemplate,
-  scalingConfig,
-  scalingOf,
-  taints,
-  updateConfig,
-} from "./nodegroup-config.ts";
-import { type EksContext, eksArn, type Operation, text, texts } from "./operation.ts";
+import * as config from "./nodegroup-config.ts";
+import { type EksContext, eksArn, type Operation, type Request, text, texts } from "./operation.ts";
 import { assumableRole, parsePrincipal } from "./principals.ts";
 import { minorOf } from "./versions.ts";
 
@@ -52,14 +44,14 @@ const shape = {
     ),
   nodeRole: text,
   subnets: texts.min(1),
-  scalingConfig: scalingConfig.default({}),
+  scalingConfig: config.scalingConfig.default({}),
   diskSize: z.number().int().optional(),
   instanceTypes: texts.optional(),
   amiType: z.enum(AMI_TYPES).default("AL2023_x86_64_STANDARD"),
-  labels: labels.default({}),
-  taints: taints.default([]),
-  launchTemplate: launchTemplate.optional(),
-  updateConfig: updateConfig.default({ maxUnavailable: 1 }),
+  labels: config.labels.default({}),
+  taints: config.taints.default([]),
+  launchTemplate: config.launchTemplate.optional(),
+  updateConfig: config.updateConfig.default({ maxUnavailable: 1 }),
   capacityType: z.enum(["ON_DEMAND", "SPOT"]).default("ON_DEMAND"),
   version: z.string().optional(),
   releaseVersion: z.string().optional(),
@@ -104,7 +96,7 @@ export const nodegroupOperations: readonly Operation[] = [
 async function newNodegroup(
   context: EksContext,
   { cluster }: ClusterRecord,
-  request: z.output<z.ZodObject<typeof shape>>,
+  request: Request<typeof shape>,
 ): Promise<Nodegroup> {
   const { nodegroupName, amiType, launchTemplate, diskSize = 20, version = cluster.version } = request;
   const minors = minorOf(cluster.version) - minorOf(version);
@@ -117,7 +109,7 @@ async function newNodegroup(
   // What EKS takes where neither the node group nor a launch template names a type.
   const standard = launchTemplate === undefined ? [amiType.includes("ARM") ? "t4g.medium" : "t3.medium"] : [];
   const instanceTypes = request.instanceTypes ?? standard;
-  expectInstanceTypes(instanceTypes, amiType);
+  config.expectInstanceTypes(instanceTypes, amiType);
   const id = randomUUID();
   return {
     nodegroupName,
@@ -129,7 +121,7 @@ async function newNodegroup(
     modifiedAt: context.now(),
     status: "CREATING",
     capacityType: request.capacityType,
-    scalingConfig: scalingOf({ minSize: 1, maxSize: 2, desiredSize: 2 }, request.scalingConfig),
+    scalingConfig: config.scalingOf({ minSize: 1, maxSize: 2, desiredSize: 2 }, request.scalingConfig),
     instanceTypes,
     subnets: await subnetsOf(context, cluster.resourcesVpcConfig.vpcId, request.subnets),
     amiType,

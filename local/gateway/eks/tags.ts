@@ -6,52 +6,44 @@ import { nodegroups } from "./nodegroups.ts";
 import { type EksContext, type Operation, operation, tags, text, texts } from "./operation.ts";
 import { podIdentities } from "./pod-identity.ts";
 
-type Tags = Record<string, string>;
+type Tagged = { tags: Record<string, string> };
 
 const onArn: Operation["authorize"] = (_context, { resourceArn = "*" }) => ({ resource: String(resourceArn) });
 
 export const tagOperations: readonly Operation[] = [
   operation("ListTagsForResource", { resourceArn: text }, onArn, (context, { resourceArn }) => ({
-    tags: found(context, resourceArn).tags,
+    tags: named(context, resourceArn).tags,
   })),
   operation("TagResource", { resourceArn: text, tags }, onArn, (context, { resourceArn, tags }) =>
-    retag(context, resourceArn, (before) => ({ ...before, ...tags })),
+    retag(context, resourceArn, (target) => Object.assign(target.tags, tags)),
   ),
   operation("UntagResource", { resourceArn: text, tagKeys: texts }, onArn, (context, { resourceArn, tagKeys }) =>
-    retag(context, resourceArn, (before) =>
-      Object.fromEntries(Object.entries(before).filter(([name]) => !tagKeys.includes(name))),
-    ),
+    retag(context, resourceArn, (target) => {
+      for (const key of tagKeys) delete target.tags[key];
+    }),
   ),
 ];
 
-async function retag(context: EksContext, arn: string, edit: (tags: Tags) => Tags): Promise<object> {
-  await context.store.change(found(context, arn).cluster, (record) => {
-    const target = taggedOf(record, arn);
-    if (target !== undefined) target.tags = edit(target.tags);
-  });
+async function retag(context: EksContext, arn: string, edit: (target: Tagged) => void): Promise<object> {
+  await context.store.change(named(context, arn).cluster, (record) => taggedIn(record, arn).forEach(edit));
   return {};
 }
 
-function found(context: EksContext, arn: string): { cluster: string; tags: Tags } {
+function named(context: EksContext, arn: string) {
   const target = findTagged(context, arn);
   if (target === undefined) throw noSuchArn(`there is no EKS resource with ARN ${arn}`);
   return target;
 }
 
 /** The tags of the resource with this ARN and the cluster that it belongs to, or undefined. */
-export function findTagged(
-  { store }: Pick<EksContext, "store">,
-  arn: string,
-): { cluster: string; tags: Tags } | undefined {
-  for (const record of store.list()) {
-    const target = taggedOf(record, arn);
-    if (target !== undefined) return { cluster: record.cluster.name, tags: target.tags };
-  }
-  return undefined;
+export function findTagged({ store }: Pick<EksContext, "store">, arn: string) {
+  return store
+    .list()
+    .flatMap((record) => taggedIn(record, arn).map(({ tags }) => ({ cluster: record.cluster.name, tags })))[0];
 }
 
-const taggedOf = (record: ClusterRecord, arn: string): { tags: Tags } | undefined =>
+const taggedIn = (record: ClusterRecord, arn: string): Tagged[] =>
   [
     { arn: record.cluster.arn, target: record.cluster },
     ...[nodegroups, accessEntries, addons, podIdentities].flatMap((kind) => kind.tagged(record)),
-  ].find((candidate) => candidate.arn === arn)?.target;
+  ].flatMap((candidate) => (candidate.arn === arn ? [candidate.target] : []));

@@ -8,8 +8,7 @@ import type { KubeApi } from "../runtime.ts";
 import { endUpdates, runningUpdates, unknownError } from "../updates.ts";
 import { addonsStep, coreDns } from "./addons.ts";
 import { type Again, type ReconcileContext, soonest } from "./context.ts";
-import { type Enforcement, networkPolicyStep } from "./network-policy.ts";
-import type { StartedNodes } from "./nodegroup-nodes.ts";
+import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
 
 /** How often a cluster's start may fail before its status says so. */
@@ -25,8 +24,7 @@ const CROSSPLANE_POLL_MS = 2000;
  */
 export function reconciler(context: ReconcileContext): (name: string) => Promise<number | "wait"> {
   const known = new Map<string, { attempts: number; isRunning: boolean; hasPackages: boolean }>();
-  const startedNodes: StartedNodes = new Set();
-  const enforcement: Enforcement = new Map();
+  const withNodes = { ...context, startedNodes: new Map() };
   return async (name) => {
     const record = context.store.find(name);
     if (record === undefined || record.cluster.status === "DELETING") {
@@ -34,7 +32,6 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
       known.delete(name);
       // Also after a failure here, when the record is gone already.
       await context.keepEndpoints();
-      for (const node of startedNodes) if (node.startsWith(`${name}/`)) startedNodes.delete(node);
       return "wait";
     }
     if (record.cluster.status === "FAILED") return "wait";
@@ -54,9 +51,9 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     }
     const kube = await context.clusters.of(name).kube();
     const access = await accessStep(context, name, kube);
-    const nodes = await nodegroupsStep({ ...context, startedNodes }, name, kube);
+    const nodes = await nodegroupsStep(withNodes, name, kube);
     // Before the add-on becomes ACTIVE.
-    await networkPolicyStep({ ...context, startedNodes, enforcement }, name, kube);
+    await networkPolicyStep(withNodes, name, kube);
     const addons = await addonsStep(context, name, kube);
     // Nothing runs in a cluster without nodes.
     const hasNodes = Object.keys(context.store.get(name).nodegroups).length > 0;

@@ -12,12 +12,17 @@ interface Node extends KubernetesObject {
   status?: { conditions?: { type: string; status: string }[] };
 }
 
-/** Nodes that this process has started, as `cluster/number`: a start is asked for once, the supervisor keeps it. */
-export type StartedNodes = Set<string>;
+export interface NodesContext extends EksContext {
+  /**
+   * Nodes that this process has started, by their instance: a start is asked for once, the supervisor keeps it. With it, whether
+   * the node was told to enforce NetworkPolicies; undefined when it was told neither.
+   */
+  readonly startedNodes: Map<string, boolean | undefined>;
+}
 
 /** One look at one node group. */
 export interface Work {
-  readonly context: EksContext & { readonly startedNodes: StartedNodes };
+  readonly context: NodesContext;
   readonly cluster: string;
   readonly name: string;
   readonly kube: KubeApi;
@@ -97,9 +102,9 @@ function freeNode(record: ClusterRecord): number | undefined {
   return Array.from({ length: MAX_NODES }, (_, number) => number).find((number) => !taken.has(number));
 }
 
-export async function stopNode(work: Work, { number }: NodeRecord): Promise<void> {
+export async function stopNode(work: Work, { number, instanceId }: NodeRecord): Promise<void> {
   const { context, cluster } = work;
-  context.startedNodes.delete(`${cluster}/${number}`);
+  context.startedNodes.delete(instanceId);
   await context.clusters.of(cluster).stopNode(number);
   await changeGroup(work, (group) => {
     group.nodes = group.nodes.filter((other) => other.number !== number);

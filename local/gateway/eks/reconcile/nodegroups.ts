@@ -40,11 +40,11 @@ async function oneNodegroup(work: Work): Promise<Again> {
   const all = context.store.get(cluster).nodegroups[name]?.nodes ?? [];
   const leaving = await scaleDownStep(work, group, all);
   const nodes = all.filter((node) => node.drain?.for !== "scaleDown");
-  const fresh = nodes.filter(({ number }) => !context.startedNodes.has(`${cluster}/${number}`));
+  const fresh = nodes.filter(({ instanceId }) => !context.startedNodes.has(instanceId));
   await Promise.all(
     fresh.map(async (node) => {
       await context.clusters.of(cluster).startNode(nodeSpec(group, node));
-      context.startedNodes.add(`${cluster}/${node.number}`);
+      context.startedNodes.set(node.instanceId, undefined);
     }),
   );
   const ready = await readyNodes(kube);
