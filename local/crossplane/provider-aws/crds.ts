@@ -2,33 +2,6 @@
 import { API_SUFFIX, apiGroup, type Kind, pluralOf, VERSION } from "./kind.ts";
 import { conditions, managedSchema, object, objectMeta, type Schema } from "./schema.ts";
 
-export interface Crd {
-  readonly apiVersion: "apiextensions.k8s.io/v1";
-  readonly kind: "CustomResourceDefinition";
-  readonly metadata: { readonly name: string };
-  readonly spec: {
-    readonly group: string;
-    readonly names: {
-      readonly kind: string;
-      readonly listKind: string;
-      readonly plural: string;
-      readonly singular: string;
-      readonly categories: readonly string[];
-    };
-    readonly scope: "Namespaced" | "Cluster";
-    readonly versions: readonly [
-      {
-        readonly name: string;
-        readonly served: true;
-        readonly storage: true;
-        readonly schema: { readonly openAPIV3Schema: Schema };
-        readonly subresources?: { readonly status: object };
-        readonly additionalPrinterColumns?: readonly object[];
-      },
-    ];
-  };
-}
-
 interface CrdOptions {
   readonly group: string;
   readonly kind: string;
@@ -37,12 +10,11 @@ interface CrdOptions {
   readonly category: "managed" | "providerconfig";
   readonly schema: Schema;
   readonly columns: readonly object[];
-  /** Default: true. */
-  readonly status?: boolean;
 }
 
-function crd(options: CrdOptions): Crd {
-  const { group, kind, plural, scope, schema, status = true } = options;
+export type Crd = ReturnType<typeof crd>;
+
+function crd({ group, kind, plural, scope, category, schema, columns }: CrdOptions) {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -54,7 +26,7 @@ function crd(options: CrdOptions): Crd {
         listKind: `${kind}List`,
         plural,
         singular: kind.toLowerCase(),
-        categories: ["crossplane", options.category, "aws"],
+        categories: ["crossplane", category, "aws"],
       },
       scope,
       versions: [
@@ -63,8 +35,8 @@ function crd(options: CrdOptions): Crd {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: schema },
-          ...(status && { subresources: { status: {} } }),
-          additionalPrinterColumns: options.columns,
+          ...(schema.properties?.["status"] && { subresources: { status: {} } }),
+          additionalPrinterColumns: columns,
         },
       ],
     },
@@ -140,6 +112,6 @@ export const familyCrds: readonly Crd[] = [
   config("ClusterProviderConfig", "clusterproviderconfigs", "Cluster"),
   crd({
     ...{ group: API_SUFFIX, kind: "ProviderConfigUsage", plural: "providerconfigusages", scope: "Namespaced" },
-    ...{ category: "providerconfig", schema: usageSchema, columns: [age], status: false },
+    ...{ category: "providerconfig", schema: usageSchema, columns: [age] },
   }),
 ];

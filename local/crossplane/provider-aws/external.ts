@@ -19,22 +19,7 @@ export interface Observation {
   readonly connection: Readonly<Record<string, string>>;
 }
 
-export interface External {
-  /** Undefined: it doesn't exist. */
-  observe(): Promise<Observation | undefined>;
-  /** Waits until an existing resource is usable. */
-  ready(id: string): Promise<void>;
-  /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
-  create(made: (externalName: string) => Promise<void>): Promise<void>;
-  /** `renamed` hears of its external name where the change has given it another one. */
-  update(observation: Observation, renamed: (externalName: string) => Promise<void>): Promise<void>;
-  /** Removes it and waits until it is gone; one that is gone is not an error. */
-  delete(): Promise<void>;
-  /** The external name of a resource whose creation was interrupted; undefined: there is none. */
-  recover(): Promise<string | undefined>;
-  /** Whether a creation may be repeated without knowing how the last one ended. */
-  readonly repeatable: boolean;
-}
+export type External = ReturnType<typeof externalOf>;
 
 /**
  * Inputs that are held to the specification: those that the kind offers, without those that only `initProvider` sets, or
@@ -63,7 +48,7 @@ function withoutInitial(inputs: Properties, initial: Properties, wanted: Propert
 }
 
 /** The resource of `managed`. */
-export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
+export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
   const { handler, named } = kind;
   const spec = mergeSpec(managed.spec.initProvider, managed.spec.forProvider);
   const given = externalName(managed);
@@ -84,7 +69,8 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
   const nameOf = (id: string): string => (named ? (given as string) : id);
 
   return {
-    async observe() {
+    /** Undefined: it doesn't exist. */
+    async observe(): Promise<Observation | undefined> {
       const id = idOf();
       const actual = id === undefined ? null : await handler.read(aws, id, last);
       if (id === undefined || !actual) return undefined;
@@ -98,11 +84,13 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
       };
     },
 
-    async ready(id) {
+    /** Waits until an existing resource is usable. */
+    async ready(id: string): Promise<void> {
       await handler.ready?.(aws, id);
     },
 
-    async create(made) {
+    /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
+    async create(made: (externalName: string) => Promise<void>): Promise<void> {
       const mistakes = handler.validate?.(inputs) ?? [];
       if (mistakes.length > 0)
         throw new Error(mistakes.map(({ property, reason }) => `${property}: ${reason}`).join("; "));
@@ -116,17 +104,24 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws): External {
       }
     },
 
-    async update({ id, difference: { before, after } }, renamed) {
+    /** `renamed` hears of its external name where the change has given it another one. */
+    async update(observed: Observation, renamed: (externalName: string) => Promise<void>): Promise<void> {
+      const { id, difference } = observed;
       const made = (newId: string) => renamed(nameOf(newId));
-      await withCallSettings({ made }, async () => handler.update?.(aws, id, changeOf(handler, before, after)));
+      await withCallSettings({ made }, async () =>
+        handler.update?.(aws, id, changeOf(handler, difference.before, difference.after)),
+      );
     },
 
-    async delete() {
+    /** Removes it and waits until it is gone; one that is gone is not an error. */
+    async delete(): Promise<void> {
       const id = idOf();
       if (id !== undefined) await handler.delete(aws, id, last);
     },
 
-    recover: () => kind.recover?.(aws, inputs, managed.metadata.name) ?? Promise.resolve(undefined),
+    /** The external name of a resource whose creation was interrupted; undefined: there is none. */
+    recover: async (): Promise<string | undefined> => kind.recover?.(aws, inputs, managed.metadata.name),
+    /** Whether a creation may be repeated without knowing how the last one ended. */
     repeatable: handler.idOf !== undefined || kind.recover !== undefined,
   };
 }

@@ -29,6 +29,52 @@ export interface ReconcilerOptions {
 /** When to look at the object again: at the next poll, at once, after a pause that grows, or only when it changes. */
 export type Outcome = "poll" | "again" | "retry" | "wait";
 
+/** What a step needs AWS for, and the reason of the event when it fails. */
+const reasons = {
+  connect: "CannotConnectToProvider",
+  observe: "CannotObserveExternalResource",
+  create: "CannotCreateExternalResource",
+  update: "CannotUpdateExternalResource",
+  delete: "CannotDeleteExternalResource",
+} as const;
+type Step = keyof typeof reasons;
+
+/** Upjet reports these in the condition LastAsyncOperation too. */
+const asyncReasons: { readonly [S in Step]?: string } = {
+  create: "AsyncCreateFailure",
+  update: "AsyncUpdateFailure",
+  delete: "AsyncDeleteFailure",
+};
+
+interface FailureDetails {
+  readonly conditions?: readonly Change[];
+  readonly observed?: Observation;
+  /** Default: retry. */
+  readonly outcome?: Outcome;
+}
+
+/** Ends a pass: the object says what went wrong. */
+class Failure extends Error {
+  readonly step: Step;
+  readonly details: FailureDetails;
+
+  constructor(step: Step, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.step = step;
+    this.details = details;
+  }
+}
+
+/** Runs a step of a pass. @throws {Failure} with the error that the step fails with */
+async function attempt<T>(step: Step, run: () => Promise<T>, details: FailureDetails = {}): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof ConflictError) throw error;
+    throw new Failure(step, messageOf(error), details);
+  }
+}
+
 /** One pass over one object. */
 export class Reconciliation {
   readonly #kind: Kind;
@@ -46,12 +92,24 @@ export class Reconciliation {
   }
 
   async run(): Promise<Outcome> {
+    const { signal } = this.#options;
     try {
-      return await withCallSettings({ signal: this.#options.signal }, () => this.#run());
+      return await withCallSettings({ signal }, () => this.#run().catch((error: unknown) => this.#failed(error)));
     } catch (error) {
       if (error instanceof ConflictError) return "again";
       throw error;
     }
+  }
+
+  async #failed(error: unknown): Promise<Outcome> {
+    if (!(error instanceof Failure)) throw error;
+    if (this.#options.signal.aborted) return "wait";
+    const { step, message } = error;
+    const { conditions = [], observed, outcome = "retry" } = error.details;
+    const text = `${step} failed: ${message}`;
+    const changes = [...conditions, ...(asyncReasons[step] ? this.#lastOperation(asyncReasons[step], text) : [])];
+    await this.#object.fail(reasons[step], text, changes, observed?.atProvider);
+    return outcome;
   }
 
   async #run(): Promise<Outcome> {
@@ -60,35 +118,20 @@ export class Reconciliation {
       return "wait";
     }
     const mistake = policyMistake(this.#managed);
-    if (mistake) return this.#failed("CannotUseInvalidManagementPolicy", mistake, { outcome: "wait" });
+    if (mistake) {
+      await this.#object.fail("CannotUseInvalidManagementPolicy", mistake, []);
+      return "wait";
+    }
     if (isDeleted(this.#managed) && !allows(this.#managed, "Delete")) {
       await this.#object.removeFinalizer();
       return "wait";
     }
-    let external: External;
     await initialize(this.#object, this.#kind);
-    try {
-      external = await this.#connect();
-      if (await this.#recovered(external)) return "again";
-    } catch (error) {
-      if (error instanceof ConflictError) throw error;
-      return this.#failed("CannotConnectToProvider", `connect failed: ${messageOf(error)}`);
-    }
-    return this.#observe(external, (observed) => {
-      if (isDeleted(this.#managed)) return this.#delete(external, observed);
-      return observed ? this.#maintain(external, observed) : this.#create(external);
-    });
-  }
-
-  /** Goes on with what AWS has at this moment; undefined when it has nothing. */
-  async #observe(external: External, next: (observed: Observation | undefined) => Promise<Outcome>): Promise<Outcome> {
-    let observed: Observation | undefined;
-    try {
-      observed = await external.observe();
-    } catch (error) {
-      return this.#failed("CannotObserveExternalResource", `observe failed: ${messageOf(error)}`);
-    }
-    return next(observed);
+    const external = await attempt("connect", () => this.#connect());
+    if (await attempt("connect", () => this.#recovered(external))) return "again";
+    const observed = await attempt("observe", () => external.observe());
+    if (isDeleted(this.#managed)) return this.#delete(external, observed);
+    return observed ? this.#maintain(external, observed) : this.#create(external);
   }
 
   async #connect(): Promise<External> {
@@ -111,31 +154,24 @@ export class Reconciliation {
   }
 
   async #create(external: External): Promise<Outcome> {
-    if (!allows(this.#managed, "Create"))
-      return this.#failed("CannotObserveExternalResource", "observe failed: external resource does not exist");
+    if (!allows(this.#managed, "Create")) throw new Failure("observe", "external resource does not exist");
     await this.#object.addFinalizer();
     await this.#object.creationBegins();
     await this.#object.mark([conditionOf.creating]);
     let recorded = "";
+    const record = async (name: string) => {
+      if (name === recorded) return;
+      await this.#object.creationSucceeded(name);
+      recorded = name;
+      await this.#accepted();
+    };
     try {
-      await external.create(async (name) => {
-        if (name === recorded) return;
-        await this.#object.creationSucceeded(name);
-        recorded = name;
-        await this.#accepted();
-      });
+      await external.create(record);
     } catch (error) {
       if (recorded === "") await this.#object.creationFailed();
-      return this.#failed("CannotCreateExternalResource", `create failed: ${messageOf(error)}`, {
-        conditions: [conditionOf.creating],
-        operation: "AsyncCreateFailure",
-      });
+      throw new Failure("create", messageOf(error), { conditions: [conditionOf.creating] });
     }
-    await this.#object.tell(
-      "Normal",
-      "CreatedExternalResource",
-      "Successfully requested creation of external resource",
-    );
+    await this.#tell("Created", "creation");
     await this.#object.mark([conditionOf.creating, conditionOf.success, ...this.#lastOperation()]);
     return "again";
   }
@@ -158,21 +194,13 @@ export class Reconciliation {
     if (observed.failed !== undefined) return this.#replace(external, observed);
     const secret = this.#managed.spec.writeConnectionSecretToRef?.name;
     if (secret !== undefined) await this.#options.objects.writeSecret(this.#managed, secret, observed.connection);
-    if (!this.#object.wasReady) {
-      await this.#object.mark([conditionOf.creating], observed.atProvider);
-      try {
-        await external.ready(observed.id);
-      } catch (error) {
-        return this.#failed("CannotCreateExternalResource", `create failed: ${messageOf(error)}`, {
-          conditions: [conditionOf.creating],
-          operation: "AsyncCreateFailure",
-        });
-      }
-      // What it had while it was being made is out of date.
-      if (this.#kind.handler.ready !== undefined)
-        return this.#observe(external, async (usable) => (usable ? this.#update(external, usable) : "again"));
-    }
-    return this.#update(external, observed);
+    if (this.#object.wasReady) return this.#update(external, observed);
+    await this.#object.mark([conditionOf.creating], observed.atProvider);
+    await attempt("create", () => external.ready(observed.id), { conditions: [conditionOf.creating] });
+    if (this.#kind.handler.ready === undefined) return this.#update(external, observed);
+    // What it had while it was being made is out of date.
+    const usable = await attempt("observe", () => external.observe());
+    return usable ? this.#update(external, usable) : "again";
   }
 
   /** AWS gave up making it. When its specification was corrected it is made anew; until then it stays to be looked at. */
@@ -180,17 +208,9 @@ export class Reconciliation {
     if (observed.difference.changed.length === 0) {
       const reason = await external.ready(observed.id).then(() => observed.failed, messageOf);
       const message = `${reason}; correct its specification, and it is created again`;
-      return this.#failed("CannotCreateExternalResource", `create failed: ${message}`, {
-        conditions: [conditionOf.unavailable(message)],
-        operation: "AsyncCreateFailure",
-        observed,
-      });
+      throw new Failure("create", message, { conditions: [conditionOf.unavailable(message)], observed });
     }
-    try {
-      await external.delete();
-    } catch (error) {
-      return this.#failed("CannotDeleteExternalResource", `delete failed: ${messageOf(error)}`, { observed });
-    }
+    await attempt("delete", () => external.delete(), { observed });
     return "again";
   }
 
@@ -201,22 +221,17 @@ export class Reconciliation {
       await this.#object.mark(conditions, observed.atProvider);
       return "poll";
     }
-    try {
-      if (immutable.length > 0)
-        throw new Error(
-          "refuse to update the external resource because the following update requires replacing it: " +
-            `${immutable.join(", ")} can't be changed on an existing resource`,
-        );
-      await external.update(observed, (name) => this.#object.creationSucceeded(name));
-    } catch (error) {
-      return this.#failed("CannotUpdateExternalResource", `update failed: ${messageOf(error)}`, {
-        conditions: [conditionOf.available],
-        operation: "AsyncUpdateFailure",
-        observed,
-        outcome: immutable.length > 0 ? "poll" : "retry",
-      });
-    }
-    await this.#object.tell("Normal", "UpdatedExternalResource", "Successfully requested update of external resource");
+    const details = { conditions: [conditionOf.available], observed };
+    if (immutable.length > 0)
+      throw new Failure(
+        "update",
+        "refuse to update the external resource because the following update requires replacing it: " +
+          `${immutable.join(", ")} can't be changed on an existing resource`,
+        { ...details, outcome: "poll" },
+      );
+    const renamed = (name: string) => this.#object.creationSucceeded(name);
+    await attempt("update", () => external.update(observed, renamed), details);
+    await this.#tell("Updated", "update");
     await this.#object.mark([conditionOf.success, ...this.#lastOperation()]);
     return "again";
   }
@@ -228,22 +243,16 @@ export class Reconciliation {
       await this.#object.mark([conditionOf.deleting], observed?.atProvider);
       // Other controllers still want it.
       if (this.#object.otherFinalizers.length > 0) return "wait";
-      try {
-        await external.delete();
-      } catch (error) {
-        return this.#failed("CannotDeleteExternalResource", `delete failed: ${messageOf(error)}`, {
-          conditions: [conditionOf.deleting],
-          operation: "AsyncDeleteFailure",
-        });
-      }
-      await this.#object.tell(
-        "Normal",
-        "DeletedExternalResource",
-        "Successfully requested deletion of external resource",
-      );
+      await attempt("delete", () => external.delete(), { conditions: [conditionOf.deleting] });
+      await this.#tell("Deleted", "deletion");
     }
     await this.#object.removeFinalizer();
     return "wait";
+  }
+
+  #tell(done: string, what: string): Promise<void> {
+    const message = `Successfully requested ${what} of external resource`;
+    return this.#object.tell("Normal", `${done}ExternalResource`, message);
   }
 
   /** Upjet's extra condition of long operations. */
@@ -251,23 +260,6 @@ export class Reconciliation {
     if (!this.#kind.asynchronous) return [];
     return [conditionOf.lastOperation(reason ? { reason, message } : undefined)];
   }
-
-  async #failed(reason: string, message: string, details: FailureDetails = {}): Promise<Outcome> {
-    if (this.#options.signal.aborted) return "wait";
-    const { conditions = [], operation, observed, outcome = "retry" } = details;
-    const changes = [...conditions, ...(operation ? this.#lastOperation(operation, message) : [])];
-    await this.#object.fail(reason, message, changes, observed?.atProvider);
-    return outcome;
-  }
-}
-
-interface FailureDetails {
-  readonly conditions?: readonly Change[];
-  /** Reason of the condition LastAsyncOperation. */
-  readonly operation?: string;
-  readonly observed?: Observation;
-  /** Default: retry. */
-  readonly outcome?: Outcome;
 }
 
 /** An error in the words of AWS: its code and message. */

@@ -26,7 +26,7 @@ const upstream = new Map<string, Crd>(
   }),
 );
 
-const schemaOf = (crd: Crd): Schema => crd.spec.versions[0].schema.openAPIV3Schema;
+const schemaOf = (crd: Crd): Schema => crd.spec.versions[0]?.schema.openAPIV3Schema as Schema;
 
 /** Differences of a schema of ours against upstream's, by path: fields that it lacks, other types, other rules. */
 function differences(ours: Schema, theirs: Schema | undefined, path: string): string[] {
