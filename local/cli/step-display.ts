@@ -46,10 +46,21 @@ const REDRAW_MS = 1000;
 const fitted = (text: string, columns: number) =>
   text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 2))}…`;
 
-/** Shows a step: on a terminal as one line that changes (elapsed time, newest detail), elsewhere as lines that stay. */
-export function display({ write, now, columns }: Terminal, label: string, name: string): Display {
+/** `, about 3 min left`; nothing below a minute, where an estimate is of no use. */
+const leftText = (milliseconds: number): string =>
+  milliseconds < 60_000 ? "" : `, about ${Math.round(milliseconds / 60_000)} min left`;
+
+/**
+ * Shows a step: on a terminal as one line that changes (elapsed time, time left, newest detail), elsewhere as lines that stay.
+ * @param left milliseconds that everything probably still takes, given those that the step has run
+ */
+export function display(
+  { write, now, columns }: Terminal,
+  label: string,
+  name: string,
+  left: (elapsed: number) => number = () => 0,
+): Display {
   const started = now();
-  const elapsed = () => duration(now() - started);
   const details: string[] = [];
   const staying: string[] = [];
   const changes = columns() !== undefined;
@@ -57,7 +68,9 @@ export function display({ write, now, columns }: Terminal, label: string, name: 
   const indented = (detail: string) => `${" ".repeat(label.length)} ${detail}\n`;
   const draw = () => {
     const newest = details.length === 0 ? "" : `: ${details.at(-1)?.trim()}`;
-    write(`${over}${fitted(`${label} ${name}, ${elapsed()}${newest}`, columns() ?? WIDTH)}`);
+    const elapsed = now() - started;
+    const line = `${label} ${name}, ${duration(elapsed)}${leftText(left(elapsed))}${newest}`;
+    write(`${over}${fitted(line, columns() ?? WIDTH)}`);
   };
   if (!changes) write(`${label} ${name}\n`);
   else draw();
@@ -79,6 +92,9 @@ export function display({ write, now, columns }: Terminal, label: string, name: 
       return took;
     },
     // On a terminal the details were written over: a person needs them now.
-    failed: () => end(`${changes ? details.map(indented).join("") : ""}${label} ${name}: failed after ${elapsed()}\n`),
+    failed: () =>
+      end(
+        `${changes ? details.map(indented).join("") : ""}${label} ${name}: failed after ${duration(now() - started)}\n`,
+      ),
   };
 }

@@ -1,4 +1,5 @@
 import { display, standardOutput, type Terminal } from "./step-display.ts";
+import { type Durations, timeLeft } from "./time-left.ts";
 
 /** Shows a detail of the running step, indented below it; on a terminal the next one takes its place, unless it stays. */
 export type Report = (detail: string, stays?: boolean) => void;
@@ -28,17 +29,23 @@ export class StepError extends Error {
 /** How long each step took, in milliseconds, in the order in which they ran. */
 export type Timings = ReadonlyMap<string, number>;
 
-/** Runs steps in order and shows which of how many runs, and the time of each. Rejects with StepError at the first failure. */
+/**
+ * Runs steps in order and shows which of how many runs, and the time of each. Rejects with StepError at the first failure.
+ * @param durations how long they took before: on a terminal it is shown how long they probably still take
+ */
 export async function runSteps<Context>(
   steps: readonly Step<Context>[],
   context: Context,
   logs: string,
   terminal: Terminal = standardOutput,
+  durations?: Durations,
 ): Promise<Timings> {
   const timings = new Map<string, number>();
   const width = String(steps.length).length;
   for (const [index, step] of steps.entries()) {
-    const shown = display(terminal, `[${String(index + 1).padStart(width)}/${steps.length}]`, step.name);
+    const names = steps.slice(index).map(({ name }) => name);
+    const left = durations && ((elapsed: number) => timeLeft(durations, names, elapsed));
+    const shown = display(terminal, `[${String(index + 1).padStart(width)}/${steps.length}]`, step.name, left);
     try {
       await step.run(context, shown.detail);
     } catch (error) {

@@ -1,11 +1,15 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { cacheRoot } from "../toolchain/cache.ts";
 import type { Choices } from "./choices.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
 import { type LocalFleet, newLocalFleet } from "./fleet.ts";
 import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
+import { standardOutput } from "./step-display.ts";
 import { runSteps, type Timings } from "./steps.ts";
+import { keepDurations, lastDurations } from "./time-left.ts";
 
 export interface UpOptions {
   /** Leave out the demo's spoke. */
@@ -26,7 +30,11 @@ export async function bringUp(
   const fleet = newLocalFleet(dir, stack, choices);
   const hub = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
   const steps = hubOnly ? hub : [...hub, ...demoSteps];
-  return { fleet, timings: await runSteps(steps, fleet, join(dir, "logs")) };
+  const begins = existsSync(join(dir, "instance.json")) ? "existing" : "new";
+  const durations = await lastDurations(cacheRoot(), begins);
+  const timings = await runSteps(steps, fleet, join(dir, "logs"), standardOutput, durations);
+  if (!hubOnly) await keepDurations(cacheRoot(), begins, timings);
+  return { fleet, timings };
 }
 
 /** Brings up what `pulumi preview` needs: everything but a cluster. */

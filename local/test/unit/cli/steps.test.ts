@@ -90,6 +90,18 @@ test("on a terminal a failed step shows all that it said", async () => {
   );
 });
 
+test("on a terminal it is shown how long the steps probably still take, from what they took before", async () => {
+  const out = recorder(80);
+  const steps = ["boil water", "make tea"].map((name) => ({ name, run: async () => {} }));
+  await runSteps(steps, undefined, "/logs", out, { "boil water": 61_000, "make tea": 90_000 });
+  expect(out.lines.map((line) => line.replace("\r\u001b[2K", "|"))).toEqual([
+    "|[1/2] boil water, 1 s, about 3 min left",
+    "|[1/2] boil water: done in 2 s",
+    "|[2/2] make tea, 1 s, about 1 min left",
+    "|[2/2] make tea: done in 2 s",
+  ]);
+});
+
 test("durations are seconds, then minutes and seconds", () => {
   expect([0, 59_400, 75_000].map(duration)).toEqual(["0 s", "59 s", "1 min 15 s"]);
 });
