@@ -67,12 +67,7 @@ export const accessEntryOperations: readonly Operation[] = [
         `The specified access entry resource is already in use on this cluster: ${principalArn}`,
     },
   ),
-  accessEntries.list("ListAccessEntries", {
-    member: "accessEntries",
-    shape: { associatedPolicyArn: z.string().optional() },
-    keep: ({ policies }, { associatedPolicyArn: arn }) =>
-      arn === undefined || policies.some(({ policyArn }) => policyArn === arn),
-  }),
+  accessEntries.list("ListAccessEntries", "accessEntries"),
   accessEntries.describe(),
   accessEntries.edit("UpdateAccessEntry", names, (context, asked) => ({ entry }) => {
     if (NODE_TYPES.includes(entry.type)) throw invalidRequest(`An access entry of type ${entry.type} can't be updated`);

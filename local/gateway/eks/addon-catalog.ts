@@ -62,7 +62,6 @@ const CATALOG: readonly CatalogEntry[] = [
     properties: { [NETWORK_POLICY]: { type: "string", enum: ["true", "false"] } },
   },
   { name: "aws-ebs-csi-driver", type: "storage", own: "v1.51.0-eksbuild.1" },
-  { name: "eks-pod-identity-agent", type: "security", own: "v1.3.9-eksbuild.1" },
 ];
 
 /** Versions for a Kubernetes minor; the first is the default. */

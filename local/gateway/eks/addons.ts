@@ -57,7 +57,7 @@ export const addonOperations: readonly Operation[] = [
       added: (_context, record) => expectActive(record),
     },
   ),
-  addons.list("ListAddons", { member: "addons", shape: {} }),
+  addons.list("ListAddons", "addons"),
   addons.describe(),
   addons.edit(
     "UpdateAddon",

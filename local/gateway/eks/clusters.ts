@@ -122,7 +122,6 @@ async function createCluster(
     nodegroups: {},
     accessEntries: entry === undefined ? {} : { [entry.entry.principalArn]: entry },
     addons: {},
-    podIdentityAssociations: {},
     updates: {},
   };
   await context.store.add(record);

@@ -20,10 +20,10 @@ import {
   type Unchecked,
 } from "./operation.ts";
 
-/** One kind of thing that a cluster has: add-ons, node groups, access entries, pod identity associations. */
+/** One kind of thing that a cluster has: add-ons, node groups, access entries. */
 export interface Kind<Item, View> {
   /** As operations name one. */
-  readonly noun: "Addon" | "Nodegroup" | "AccessEntry" | "PodIdentityAssociation";
+  readonly noun: "Addon" | "Nodegroup" | "AccessEntry";
   /** The member that names one in requests. */
   readonly id: keyof View & string;
   /** The member of answers that has one. */
@@ -54,16 +54,6 @@ interface Creation<Item, View, Shape extends z.ZodRawShape> {
   tokenOf?(item: Item): string | undefined;
   /** Throws where the cluster can't have it now; adds what comes with it. */
   added?(context: EksContext, record: ClusterRecord, item: Item): void;
-}
-
-/** What a list shows: those that `keep` keeps, by their ids or as `row` has them. */
-interface Selection<Item, View, Shape extends z.ZodRawShape> {
-  /** The member of the answer. */
-  readonly member: string;
-  /** Filters of the request. */
-  readonly shape: Shape;
-  keep?(item: Item, request: Request<Shape>): boolean;
-  row?(view: View): unknown;
 }
 
 type Edit<Item> = (item: Item, record: ClusterRecord) => unknown;
@@ -141,22 +131,15 @@ export function collection<Item, View extends { tags: Record<string, string> }>(
         [member]: kind.view(of(context.store.get(request["clusterName"] as string), idIn(request))),
       })),
 
-    list<Shape extends z.ZodRawShape>(
-      name: OperationName,
-      { member: members, shape, keep = () => true, row }: Selection<Item, View, Shape>,
-    ): Operation {
-      return list(name, {
+    /** Lists ids; the answer has them as `members`. */
+    list: (name: OperationName, members: string): Operation =>
+      list(name, {
         member: members,
-        shape: { clusterName: text, ...shape },
+        shape: { clusterName: text },
         authorize: onCluster,
-        items: (context, request) =>
-          Object.values(kind.items(context.store.get(stringOf((request as Unchecked)["clusterName"]))))
-            .filter((item) => keep(item, request as unknown as Request<Shape>))
-            .map(kind.view),
+        items: ({ store }, { clusterName }) => Object.values(kind.items(store.get(clusterName))).map(kind.view),
         keyOf: (view) => view[id] as string,
-        ...(row && { row }),
-      });
-    },
+      }),
 
     /** An operation that changes one. `prepare` checks the request; the edit that it gives changes the record and answers. */
     edit<Shape extends z.ZodRawShape>(

@@ -47,10 +47,6 @@ export type Addon = Known<
   Wire<eks.Addon>,
   "addonName" | "addonArn" | "clusterName" | "addonVersion" | "status" | "tags"
 >;
-export type PodIdentityAssociation = Known<
-  Wire<eks.PodIdentityAssociation>,
-  "associationId" | "associationArn" | "namespace" | "serviceAccount" | "roleArn" | "tags"
->;
 export type Update = Known<Wire<eks.Update>, "id" | "type" | "status" | "params" | "createdAt" | "errors">;
 
 /** One node that belongs to a node group. */
@@ -110,6 +106,5 @@ export interface ClusterRecord {
   nodegroups: Record<string, NodegroupRecord>;
   accessEntries: Record<string, AccessEntryRecord>;
   addons: Record<string, Addon>;
-  podIdentityAssociations: Record<string, PodIdentityAssociation>;
   updates: Record<string, UpdateRecord>;
 }

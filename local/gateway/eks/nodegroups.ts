@@ -83,7 +83,7 @@ export const nodegroupOperations: readonly Operation[] = [
         };
     },
   }),
-  nodegroups.list("ListNodegroups", { member: "nodegroups", shape: {} }),
+  nodegroups.list("ListNodegroups", "nodegroups"),
   nodegroups.describe(),
   nodegroups.edit("DeleteNodegroup", {}, (context) => ({ nodegroup }) => {
     const { nodegroupName, status } = nodegroup;

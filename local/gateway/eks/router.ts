@@ -12,7 +12,6 @@ import { EksError, eksErrorResponse, invalidRequest } from "./errors.ts";
 import { nodegroupUpdateOperations } from "./nodegroup-updates.ts";
 import { nodegroupOperations } from "./nodegroups.ts";
 import { type Authorization, type EksContext, stringOf } from "./operation.ts";
-import { podIdentityOperations } from "./pod-identity.ts";
 import { checked, routeOf } from "./request.ts";
 import { findTagged, tagOperations } from "./tags.ts";
 import { updateOperations } from "./updates.ts";
@@ -28,7 +27,6 @@ export const OPERATIONS = [
   ...accessPolicyOperations,
   ...addonOperations,
   ...addonCatalogOperations,
-  ...podIdentityOperations,
   ...tagOperations,
 ];
 

@@ -4,7 +4,6 @@ import { noSuchArn } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import { nodegroups } from "./nodegroups.ts";
 import { type EksContext, type Operation, operation, tags, text, texts } from "./operation.ts";
-import { podIdentities } from "./pod-identity.ts";
 
 type Tagged = { tags: Record<string, string> };
 
@@ -45,5 +44,5 @@ export function findTagged({ store }: Pick<EksContext, "store">, arn: string) {
 const taggedIn = (record: ClusterRecord, arn: string): Tagged[] =>
   [
     { arn: record.cluster.arn, target: record.cluster },
-    ...[nodegroups, accessEntries, addons, podIdentities].flatMap((kind) => kind.tagged(record)),
+    ...[nodegroups, accessEntries, addons].flatMap((kind) => kind.tagged(record)),
   ].flatMap((candidate) => (candidate.arn === arn ? [candidate.target] : []));

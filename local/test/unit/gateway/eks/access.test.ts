@@ -103,21 +103,3 @@ test("CoreDNS forwards nothing: names outside the cluster, AWS and fleet.interna
   expect(text).toContain('answer "{{ .Name }} 60 IN A 100.64.255.1"');
   expect(text).toMatch(/\.:53 \{[^}]*template ANY ANY \{\s*rcode NXDOMAIN/);
 });
-
-describe("pod identity associations", () => {
-  const PATH = "/clusters/hub/pod-identity-associations";
-  const body = { namespace: "apps", serviceAccount: "app", roleArn: roleArn("pod") };
-
-  test("are recorded, one per service account, with iam:PassRole for pods.eks.amazonaws.com", async () => {
-    const { association } = (await eks.call("POST", PATH, body)).body;
-    expect(eks.asked.at(-1)?.passRoles).toEqual([{ arn: roleArn("pod"), service: "pods.eks.amazonaws.com" }]);
-    expect((await eks.call("POST", PATH, body)).error).toBe("ResourceInUseException");
-    expect((await eks.call("GET", `${PATH}?namespace=apps`)).body.associations).toHaveLength(1);
-    expect((await eks.call("GET", `${PATH}?namespace=other`)).body.associations).toEqual([]);
-    expect((await eks.call("DELETE", `${PATH}/${association.associationId}`)).body.association).toEqual(association);
-    expect((await eks.call("GET", `${PATH}/${association.associationId}`)).error).toBe("ResourceNotFoundException");
-    expect((await eks.call("POST", PATH, { ...body, roleArn: roleArn("node") })).error).toBe(
-      "InvalidParameterException",
-    );
-  });
-});
