@@ -1,6 +1,6 @@
 import { commitTo } from "../git/index.ts";
 import { finishMove, hubFolder, moveSpokes, namespaces, spokesFolder } from "../product.ts";
-import type { Kubectl } from "./flux.ts";
+import { type Kubectl, objects } from "./flux.ts";
 import type { Report } from "./steps.ts";
 
 /** The fleet's folders in the instance's gitops-system, as docs/guides/folders-of-a-fleet.md says for everybody. */
@@ -15,11 +15,9 @@ export async function giveFolders(bare: string, fleet: string, report: Report): 
 
 /** Paths of Kustomizations on the hub that a spoke's chain still takes from where spokes lay before. */
 async function oldPaths(kubectl: Kubectl, fleet: string): Promise<string[]> {
-  const kind = "kustomizations.kustomize.toolkit.fluxcd.io";
-  const { items } = JSON.parse(await kubectl(["get", kind, "--namespace", namespaces.spokes, "--output", "json"])) as {
-    items: { spec: { path?: string } }[];
-  };
-  return items
+  const kinds = ["kustomizations.kustomize.toolkit.fluxcd.io"];
+  const steps = await objects<{ spec: { path?: string } }>(kubectl, kinds, ["--namespace", namespaces.spokes]);
+  return steps
     .map(({ spec }) => spec.path ?? "")
     .filter((path) => path.startsWith("./spokes/") && !path.startsWith(`./${spokesFolder(fleet)}/`));
 }

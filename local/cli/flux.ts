@@ -45,9 +45,13 @@ export const kubectlFor =
   (args) =>
     run([kubectl, "--context", context, ...args], { env });
 
-/** The objects of some kinds in all namespaces. */
-export async function objects(kubectl: Kubectl, kinds: readonly string[]): Promise<KubernetesObject[]> {
-  return JSON.parse(await kubectl(["get", kinds.join(","), "--all-namespaces", "--output", "json"])).items;
+/** The objects of some kinds; where, as flags of kubectl. */
+export async function objects<T = KubernetesObject>(
+  kubectl: Kubectl,
+  kinds: readonly string[],
+  where: readonly string[] = ["--all-namespaces"],
+): Promise<T[]> {
+  return JSON.parse(await kubectl(["get", kinds.join(","), ...where, "--output", "json"])).items;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { labelKeys, spokeApi } from "../product.ts";
-import type { Kubectl, KubernetesObject } from "./flux.ts";
+import { type Kubectl, type KubernetesObject, objects } from "./flux.ts";
 
 type Conditions = NonNullable<KubernetesObject["status"]>["conditions"];
 
@@ -15,25 +15,19 @@ export interface Spoke {
   };
 }
 
+const inNamespace = ["--namespace", spokeApi.namespace];
+
 /** All Spokes; none where the hub has no Spoke API (yet). */
 export async function spokesOf(kubectl: Kubectl): Promise<Spoke[]> {
   const kinds = await kubectl(["api-resources", "--api-group", "fleet.internal", "--output", "name"]);
   if (!kinds.split("\n").includes("spokes.fleet.internal")) return [];
-  return JSON.parse(await kubectl(["get", "spokes", "--namespace", spokeApi.namespace, "--output", "json"])).items;
+  return objects<Spoke>(kubectl, ["spokes"], inNamespace);
 }
 
 /** The steps of a spoke's bootstrap chain on the hub: Flux Kustomizations and HelmReleases. */
-export async function chainOf(kubectl: Kubectl, spoke: string): Promise<KubernetesObject[]> {
-  const selector = ["--namespace", spokeApi.namespace, "--selector", `${labelKeys.cluster}=${spoke}`];
-  return JSON.parse(
-    await kubectl([
-      "get",
-      "kustomizations.kustomize.toolkit.fluxcd.io,helmreleases.helm.toolkit.fluxcd.io",
-      ...selector,
-      "--output",
-      "json",
-    ]),
-  ).items;
+export function chainOf(kubectl: Kubectl, spoke: string): Promise<KubernetesObject[]> {
+  const kinds = ["kustomizations.kustomize.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"];
+  return objects(kubectl, kinds, [...inNamespace, "--selector", `${labelKeys.cluster}=${spoke}`]);
 }
 
 const holds = (conditions: Conditions, type: string) =>

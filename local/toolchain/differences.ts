@@ -1,7 +1,6 @@
-import { basename } from "node:path";
 import { PROVIDER_API, PROVIDER_VERSIONS } from "../crossplane/packages/provider.ts";
 import { charts, kubernetesVersions } from "../product.ts";
-import { externalSecretsGroup, goGroups, mainGroup } from "./go.ts";
+import { externalSecretsGroup, mainGroup } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
 
 /** A part of which the local stack runs another version than production. */
@@ -44,22 +43,3 @@ const parts = (): Difference[] => [
 
 /** What the local stack runs in another version than production. */
 export const differences = (): Difference[] => parts().filter(({ production, local }) => production !== local);
-
-/** The differences as a table in Markdown: local/README.md has it, and a test compares. */
-export function differencesTable(): string {
-  const rows = differences().map(
-    ({ part, production, local, why }) => `| ${part} | ${production} | ${local} | ${why} |`,
-  );
-  return ["| Part | Production | Here | Why |", "| --- | --- | --- | --- |", ...rows].join("\n");
-}
-
-/** What the programs leave out of what upstream compiles in, as a table in Markdown: local/README.md has it, and a test compares. */
-export function leftOutTable(): string {
-  const rows = goGroups.flatMap(({ name, patches }) =>
-    patches.map(
-      ({ file, module, says }) =>
-        `| \`${module}\` | ${says.replaceAll("\n", " ")} | [${basename(file)}](toolchain/go/${name}/patches/${basename(file)}) |`,
-    ),
-  );
-  return ["| Module | What is left out | Patch |", "| --- | --- | --- |", ...rows].join("\n");
-}

@@ -1,11 +1,31 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { charts } from "../../../product.ts";
-import { differences, differencesTable, leftOutTable } from "../../../toolchain/differences.ts";
+import { differences } from "../../../toolchain/differences.ts";
+import { goGroups } from "../../../toolchain/go.ts";
 import { chartVersions, imageReferences } from "../../../toolchain/index.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "..");
+
+/** The differences as a table in Markdown: as local/README.md has it. */
+function differencesTable(): string {
+  const rows = differences().map(
+    ({ part, production, local, why }) => `| ${part} | ${production} | ${local} | ${why} |`,
+  );
+  return ["| Part | Production | Here | Why |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+/** What the programs leave out of what upstream compiles in, as a table in Markdown: as local/README.md has it. */
+function leftOutTable(): string {
+  const rows = goGroups.flatMap(({ name, patches }) =>
+    patches.map(
+      ({ file, module, says }) =>
+        `| \`${module}\` | ${says.replaceAll("\n", " ")} | [${basename(file)}](toolchain/go/${name}/patches/${basename(file)}) |`,
+    ),
+  );
+  return ["| Module | What is left out | Patch |", "| --- | --- | --- |", ...rows].join("\n");
+}
 
 describe("what the local stack runs in another version than production", () => {
   test("is in its README as the code has it", () => {
