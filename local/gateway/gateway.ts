@@ -58,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     wake: (name) => {
       // After the caller has answered.
       setImmediate(() => work.add(name));
-      // Its settings or its nodes may be others now.
+      // Its settings or its nodes may have changed.
       endpoints.add("all");
     },
   };
@@ -156,7 +156,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       tls,
     ),
   ];
-  // Whatever a killed gateway left half done goes on.
+  // Continues what a killed gateway left half done.
   for (const record of store.list()) work.add(record.cluster.name);
   return {
     close: async () => {

@@ -1,4 +1,4 @@
-/** What is known outside of the AWS API of an instance. */
+/** What other parts and the benchmarks use of the gateway. */
 export { RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 export { ensureGatewayKey } from "./key.ts";
 export { ACCOUNT, REGION } from "./ministack.ts";

@@ -4,7 +4,7 @@ import type { ProcessSpec } from "../supervisor/spec.ts";
 import { RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 import { PORTS } from "./gateway.ts";
 
-/** The gateway as a process for the supervisor. It is ready when `healthUrl` answers 200. Which clusters are recorded only, the environment says. */
+/** The gateway as a process for the supervisor. It is ready when `healthUrl` answers 200. */
 export function gatewayProcess(
   instance: Pick<Instance, "dir" | "loopbackAddress">,
 ): ProcessSpec & { readonly healthUrl: string } {

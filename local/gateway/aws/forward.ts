@@ -2,7 +2,7 @@ import { Agent, type OutgoingHttpHeaders, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest, HttpResponse } from "./http.ts";
 
-/** Header that carries the gateway's signed word to ministack; never taken from a client. */
+/** Header that carries the gateway's signed assertion to ministack; dropped from client requests. */
 export const ASSERTION_HEADER = "x-fleet-assertion";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1) and what the gateway sets itself. */
@@ -14,7 +14,7 @@ const DROPPED = new Set([
   "te",
   "trailer",
   "content-length",
-  // Answered by Node itself; passed on it would only make ministack answer it again.
+  // Node answers it itself.
   "expect",
   ASSERTION_HEADER,
 ]);
@@ -28,7 +28,7 @@ export type Forward = (request: HttpRequest, extra?: Record<string, string>) => 
 /** A forwarder to `endpoint`. A refused connection is retried while ministack restarts; nothing else is, nothing was sent then. */
 export function forwardTo(endpoint: string): Forward {
   const { hostname, port } = new URL(endpoint);
-  // No connection is reused: one that ministack closed meanwhile could not be told from one that lost a request.
+  // No connection is reused: a reset could mean that ministack closed an idle one, or that a request was lost.
   const agent = new Agent({ keepAlive: false, maxSockets: 64 });
   const send = (from: HttpRequest, extra: Record<string, string>): Promise<HttpResponse> =>
     new Promise((resolve, reject) => {
@@ -80,7 +80,7 @@ function answeredHeaders(method: string, headers: NodeJS.Dict<string | string[]>
   const kept: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers))
     if (!DROPPED.has(name) && value !== undefined) kept[name] = value;
-  // Of a HEAD the length is all that says how long the body would be.
+  // The answer to a HEAD has no body to take the length from.
   if (method === "HEAD" && headers["content-length"] !== undefined) kept["content-length"] = headers["content-length"];
   return kept;
 }

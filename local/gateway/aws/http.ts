@@ -40,7 +40,7 @@ export async function readRequest(message: IncomingMessage): Promise<HttpRequest
   };
 }
 
-/** A decoded part of a path, or undefined where its percent signs encode nothing. */
+/** A decoded part of a path, or undefined when its percent-encoding is invalid. */
 export function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);

@@ -108,7 +108,7 @@ export function awsLookups(options: LookupOptions) {
 async function groupsOf(ec2: EC2Client, ids: readonly string[]): Promise<SecurityGroup[]> {
   const Filters = [{ Name: "group-id", Values: [...ids] }];
   const { SecurityGroups = [] } = await ec2.send(new DescribeSecurityGroupsCommand({ Filters }));
-  // ministack takes no notice of this filter.
+  // ministack ignores this filter.
   return SecurityGroups.filter(({ GroupId = "" }) => ids.includes(GroupId));
 }
 

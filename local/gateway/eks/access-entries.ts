@@ -8,7 +8,7 @@ import { callerPrincipal, existingPrincipal, type Principal, parsePrincipal } fr
 
 const CLUSTER_ADMIN_POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy";
 
-/** Types that take neither groups nor a user name of one's own. */
+/** Types that take neither groups nor a custom user name. */
 const NODE_TYPES: readonly string[] = ["EC2_LINUX"];
 
 /** Prefixes that EKS reserves in user names and groups ("Create access entries", EKS user guide). */
@@ -79,7 +79,7 @@ export const accessEntryOperations: readonly Operation[] = [
   }),
 ];
 
-/** An entry with the groups and the user name that are asked for. */
+/** Sets the requested groups and user name. */
 function named(
   entry: AccessEntry,
   { kubernetesGroups = entry.kubernetesGroups, username = entry.username }: Partial<Request<typeof names>>,

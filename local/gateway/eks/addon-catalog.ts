@@ -14,9 +14,9 @@ export interface CatalogEntry {
   readonly own: string;
   /** EKS's versions, by minor. */
   readonly eks?: Readonly<Record<string, string>>;
-  /** JSON schema of configurationValues; without it any are taken. */
+  /** JSON schema of the members of configurationValues. */
   readonly properties?: z.core.JSONSchema.ObjectSchema["properties"];
-  /** Whether there are no configurationValues beside `properties`. */
+  /** Whether members outside of `properties` are refused. */
   readonly closed?: boolean;
   /** Whether the gateway installs it. The others are part of the node, or recorded only. */
   readonly installed?: boolean;
@@ -69,7 +69,7 @@ function versionsOf({ own, eks = {} }: CatalogEntry, minor: string): string[] {
   return [own.replace("MINOR", minor), ...(eks[minor] ? [eks[minor]] : [])];
 }
 
-/** Throws InvalidParameterException that names the add-ons there are. */
+/** The add-on of this name. Throws InvalidParameterException that lists the available add-ons. */
 export function catalogEntry(name: string): CatalogEntry {
   const found = CATALOG.find((entry) => entry.name === name);
   if (found === undefined)
@@ -79,7 +79,7 @@ export function catalogEntry(name: string): CatalogEntry {
   return found;
 }
 
-/** The version asked for, or the default for the cluster's Kubernetes version. Throws InvalidParameterException. */
+/** The requested version, or the default for the cluster's Kubernetes version. Throws InvalidParameterException. */
 export function addonVersion(entry: CatalogEntry, kubernetesVersion: string, asked: string | undefined): string {
   const offered = versionsOf(entry, kubernetesVersion);
   if (asked !== undefined && !offered.includes(asked))

@@ -85,7 +85,7 @@ export const addonOperations: readonly Operation[] = [
   }),
 ];
 
-/** The settings of a request that an add-on keeps, those that are given. */
+/** Checks the settings of a request; gives those that the add-on keeps. */
 async function checked(
   context: EksContext,
   entry: CatalogEntry,

@@ -6,7 +6,7 @@ import { type EksContext, structure, text, texts } from "./operation.ts";
 
 const LOG_TYPES = ["api", "audit", "authenticator", "controllerManager", "scheduler"] as const;
 
-/** A setting of which only one value is served. */
+/** A setting that accepts a single value here. */
 const only = <const Value extends string | boolean>(value: Value, instead: string) =>
   z.literal(value, {
     error: ({ input }) => `${JSON.stringify(input ?? null)} is not served by the embedded cloud: ${instead}`,
@@ -53,7 +53,7 @@ const resourcesVpcConfig = structure({
   publicAccessCidrs: publicAccessCidrs.optional(),
 });
 
-/** What can be changed later, without defaults. */
+/** The settings that UpdateClusterConfig changes. */
 export const settings = {
   resourcesVpcConfig: resourcesVpcConfig.optional(),
   logging: logging.optional(),
@@ -62,7 +62,7 @@ export const settings = {
   deletionProtection: z.boolean().optional(),
 };
 
-/** The same for a cluster that is made. */
+/** The same settings for CreateCluster, with EKS's defaults. */
 export const newSettings = {
   resourcesVpcConfig,
   logging: logging.default({ clusterLogging: [] }),
@@ -86,7 +86,7 @@ export function loggingWith(enabled: ReadonlySet<string>): Cluster["logging"] {
   return { clusterLogging: setups.filter(({ types }) => types.length > 0) };
 }
 
-/** The types that are on after a change; those that it doesn't name keep their state. */
+/** The log types that are on after a change; types that it doesn't name keep their state. */
 export function enabledTypes(now: Cluster["logging"] | undefined, asked: z.output<typeof logging>): Set<string> {
   const setups = [...(now?.clusterLogging ?? []), ...asked.clusterLogging];
   const enabled = new Set<string>();
@@ -95,14 +95,14 @@ export function enabledTypes(now: Cluster["logging"] | undefined, asked: z.outpu
   return enabled;
 }
 
-/** Throws where the key of an encryption of Secrets is not in KMS. */
+/** Throws InvalidParameterException unless KMS has the key and it is enabled. */
 export async function expectKey(context: EksContext, [config]: z.output<typeof encryptionConfig>): Promise<void> {
   const keyArn = config?.provider.keyArn ?? "";
   if (!(await context.aws.keyEnabled(keyArn)))
     throw invalidParameter(`encryptionConfig.provider.keyArn: there is no enabled KMS key ${keyArn}`);
 }
 
-/** Those of these subnets; throws where one does not exist. */
+/** Looks subnets up. Throws InvalidParameterException when one does not exist. */
 export async function existingSubnets(context: EksContext, ids: readonly string[]) {
   const found = await context.aws.subnets(ids);
   const missing = ids.filter((id) => !found.some((subnet) => subnet.id === id));
@@ -110,7 +110,7 @@ export async function existingSubnets(context: EksContext, ids: readonly string[
   return found;
 }
 
-/** Subnets and security groups that are asked for: of one VPC, in two zones or more. */
+/** Checks the requested subnets and security groups: one VPC, at least two zones. */
 export async function networkConfig(
   context: EksContext,
   { subnetIds = [], securityGroupIds = [] }: AskedVpc,
@@ -127,7 +127,7 @@ export async function networkConfig(
   return { subnetIds, securityGroupIds, vpcId };
 }
 
-/** The endpoint access that is asked for, over what holds now; endpoint-access.ts enforces it. */
+/** The endpoint access after a change: requested values over current ones. endpoint-access.ts enforces it. */
 export function endpointAccess(asked: AskedVpc, now: VpcConfig | undefined) {
   const { endpointPublicAccess = true, endpointPrivateAccess = false, publicAccessCidrs = [] } = { ...now, ...asked };
   if (!endpointPublicAccess && !endpointPrivateAccess)

@@ -16,7 +16,7 @@ import {
 import { beginUpdate, runningUpdates } from "./updates.ts";
 import { kubernetesVersion, minorOf } from "./versions.ts";
 
-/** Changes the record; what the update is, and its parameters. */
+/** Changes the record; gives the update's type and parameters. */
 type Edit = (record: ClusterRecord) => [type: NonNullable<Update["type"]>, params: Record<string, unknown>];
 
 export const clusterUpdateOperations: readonly Operation[] = [

@@ -129,7 +129,7 @@ async function createCluster(
   return { cluster: record.cluster };
 }
 
-/** The cluster as it goes. Throws where it can't go now. */
+/** Marks the cluster as DELETING. Throws when it can't be deleted now. */
 function deleting({ cluster, nodegroups }: ClusterRecord): Cluster {
   const { name, status } = cluster;
   if (cluster.deletionProtection === true)
@@ -143,7 +143,7 @@ function deleting({ cluster, nodegroups }: ClusterRecord): Cluster {
   return Object.assign(cluster, { status: "DELETING" });
 }
 
-/** Throws unless a cluster takes changes now. */
+/** Throws InvalidRequestException unless the cluster is ACTIVE. */
 export function expectActive({ cluster }: ClusterRecord): void {
   if (cluster.status !== "ACTIVE")
     throw invalidRequest(`Cluster '${cluster.name}' is not in ACTIVE status, got ${cluster.status}`);

@@ -22,19 +22,19 @@ import {
 
 /** One kind of thing that a cluster has: add-ons, node groups, access entries. */
 export interface Kind<Item, View> {
-  /** As operations name one. */
+  /** Its name in operations. */
   readonly noun: "Addon" | "Nodegroup" | "AccessEntry";
-  /** The member that names one in requests. */
+  /** The request member that identifies one. */
   readonly id: keyof View & string;
-  /** The member of answers that has one. */
+  /** The response member that holds one. */
   readonly member: string;
   items(record: ClusterRecord): Record<string, Item>;
   view(item: Item): View;
   arn(view: View): string;
-  /** The resource in the ARN of one that does not exist, whose last part only the record would know. */
+  /** Resource part of the ARN of one that does not exist, with `*` for the id that only a record has. */
   resource(clusterName: string, id: string): string;
   notFound(id: string, clusterName: string): string;
-  /** The member with a role that requests pass, and the service that gets it. */
+  /** The request member that passes a role, and the service that receives it. */
   readonly passes?: { readonly member: string; readonly service: string };
   /** Condition keys of requests. */
   conditions?(name: OperationName, request: Unchecked): Authorization["context"];
@@ -45,14 +45,14 @@ type Members<Shape extends z.ZodRawShape> = Request<Shape> & {
   readonly clientRequestToken?: string | undefined;
 };
 
-/** How one is made: `make` checks the request, the rest happens in one edit of the record. */
+/** How one is created: `make` checks the request, the rest happens in one edit of the record. */
 interface Creation<Item, View, Shape extends z.ZodRawShape> {
   make(context: EksContext, request: Members<Shape>, record: ClusterRecord): Item | Promise<Item>;
-  /** What is said when there is one already. */
+  /** The message when it already exists. */
   exists(view: View): string;
-  /** The token of the request that made it: a repeated request gets the same answer. */
+  /** Client token of the request that created it: repeating the request gives the same answer. */
   tokenOf?(item: Item): string | undefined;
-  /** Throws where the cluster can't have it now; adds what comes with it. */
+  /** Throws when the cluster can't take it now; adds what comes with it. */
   added?(context: EksContext, record: ClusterRecord, item: Item): void;
 }
 

@@ -4,7 +4,7 @@ import type { HttpRequest } from "../aws/http.ts";
 import type { PeeredRoute } from "../aws/peering.ts";
 import type { Cluster } from "./model.ts";
 
-/** What of a cluster and its VPC says who reaches it, and whom it reaches. */
+/** The settings of a cluster and its VPC that decide who reaches its endpoint, and which endpoints its nodes reach. */
 export interface Reach {
   readonly access: Pick<
     Cluster["resourcesVpcConfig"],
@@ -19,7 +19,7 @@ export interface Reach {
   /** Blocks from which its security groups admit the port of the API server. */
   readonly groupCidrs: readonly string[];
   readonly vpc: { readonly id: string; readonly cidrs: readonly string[] };
-  /** Ways to other VPCs: of each subnet with nodes, and of each with network interfaces of the control plane. */
+  /** Routes to other VPCs of each subnet with nodes, and of each with network interfaces of the control plane. */
   readonly routes: {
     readonly nodes: readonly (readonly PeeredRoute[])[];
     readonly controlPlane: readonly (readonly PeeredRoute[])[];
@@ -29,8 +29,8 @@ export interface Reach {
 const EVERYBODY = "0.0.0.0/0";
 
 /**
- * As whom AWS sees this machine, where people and Pulumi work: on the internet, and in a network that is connected to every VPC
- * (by VPN, say), from which it reaches what is private once a security group lets it in.
+ * This machine as AWS would see it: an address on the internet, and one in a network that is connected to every VPC (by VPN, say),
+ * from which it reaches private endpoints once a security group lets it in.
  */
 export const MACHINE = { publicAddress: "1.2.3.4", connectedAddress: "10.255.0.1" } as const;
 

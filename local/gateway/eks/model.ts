@@ -59,18 +59,18 @@ export interface NodeRecord {
   readonly zone: string;
   /** Kubernetes version that it was started for. */
   readonly version: string;
-  /** Release of its image and version of its launch template; those of before had none. */
+  /** Release of its image and version of its launch template; absent on nodes that an earlier release of this project made. */
   readonly image?: string;
-  /** Since when EKS drains it (seconds since 1970): for an update, or because there are more nodes than are wanted. */
+  /** When EKS began to drain it (seconds since 1970): for an update, or to scale down. */
   drain?: { readonly since: number; readonly for: "update" | "scaleDown" };
-  /** Since when it is not Ready (seconds since 1970); absent while it is. */
+  /** When it stopped being Ready (seconds since 1970); absent while it is Ready. */
   missingSince?: number;
 }
 
 export interface NodegroupRecord {
   nodegroup: Nodegroup;
   nodes: NodeRecord[];
-  /** Of the version update that runs: whether it may delete pods, and what the group was before, to which a failure takes it back. */
+  /** The running version update: whether it may delete pods, and the group's state before, which a failure restores. */
   versionUpdate?: {
     readonly force: boolean;
     readonly before: Pick<Nodegroup, "version" | "releaseVersion" | "launchTemplate">;

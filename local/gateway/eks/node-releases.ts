@@ -1,13 +1,13 @@
 import { KUBERNETES_VERSIONS } from "../../clusters/options.ts";
 import { invalidParameter } from "./errors.ts";
 
-/** Days on which node images came out, oldest first. */
+/** Release dates of node images, oldest first. */
 const DATES = ["20261002", "20261101"] as const;
 
 /** The releases of node images for a Kubernetes minor, oldest first: its version, a patch and a date. */
 const nodeReleases = (version: string): string[] => DATES.map((date) => `${version}.4-${date}`);
 
-/** What a node group gets that asks for no release. */
+/** The release of a node group that asks for none. */
 const newestRelease = (version: string): string => nodeReleases(version).at(-1) as string;
 
 /** Systems Manager's public parameters with the newest releases (EKS User Guide, "Retrieve recommended Amazon Linux AMI IDs"). */

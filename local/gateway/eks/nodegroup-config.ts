@@ -46,7 +46,7 @@ export const launchTemplate = structure({
 
 const knownTypes: ReadonlySet<string> = new Set(Object.values(_InstanceType));
 
-/** Throws where a type does not exist in EC2, or has another processor than the AMI. In the words of EKS. */
+/** Throws, in EKS's words, when EC2 does not have a type or its processor does not fit the AMI. */
 export function expectInstanceTypes(instanceTypes: readonly string[], amiType: string): void {
   const unknown = instanceTypes.filter((type) => !knownTypes.has(type));
   if (unknown.length > 0)
@@ -57,7 +57,7 @@ export function expectInstanceTypes(instanceTypes: readonly string[], amiType: s
     throw invalidParameter(`[${wrong.join(", ")}] is not a valid instance type for requested amiType ${amiType}`);
 }
 
-/** The scaling that is asked for, over what holds now. In the words of EKS. */
+/** The requested scaling over the current one. Throws in EKS's words. */
 export function scalingOf(now: Nodegroup["scalingConfig"], asked: z.output<typeof scalingConfig> = {}) {
   const scaling = { ...now, ...asked } as { minSize: number; maxSize: number; desiredSize: number };
   const { minSize, maxSize, desiredSize } = scaling;

@@ -84,7 +84,7 @@ function configParams(nodegroup: Nodegroup, request: Request<typeof configShape>
   };
 }
 
-/** The nodes are replaced one by one when the version, the release or the launch template changes. Without a version it stays. */
+/** A change of version, release or launch template replaces the nodes one by one. Without a version the group keeps its own. */
 function versionParams(nodegroup: Nodegroup, request: Request<typeof versionShape>, clusterVersion: string): Params {
   const { version = nodegroup.version, launchTemplate: template } = request;
   if (minorOf(version) > minorOf(clusterVersion) || minorOf(version) < minorOf(nodegroup.version))

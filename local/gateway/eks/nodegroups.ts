@@ -13,7 +13,7 @@ import { type EksContext, eksArn, type Operation, type Request, text, texts } fr
 import { assumableRole, parsePrincipal } from "./principals.ts";
 import { minorOf } from "./versions.ts";
 
-/** AMI families whose nodes the one kind of node here can stand for. */
+/** AMI types that the local nodes can stand for. */
 const AMI_TYPES = [
   "AL2023_x86_64_STANDARD",
   "AL2023_ARM_64_STANDARD",
@@ -106,7 +106,7 @@ async function newNodegroup(
     );
   if (launchTemplate !== undefined && request.diskSize !== undefined)
     throw invalidParameter("Disk size must be specified within the launch template.");
-  // What EKS takes where neither the node group nor a launch template names a type.
+  // EKS's default when neither the node group nor a launch template names a type.
   const standard = launchTemplate === undefined ? [amiType.includes("ARM") ? "t4g.medium" : "t3.medium"] : [];
   const instanceTypes = request.instanceTypes ?? standard;
   config.expectInstanceTypes(instanceTypes, amiType);
@@ -143,7 +143,7 @@ async function subnetsOf(context: EksContext, vpcId: string | undefined, ids: st
   return ids;
 }
 
-/** Throws where the node groups of a cluster would want more nodes than a cluster can have here. */
+/** Throws when the node groups of a cluster would have more nodes than a local cluster can. */
 export function expectRoom(record: ClusterRecord, wanted: Nodegroup): void {
   const groups = Object.values(record.nodegroups).map(({ nodegroup }) => nodegroup);
   const others = groups.filter(({ nodegroupName }) => nodegroupName !== wanted.nodegroupName);

@@ -16,7 +16,7 @@ export interface EksContext {
   readonly aws: AwsLookups;
   /** Seconds since 1970. */
   now(): number;
-  /** Has the background work of a cluster looked at again, soon. */
+  /** Schedules another look at a cluster's background work. */
   wake(cluster: string): void;
 }
 
@@ -58,7 +58,7 @@ export function operation<Shape extends z.ZodRawShape>(
   return { name, request: structure(shape), authorize, run: run as Operation["run"] };
 }
 
-/** A structure of which only these members are honoured. */
+/** A structure that refuses any member but these. */
 export const structure = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -78,7 +78,7 @@ export function eksArn(context: Pick<EksContext, "partition" | "region" | "accou
   return `arn:${context.partition}:eks:${context.region}:${context.account}:${resource}`;
 }
 
-/** A member that may be missing or of another type, as a part of an ARN or the value of a condition key. */
+/** The member if it is a string, otherwise "": for ARNs and condition keys of requests that are not checked yet. */
 export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Authorization on the cluster that a request names. */
@@ -93,7 +93,7 @@ export function passedRole(arn: unknown, service: string): { arn: string; servic
   return stringOf(arn) === "" ? [] : [{ arn: stringOf(arn), service }];
 }
 
-/** Changes the record of a cluster and has its background work looked at again. */
+/** Changes the record of a cluster and schedules its background work. */
 export async function changed<T>(context: EksContext, name: string, edit: (record: ClusterRecord) => T): Promise<T> {
   const result = await context.store.change(name, edit);
   context.wake(name);

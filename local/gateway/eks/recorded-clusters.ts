@@ -16,7 +16,7 @@ function recordedCluster(certificateAuthority: string): ClusterRuntime {
     apply: async () => {},
     remove: async () => {},
     evict: async () => {},
-    // Has every object that is asked for.
+    // Every object that is asked for exists, and is ready.
     find: async (apiVersion, kind, name) => ({ apiVersion, kind, metadata: { name }, status: ready }) as never,
     list: async (_apiVersion, kind) =>
       (kind !== "Node" ? [] : [...nodes.values()].map((name) => ({ metadata: { name }, status: nodeReady }))) as never,

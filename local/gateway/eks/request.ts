@@ -1,4 +1,4 @@
-/** Requests of the EKS API by the model in the SDK: which operation one is for, where its members are, what is wrong with them. */
+/** Reads requests of the EKS API by the SDK's model: which operation, where its members are, what is wrong with them. */
 import * as sdk from "@aws-sdk/client-eks";
 import type * as z from "zod";
 import { decoded } from "../aws/http.ts";
@@ -25,7 +25,7 @@ interface Parts {
   readonly body: Unchecked;
 }
 
-/** What reads the members of an operation's request from its parts; undefined for a request of another operation. */
+/** Gives a function that reads the members of an operation's request; undefined for a request of another operation. */
 export function routeOf(name: OperationName): (parts: Parts) => Unchecked | undefined {
   const [, , , { http }, input] = schemaOf(name);
   const [method, path] = http;
@@ -58,7 +58,7 @@ export function checked({ name, request }: Operation, members: Unchecked): Unche
   const result = request.safeParse(members, { error: describe, reportInput: true });
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ code, path, message }) =>
-    // Those of our own are whole sentences, in the words of EKS where it has some.
+    // Messages of our own checks are whole sentences, in EKS's words where it has some.
     code === "custom" ? message : `${path.join(".") || name}: ${message}`,
   );
   throw invalidParameter(problems.join("; "));

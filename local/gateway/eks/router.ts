@@ -82,7 +82,7 @@ function tagKeys(context: EksContext, arn: string): Record<string, string> {
   return Object.fromEntries(Object.entries(tags).map(([name, value]) => [`aws:ResourceTag/${name}`, value]));
 }
 
-/** The body; a member that is null counts as one that is missing. */
+/** The JSON body; a null member counts as missing. */
 function bodyOf(request: HttpRequest): Record<string, unknown> {
   if (request.body.length === 0) return {};
   let value: unknown;

@@ -25,13 +25,13 @@ export interface ClusterRuntime {
   /** Removes a node and its Node object. */
   stopNode(number: number): Promise<void>;
   /**
-   * Whether a started node enforces NetworkPolicies; until told, it doesn't. Resolves when that is so. The cluster has given
-   * NETWORK_POLICY_USER its rights.
+   * Turns the enforcement of NetworkPolicies on a started node on or off; it starts off. Resolves when that is in force.
+   * NETWORK_POLICY_USER must have its rights in the cluster.
    */
   enforceNetworkPolicies(node: number, enforced: boolean): Promise<void>;
-  /** The name of a node, of which EKS makes it from the address. */
+  /** Name of a node's Node object; EKS derives it from the node's address. */
   nodeName(cluster: number, node: number): string;
-  /** By the cluster's number; without `apiAddress` nobody can reach its endpoint. */
+  /** Addresses of the cluster with this number. Without `apiAddress` nothing listens at its endpoint. */
   addresses(
     cluster: number,
   ): Pick<ClusterAddresses, "serviceCidr" | "dnsAddress"> & Partial<Pick<ClusterAddresses, "apiAddress" | "nodesCidr">>;
@@ -42,7 +42,7 @@ export interface ClusterRuntime {
 export interface Clusters {
   /** The cluster of this name, whether it exists yet or not. */
   of(name: string): ClusterRuntime;
-  /** Has endpoints answer those whom they admit; named are all that can be reached. */
+  /** Lets each endpoint answer only the sources that it admits. Endpoints that are not listed answer nobody. */
   filterEndpoints(endpoints: readonly EndpointAccess[]): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export async function openStore(folder: string) {
     if (record !== undefined) records.set(record.cluster.name, record);
   }
   const path = (name: string): string => join(folder, `${name}.json`);
-  // Writes of one cluster are in order: a later state never loses against an earlier one.
+  // Writes happen in order, so that an earlier state never overwrites a later one.
   let writes: Promise<unknown> = Promise.resolve();
   const ordered = <T>(write: () => Promise<T>): Promise<T> => {
     const next = writes.then(write, write);

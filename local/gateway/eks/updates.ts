@@ -4,7 +4,7 @@ import { notFound } from "./errors.ts";
 import type { ClusterRecord, Update, UpdateRecord } from "./model.ts";
 import { type EksContext, list, type Operation, onCluster, operation, text } from "./operation.ts";
 
-/** What an update is of: a node group, an add-on, or without either the cluster itself. */
+/** What an update changes: a node group, an add-on, or without either the cluster itself. */
 interface Subject {
   readonly nodegroupName?: string | undefined;
   readonly addonName?: string | undefined;
@@ -46,7 +46,7 @@ export function runningUpdates(record: ClusterRecord, of: Subject = {}): Update[
     .sort((a, b) => a.createdAt - b.createdAt);
 }
 
-/** An error of an update of which EKS has no more to say. */
+/** An update error without a code of its own. */
 export const unknownError = (errorMessage: string): UpdateError => ({ errorCode: "Unknown", errorMessage });
 
 type UpdateError = Update["errors"][number];
@@ -59,7 +59,7 @@ export function endUpdates(record: ClusterRecord, of: Subject, error?: UpdateErr
   }
 }
 
-/** Ends the running updates of a node group as failed. One of its version takes the group back; nodes that it has made stay. */
+/** Fails the running updates of a node group. A failed version update restores the group; nodes that it started stay. */
 export function failUpdates(record: ClusterRecord, nodegroupName: string, error: UpdateError): void {
   const group = record.nodegroups[nodegroupName];
   if (group === undefined) return;

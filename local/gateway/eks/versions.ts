@@ -11,7 +11,7 @@ export const DEFAULT_VERSION = "1.36";
 /** The platform version of every cluster. */
 export const PLATFORM_VERSION = "eks.1";
 
-/** A Kubernetes version that there is. */
+/** A supported Kubernetes version. */
 export const kubernetesVersion = z.string().refine((version) => VERSIONS.includes(version), {
   error: ({ input }) =>
     `unsupported Kubernetes version ${String(input)}: the embedded cloud has ${KUBERNETES_VERSIONS.join(", ")}`,

@@ -77,7 +77,7 @@ function one(form: URLSearchParams, name: string): string {
   return values[0];
 }
 
-// ministack answers fixed words here.
+// ministack answers with constants here.
 function withSubject(xml: string, token: VerifiedToken): string {
   const put = (text: string, element: string, value: string): string =>
     text.replace(new RegExp(`<${element}>[^<]*</${element}>`), () => `<${element}>${escapeXml(value)}</${element}>`);

@@ -25,7 +25,7 @@ const SKEW_SECONDS = 60;
 /** The hosts of STS that a token may have been signed for. */
 const STS_HOST = /^sts(-fips)?(\.[a-z0-9-]+)?\.amazonaws\.com(\.cn)?$|^sts\.[a-z0-9-]+\.api\.aws$/;
 
-/** A token is not one that EKS would take; the message says why. */
+/** EKS would refuse the token; the message says why. */
 export class TokenRefused extends Error {}
 
 /** The presigned sts:GetCallerIdentity URL in a token, after every check that needs no STS. Throws TokenRefused. */

@@ -103,7 +103,7 @@ function deployment(metadata: object, values: Readonly<Record<string, unknown>>)
             runAsNonRoot: true,
             sysctls: [{ name: "net.ipv4.ip_unprivileged_port_start", value: "0" }],
           },
-          // Not through itself.
+          // The node's resolver, not CoreDNS itself.
           dnsPolicy: "Default",
           nodeSelector: values["nodeSelector"] ?? {},
           ...(values["affinity"] === undefined ? {} : { affinity: values["affinity"] }),

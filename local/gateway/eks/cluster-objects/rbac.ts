@@ -8,7 +8,7 @@ type Metadata = Pick<NonNullable<KubernetesObject["metadata"]>, "name" | "namesp
 export const clusterRole = (metadata: Metadata, rules: readonly object[]): KubernetesObject =>
   ({ apiVersion: RBAC_VERSION, kind: "ClusterRole", metadata, rules }) as KubernetesObject;
 
-/** Binds a ClusterRole in the namespace of `metadata`; without one everywhere. */
+/** Binds a ClusterRole in the namespace of `metadata`, or cluster-wide without one. */
 export const binding = (
   metadata: Metadata,
   role: string,

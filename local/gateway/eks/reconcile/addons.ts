@@ -7,9 +7,9 @@ import type { KubeApi } from "../runtime.ts";
 import { endUpdates, unknownError } from "../updates.ts";
 import { type Again, type ReconcileContext, soonest } from "./context.ts";
 
-/** How often an add-on that comes up is looked at. */
+/** How often an add-on that is not ACTIVE yet is checked (milliseconds). */
 const POLL_MS = 500;
-/** After this time without its pods Ready an add-on is DEGRADED, as on EKS (seconds); it becomes ACTIVE when they are. */
+/** When its pods are not Ready after this time, an add-on becomes DEGRADED, as on EKS (seconds). */
 const READY_SECONDS = 120;
 
 interface Deployment extends KubernetesObject {
@@ -56,14 +56,14 @@ function settle(record: ClusterRecord, addonName: string, missing: string | unde
   }
 }
 
-/** The objects of CoreDNS, as the add-on configures it; without one it is the cluster's own. */
+/** The objects of CoreDNS as the add-on configures it, or the cluster's own when there is no add-on. */
 export function coreDns({ clusters, gatewayAddress }: ReconcileContext, record: ClusterRecord, addon?: Addon) {
   const { dnsAddress } = clusters.of(record.cluster.name).addresses(record.number);
   const values = addon === undefined ? {} : configuration(catalogEntry(addon.addonName), addon.configurationValues);
   return coreDnsObjects({ dnsAddress, gatewayAddress, values });
 }
 
-/** What CoreDNS lacks, or undefined when all its pods are of the newest kind and Ready. */
+/** Why CoreDNS is not healthy, or undefined when all its pods are up to date and Ready. */
 async function missingReplicas(kube: KubeApi): Promise<string | undefined> {
   const deployment = await kube.find<Deployment>("apps/v1", "Deployment", "coredns", "kube-system");
   const wanted = deployment?.spec?.replicas ?? 1;

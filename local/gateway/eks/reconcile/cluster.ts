@@ -11,16 +11,16 @@ import { type Again, type ReconcileContext, soonest } from "./context.ts";
 import { networkPolicyStep } from "./network-policy.ts";
 import { nodegroupsStep } from "./nodegroups.ts";
 
-/** How often a cluster's start may fail before its status says so. */
+/** Failed starts after which a cluster is FAILED. */
 const ATTEMPTS = 3;
-/** How often namespaces are looked at while some association holds in named ones only. */
+/** How often namespaces are listed while some access policy is limited to namespaces. */
 const NAMESPACE_POLL_MS = 5000;
-/** How often a cluster with nodes is asked whether Crossplane came into it. */
+/** How often a cluster with nodes is checked for Crossplane's CRDs. */
 const CROSSPLANE_POLL_MS = 2000;
 
 /**
- * Brings one cluster nearer to its record: every step is idempotent and reads what is wanted from the record alone,
- * so a gateway killed at any point goes on from there.
+ * Reconciles one cluster with its record. Every step is idempotent and reads the desired state from the record alone, so a
+ * gateway that was killed at any point continues from there.
  */
 export function reconciler(context: ReconcileContext): (name: string) => Promise<number | "wait"> {
   const known = new Map<string, { attempts: number; isRunning: boolean; hasPackages: boolean }>();
@@ -30,7 +30,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     if (record === undefined || record.cluster.status === "DELETING") {
       if (record !== undefined) await removeCluster(context, record);
       known.delete(name);
-      // Also after a failure here, when the record is gone already.
+      // Also when this failed in the last pass and the record is gone already.
       await context.keepEndpoints();
       return "wait";
     }
@@ -38,7 +38,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     const state = known.get(name) ?? { attempts: 0, isRunning: false, hasPackages: false };
     known.set(name, state);
     if (record.cluster.status !== "ACTIVE" || !state.isRunning) {
-      // Until it has started, whatever runs may be in another version than the record says.
+      // What runs may be of another version than the record's until the start has succeeded.
       state.isRunning = false;
       state.attempts += 1;
       try {
@@ -55,7 +55,7 @@ export function reconciler(context: ReconcileContext): (name: string) => Promise
     // Before the add-on becomes ACTIVE.
     await networkPolicyStep(withNodes, name, kube);
     const addons = await addonsStep(context, name, kube);
-    // Nothing runs in a cluster without nodes.
+    // Without nodes no Crossplane can run.
     const hasNodes = Object.keys(context.store.get(name).nodegroups).length > 0;
     state.hasPackages ||= hasNodes && (await packagesStep(kube));
     return soonest([access, nodes, addons, hasNodes && !state.hasPackages ? CROSSPLANE_POLL_MS : undefined]) ?? "wait";
@@ -85,7 +85,7 @@ async function ensureControlPlane(context: ReconcileContext, record: ClusterReco
   if (record.selfManagedAddons && record.addons["coredns"] === undefined) await kube.apply(coreDns(context, record));
   await context.store.change(name, (stored) => {
     const { cluster } = stored;
-    // A deletion that came meanwhile stands.
+    // Deleted meanwhile.
     if (cluster.status === "DELETING") return;
     cluster.status = "ACTIVE";
     cluster.version = version;
@@ -107,7 +107,7 @@ async function failedStart(context: ReconcileContext, name: string, attempt: num
   const message = (error as Error).message;
   await context.store.change(name, (record) => {
     if (record.cluster.status === "CREATING") record.cluster.status = "FAILED";
-    // The old control plane goes on: an update that failed leaves the cluster as it was.
+    // A failed update leaves the cluster as it was.
     if (record.cluster.status === "UPDATING") record.cluster.status = "ACTIVE";
     record.cluster.health = { issues: [{ code: "InternalFailure", message }] };
     endUpdates(record, {}, unknownError(message));
@@ -117,12 +117,12 @@ async function failedStart(context: ReconcileContext, name: string, attempt: num
 async function removeCluster(context: ReconcileContext, record: ClusterRecord): Promise<void> {
   await context.clusters.of(record.cluster.name).stopControlPlane();
   const { vpcId } = record.cluster.resourcesVpcConfig;
-  // By its tag: a cluster that never became active has no group in its record yet.
+  // Found by its tag: the record of a cluster that never became active does not have it.
   if (vpcId !== undefined) await context.aws.deleteClusterSecurityGroup(record.cluster.name, vpcId);
   await context.store.remove(record.cluster.name);
 }
 
-/** Keeps the bindings of associations that hold in named namespaces; gives the delay to the next look at namespaces. */
+/** Reconciles the RoleBindings of access policies that are limited to namespaces. */
 async function accessStep(context: ReconcileContext, name: string, kube: KubeApi): Promise<Again> {
   const record = context.store.get(name);
   const wanted = Object.values(record.accessEntries).some((entry) =>
@@ -147,7 +147,7 @@ async function accessStep(context: ReconcileContext, name: string, kube: KubeApi
   return wanted ? NAMESPACE_POLL_MS : undefined;
 }
 
-/** Tells Crossplane where its packages come from, as soon as it is there; whether it was. */
+/** Tells Crossplane where its packages come from. False when Crossplane is not installed yet. */
 async function packagesStep(kube: KubeApi): Promise<boolean> {
   const crd = await kube.find("apiextensions.k8s.io/v1", "CustomResourceDefinition", IMAGE_CONFIG_CRD);
   if (crd !== undefined) await kube.apply(imageConfigs());

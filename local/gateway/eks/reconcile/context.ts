@@ -1,9 +1,9 @@
 import type { EksContext } from "../operation.ts";
 
-/** Milliseconds until the next look; undefined: when something changes. */
+/** Milliseconds until the next pass; undefined: only when something changes. */
 export type Again = number | undefined;
 
-/** The first of several looks. */
+/** The earliest of several passes. */
 export function soonest(delays: readonly Again[]): Again {
   const least = Math.min(...delays.map((delay) => delay ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(least) ? least : undefined;
@@ -15,6 +15,6 @@ export interface ReconcileContext extends EksContext {
   /** PEM of the CA that issued the webhook's certificate. */
   readonly caCertificate: string;
   webhookUrl(cluster: string): string;
-  /** Has who reaches which endpoint looked at again; resolves when that is in force. */
+  /** Computes again who may reach which endpoint; resolves when that is in force. */
   keepEndpoints(): Promise<void>;
 }

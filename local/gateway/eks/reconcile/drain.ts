@@ -2,9 +2,9 @@ import type { KubernetesObject } from "@kubernetes/client-node";
 import type { Nodegroup, NodeRecord } from "../model.ts";
 import type { KubeApi } from "../runtime.ts";
 
-/** How long the pods of a node may take to leave it before EKS goes on without them (seconds). */
+/** How long EKS waits for the pods of a node to leave it (seconds). */
 export const DRAIN_SECONDS = {
-  /** An update then fails, or with `force` deletes them (EKS User Guide, "Understand each phase of node updates"). */
+  /** The update then fails, or with `force` deletes the pods (EKS User Guide, "Understand each phase of node updates"). */
   update: 15 * 60,
   /** The node is then terminated all the same (EKS User Guide, "Simplify node lifecycle with managed node groups", concepts). */
   scaleDown: 15 * 60,
@@ -18,7 +18,7 @@ interface Pod extends KubernetesObject {
 
 /**
  * Asks the API server to evict the pods of nodes, as `kubectl drain` does: all but those of DaemonSets and of the kubelet's own
- * files. Gives the names of nodes that still have some. One look: budgets may let more go later.
+ * files. Gives the names of nodes that still have pods. Called again and again: budgets may let more pods go later.
  */
 export async function evictFrom(kube: KubeApi, nodes: readonly string[]): Promise<Set<string>> {
   const pods = (await kube.list<Pod>("v1", "Pod")).filter((pod) => {
@@ -33,7 +33,7 @@ export async function evictFrom(kube: KubeApi, nodes: readonly string[]): Promis
   return new Set(pods.map((pod) => pod.spec?.nodeName ?? ""));
 }
 
-/** Has nodes take no new pods, and in an update no more traffic of load balancers ("Understand each phase of node updates"). */
+/** Marks nodes as unschedulable; in an update they also leave the load balancers ("Understand each phase of node updates"). */
 export async function cordon(
   kube: KubeApi,
   nodegroup: Nodegroup,
@@ -41,7 +41,7 @@ export async function cordon(
   isUpdate: boolean,
 ): Promise<void> {
   const labels = isUpdate ? { "node.kubernetes.io/exclude-from-external-load-balancers": "true" } : {};
-  // Applying would make the Node of one that never started.
+  // Applying would create the Node object of a node that never started.
   const there = new Set((await kube.list("v1", "Node")).map(({ metadata }) => metadata?.name));
   await kube.apply(
     nodes
@@ -50,7 +50,7 @@ export async function cordon(
   );
 }
 
-/** The node with the group's labels. EKS being its field manager, it takes pods again if it did not. */
+/** The Node with the group's labels. Applied as field manager eks, it also makes a cordoned node schedulable again. */
 export const labelled = (
   { labels }: Nodegroup,
   { name }: NodeRecord,

@@ -5,8 +5,8 @@ import type { EksContext } from "../operation.ts";
 const API_PORT = 443;
 
 /**
- * Keeps who reaches which endpoint as the records of all clusters and the networks of their VPCs say. What is given has it looked
- * at once more, after what runs; resolves when that is in force.
+ * Gives a function that computes who may reach which endpoint, from the records of all clusters and the networks of their VPCs,
+ * and puts it in force. Calls run one after another; each resolves when its result is in force.
  */
 export function endpointKeeper(context: EksContext): () => Promise<void> {
   let inForce = "";

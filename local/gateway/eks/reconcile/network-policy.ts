@@ -4,7 +4,7 @@ import { binding, clusterRole } from "../cluster-objects/rbac.ts";
 import type { KubeApi } from "../runtime.ts";
 import type { NodesContext } from "./nodegroup-nodes.ts";
 
-/** Has all started nodes of a cluster enforce its NetworkPolicies, or none, as its VPC CNI add-on says. */
+/** Turns the enforcement of NetworkPolicies on or off on all started nodes of a cluster, as its VPC CNI add-on says. */
 export async function networkPolicyStep(
   { store, clusters, startedNodes }: NodesContext,
   name: string,
@@ -29,7 +29,7 @@ export async function networkPolicyStep(
 const READ = ["list", "watch"];
 const metadata = { name: NETWORK_POLICY_USER };
 
-/** The rights of what enforces NetworkPolicies on the nodes: to read what the rules follow from, and no more. */
+/** The rights of the process that enforces NetworkPolicies on nodes: to read what the rules follow from, and no more. */
 const access = [
   clusterRole(metadata, [
     { apiGroups: [""], resources: ["pods", "namespaces"], verbs: READ },

@@ -14,13 +14,13 @@ interface Node extends KubernetesObject {
 
 export interface NodesContext extends EksContext {
   /**
-   * Nodes that this process has started, by their instance: a start is asked for once, the supervisor keeps it. With it, whether
-   * the node was told to enforce NetworkPolicies; undefined when it was told neither.
+   * Nodes that this process has started, by instance id (the supervisor keeps them running), and whether it turned the
+   * enforcement of NetworkPolicies on or off there; undefined before it did either.
    */
   readonly startedNodes: Map<string, boolean | undefined>;
 }
 
-/** One look at one node group. */
+/** One pass over one node group. */
 export interface Work {
   readonly context: NodesContext;
   readonly cluster: string;
@@ -44,8 +44,8 @@ export const changeGroup = (
   });
 
 /**
- * Those of a group's nodes that an update replaces. Only an update does: after one that failed the group may have nodes of both
- * versions. An update that an earlier gateway has begun is known by its record alone.
+ * The nodes of a group that its running version update replaces. Without one none is: after a failed update the group may have
+ * nodes of both versions.
  */
 export function outdatedOf(
   record: ClusterRecord,
@@ -65,8 +65,8 @@ export const drainSince = (work: Work, numbers: readonly number[], reason: "upda
   });
 
 /**
- * Records nodes up to the desired size, and has those above it drained (the newest first). An update has one more while there is
- * room, so that pods have somewhere to go; EKS has up to two for each zone more.
+ * Adds node records up to the desired size, and marks nodes above it for draining (the newest first). An update adds one node
+ * while there is room, so that pods have somewhere to go; EKS adds up to two per zone.
  */
 export async function applySize(work: Work): Promise<void> {
   const { context, cluster, name } = work;
@@ -83,7 +83,7 @@ export async function applySize(work: Work): Promise<void> {
     const { subnets, version } = target.nodegroup;
     for (let count = staying.length; count < wanted; count++) {
       const number = freeNode(stored);
-      // Once a node that is being drained is gone there is room for more.
+      // No room until a draining node is gone.
       if (number === undefined) return;
       target.nodes.push({
         number,
@@ -116,7 +116,7 @@ export function removeNodegroup(record: ClusterRecord, nodegroupName: string): v
   delete record.nodegroups[nodegroupName];
   const role = gone?.nodegroup.nodeRole ?? "";
   const heir = Object.values(record.nodegroups).find((group) => group.nodegroup.nodeRole === role);
-  // The entry that came with a group goes with the last group of its role.
+  // The access entry is deleted with the last group that uses its role.
   if (gone?.ownsAccessEntry === true && heir !== undefined) heir.ownsAccessEntry = true;
   else if (gone?.ownsAccessEntry === true) delete record.accessEntries[role];
 }
@@ -148,7 +148,7 @@ export async function readyNodes(kube: KubeApi): Promise<Set<string>> {
   return new Set(nodes.filter(isReady).map((node) => node.metadata?.name ?? ""));
 }
 
-/** Records since when which nodes of a group are not Ready, given the names of those that are. */
+/** Records when nodes of a group stopped being Ready, given the names of Ready nodes. */
 export async function noteReadiness(work: Work, ready: ReadonlySet<string>): Promise<void> {
   const { context, cluster, name } = work;
   const isNoted = (node: NodeRecord): boolean => (node.missingSince === undefined) === ready.has(node.name);

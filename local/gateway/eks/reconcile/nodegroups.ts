@@ -17,12 +17,12 @@ import {
   type Work,
 } from "./nodegroup-nodes.ts";
 
-/** How often nodes that come up are looked at. */
+/** How often nodes that are starting or draining are checked (milliseconds). */
 const POLL_MS = 500;
-/** When a node is not Ready for so long, and the group not changed either, the group says so (seconds). */
+/** A node that is not Ready for so long after the group's last change is reported as its health issue (seconds). */
 const READY_SECONDS = 300;
 
-/** Brings the nodes of a cluster's node groups to what their records want. */
+/** Reconciles the nodes of a cluster's node groups. */
 export async function nodegroupsStep(context: Work["context"], cluster: string, kube: KubeApi): Promise<Again> {
   const delays: Again[] = [];
   for (const name of Object.keys(context.store.get(cluster).nodegroups))
@@ -53,13 +53,13 @@ async function oneNodegroup(work: Work): Promise<Again> {
   if (missing.length > 0) return waiting(work, missing);
   const outdated = outdatedOf(record, group, nodes);
   if (outdated.length > 0) return updateStep(work, group, outdated);
-  // There was no room for all of them yet.
+  // There was no room for all nodes yet.
   if (nodes.length < desiredSize(group)) return POLL_MS;
   await kube.apply(nodes.map((node) => labelled(group.nodegroup, node)));
   if (group.nodegroup.status !== "ACTIVE")
     await changeGroup(work, (current, stored) => {
       if (current.nodegroup.status === "DELETING") return;
-      // An update that has begun since is for the next look.
+      // An update that began since this pass is for the next one.
       if (updatesOf(stored, name) !== updatesOf(record, name)) return;
       Object.assign(current.nodegroup, { status: "ACTIVE", health: { issues: [] } });
       delete current.versionUpdate;
@@ -73,7 +73,7 @@ const updatesOf = (record: ClusterRecord, nodegroupName: string): string =>
     .map(({ id }) => id)
     .join();
 
-/** Takes nodes out of use: those are stopped that no pod holds any more, or that `isLate` names. Whether all were. */
+/** Drains nodes; stops those that are empty or, by `isLate`, out of time. Whether all were stopped. */
 async function drained(
   work: Work,
   { nodegroup }: NodegroupRecord,
@@ -90,7 +90,7 @@ async function drained(
   return going.length === nodes.length;
 }
 
-/** All nodes at once, as the Auto Scaling group of a deleted node group shrinks to none. */
+/** Drains all nodes at once, as EKS scales the Auto Scaling group of a deleted node group to zero. */
 async function removing(work: Work, group: NodegroupRecord): Promise<Again> {
   const { context, cluster, name } = work;
   const isOver = context.now() - (group.nodegroup.modifiedAt ?? 0) >= DRAIN_SECONDS.deletion;
@@ -99,7 +99,7 @@ async function removing(work: Work, group: NodegroupRecord): Promise<Again> {
   return undefined;
 }
 
-/** Nodes above the desired size: drained, and terminated also when budgets hold their pods too long. */
+/** Drains the nodes above the desired size, and terminates them also when budgets hold their pods too long. */
 async function scaleDownStep(work: Work, group: NodegroupRecord, nodes: readonly NodeRecord[]): Promise<Again> {
   const leaving = nodes.filter((node) => node.drain?.for === "scaleDown");
   if (leaving.length === 0) return undefined;
@@ -111,8 +111,8 @@ const isLate = ({ context }: Work, { drain }: NodeRecord, seconds: number): bool
   drain !== undefined && context.now() - drain.since >= seconds;
 
 /**
- * One look at an update whose new nodes are Ready: no outdated node takes pods any more, and the first of them is drained. EKS
- * then waits another minute for load balancers, which are not there here.
+ * One pass of an update whose new nodes are Ready: cordons all outdated nodes and drains the first. (EKS then waits another
+ * minute for load balancers; there are none here.)
  */
 async function updateStep(
   work: Work,
@@ -126,7 +126,7 @@ async function updateStep(
   const isOccupied = (await evictFrom(work.kube, [node.name])).size > 0;
   if (isOccupied && !isLate(work, node, DRAIN_SECONDS.update)) return POLL_MS;
   if (isOccupied && versionUpdate?.force !== true) await evictionFailed(work, node);
-  // One by one, and only while all others are Ready: what a rolling update means.
+  // One by one, and only while all others are Ready.
   else await stopNode(work, node);
   return 0;
 }
