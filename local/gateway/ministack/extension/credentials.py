@@ -1,13 +1,14 @@
 """Who a caller is."""
 
-from .shared import replace
+from .shared import replace, root_key_id
 
 
-def extend_credentials(root):
+def extend(_app, secret):
     """Only the secret key id is root, and a request that names no key is refused unless AWS serves it unsigned."""
     from ministack.core import iam_evaluator as evaluator
 
     nobody = evaluator.AuthError("MissingAuthenticationToken", "Request is missing Authentication Token")
+    root = root_key_id(secret)
     replace(evaluator, "is_root_access_key", lambda _: lambda key: not key or key == root)
 
     def enforce(original):

@@ -1,9 +1,9 @@
 """Tags and resources of EC2 calls."""
 
-import contextvars
 import re
 
-from .shared import denied_as, replace
+from .authorization import CALLS, TAGS
+from .shared import replace
 
 # Prefixes of EC2 ids with the resource type in their ARNs.
 _TYPES = {
@@ -25,57 +25,35 @@ _NAT_GATEWAY = re.compile(rb"<natGatewayId>([^<]+)</natGatewayId>.*?<natGatewayA
 _TAGGED = re.compile(r"^TagSpecification\.\d+\.Tag\.\d+\.Key$")
 
 
-def extend_ec2():
+def extend(_app, _secret):
     """aws:ResourceTag and aws:RequestTag of EC2 resources; every resource that a call names or makes needs an Allow, and so do the tags it brings.
 
     AWS asks for fewer: some calls leave out a resource that they name. This is stricter than AWS, never kinder.
     """
     from ministack.core import iam_actions as actions
-    from ministack.core import iam_evaluator as evaluator
-    from ministack.core.responses import get_account_id
-    from ministack.services import ec2, tagging
+    from ministack.services import ec2, iam
 
-    named = contextvars.ContextVar("fleet_ec2_named", default=((), False))
-
-    def resource_tags(original):
-        def tags(arn):
-            if not arn.startswith("arn:aws:ec2:"):
-                return original(arn)
-            found = ec2._tags.get(arn.rsplit("/", 1)[-1])
-            return {tag["Key"]: tag["Value"] for tag in found} if found else None
-
-        return tags
+    def tags(arn):
+        return {tag["Key"]: tag["Value"] for tag in ec2._tags.get(arn.rsplit("/", 1)[-1]) or ()}
 
     def request_context(original):
         def keys(service, iam_action, body, params):
-            call = iam_action.partition(":")[2]
-            named.set(request_resources(ec2, call, params, actions._query_param) if service == "ec2" else ((), False))
             # Tags for instances of a launch template are no tags of the request.
             asked = {name: value for name, value in params.items() if not name.startswith("LaunchTemplateData.")}
             return original(service, iam_action, body, asked if service == "ec2" else params)
 
         return keys
 
-    def enforce(original):
-        def check(access_key_id, iam_action, service, region, resource_arn="*", service_context=None):
-            resources, tagged = named.get()
-            named.set(((), False))
-            if service != "ec2" or not resources:
-                return original(access_key_id, iam_action, service, region, resource_arn, service_context)
-            prefix = f"arn:aws:ec2:{region}:{get_account_id()}:"
-            for resource in resources:
-                denied = original(access_key_id, iam_action, service, region, prefix + resource, service_context)
-                if denied:
-                    return denied
-            if not tagged:
-                return None
-            context = {**(service_context or {}), "ec2:CreateAction": iam_action.partition(":")[2]}
-            denied = original(access_key_id, "ec2:CreateTags", service, region, prefix + resources[0], context)
-            if denied:
-                denied_as.set(("ec2:CreateTags", prefix + resources[0]))
-            return denied
-
-        return check
+    def named(call):
+        resources, tagged = request_resources(ec2, call)
+        call.resources = [call.arn(resource) for resource in resources] or call.resources
+        if tagged:
+            call.also.append(("ec2", "ec2:CreateTags", call.resources[0], {"ec2:CreateAction": call.operation}))
+        if call.operation in ("RunInstances", "AssociateIamInstanceProfile"):
+            name = call.param("IamInstanceProfile.Name") or call.param("IamInstanceProfile.Arn").rsplit("/", 1)[-1]
+            roles = (iam._instance_profiles.get(name) or {}).get("Roles", []) if name else []
+            for role in filter(None, map(iam._roles.get, roles)):
+                call.passes_role(role["Arn"], "ec2.amazonaws.com")
 
     describe = ec2._ACTION_MAP["DescribeNatGateways"]
 
@@ -97,21 +75,21 @@ def extend_ec2():
     ec2._ACTION_MAP["DescribeNatGateways"] = describe_nat_gateways
     # The tags that come with a call are aws:RequestTag.
     replace(actions, "_TAG_MEMBERS", lambda original: original | {"TagSpecifications"})
-    replace(tagging, "resource_tags", resource_tags)
     replace(actions, "request_tag_context", request_context)
-    replace(evaluator, "enforce", enforce)
+    CALLS["ec2"] = named
+    TAGS["ec2"] = tags
 
 
-def request_resources(ec2, call, params, value_of):
+def request_resources(ec2, call):
     """The resources of a call, what it makes first, and whether it brings tags for that. Nothing can be named in what only reads."""
-    if call.startswith(("Describe", "Get")):
+    if call.operation.startswith(("Describe", "Get")):
         return (), False
-    made = (f"{_MAKES[call]}/*",) if call in _MAKES else ()
-    skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call in _TARGETS else ()
-    values = [value_of(params, name) for name in params if name not in skipped]
+    made = (f"{_MAKES[call.operation]}/*",) if call.operation in _MAKES else ()
+    skipped = ("GatewayId", "NatGatewayId", "VpcPeeringConnectionId") if call.operation in _TARGETS else ()
+    values = [call.param(name) for name in call.params if name not in skipped]
     ids = dict.fromkeys(id_ for value in values for id_ in identified(ec2, value))
     found = tuple(f"{_TYPES[kind[1]]}/{id_}" for id_ in ids if (kind := _ID.match(id_)) and kind[1] in _TYPES)
-    return (*made, *found), bool(made) and any(_TAGGED.match(name) for name in params)
+    return (*made, *found), bool(made) and any(_TAGGED.match(name) for name in call.params)
 
 
 def identified(ec2, value):

@@ -1,6 +1,6 @@
 """Condition keys and resource names of IAM calls."""
 
-from .shared import replace
+from .authorization import CALLS, TAGS
 
 # Calls on a user or role to which AWS gives the boundary that the entity has now as iam:PermissionsBoundary.
 _ON_BOUNDED_ENTITY = {
@@ -12,53 +12,34 @@ _ON_BOUNDED_ENTITY = {
 _SETS_BOUNDARY = {"CreateRole", "CreateUser", "PutRolePermissionsBoundary", "PutUserPermissionsBoundary"}
 
 
-def extend_iam():
+def extend(_app, _secret):
     """Condition keys and ARNs of IAM calls (Service Authorization Reference, "Actions ... for AWS IAM")."""
-    from ministack.core import iam_actions as actions
-    from ministack.services import iam, tagging
+    from ministack.services import iam
+
+    def named(call):
+        call.resources = [iam_arn(iam, call.param, call.account) or call.resources[0]]
+        call.context = {key: value for key, value in context(call.operation, call.param) if value}
+        role = iam._roles.get(call.param("RoleName"))
+        if call.operation == "AddRoleToInstanceProfile" and role:
+            call.passes_role(role["Arn"], "ec2.amazonaws.com")
 
     def context(operation, param):
-        keys = {}
         if operation in _SETS_BOUNDARY:
-            keys["iam:PermissionsBoundary"] = param("PermissionsBoundary")
-        elif operation in _ON_BOUNDED_ENTITY:
+            yield "iam:PermissionsBoundary", param("PermissionsBoundary")
+        if operation in _ON_BOUNDED_ENTITY:
             entity = iam._roles.get(param("RoleName")) or iam._users.get(param("UserName")) or {}
-            keys["iam:PermissionsBoundary"] = entity.get("PermissionsBoundary")
+            yield "iam:PermissionsBoundary", entity.get("PermissionsBoundary")
         if operation.endswith("Policy") and operation.startswith(("Attach", "Detach")):
-            keys["iam:PolicyARN"] = param("PolicyArn")
+            yield "iam:PolicyARN", param("PolicyArn")
         if operation == "CreateServiceLinkedRole":
-            keys["iam:AWSServiceName"] = param("AWSServiceName")
-        return {key: value for key, value in keys.items() if value}
+            yield "iam:AWSServiceName", param("AWSServiceName")
 
-    def request_context(original):
-        def keys(service, iam_action, body, params):
-            found = original(service, iam_action, body, params)
-            if service != "iam":
-                return found
-            operation = iam_action.split(":", 1)[1]
-            return {**found, **context(operation, lambda name: actions._query_param(params, name))}
+    def tags(arn):
+        provider = iam._oidc_providers.get(arn)
+        return {tag["Key"]: tag["Value"] for tag in provider.get("Tags") or []} if provider else None
 
-        return keys
-
-    def resource(original):
-        def arn(service, method, path, headers, body, query_params, region, account_id):
-            found = original(service, method, path, headers, body, query_params, region, account_id)
-            if service != "iam":
-                return found
-            return iam_arn(iam, lambda name: actions._query_param(query_params, name), account_id) or found
-
-        return arn
-
-    def resource_tags(original):
-        def tags(arn):
-            provider = iam._oidc_providers.get(arn) if ":oidc-provider/" in arn else None
-            return {tag["Key"]: tag["Value"] for tag in provider.get("Tags") or []} if provider else original(arn)
-
-        return tags
-
-    replace(actions, "request_tag_context", request_context)
-    replace(actions, "extract_resource_arn", resource)
-    replace(tagging, "resource_tags", resource_tags)
+    CALLS["iam"] = named
+    TAGS["iam"] = tags
 
 
 def iam_arn(iam, param, account):

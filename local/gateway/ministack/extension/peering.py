@@ -3,7 +3,7 @@
 import ipaddress
 
 
-def extend_peering():
+def extend(_app, _secret):
     """ministack peers VPCs that do not exist and VPCs whose blocks overlap, accepts twice, and drops the connection of a replaced route.
 
     EC2 API Reference, CreateVpcPeeringConnection (overlapping blocks: the connection becomes `failed`) and AcceptVpcPeeringConnection

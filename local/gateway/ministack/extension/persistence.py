@@ -6,7 +6,7 @@ from .shared import replace
 _READ_PREFIXES = ("Describe", "Get", "List", "BatchGet", "Head", "Lookup", "Search", "Simulate", "Query", "Scan", "Encrypt", "Decrypt")
 
 
-def extend_persistence(app):
+def extend(app, _secret):
     """Saves a service's state before a change to it is answered, so that a killed process loses nothing answered."""
     from ministack.core.persistence import save_state
     from ministack.services import sts

@@ -9,7 +9,7 @@ _VARIABLE = re.compile(r"\$\{([^}]+)\}")
 _LITERALS = {"*": "*", "?": "?", "$": "$"}
 
 
-def extend_policy_variables():
+def extend(_app, _secret):
     """Variables in resources and condition values; aws:PrincipalArn of a session is its role's (IAM User Guide, "Global condition keys").
 
     Tags of resources count for conditions in boundaries and session policies too: ministack looks for them only when the caller's own

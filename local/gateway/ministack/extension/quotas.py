@@ -4,7 +4,7 @@ import json
 import sys
 import types
 
-from .shared import replace
+from .authorization import CALLS
 
 # AWS's defaults of what the fleet makes, by service and quota code. Sources: AWS General Reference, "Amazon VPC endpoints and quotas"
 # and "Amazon EC2 endpoints and quotas"; EKS Best Practices Guide, "Known Limits and Service Quotas"; EKS User Guide, "View and manage
@@ -26,7 +26,7 @@ HOME_REGION = "us-east-1"
 _TARGET = "ServiceQuotasV20190624"
 
 
-def extend_quotas(app):
+def extend(app, _secret):
     """Serves the quotas above and refuses, with AWS's codes, what exceeds them; EKS's is enforced by the gateway.
 
     A requested increase is granted at once. AWS grants small ones within minutes, and looks at others for days.
@@ -97,17 +97,10 @@ def extend_quotas(app):
             return refuse("NoSuchResourceException", "The request failed because the specified quota does not exist.")
         return 200, {"Content-Type": "application/x-amz-json-1.1"}, json.dumps(answer).encode()
 
-    def resource(original):
-        def arn(service, method, path, headers, body, query_params, region, account_id):
-            if service != "servicequotas":
-                return original(service, method, path, headers, body, query_params, region, account_id)
-            # Reading is about no resource (Service Authorization Reference, "Service Quotas").
-            if not headers.get("x-amz-target", "").endswith(".RequestServiceQuotaIncrease"):
-                return "*"
-            field = lambda name: actions._safe_json_field(body, name)
-            return f"arn:aws:servicequotas:{region}:{account_id}:{field('ServiceCode')}/{field('QuotaCode')}"
-
-        return arn
+    def named(call):
+        # Reading is about no resource (Service Authorization Reference, "Service Quotas").
+        quota = f"{call.member('ServiceCode')}/{call.member('QuotaCode')}"
+        call.resources = [call.arn(quota) if call.operation == "RequestServiceQuotaIncrease" else "*"]
 
     module = types.ModuleType("ministack.services.servicequotas")
     module.handle_request = serve
@@ -117,7 +110,7 @@ def extend_quotas(app):
     sys.modules[module.__name__] = module
     router.SERVICE_PATTERNS["servicequotas"] = {"host_patterns": [r"^servicequotas\."], "target_prefixes": [_TARGET]}
     actions.SERVICE_TO_IAM_NAMESPACE["servicequotas"] = "servicequotas"
-    replace(actions, "extract_resource_arn", resource)
+    CALLS["servicequotas"] = named
     app.SERVICE_REGISTRY["servicequotas"] = {"module": "servicequotas"}
     app._state_map["servicequotas"] = "servicequotas"
     app.SERVICE_HANDLERS["servicequotas"] = serve

@@ -1,16 +1,11 @@
-"""What the parts of the extension share: the key of the gateway, what is known of the running request."""
+"""What the parts of the extension share: the key of the gateway, and how they replace functions."""
 
 import base64
 import binascii
-import contextvars
 import hashlib
 import hmac
 import json
 import time
-
-assertion = contextvars.ContextVar("fleet_assertion", default=None)
-passed_roles = contextvars.ContextVar("fleet_passed_roles", default=())
-denied_as = contextvars.ContextVar("fleet_denied_as", default=None)
 
 
 def root_key_id(secret):

@@ -3,7 +3,7 @@
 from .shared import replace
 
 
-def extend_sqs():
+def extend(_app, _secret):
     """A queue's URL is one that its reader can call: under AWS's own names the gateway speaks TLS only, as AWS does."""
     from ministack.services import sqs
 

@@ -3,7 +3,7 @@
 from .shared import replace, verified
 
 
-def extend_web_identity(secret):
+def extend(_app, secret):
     """ministack reads a web identity token without checking it: take its claims only under the gateway's signature."""
     from ministack.services import sts
 
