@@ -40,51 +40,33 @@ const getPartition = lookup<object>({
     }),
 });
 
-const getRegion = lookup<{ region?: string }>({
-  arguments: ["region"],
-  call(aws, args) {
-    const region = args.region ?? aws.region;
+const getRegion = lookup<object>({
+  arguments: [],
+  call: ({ region, dnsSuffix }) =>
     // The description ("US East (N. Virginia)") is in no AWS API; the stand-in gives the name again.
-    return Promise.resolve({
-      description: region,
-      endpoint: `ec2.${region}.${aws.dnsSuffix}`,
-      id: region,
-      name: region,
-      region,
-    });
-  },
+    Promise.resolve({ description: region, endpoint: `ec2.${region}.${dnsSuffix}`, id: region, name: region, region }),
 });
 
 interface Zones {
-  allAvailabilityZones?: boolean;
-  excludeNames?: string[];
   excludeZoneIds?: string[];
   filters?: { name: string; values: string[] }[];
-  region?: string;
   state?: string;
 }
 
 const getAvailabilityZones = lookup<Zones>({
-  arguments: ["allAvailabilityZones", "excludeNames", "excludeZoneIds", "filters", "region", "state"],
+  arguments: ["excludeZoneIds", "filters", "state"],
   async call(aws, args) {
-    const filters = (args.filters ?? []).map(({ name, values }) => ({ Name: name, Values: values }));
-    const state = args.state ? [{ Name: "state", Values: [args.state] }] : [];
-    const { AvailabilityZones } = await aws
-      .inRegion(args.region)
-      .client(EC2Client)
-      .send(
-        new DescribeAvailabilityZonesCommand({
-          AllAvailabilityZones: args.allAvailabilityZones,
-          ...(filters.length + state.length > 0 && { Filters: [...filters, ...state] }),
-        }),
-      );
-    const zones = (AvailabilityZones ?? [])
-      .filter(
-        ({ ZoneName, ZoneId }) =>
-          !args.excludeNames?.includes(ZoneName ?? "") && !args.excludeZoneIds?.includes(ZoneId ?? ""),
-      )
-      .sort((a, b) => ((a.ZoneName ?? "") < (b.ZoneName ?? "") ? -1 : 1));
-    const region = args.region ?? aws.region;
+    const { region } = aws;
+    const { excludeZoneIds = [], filters = [], state } = args;
+    const all = [...filters, ...(state ? [{ name: "state", values: [state] }] : [])];
+    const { AvailabilityZones = [] } = await aws.client(EC2Client).send(
+      new DescribeAvailabilityZonesCommand({
+        ...(all.length > 0 && { Filters: all.map(({ name, values }) => ({ Name: name, Values: values })) }),
+      }),
+    );
+    const zones = AvailabilityZones.filter(({ ZoneId = "" }) => !excludeZoneIds.includes(ZoneId)).sort((a, b) =>
+      (a.ZoneName ?? "") < (b.ZoneName ?? "") ? -1 : 1,
+    );
     return {
       ...args,
       groupNames: [...new Set(zones.map(({ GroupName }) => GroupName ?? region))],
@@ -96,59 +78,41 @@ const getAvailabilityZones = lookup<Zones>({
   },
 });
 
-interface AddonVersion {
-  addonName: string;
-  kubernetesVersion: string;
-  mostRecent?: boolean;
-  region?: string;
-}
-
-const getAddonVersion = lookup<AddonVersion>({
-  arguments: ["addonName", "kubernetesVersion", "mostRecent", "region"],
+const getAddonVersion = lookup<{ addonName: string; kubernetesVersion: string }>({
+  arguments: ["addonName", "kubernetesVersion"],
   required: ["addonName", "kubernetesVersion"],
   async call(aws, args) {
     const { addonName, kubernetesVersion } = args;
-    const { addons } = await aws
-      .inRegion(args.region)
-      .client(EKSClient)
-      .send(new DescribeAddonVersionsCommand({ addonName, kubernetesVersion }));
-    // EKS lists the newest first and marks the default of the Kubernetes version.
+    const { addons } = await aws.client(EKSClient).send(new DescribeAddonVersionsCommand(args));
     const versions = addons?.find((addon) => addon.addonName === addonName)?.addonVersions ?? [];
-    const isDefault = (version: (typeof versions)[number]) =>
-      version.compatibilities?.some((c) => c.defaultVersion && c.clusterVersion === kubernetesVersion);
-    const found = args.mostRecent ? versions[0] : versions.find(isDefault);
+    // EKS marks the default of the Kubernetes version.
+    const found = versions.find(({ compatibilities = [] }) =>
+      compatibilities.some((c) => c.defaultVersion && c.clusterVersion === kubernetesVersion),
+    );
     if (!found) throw new Error(`EKS has no version of add-on "${addonName}" for Kubernetes ${kubernetesVersion}`);
-    return { ...args, id: addonName, region: args.region ?? aws.region, version: found.addonVersion };
+    return { ...args, id: addonName, region: aws.region, version: found.addonVersion };
   },
 });
 
-interface NodeGroupNames {
-  clusterName: string;
-  nodeGroupName: string;
-  region?: string;
-}
-
-const getNodeGroups = lookup<Omit<NodeGroupNames, "nodeGroupName">>({
-  arguments: ["clusterName", "region"],
+const getNodeGroups = lookup<{ clusterName: string }>({
+  arguments: ["clusterName"],
   required: ["clusterName"],
-  async call(aws, args) {
-    const client = aws.inRegion(args.region).client(EKSClient);
+  async call(aws, { clusterName }) {
     const names: string[] = [];
-    for await (const { nodegroups } of paginateListNodegroups({ client }, { clusterName: args.clusterName }))
+    for await (const { nodegroups } of paginateListNodegroups({ client: aws.client(EKSClient) }, { clusterName }))
       names.push(...(nodegroups ?? []));
-    return { ...args, id: args.clusterName, names, region: args.region ?? aws.region };
+    return { clusterName, id: clusterName, names, region: aws.region };
   },
 });
 
-const getNodeGroup = lookup<NodeGroupNames>({
-  arguments: ["clusterName", "nodeGroupName", "region"],
+const getNodeGroup = lookup<{ clusterName: string; nodeGroupName: string }>({
+  arguments: ["clusterName", "nodeGroupName"],
   required: ["clusterName", "nodeGroupName"],
-  async call(aws, args) {
-    const { clusterName, nodeGroupName } = args;
+  async call(aws, { clusterName, nodeGroupName }) {
     const id = `${clusterName}:${nodeGroupName}`;
-    const properties = await nodeGroup.read(aws.inRegion(args.region), id, {});
+    const properties = await nodeGroup.read(aws, id, {});
     if (!properties) throw new Error(`EKS has no node group ${id}`);
-    return { ...properties, id, region: args.region ?? aws.region };
+    return { ...properties, id, region: aws.region };
   },
 });
 

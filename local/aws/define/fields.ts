@@ -55,8 +55,6 @@ export interface Field {
   readonly unordered?: true;
   /** Name in the CRD, where it is not that of Pulumi. `null`: the CRD does not have it. */
   readonly crd?: string | null;
-  /** In Pulumi an input, in the CRD an output. */
-  readonly observed?: true;
   /** Upstream refuses to make or change the resource without it. */
   readonly required?: true;
   /** Part of the resource's identity: not in `initProvider`. Required in `forProvider` itself where upstream has no reference for it. */

@@ -1,8 +1,7 @@
 /** Endpoints of AWS services in a VPC. */
 import * as sdk from "@aws-sdk/client-ec2";
-import { samePolicy } from "../compare.ts";
 import type { Aws } from "../connection.ts";
-import { computed, fixed, out } from "../define/fields.ts";
+import { fixed, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { composite } from "../handler.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
@@ -39,8 +38,8 @@ export const vpcEndpoint = ec2({
     vpcId: { fixed },
     serviceName: { fixed },
     vpcEndpointType: { fixed, default: "Gateway" },
-    policy: { computed, api: "PolicyDocument", same: samePolicy },
-    routeTableIds: { type: "set", computed, observed: true },
+    policy: out("PolicyDocument"),
+    routeTableIds: out(undefined, { type: "set" }),
     arn: arnOf("vpc-endpoint"),
     dnsEntries: out(undefined, {
       ...{ crd: "dnsEntry", type: { blocks: { dnsName: {}, hostedZoneId: {} } } },
@@ -58,23 +57,6 @@ export const vpcEndpoint = ec2({
   find: endpoint,
   also: async (aws, _id, { ServiceName, VpcEndpointType }) =>
     VpcEndpointType === "Gateway" ? { PrefixListId: await prefixList(aws, ServiceName as string) } : {},
-  settings: [
-    {
-      fields: ["policy", "routeTableIds"],
-      settles: true,
-      async call(aws, id, { policy, routeTableIds = [] }, { old, has }) {
-        const before = old.routeTableIds ?? [];
-        await api(aws).send(
-          new sdk.ModifyVpcEndpointCommand({
-            VpcEndpointId: id,
-            ...(has("policy") && (policy ? { PolicyDocument: policy } : { ResetPolicy: true })),
-            AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
-            RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
-          }),
-        );
-      },
-    },
-  ],
   async delete(aws, id) {
     const { Unsuccessful } = await api(aws).send(new sdk.DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
     const failure = Unsuccessful?.[0]?.Error;

@@ -1,6 +1,6 @@
 import * as sdk from "@aws-sdk/client-iam";
 import type { Aws } from "../connection.ts";
-import { computed, fixed, out } from "../define/fields.ts";
+import { fixed, out } from "../define/fields.ts";
 import { define, pairTags } from "../define/resource.ts";
 import { orGone } from "../errors.ts";
 import { api } from "./common.ts";
@@ -31,7 +31,7 @@ export const openIdConnectProvider = define({
     // AWS returns the URL without its scheme.
     url: { fixed, required: true, same: (a, b) => withScheme(a) === withScheme(b) },
     clientIdLists: { type: "set", api: "ClientIDList", crd: "clientIdList", required: true },
-    thumbprintLists: { computed, type: "strings", api: "ThumbprintList", crd: "thumbprintList" },
+    thumbprintLists: out("ThumbprintList", { type: "strings", crd: "thumbprintList" }),
     arn: out(),
   },
   create: async (aws, request) =>
@@ -47,13 +47,6 @@ export const openIdConnectProvider = define({
         for (const ClientID of before.filter((id) => !now.includes(id)))
           await api(aws).send(new sdk.RemoveClientIDFromOpenIDConnectProviderCommand({ ...of, ClientID }));
       },
-    },
-    {
-      fields: ["thumbprintLists"],
-      call: (aws, OpenIDConnectProviderArn, { thumbprintLists: ThumbprintList }) =>
-        api(aws).send(
-          new sdk.UpdateOpenIDConnectProviderThumbprintCommand({ OpenIDConnectProviderArn, ThumbprintList }),
-        ),
     },
   ],
   delete: (aws, id) => api(aws).send(new sdk.DeleteOpenIDConnectProviderCommand({ OpenIDConnectProviderArn: id })),

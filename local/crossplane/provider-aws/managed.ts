@@ -10,15 +10,6 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
-interface OwnerReference {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
-
 export interface Metadata {
   readonly name: string;
   readonly namespace: string;
@@ -29,7 +20,6 @@ export interface Metadata {
   readonly finalizers?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
 }
 
 export interface Managed {
