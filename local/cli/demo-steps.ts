@@ -25,7 +25,7 @@ async function once(
 ): Promise<void> {
   const note = `added/${what}`;
   if (hasPath(bare, path)) report(`${path} is there`);
-  else if (isMarked(bare, note)) report(`${path} was removed since it was added: it stays so`);
+  else if (isMarked(bare, note)) report(`${path} was removed after it was added: it is not added again`);
   else {
     await add();
     report(`${path} is pushed`);

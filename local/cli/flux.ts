@@ -73,7 +73,7 @@ export function unready({ kind, metadata, spec, status }: KubernetesObject, revi
   return undefined;
 }
 
-/** What hinders a Crossplane resource, with its own words; undefined when its last reconciliation was without error. */
+/** Why Crossplane could not bring a resource to its desired state, in its own words; undefined when its last reconciliation was without error. */
 export function problemOf({ kind, metadata, status }: KubernetesObject): string | undefined {
   const synced = status?.conditions?.find(({ type }) => type === "Synced");
   return synced?.status === "False" ? `${kind} ${metadata.name}: ${synced.message ?? "not synced"}` : undefined;

@@ -16,7 +16,7 @@ export interface Cache {
   readonly offered: boolean;
 }
 
-/** What filling the cache takes: Go, and bytes of disk. A release's archive comes whole, whatever is lacking. */
+/** What it takes to fill the cache: Go or not, and bytes of disk. A release's archive always comes whole. */
 export function toFill({ complete, built, offered }: Cache): { readonly go: boolean; readonly disk: number } {
   if (complete) return { go: false, disk: GIB };
   if (offered) return { go: false, disk: ARCHIVE_DISK };
@@ -49,11 +49,11 @@ export interface Machine {
   /** Effective user id. */
   readonly user: number;
   readonly tools: readonly Tool[];
-  /** Whether python3 can make virtual environments, or does with the pip that apt serves. */
+  /** Whether python3 can make virtual environments, by itself or with the pip that apt serves. */
   readonly venv: boolean;
   /** What neither the machine nor its distribution's packages have; empty where there is apt. */
   readonly systemProblems: readonly string[];
-  /** Why the folders of instance and cache can't be that: what else is in them. */
+  /** Why the folders of the instance and the cache can't be used: what else is in them. */
   readonly folderProblems: readonly string[];
   /** Id of the machine's own kubelet. */
   readonly kubelet: number | undefined;

@@ -1,5 +1,5 @@
-// `npm run test:aws:local`: the proof on AWS, test/aws, on an instance of its own: the very same files, told by the very same variables
-// where their account is. Arguments go to vitest.
+// `npm run test:aws:local`: runs test/aws, the proof on AWS, on an instance of its own. The tests find their account in the same
+// variables as on AWS. Arguments go to vitest.
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { PutUserPolicyCommand } from "@aws-sdk/client-iam";

@@ -52,7 +52,7 @@ export function listFolder(bare: string, folder: string, kind: "blob" | "tree"):
     });
 }
 
-/** Notes in a repository that something was done once, whatever became of it. */
+/** Records in a repository that something was done once, even if it was undone later. */
 export function mark(bare: string, name: string): void {
   if (!isMarked(bare, name)) git(bare, ["update-ref", `refs/fleet/${name}`, `refs/heads/${BRANCH}`]);
 }

@@ -33,7 +33,7 @@ export function gitPaths(instance: Instance) {
   };
 }
 
-/** The authority behind the Git server's certificate (PEM), made when there is none: its own, which nothing trusts that is not told to. */
+/** The CA that signs the Git server's certificate (PEM); made when there is none. Only clients that are given it trust it. */
 export async function gitAuthority(instance: Instance): Promise<string> {
   const authority = await ensureAuthority(
     gitPaths(instance).authority,

@@ -92,7 +92,7 @@ export function clusterAt(instance: Instance, name: string, number: number) {
   return {
     name,
     number,
-    /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for those whom its access settings admit. */
+    /** On `lo`; the endpoint is `https://<apiAddress>` (port 443), for the networks that its access settings admit. */
     apiAddress,
     /** On `lo`, in the instance's `internalCidr`: for the control plane and this machine's own work. */
     internalAddress: `${net}.253.${number + 1}`,

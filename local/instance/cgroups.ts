@@ -48,9 +48,8 @@ export async function rootControllers(root: string): Promise<string[]> {
 }
 
 /**
- * Lets the root cgroup pass on only these controllers again, and those that a cgroup below it passes on itself: somebody uses
- * them meanwhile.
- * @returns those that the kernel did not let go, though nobody passes them on
+ * Lets the root cgroup pass on only these controllers again. It keeps those that a cgroup below it passes on: another program uses them.
+ * @returns those that the kernel kept although no cgroup passes them on
  */
 export async function withoutRootControllers(root: string, keep: readonly string[]): Promise<string[]> {
   for (const name of (await rootControllers(root)).filter((controller) => !keep.includes(controller)))

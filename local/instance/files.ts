@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 
-/** Writes a file so that a reader (or a kill) never meets half of it. `mode` is 0600 unless told. */
+/** Writes a file so that a reader (or a kill) never meets half of it. @param mode default: 0600 */
 export async function writeAtomic(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
   await writeFile(draft, content, { mode });

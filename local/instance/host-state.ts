@@ -40,8 +40,8 @@ const FOLDERS = [
 const RUNTIMES = /^(conmon|containerd|crio|dockerd|k0s|k3s|kubelet|podman)/;
 
 /**
- * What of nodes that were not removed in order (their instance's folder was) is left in these folders, and is of no use to anybody:
- * sockets of shims that have ended, CNI's results of our nodes, links to logs that are gone, what a kubelet leaves of its device plugins.
+ * What a node leaves in these folders when its instance's folder was removed while it ran: sockets of shims that have ended, CNI's
+ * results of our nodes, links to logs that are gone, a kubelet's files for device plugins.
  */
 const DEAD: Readonly<Record<string, (path: string, others: boolean) => boolean | Promise<boolean>>> = {
   "run/containerd/s": nobodyListens,
@@ -116,9 +116,9 @@ async function forwardingSettings(host: Host): Promise<string[]> {
 }
 
 /**
- * Puts the machine back to what was noted, and looks again; for when no instance is left. A setting that somebody else changed
- * meanwhile, to another value than a run does, a folder in which the containers of somebody else keep something, and a controller
- * that somebody else's cgroup passes on, stay as they are.
+ * Puts the machine back to what was noted, once no instance is left, and checks the result. Three things stay as they are: a setting
+ * that another program has changed to a value of its own, a folder that other containers use, and a controller that another cgroup
+ * passes on.
  * @throws with all that is not as it was; the note then stays, for another attempt
  */
 export async function restoreHost(host: Host = MACHINE): Promise<void> {
@@ -140,7 +140,7 @@ export async function restoreHost(host: Host = MACHINE): Promise<void> {
   await rm(host.note);
 }
 
-/** Settings that are neither what they were nor what somebody else made of them, in the order in which they were noted. */
+/** Settings that an instance changed and nobody put back, in the order in which they were noted. */
 async function changedSettings(
   host: Host,
   { settings }: Note,
@@ -178,7 +178,7 @@ async function removeFolder(host: Host, name: string): Promise<void> {
   await rmdir(folder);
 }
 
-/** Whether a socket is there of which the process has ended. */
+/** Whether the process behind a socket has ended. */
 function nobodyListens(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });
@@ -191,10 +191,10 @@ function nobodyListens(path: string): Promise<boolean> {
   });
 }
 
-/** Whether container runtimes or kubelets of somebody else run here. */
+/** Whether container runtimes or kubelets run here that aren't an instance's. */
 const othersRun = (host: Host): boolean => host.commands().some((command) => RUNTIMES.test(command));
 
-/** What is still in folders that were not there, and is nobody else's. */
+/** What instances left in folders that were not there before them. */
 async function leftFolders(host: Host, { absent }: Note): Promise<string[]> {
   const others = othersRun(host);
   const all = absent.map(async (folder) => {

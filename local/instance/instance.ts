@@ -86,7 +86,7 @@ export async function releaseInstance(instance: Instance): Promise<void> {
   });
 }
 
-/** What an instance itself has, and an empty cgroup, are no sign that something of it still runs. */
+/** Addresses and rules belong to the instance itself, and a cgroup may be empty: none of them means that something still runs. */
 function isInUse({ kind }: Leftover): boolean {
   return !["address", "nft table", "iptables rule", "cgroup"].includes(kind);
 }

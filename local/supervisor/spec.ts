@@ -45,14 +45,11 @@ export interface ProcessStatus {
   readonly id: string;
   readonly state: ProcessState;
   readonly pid: number | undefined;
-  /** ISO 8601, of the present run. */
-  readonly startedAt: string | undefined;
   /** Restarts after an exit that nobody asked for, since the first start. */
   readonly restarts: number;
   /** Why it isn't as it should be, or why it was restarted last. */
   readonly message: string | undefined;
   readonly log: string;
-  readonly argv: readonly string[];
 }
 
 /** Checks a spec that came over the socket; throws with all that is wrong. */

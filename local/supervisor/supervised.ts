@@ -42,9 +42,8 @@ export class Supervised {
 
   get status(): ProcessStatus {
     const { spec, state, running, restarts, message } = this;
-    const { id, argv } = spec;
-    const { pid, startedAt } = running ?? {};
-    return { id, state, pid, startedAt, restarts, message, log: logOf(this.#instance, id), argv };
+    const log = logOf(this.#instance, spec.id);
+    return { id: spec.id, state, pid: running?.pid, restarts, message, log };
   }
 
   /** First start. Resolves when ready; rejects, with nothing left running, when it exits before or isn't ready in time. */

@@ -149,7 +149,7 @@ async function checksum({ url, publicKey }: Offer, name: string, { idleMs }: Lim
   const [sums, signature] = await Promise.all([get(SUMS), get(SIGNATURE)]);
   if (!verify(null, sums, createPublicKey(publicKey), signature))
     refuse(
-      `${shown(url)}/${SIGNATURE} is no signature of ${SUMS} by the key in FLEET_TOOLCHAIN_KEY: the release is somebody else's, or was changed. Don't use it`,
+      `${shown(url)}/${SIGNATURE} is not a signature of ${SUMS} with the key in FLEET_TOOLCHAIN_KEY: another key signed the release, or it was changed. Don't use it`,
     );
   const lines = sums
     .toString()
@@ -191,7 +191,7 @@ async function answer(url: string, idleMs: number, redirects = 5): Promise<Incom
   return answer(next.href, idleMs, redirects - 1);
 }
 
-/** The body of an answer, of at most `limit` bytes; `onChunk` is told how many came, and of how many (NaN: not known). */
+/** The body of an answer, of at most `limit` bytes; `onChunk` gets how many have come, and of how many (NaN: not known). */
 async function* body(
   url: string,
   idleMs: number,
