@@ -8,6 +8,7 @@ import {
   identityFacts,
 } from "./bridge-facts.ts";
 import { filled } from "./generated-part.ts";
+import { markdownTable } from "./markdown.ts";
 import { hubIdentities } from "./names.ts";
 import { spokeIdentities } from "./spoke.ts";
 
@@ -16,14 +17,15 @@ import { spokeIdentities } from "./spoke.ts";
 const keys = Object.keys(bridgeKeys);
 const identityKeys = Object.values(identityFacts);
 
-const row = ({ key, meaning, form }: Contract): string => {
+const row = ({ key, meaning, form }: Contract): string[] => {
   const shown = form.example === "" ? "" : `\`${form.example}\``;
-  return `| \`${key}\` | ${meaning} | ${form.is}${form.numeric ? " (1)" : ""} | ${shown} |`;
+  return [`\`${key}\``, meaning, `${form.is}${form.numeric ? " (1)" : ""}`, shown];
 };
 
 const table = (rows: readonly Contract[]): string[] => [
-  ...["", "| Key | Meaning | Values | Example |", "| --- | --- | --- | --- |"],
-  ...[...rows.map(row), ""],
+  "",
+  ...markdownTable(["Key", "Meaning", "Values", "Example"], rows.map(row)),
+  "",
 ];
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");

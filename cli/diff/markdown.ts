@@ -1,3 +1,4 @@
+import { markdownTable } from "../../lib/markdown.ts";
 import { type Change, changeOperations } from "./compare.ts";
 import { fitted, type Section } from "./fit.ts";
 import { type ResourceOperation, resourceOperations, type Stack, type StackChange } from "./preview.ts";
@@ -33,9 +34,7 @@ function fenced(lines: readonly string[]): string {
 }
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  rows.length === 0
-    ? ""
-    : `${[head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")}\n\n`;
+  rows.length === 0 ? "" : `${markdownTable(head, rows, { numbers: true }).join("\n")}\n\n`;
 
 const count = (changes: readonly { operation: string }[], operation: string): number =>
   changes.filter((change) => change.operation === operation).length;

@@ -23,6 +23,12 @@ export interface Manifest {
 
 export type Path = readonly (string | number)[];
 
+/** A document of a text, and what it says. */
+interface Part {
+  readonly document: Document<ParsedNode>;
+  readonly content: unknown;
+}
+
 /** One document of a file. */
 export class Source {
   readonly file: string;
@@ -30,9 +36,9 @@ export class Source {
   readonly #document: Document<ParsedNode>;
   readonly #lines: LineCounter;
 
-  constructor(file: string, document: Document<ParsedNode>, lines: LineCounter) {
+  constructor(file: string, { document, content }: Part, lines: LineCounter) {
     this.file = file;
-    this.content = document.toJS();
+    this.content = content;
     this.#document = document;
     this.#lines = lines;
   }
@@ -83,25 +89,53 @@ export const asFlux: any = {
     }),
 };
 
+interface Parsed {
+  readonly parts: readonly Part[];
+  readonly lines: LineCounter;
+  /** What is wrong first; then there are no parts. */
+  readonly error?: { readonly line: number; readonly message: string };
+}
+
+const known = new Map<string, Parsed>();
+
+/** Each text once: the states of a comparison, and the folders of clusters made of one template, are mostly the same. */
+function parsed(text: string): Parsed {
+  const before = known.get(text);
+  if (before) return before;
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { ...asFlux, lineCounter: lines }) as Document<ParsedNode>[];
+  const [error] = documents.flatMap(({ errors }) => errors);
+  const result: Parsed = error
+    ? {
+        parts: [],
+        lines,
+        error: { line: error.linePos?.[0].line ?? 1, message: error.message.split("\n")[0] as string },
+      }
+    : {
+        parts: documents
+          .filter(({ contents }) => contents !== null)
+          .map((document) => ({ document, content: document.toJS() })),
+        lines,
+      };
+  known.set(text, result);
+  return result;
+}
+
+/** What the documents of a file say; nothing where it is not YAML. */
+export const contentsOf = (file: string): readonly unknown[] =>
+  parsed(readFileSync(file, "utf8")).parts.map(({ content }) => content);
+
 /** Reads each file once. */
 export class Files {
   readonly #read = new Map<string, readonly Source[]>();
 
   /** @throws YamlError */
   documents(file: string): readonly Source[] {
-    const known = this.#read.get(file);
-    if (known) return known;
-    const lines = new LineCounter();
-    const documents = parseAllDocuments(readFileSync(file, "utf8"), {
-      ...asFlux,
-      lineCounter: lines,
-    }) as Document<ParsedNode>[];
-    for (const { errors } of documents)
-      for (const { linePos, message } of errors)
-        throw new YamlError({ file, line: linePos?.[0].line ?? 1 }, message.split("\n")[0] as string);
-    const sources = documents
-      .filter(({ contents }) => contents !== null)
-      .map((document) => new Source(file, document, lines));
+    const before = this.#read.get(file);
+    if (before) return before;
+    const { parts, lines, error } = parsed(readFileSync(file, "utf8"));
+    if (error) throw new YamlError({ file, line: error.line }, error.message);
+    const sources = parts.map((part) => new Source(file, part, lines));
     this.#read.set(file, sources);
     return sources;
   }

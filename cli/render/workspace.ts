@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { parseAllDocuments, parseDocument, stringify } from "yaml";
+import { parseDocument, stringify } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
@@ -9,7 +9,7 @@ import { fillTemplate } from "../../lib/template.ts";
 import { foldersIn } from "../fleet-folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
-import { filesBelow, isFolder, isYaml, type Manifest } from "./files.ts";
+import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
 import { kustomizationFile } from "./tree.ts";
@@ -86,10 +86,8 @@ export const newestVersion = (...compositions: readonly Manifest[]): string | un
 
 /** The newest Kubernetes version that the files name; any where none can be read, which the compiler says elsewhere. */
 function versionIn(system: string): string {
-  const objects = filesBelow(join(system, "platform"))
-    .filter(isYaml)
-    .flatMap((file) => parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS()));
-  return newestVersion(...objects.filter((object) => object?.kind === "Composition")) ?? "1.34";
+  const objects = filesBelow(join(system, "platform")).filter(isYaml).flatMap(contentsOf).filter(isManifest);
+  return newestVersion(...objects.filter(({ kind }) => kind === "Composition")) ?? "1.34";
 }
 
 /** Name of the fleet where the files say none. */

@@ -1,6 +1,7 @@
 import { globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
+import { markdownTable } from "../../lib/markdown.ts";
 import { type Comment, commentOf, importsOf, type Member, membersOf, outputsOf, parsed, shown } from "./typescript.ts";
 
 /** The pages of docs/reference/components, made of the components' own comments. */
@@ -79,15 +80,11 @@ export function componentsOf(root: string): Component[] {
 const code = (text: string) => (text === "" ? "" : `\`${text}\``);
 /** Text for a page: what would be taken for HTML is not, outside of code. */
 const prose = (text: string) => text.replaceAll(/`[^`]*`|</g, (found) => (found === "<" ? "\\<" : found));
-const cell = (text: string) =>
-  prose(text)
-    .replaceAll(/\s*\n\s*/g, " ")
-    .replaceAll("|", "\\|");
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] => [
-  `| ${head.join(" | ")} |`,
-  `|${" --- |".repeat(head.length)}`,
-  ...rows.map((row) => `| ${row.map(cell).join(" | ")} |`),
-];
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string[] =>
+  markdownTable(
+    head,
+    rows.map((row) => row.map(prose)),
+  );
 
 /** A default in words stays as it is; a literal or a constant of the code is set as code. */
 const byDefault = (text: string) => (/^(["[\d]|true$|false$|\w+\.\w+$)/.test(text) ? code(text) : text);

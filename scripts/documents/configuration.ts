@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { filled } from "../../lib/generated-part.ts";
+import { markdownTable } from "../../lib/markdown.ts";
 
 interface Key {
   readonly type: string;
@@ -17,14 +18,14 @@ function defaultOf({ default: value }: Key): string {
   return empty ? "none" : `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 }
 
-const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();
-
 /** docs/reference/configuration.md with the table of every key of Pulumi.yaml. */
 export function configurationReference(projectFile: string, current: string): string {
   const { config } = parse(readFileSync(projectFile, "utf8")) as { config: Readonly<Record<string, Key>> };
-  const rows = Object.entries(config).map(
-    ([name, key]) => `| \`${name}\` | ${typeOf(key)} | ${cell(defaultOf(key))} | ${cell(key.description)} |`,
-  );
-  const table = ["", "| Key | Type | Default | What it is |", "| --- | --- | --- | --- |", ...rows, ""];
-  return filled(current, "keys", table);
+  const rows = Object.entries(config).map(([name, key]) => [
+    `\`${name}\``,
+    typeOf(key),
+    defaultOf(key),
+    key.description,
+  ]);
+  return filled(current, "keys", ["", ...markdownTable(["Key", "Type", "Default", "What it is"], rows), ""]);
 }

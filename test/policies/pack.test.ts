@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
+import { markdownTable } from "../../lib/markdown.ts";
 import { policies, subjects } from "../../policies/all.ts";
 
 const ajv = new Ajv({ strict: true, strictTypes: false });
@@ -54,10 +55,10 @@ test("policies/README.md lists the policies as they are", () => {
   const readme = readFileSync(new URL("../../policies/README.md", import.meta.url), "utf8");
   const row = ({ name, description, configSchema }: (typeof policies)[number]) => {
     const parameters = Object.keys(configSchema?.properties ?? {}).map((parameter) => `\`${parameter}\``);
-    return `| \`${name}\` | ${description} | ${parameters.join(", ")} |`;
+    return [`\`${name}\``, description, parameters.join(", ")];
   };
   const tables = Object.entries(subjects).map(([subject, own]) =>
-    [`### ${subject}`, "", "| Policy | What holds | Parameters |", "| --- | --- | --- |", ...own.map(row)].join("\n"),
+    [`### ${subject}`, "", ...markdownTable(["Policy", "What holds", "Parameters"], own.map(row))].join("\n"),
   );
   for (const table of tables) expect(readme).toContain(table);
 });

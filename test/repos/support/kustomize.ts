@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parse, parseAllDocuments, stringify } from "yaml";
+import { parseAllDocuments, stringify } from "yaml";
 import type { Manifest } from "../../../cli/render/files.ts";
 import { type Build, BuildError } from "../../../cli/render/kustomize.ts";
 
@@ -29,10 +29,29 @@ interface PatchOperation {
   readonly value: unknown;
 }
 
-const known = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "buildMetadata"];
+const fields = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "buildMetadata"];
 
-export const documents = (file: string): Manifest[] =>
-  parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
+const known = new Map<string, readonly Manifest[]>();
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null)
+    for (const member of Object.values(Object.freeze(value))) frozen(member);
+  return value;
+}
+
+/** The documents of a text; each text is parsed once. */
+function parsed(text: string): readonly Manifest[] {
+  const before = known.get(text);
+  if (before) return before;
+  const manifests = parseAllDocuments(text).map((document) => {
+    for (const error of document.errors) throw error;
+    return document.toJS() as Manifest;
+  });
+  known.set(text, frozen(manifests));
+  return manifests;
+}
+
+export const documents = (file: string): Manifest[] => [...parsed(readFileSync(file, "utf8"))];
 
 /** All YAML files below a folder. */
 export const files = (folder: string): string[] =>
@@ -78,7 +97,8 @@ function matches({ kind, metadata }: Manifest, target: NonNullable<Patch["target
 /** `manifests` with one patch applied; a patch that matches nothing is a mistake. */
 export function patched(manifests: readonly Manifest[], { path, patch, target }: Patch, folder = ""): Manifest[] {
   const text = patch ?? readFileSync(join(folder, path ?? ""), "utf8");
-  const content = parse(text) as Manifest | PatchOperation[];
+  const [content] = parsed(text) as readonly (Manifest | PatchOperation[])[];
+  if (content === undefined) throw new Error(`${folder}/${path}: the patch is empty`);
   const isOperations = Array.isArray(content);
   if (!isOperations && builtIn.test(content.apiVersion) && JSON.stringify(content.spec).includes("["))
     throw new Error(
@@ -99,8 +119,8 @@ export function patched(manifests: readonly Manifest[], { path, patch, target }:
 
 function read(folder: string): Kustomization {
   const file = join(folder, "kustomization.yaml");
-  const kustomization = parse(readFileSync(file, "utf8")) as Kustomization;
-  const unknown = Object.keys(kustomization).filter((field) => !known.includes(field));
+  const [kustomization = {}] = documents(file) as readonly Kustomization[];
+  const unknown = Object.keys(kustomization).filter((field) => !fields.includes(field));
   if (unknown.length > 0) throw new Error(`${file}: ${unknown.join(", ")} is not known here`);
   return kustomization;
 }
@@ -127,12 +147,19 @@ export function build(
   return namespace ? all.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace } })) : all;
 }
 
+const written = new WeakMap<Manifest, string>();
+
+/** Each object is written once: most are as their file has them. */
+function text(manifest: Manifest): string {
+  const made = written.get(manifest) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
+  written.set(manifest, made);
+  return made;
+}
+
 /** {@link build} for the compiler. */
 export const buildText: Build = (folder) => {
   try {
-    return build(folder)
-      .map((manifest) => stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false }))
-      .join("---\n");
+    return build(folder).map(text).join("---\n");
   } catch (error) {
     throw new BuildError((error as Error).message);
   }
