@@ -35,6 +35,9 @@ const clusterMembers = [
   "kubeProxyAddonOptions vpcCniOptions corednsAddonOptions providerCredentialOpts",
 ].flatMap((names) => names.split(" "));
 
+/** @pulumi/eks sets these to OVERWRITE in the options of every add-on, where the program does not. */
+const sdkDefaults = ["resolveConflictsOnCreate", "resolveConflictsOnUpdate"] as const;
+
 /** @throws one error for all arguments of eks:index:Cluster that cannot be used, those that the real component refuses included. */
 export function expectClusterArguments(name: string, args: ClusterArgs): void {
   const check = (refuse: Refuse): void => {
@@ -55,6 +58,10 @@ export function expectClusterArguments(name: string, args: ClusterArgs): void {
       refuse("vpcId", "is missing: the stand-in does not look for the account's default VPC");
     if (args.publicSubnetIds === undefined && args.privateSubnetIds === undefined)
       refuse("privateSubnetIds", "is missing: set it, publicSubnetIds or both");
+    for (const addon of ["kubeProxyAddonOptions", "vpcCniOptions", "corednsAddonOptions"] as const)
+      for (const property of sdkDefaults)
+        if ((args[addon]?.[property] ?? "OVERWRITE") !== "OVERWRITE")
+          refuse(`${addon}.${property}`, "must be OVERWRITE: the stand-in asks EKS for nothing else");
     if (args.kubeProxyAddonOptions?.version === undefined)
       refuse("kubeProxyAddonOptions.version", "is missing: the stand-in looks for no newest version");
     if (args.vpcCniOptions?.addonVersion === undefined)
@@ -65,9 +72,9 @@ export function expectClusterArguments(name: string, args: ClusterArgs): void {
       refuse("publicAccessCidrs", "can only be set when endpointPublicAccess is true");
   };
   expectArguments(`eks:index:Cluster ${name}`, args, clusterMembers, check, {
-    kubeProxyAddonOptions: ["version"],
-    vpcCniOptions: ["addonVersion", "enableNetworkPolicy"],
-    corednsAddonOptions: ["enabled"],
+    kubeProxyAddonOptions: ["version", ...sdkDefaults],
+    vpcCniOptions: ["addonVersion", "enableNetworkPolicy", ...sdkDefaults],
+    corednsAddonOptions: ["enabled", ...sdkDefaults],
     providerCredentialOpts: [],
   });
 }

@@ -44,6 +44,9 @@ async function settled(): Promise<void> {
   }
 }
 
+/** What @pulumi/eks adds to the options of each add-on (types/input.js). */
+const sdkDefaults = { resolveConflictsOnCreate: "OVERWRITE", resolveConflictsOnUpdate: "OVERWRITE" } as const;
+
 const args = {
   name: "fleet-hub",
   version: "1.35",
@@ -59,8 +62,9 @@ const args = {
   endpointPublicAccess: false,
   endpointPrivateAccess: true,
   deletionProtection: true,
-  kubeProxyAddonOptions: { version: "v1.35.0-eksbuild.1" },
-  vpcCniOptions: { addonVersion: "v1.22.4-eksbuild.3", enableNetworkPolicy: true },
+  kubeProxyAddonOptions: { version: "v1.35.0-eksbuild.1", ...sdkDefaults },
+  vpcCniOptions: { addonVersion: "v1.22.4-eksbuild.3", enableNetworkPolicy: true, ...sdkDefaults },
+  corednsAddonOptions: { enabled: false, ...sdkDefaults },
   serviceRole: { arn: "arn:role" } as never,
   tags: { team: "platform" },
 };
@@ -140,7 +144,7 @@ describe("eks:index:Cluster", () => {
     const wrong = {
       fargate: true,
       kubeProxyAddonOptions: { nonsense: 1 },
-      corednsAddonOptions: { enabled: true },
+      corednsAddonOptions: { enabled: true, resolveConflictsOnUpdate: "NONE" },
       providerCredentialOpts: { roleArn: "arn:role" },
       subnetIds: ["a"],
     };
@@ -157,6 +161,7 @@ describe("eks:index:Cluster", () => {
       "kubeProxyAddonOptions.version: is missing",
       "vpcCniOptions.addonVersion: is missing",
       "corednsAddonOptions.enabled: must be false",
+      "corednsAddonOptions.resolveConflictsOnUpdate: must be OVERWRITE",
       "providerCredentialOpts.roleArn: not implemented by the stand-in; implemented: no member",
       "kubeProxyAddonOptions.nonsense: not implemented",
     ])
