@@ -8,14 +8,17 @@ import { newDeployKey } from "./deploy-key.ts";
 import type { FleetFacts } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
-/** What lets Flux read a team's repository, and whom it trusts there; by default what the fleet trusts for gitops-workloads. */
+/**
+ * How Flux reads a team's repository, and which host keys or authorities it trusts; by default those that the fleet trusts for
+ * gitops-workloads.
+ */
 export interface AppAccess {
   /** Lines of known_hosts, for ssh://. */
   readonly knownHosts?: string | undefined;
-  /** PEM of the authorities behind the host's certificate, for https://. */
+  /** PEM of the authorities that sign the host's certificate, for https://. */
   readonly caCertificate?: string | undefined;
   readonly token?: string | undefined;
-  /** Goes with the token; default: git. */
+  /** User name for the token; default: git. */
   readonly username?: string | undefined;
   readonly githubAppId?: string | undefined;
   readonly githubAppInstallationId?: string | undefined;
@@ -51,7 +54,7 @@ const given = <F extends Flag>(access: AppAccess, names: readonly F[]): F[] =>
   names.filter((name) => access[name] !== undefined);
 
 const atGithub = "see the settings of the app at GitHub";
-/** What each value must be, by the rules for the stack's own. Here none may be empty: what is empty is left out. */
+/** The form of each value, by the rules for the stack's configuration. None may be empty here: an option that isn't used is left out. */
 const forms = {
   username: {
     rule: keys.gitUsername,
@@ -91,7 +94,7 @@ const forms = {
   },
 } as const;
 
-/** Values that are given and have another form. Files are never shown: a private key may be where it does not belong. */
+/** Problems of values that have another form. The content of a file is never shown: it may be a private key that was given by mistake. */
 function formProblems(access: AppAccess, names: readonly (keyof typeof forms)[]): Problem[] {
   return given(access, names).flatMap((name) => {
     const { rule, ...rest } = forms[name];
@@ -108,7 +111,7 @@ const serverProblems = (url: URL, baseUrl: string): Problem[] =>
     remedy: (api) => `give the API of the server that has the repository: ${flags.githubAppBaseUrl} ${api}`,
   });
 
-/** Flags that don't go with the scheme of the URL, or with each other. */
+/** Problems of flags that don't fit the scheme of the URL, or each other. */
 function misplaced(access: AppAccess, names: readonly Flag[], why: string): Problem[] {
   return given(access, names).map((name) => ({
     key: flags[name],
@@ -126,10 +129,11 @@ function httpsProblems(url: URL, access: AppAccess): Problem[] {
     return [
       {
         key: flags.token,
-        what: "is missing: over https:// Flux needs a token or a GitHub App of the team's",
+        what: "is missing: over https:// Flux needs a token or a GitHub App of the team",
         got: "(nothing)",
         allowed: "a file with an access token, or the three of --github-app-…",
-        remedy: "make one that may read this repository only, or use an ssh:// URL, for which a deploy key is made",
+        remedy:
+          "create one that may read this repository only, or use an ssh:// URL, for which the command makes a deploy key",
       },
     ];
   if (token !== undefined)
@@ -166,24 +170,24 @@ function httpsProblems(url: URL, access: AppAccess): Problem[] {
   ];
 }
 
-/** What is wrong with the means of access to a repository at `url`, by itself. */
+/** Problems of the access to a repository at `url` that show without asking the fleet. */
 export function accessProblems(url: URL, access: AppAccess): Problem[] {
   return url.protocol === "ssh:"
     ? misplaced(
         access,
         ["token", "username", ...appFlags, "githubAppBaseUrl", "caCertificate"],
-        "does not go with an ssh:// URL",
+        "does not fit an ssh:// URL",
       )
-    : [...misplaced(access, ["knownHosts"], "does not go with an https:// URL"), ...httpsProblems(url, access)];
+    : [...misplaced(access, ["knownHosts"], "does not fit an https:// URL"), ...httpsProblems(url, access)];
 }
 
 const present = (data: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(data).filter((entry): entry is [string, string] => Boolean(entry[1])));
 
 /**
- * The credential of an application: over SSH a deploy key of its own, over HTTPS what the team gave. Never the fleet's, which
+ * The credential of an application: over SSH a deploy key of its own, over HTTPS the team's. Never the fleet's, which
  * would open the fleet's repositories to the application's namespace.
- * @throws UsageError when the host's key is not known, or the API of the host's GitHub server is not.
+ * @throws UsageError when the host's key or the API of the host's GitHub server is not known
  */
 export async function appCredential(
   { repositoryUrl, owner }: { readonly repositoryUrl: string; readonly owner: string },

@@ -13,13 +13,13 @@ import { certificateFor, type FleetFacts, scopesOf } from "./sources.ts";
 import { refuse } from "./usage.ts";
 
 export interface Onboarded {
-  /** The folder that was made. */
+  /** The new folder. */
   readonly folder: string;
   /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository; undefined over HTTPS. */
   readonly publicKey?: string | undefined;
 }
 
-/** A cluster that is none of the fleet's spokes, by a checkout of gitops-system; Flux would never look into its folder. */
+/** The problem of a cluster that is not a spoke in the checkout of gitops-system: Flux would never read its folder. */
 function clusterProblems(cluster: string, fleet: string, system: string): Problem[] {
   const spokes = spokesIn(system, fleet);
   if (spokes.includes(cluster)) return [];
@@ -38,8 +38,8 @@ const template = join("templates", "app");
 
 /**
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
- * repository: over SSH a new deploy key. What is wrong with the request is reported before anything is written.
- * @param system checkout of gitops-system in which the cluster must be a spoke; without one, nobody looks
+ * repository: over SSH a new deploy key. All problems of the request are reported before anything is written.
+ * @param system checkout of gitops-system in which the cluster must be a spoke; without one this is not checked
  * @throws UsageError that lists every problem.
  */
 export async function onboardApp(
@@ -58,9 +58,9 @@ export async function onboardApp(
     refuse("onboard", [
       {
         key: "<app>",
-        what: "has a folder on this cluster already",
+        what: "already has a folder on this cluster",
         got: folder,
-        allowed: "an application that is not there yet",
+        allowed: "an application that this cluster does not have yet",
         remedy: "change its files, or remove the folder in a commit of its own first",
       },
     ]);
@@ -79,7 +79,7 @@ export async function onboardApp(
   return { folder, publicKey };
 }
 
-/** A template from before GitHub Apps says nothing of them, and Flux would refuse the credential. */
+/** The problem of a template from before GitHub Apps, with which Flux would refuse the credential of one. */
 function templateProblems(provider: GitProvider, sync: string): Problem[] {
   if (provider === "generic" || sync.includes(`provider: ${provider}`)) return [];
   return [
@@ -88,7 +88,7 @@ function templateProblems(provider: GitProvider, sync: string): Problem[] {
       what: `needs provider: ${provider} in the application's GitRepository, which the template does not have`,
       got: join(template, "sync.yaml"),
       allowed: "a template with provider: __provider__ beside secretRef",
-      remedy: "take the template of this release over into gitops-workloads",
+      remedy: "copy this release's template into gitops-workloads",
     },
   ];
 }

@@ -4,14 +4,14 @@ import { type Problem, shown } from "../lib/problems.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../lib/spoke.ts";
 import { textProblems } from "./usage.ts";
 
-/** An application as it is to be onboarded. */
+/** The request to onboard an application. */
 export interface AppRequest {
   readonly app: string;
   /** The spoke. */
   readonly cluster: string;
   /** The spoke's environment. */
   readonly environment: string;
-  /** Whose sealing keys the spoke reads, as its Spoke says; default: its environment's, unless the fleet has keys of both. */
+  /** Whose sealing keys the spoke reads, as spec.sealing says; default: its environment's, unless the fleet has keys of both. */
   readonly sealing?: Sealing | undefined;
   readonly tenant: string;
   /** The team's repository: ssh:// or https://. */
@@ -35,7 +35,7 @@ interface Form {
   readonly allowed: string;
 }
 
-/** A URL that Flux clones over SSH; `git@host:path` is none. */
+/** A URL that Flux clones over SSH; it does not accept `git@host:path`. */
 export function sshUrl(text: string): URL | undefined {
   if (!URL.canParse(text) || /[^!-~]|["'$#\\{}]/.test(text)) return undefined;
   const url = new URL(text);
@@ -44,7 +44,7 @@ export function sshUrl(text: string): URL | undefined {
     : undefined;
 }
 
-/** A URL of a repository over HTTPS; a credential in it would stand in Git. */
+/** A URL of a repository over HTTPS, without a credential, which would get into Git. */
 function httpsUrl(text: string): URL | undefined {
   if (!URL.canParse(text) || /[^!-~]|["'$#\\{}?]/.test(text)) return undefined;
   const url = new URL(text);
@@ -53,7 +53,7 @@ function httpsUrl(text: string): URL | undefined {
     : undefined;
 }
 
-/** What is wrong with a request by itself. */
+/** The problems of a request that show without asking the fleet. */
 export function appProblems(request: AppRequest): Problem[] {
   const { app, cluster, environment, sealing, tenant, repositoryUrl, revision, path } = request;
   const forms: readonly Form[] = [
@@ -94,7 +94,7 @@ export function appProblems(request: AppRequest): Problem[] {
       accepts: (text) => (sshUrl(text) ?? httpsUrl(text)) !== undefined,
       what: "is not a URL that Flux clones from",
       allowed:
-        "ssh://user@host/path.git, also for what Git writes as user@host:path.git, or https://host/path.git without a credential",
+        "ssh://user@host/path.git (also for Git's short form user@host:path.git), or https://host/path.git without a credential",
     },
     {
       key: "--revision",
@@ -119,7 +119,7 @@ export function appProblems(request: AppRequest): Problem[] {
   ];
 }
 
-/** gitops-workloads does not say what a Spoke does: where the fleet has keys of both scopes, a person has to. */
+/** gitops-workloads does not contain spec.sealing of the Spoke, so where the fleet has keys of both scopes, the user has to name one. */
 export function scopeProblems(
   { cluster, environment, sealing }: AppRequest,
   scopes: readonly string[] = [],
@@ -132,19 +132,19 @@ export function scopeProblems(
       what: `must be named: the fleet has a sealing key of scope ${own} and may have one of ${environment}`,
       got: "(nothing)",
       allowed: sealings.join(", "),
-      remedy: `name what spokes/<fleet>/${cluster}/spoke.yaml of gitops-system says in spec.sealing; environment where it says nothing`,
+      remedy: `give the value of spec.sealing in spokes/<fleet>/${cluster}/spoke.yaml of gitops-system, or environment if it is not set there`,
     },
   ];
 }
 
-/** IAM cuts nothing off: the application's role is called like its cluster and itself. */
+/** The application's IAM role has the names of the cluster and of the application, and IAM refuses a name that is too long. */
 export function roleProblems(clusterName: string, app: string): Problem[] {
   const role = `${clusterName}_${app}`;
   if (role.length <= nameLimits.iamRole) return [];
   return [
     {
       key: "<app>",
-      what: `makes the name of an IAM role of ${role.length} characters`,
+      what: `leads to an IAM role whose name has ${role.length} characters`,
       got: role,
       allowed: `at most ${nameLimits.iamRole} characters`,
       remedy: `shorten the name by at least ${role.length - nameLimits.iamRole} characters`,

@@ -10,10 +10,10 @@ export interface Question {
 }
 
 /**
- * What a pod of a Service answers to an HTTP GET, asked by `kubectl port-forward`: that comes out in the pod itself. The
- * API server's own proxy is not a pod, so it is stopped by NetworkPolicies that let pods in.
+ * The answer of a Service's pod to an HTTP GET by `kubectl port-forward`, whose connection starts inside the pod. The
+ * API server's own proxy is not a pod, so NetworkPolicies that admit pods stop it.
  * @param kubectl the command, with the flags that choose a cluster
- * @throws with kubectl's words when there is no connection, and with status and answer when that is not 2xx
+ * @throws Error with kubectl's message when there is no connection, or with status and body of an answer that is not 2xx
  */
 export async function ask(
   kubectl: readonly [string, ...string[]],

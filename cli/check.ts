@@ -5,7 +5,7 @@ import { type Format, formats, formatted } from "./check/format.ts";
 import { kustomize } from "./render/kustomize.ts";
 import { noPositional, parsed, UsageError } from "./usage.ts";
 
-export const summary = "check the repositories as the clusters would get them, before anything is merged";
+export const summary = "check the repositories as the clusters would see them, before anything is merged";
 
 export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
 

@@ -62,17 +62,17 @@ function problemsOf(request: Request): Problem[] {
   return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryProblems(request)];
 }
 
-/** The fleet's own boundaries are made and changed by the deployer: it would not be held by them. */
+/** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
   const { boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
   if (![boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
   return [
     {
       key: "boundary",
-      what: "is a policy that the deployer itself makes and changes",
+      what: "is a policy that the deployer itself creates and changes",
       got: boundary,
-      allowed: "a policy that somebody else keeps",
-      remedy: "have the account's administrators make one, and set it as permissionsBoundary of the stack too",
+      allowed: "a policy that somebody else maintains",
+      remedy: "ask the account's administrators to create one, and set it as permissionsBoundary of the stack too",
     },
   ];
 }

@@ -1,11 +1,11 @@
 import { join, relative } from "node:path";
 import { type Files, isManifest, list, type Manifest, YamlError } from "../render/files.ts";
 
-/** Folders of a repository of which each cluster takes one, by a variable: `components: [sizes/${fleet_size}]`. */
+/** Sibling folders of which each cluster applies the one that a variable names: `components: [sizes/${fleet_size}]`. */
 
 const reference = /\$\{[^}]*\}/;
 
-/** What every such folder's name matches, whatever the variable is. */
+/** Matches the name of every such folder, whatever the value of the variable. */
 function pattern(folder: string): RegExp {
   const parts = folder.split(reference).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${parts.join("[^/]+")}/`);
@@ -22,12 +22,12 @@ function manifests(files: Files, file: string): Manifest[] {
   try {
     return files.documents(file).flatMap(({ content }) => (isManifest(content) ? [content] : []));
   } catch (error) {
-    if (error instanceof YamlError) return []; // what no cluster gets need not be YAML
+    if (error instanceof YamlError) return []; // a file that no cluster applies need not be YAML
     throw error;
   }
 }
 
-/** Whether a file of a repository lies in such a folder, so that another choice of the stack would apply it. `yaml`: its YAML files. */
+/** Whether a file is in such a folder, so that another configuration of the stack would apply it. `yaml`: the repository's YAML files. */
 export function isAlternative(repository: string, yaml: readonly string[], files: Files): (file: string) => boolean {
   const patterns = yaml
     .flatMap((file) => manifests(files, file))

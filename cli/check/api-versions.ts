@@ -6,7 +6,7 @@
 
 export interface OldVersion {
   readonly apiVersion: string;
-  /** All kinds of the version where there are none. */
+  /** Missing for all kinds of the version. */
   readonly kinds?: readonly string[];
   /** `removed in Kubernetes 1.25`, `deprecated since Flux 2.6`. */
   readonly fate: string;
@@ -109,7 +109,7 @@ const old: readonly OldVersion[] = [
 /** Cluster-scoped kinds of the AWS provider, from before Crossplane 2. */
 const legacyProvider = /^((?:[a-z0-9]+\.)?aws)\.upbound\.io\/(v\w+)$/;
 
-/** What became of an API version; undefined for one that is in order. */
+/** Whether an API version is deprecated or removed, and its successor; undefined for one that is current. */
 export function oldVersion(apiVersion: string, kind: string): OldVersion | undefined {
   const [, group] = legacyProvider.exec(apiVersion) ?? [];
   if (group) return deprecated("Crossplane 2.0", apiVersion, `${group}.m.upbound.io/v1beta1`);

@@ -27,34 +27,34 @@ export interface CheckOptions {
   readonly build: Build;
   /** The day for which ends of support are reported. */
   readonly today?: Date;
-  /** A rule that is left out; all hold by default. */
+  /** A rule to leave out; by default all rules apply. */
   readonly without?: keyof typeof rules;
 }
 
 export interface Report {
   readonly findings: readonly Finding[];
   readonly warnings: readonly Warning[];
-  /** What was not looked at, and why. */
+  /** What was not checked, and why. */
   readonly notes: readonly string[];
   readonly clusters: readonly string[];
-  /** Number of objects that the clusters get. */
+  /** Number of objects that Flux applies to the clusters. */
   readonly objects: number;
 }
 
-/** What is looked at of one fleet. */
+/** The results for one fleet. */
 interface Compiled {
   readonly root: string;
   readonly files: Files;
   readonly fleet: RenderedFleet;
   readonly definitions: Definitions;
   readonly findings: Findings;
-  /** What the rules could not look at. */
+  /** What the rules could not check. */
   readonly notes: Set<string>;
 }
 
 const isWhole = ({ steps }: RenderedFleet): boolean => steps.every(({ complete }) => complete);
 
-/** What is looked at in the repositories and in what Flux makes of them; following Flux has findings of its own. */
+/** Runs the rules on the repositories and on what Flux renders from them; rendering itself adds findings too. */
 export const rules = {
   secrets: ({ root, files, findings }: Compiled) => checkSecrets(root, files, findings),
   order: ({ fleet, findings }: Compiled) => checkOrder(fleet, findings),
@@ -62,7 +62,7 @@ export const rules = {
   pinned: ({ fleet, findings }: Compiled) => checkPinned(fleet, findings),
   networks: ({ fleet, findings }: Compiled) => checkNetworks(fleet, findings),
   unsubstituted: ({ fleet, findings }: Compiled) => unsubstituted(fleet, findings),
-  // A key may be used in what could not be built.
+  // A key may be used in a part that could not be built.
   unusedKeys: ({ fleet, findings }: Compiled) => isWhole(fleet) && unusedKeys(fleet, findings),
   manifests: ({ fleet, definitions, findings }: Compiled) => checkManifests(fleet, definitions, findings),
   validations: ({ fleet, definitions, findings, notes }: Compiled) =>
@@ -71,8 +71,8 @@ export const rules = {
 } as const;
 
 /**
- * Manifests of the platform and governance teams that no cluster gets, whatever the stack chooses; an application's repository may hold
- * other YAML too.
+ * Manifests of the platform and governance teams that are applied to no cluster, whatever the stack's configuration; an application's
+ * repository may contain other YAML too.
  */
 function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files, { original }: Workspace): string[] {
   const steps = fleets.flatMap((fleet) => fleet.steps);
@@ -92,7 +92,10 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
     .map((file) => relative(root, file));
 }
 
-/** That fields were not checked, and what would check them; with `given` definitions somebody wants to know of each kind that is left. */
+/**
+ * The note that fields were not checked, and how to have them checked. If definitions were `given`, it names each kind that is still
+ * missing.
+ */
 function unchecked(kinds: readonly string[], given: boolean): string {
   if (given)
     return `no definition of ${kinds.join(", ")}: their fields were not checked; give more with another --crds`;
@@ -103,8 +106,8 @@ function unchecked(kinds: readonly string[], given: boolean): string {
 }
 
 /**
- * Compiles the repositories: everything that Flux would make of them for the hub and every spoke.
- * @throws WorkspaceError when they are not there, KustomizeMissing
+ * Compiles the repositories: everything that Flux would apply to the hub and every spoke.
+ * @throws WorkspaceError when the repositories are missing; KustomizeMissing
  */
 export function check({ repos, definitions: paths = [], build, today = new Date(), without }: CheckOptions): Report {
   const root = resolve(repos);
@@ -124,7 +127,7 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
         if (name !== without) rule({ root, files, fleet, definitions, findings: of(fleet.name), notes });
     const found = findings.sorted();
     if (!fleets.every(isWhole) && found.length === 0 && fleets.every((fleet) => fleet.notes.length === 0))
-      throw new Error("a Kustomization was not looked at, and nothing says why: this is a bug in fleet check");
+      throw new Error("a Kustomization was not checked, and no finding says why: this is a bug in fleet check");
     const unknown = [...new Set(fleets.flatMap((fleet) => unknownKinds(fleet, definitions)))];
     return {
       findings: found,

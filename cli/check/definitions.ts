@@ -6,7 +6,7 @@ import { closed, type Schema } from "../../lib/openapi.ts";
 import { isObject, type Manifest } from "../render/files.ts";
 
 /**
- * What the API servers know of each kind: CustomResourceDefinitions, the CompositeResourceDefinitions of the repositories, and for
+ * The definitions of kinds: CustomResourceDefinitions, the CompositeResourceDefinitions of the repositories, and for
  * Kubernetes' own kinds its OpenAPI documents (`kubectl get --raw /openapi/v3/apis/apps/v1`).
  */
 
@@ -17,7 +17,7 @@ interface Version {
   readonly schema?: { readonly openAPIV3Schema?: Schema };
 }
 
-/** A CustomResourceDefinition, or what Crossplane makes one of. */
+/** A CustomResourceDefinition, or the CompositeResourceDefinition from which Crossplane makes one. */
 export interface Definition {
   readonly group: string;
   readonly kind: string;
@@ -31,13 +31,13 @@ interface OpenApi {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
-/** What a file may hold. */
+/** A document of a file. */
 type Document = OpenApi & Partial<Manifest> & { readonly items?: readonly Manifest[] };
 
 const text = { type: "string" };
 const labels = { type: "object", additionalProperties: text };
 
-/** What a person writes into metadata. */
+/** The members of metadata that people write. */
 const objectMeta: Schema = {
   type: "object",
   additionalProperties: false,
@@ -53,7 +53,7 @@ const objectMeta: Schema = {
 const names = { type: "array", items: text };
 const open = { "x-kubernetes-preserve-unknown-fields": true };
 
-/** Without a definition: that text is text, where a variable that looks like a number or a list is most often put. */
+/** Checked without a definition: that text is text, in the places where variables that look like a number or a list are used most. */
 const always: Readonly<Record<string, Schema>> = {
   "v1 ConfigMap": { type: "object", ...open, properties: { data: labels } },
   "kustomize.toolkit.fluxcd.io/v1 Kustomization": {
@@ -86,7 +86,7 @@ function definition(object: Manifest): Definition | undefined {
 export interface Violation {
   readonly path: readonly string[];
   readonly problem: string;
-  /** Whether the API server looks no further: the rules of the definition say nothing of such a value. */
+  /** Whether the API server stops at this error and does not evaluate the definition's rules. */
   readonly isBlocking: boolean;
 }
 
@@ -104,7 +104,7 @@ function violation({ instancePath, keyword, message = "is wrong", params, data }
   const isBlocking = blocking.has(keyword);
   if (keyword === "additionalProperties") {
     const field = String(params["additionalProperty"]);
-    const problem = `${where} has the field ${field}, which its definition does not know`;
+    const problem = `${where} has the field ${field}, which its definition does not have`;
     return { path: [...path, field], problem, isBlocking };
   }
   if (keyword === "required")
@@ -114,7 +114,7 @@ function violation({ instancePath, keyword, message = "is wrong", params, data }
 }
 
 export class Definitions {
-  /** By group and kind; those of single files as text until they are asked for: parsing all of them would take seconds. */
+  /** By group and kind; those in files of their own stay text until they are needed, because parsing all of them would take seconds. */
   readonly #custom = new Map<string, Definition | string>();
   readonly #groups = new Set<string>();
   readonly #builtIn = new Map<string, { readonly document: OpenApi; readonly name: string }>();
@@ -122,8 +122,9 @@ export class Definitions {
   readonly #validators = new Map<string, ValidateFunction | undefined>();
 
   /**
-   * @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON). A later path wins over
-   * an earlier one; in a folder what is in a list, which a cluster printed, over single definitions, and then the later file
+   * @param paths folders and files with CustomResourceDefinitions (YAML) and OpenAPI v3 documents (JSON). A later path takes precedence
+   * over an earlier one. Within a folder a list, which a cluster printed, takes precedence over single definitions, and then the later
+   * file
    */
   constructor(paths: readonly string[] = []) {
     for (const path of paths) {
@@ -162,7 +163,7 @@ export class Definitions {
     return [];
   }
 
-  /** Takes an object that may be a definition; it wins over one that is known. */
+  /** Adds an object that may be a definition; it replaces one of the same kind. */
   add(object: Manifest): void {
     const found = definition(object);
     if (!found) return;
@@ -184,12 +185,12 @@ export class Definitions {
     return this.#groups.has(group);
   }
 
-  /** Whether the whole of a kind is known. */
+  /** Whether there is a complete definition of a kind. */
   knows({ apiVersion, kind }: Manifest): boolean {
     return this.#builtIn.has(`${apiVersion} ${kind}`) || this.schemaOf({ apiVersion, kind }) !== undefined;
   }
 
-  /** What is wrong with a manifest; undefined when nothing is known of its kind or version. */
+  /** The errors of a manifest; undefined when there is no definition of its kind or version. */
   violations(manifest: Manifest): Violation[] | undefined {
     const key = `${manifest.apiVersion} ${manifest.kind}`;
     if (!this.#validators.has(key)) this.#validators.set(key, this.#validator(manifest));
@@ -197,7 +198,7 @@ export class Definitions {
     if (!validate) return undefined;
     validate(manifest);
     const errors = validate.errors ?? [];
-    // Of a choice, the choice itself says nothing.
+    // The error of a oneOf or anyOf itself adds nothing to those of its branches.
     return errors
       .filter(({ keyword }) => !["anyOf", "oneOf", "allOf", "not"].includes(keyword) || errors.length === 1)
       .map(violation);
@@ -213,7 +214,7 @@ export class Definitions {
     );
   }
 
-  /** The schema of a kind that has a definition; undefined of Kubernetes' own, and where the version is not served. */
+  /** The schema of a kind that has a definition; undefined for Kubernetes' own kinds, and if the version is not served. */
   schemaOf({ apiVersion, kind }: Pick<Manifest, "apiVersion" | "kind">): Schema | undefined {
     const key = `${apiVersion} ${kind}`;
     const schema = this.#schemas.get(key) ?? this.#schema(apiVersion, kind);

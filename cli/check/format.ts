@@ -33,7 +33,7 @@ function json({ findings, warnings, ...rest }: Report, folder: string): string {
   return `${JSON.stringify({ findings: findings.map(flat), warnings: warnings.map(flat), ...rest }, undefined, 2)}\n`;
 }
 
-/** The escapes of GitHub's workflow commands: of a message, and of a property. */
+/** The escapes of GitHub's workflow commands, for a message and for a property. */
 const message = (value: string): string => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 const property = (value: string): string => message(value).replaceAll(":", "%3A").replaceAll(",", "%2C");
 

@@ -6,7 +6,7 @@ import type { Workspace } from "../render/workspace.ts";
 import { fileAt, historyOf } from "./git.ts";
 import type { Side } from "./side.ts";
 
-/** Which revision of the Composition a Spoke takes: a change reaches a channel only when it is promoted to it. */
+/** Which revision of the Composition a Spoke uses: a change reaches a channel only when it is promoted to it. */
 
 interface CrossplaneSpec {
   readonly compositionUpdatePolicy?: string;
@@ -18,7 +18,7 @@ const crossplaneOf = ({ spec }: Manifest): CrossplaneSpec => (spec?.crossplane ?
 /** Whether the Spoke stays at its revision until somebody sets another one by hand. */
 export const isManual = (spoke: Manifest): boolean => crossplaneOf(spoke).compositionUpdatePolicy === "Manual";
 
-/** Whether a revision with the labels of `composition` is one that the Spoke takes. */
+/** Whether the Spoke would use a revision with the labels of `composition`. */
 export function takes(spoke: Manifest, composition: Manifest): boolean {
   const labels = crossplaneOf(spoke).compositionRevisionSelector?.matchLabels ?? {};
   return Object.entries(labels).every(([name, value]) => composition.metadata.labels?.[name] === value);
@@ -30,7 +30,7 @@ function pathInGit({ systemPath, repos }: Side, workspace: Workspace, { place }:
   return join(systemPath, inSystem);
 }
 
-/** The Composition as it was when a revision was last one that the Spoke takes; undefined when Git does not tell. */
+/** The Composition at the last commit whose revision the Spoke would use; undefined if Git does not have one. */
 export function earlier(
   side: Side,
   workspace: Workspace,

@@ -9,12 +9,12 @@ import { isHelmRelease } from "../render/fleet.ts";
 import { documents } from "../render/render.ts";
 import { type Item, itemId } from "./state.ts";
 
-/** What a HelmRelease installs, by the real `helm template`. */
+/** Renders what a HelmRelease installs, with the real `helm template`. */
 
 export interface ChartOptions {
-  /** The helm program; undefined where there is none. */
+  /** The helm program; undefined if there is none. */
   readonly helm?: string;
-  /** Folder with charts as `<name>-<version>.tgz`, instead of where the repositories are. */
+  /** Folder with charts as `<name>-<version>.tgz`, which replaces the chart repositories. */
   readonly charts?: string;
   /** Kubernetes minor of a cluster, for charts that look at it. */
   readonly kubernetesVersion: (item: Item) => string | undefined;
@@ -27,7 +27,7 @@ export function helmProgram(path = process.env["PATH"] ?? ""): Pick<ChartOptions
   return helm === undefined ? {} : { helm };
 }
 
-/** Everything that a release is made from. */
+/** Everything that determines what a release installs. */
 interface Release {
   readonly name: string;
   readonly namespace: string;
@@ -38,14 +38,14 @@ interface Release {
   readonly kubernetesVersion?: string;
 }
 
-/** It is not known what a release would install. */
+/** What a release would install can't be determined. */
 class Unrendered extends Error {
   override name = "Unrendered";
 }
 
 /**
- * What a change may put on helm's command line: an argument that begins with - is an option (--post-renderer runs a program), and helm
- * takes a chart that is a path for a folder of this machine.
+ * The values that a change may put on helm's command line: an argument that begins with - is an option (--post-renderer runs a program),
+ * and helm takes a chart that is a path for a folder of this machine.
  */
 const forms = {
   name: /^[a-z0-9][a-z0-9.-]*$/,
@@ -117,7 +117,7 @@ class Charts {
     return sources.reduceRight<unknown>((above, { kind = "", name = "", valuesKey = "values.yaml", targetPath }) => {
       const data = this.#find(on, kind, metadata.namespace, name)?.["data"] as Record<string, string> | undefined;
       if (kind !== "ConfigMap" || targetPath !== undefined || data?.[valuesKey] === undefined)
-        throw new Unrendered(`its values come from ${kind} ${name}, which is not to be seen here`);
+        throw new Unrendered(`its values come from ${kind} ${name}, which is not among what is rendered`);
       return merged(parse(data[valuesKey]), above);
     }, spec.values ?? {});
   }
@@ -137,7 +137,7 @@ class Charts {
       const version = release.kubernetesVersion === undefined ? [] : ["--kube-version", release.kubernetesVersion];
       const args = ["template", release.name, ...where, "--namespace", release.namespace, "--include-crds", ...version];
       const run = spawnSync(helm, [...args, "--values", values], {
-        // A folder of its own, with nothing in it that a chart could be the name of.
+        // An empty folder, so that helm can't take the name of a chart for a file in it.
         cwd: folder,
         encoding: "utf8",
         maxBuffer: 2 ** 28,
@@ -172,8 +172,8 @@ export interface ChartItems {
 }
 
 /**
- * What the releases install whose chart or values differ between two states of a cluster; of others the same comes out. Where a
- * chart can't be rendered there is a note, and only the HelmRelease itself, with its values, is compared.
+ * What the releases install whose chart or values differ between two states of a cluster; the others render the same. If a
+ * chart can't be rendered, a note says so, and only the HelmRelease itself, with its values, is compared.
  * @param everything all objects of the two states: a release of a spoke takes its chart from a repository of the hub
  */
 export function chartItems(

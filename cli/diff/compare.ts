@@ -7,7 +7,7 @@ import { groupOf, isObject, type Manifest } from "../render/files.ts";
 import type { Item } from "./state.ts";
 import { isStateful, replacedBy } from "./stateful.ts";
 
-/** What happens to the objects of one cluster between two states. */
+/** The changes of one cluster's objects between two states. */
 
 export const changeOperations = ["created", "changed", "replaced", "deleted"] as const;
 type ChangeOperation = (typeof changeOperations)[number];
@@ -20,20 +20,20 @@ export interface Change {
   readonly name: string;
   /** Cluster in whose API server the object is. */
   readonly on: string;
-  /** What applies it. */
+  /** What applies the object. */
   readonly by: string;
-  /** Whether data or everything that hangs on it goes with it. */
+  /** Whether its deletion loses data, or everything that depends on it. */
   readonly stateful: boolean;
-  /** Fields that can't be changed of what exists. */
+  /** Fields that can't be changed in place. */
   readonly because?: readonly string[];
   /** Lines that begin with `+`, `-` or a space. */
   readonly diff?: readonly string[];
 }
 
-/** Notes of kustomize on where a manifest was written: no part of what a cluster does. */
+/** kustomize's annotation with the file of a manifest; it has no effect on a cluster. */
 const origin = "config.kubernetes.io/origin";
 
-/** An object without what says nothing of it. */
+/** An object without the parts that don't matter for a comparison. */
 function essence({ status: _, ...manifest }: Manifest): Manifest {
   const { annotations, labels, ...metadata } = manifest.metadata;
   const kept = Object.entries(annotations ?? {}).filter(([name]) => name !== origin);
@@ -68,7 +68,7 @@ function masked(manifest: Manifest, other: Manifest | undefined): Manifest {
   return { ...manifest, ...values("data"), ...values("stringData") };
 }
 
-/** An object as it may be shown: no value of a Secret, but for the bridge. */
+/** An object as it may be shown: without the values of a Secret, except for the bridge. */
 function shown({ manifest, by }: Item, other?: Manifest): Manifest {
   const plain = essence(manifest);
   if (manifest.kind !== "Secret" || groupOf(manifest) !== "") return plain;
@@ -116,7 +116,7 @@ const order = (change: Change): string =>
     change.name,
   ].join(" ");
 
-/** Replaced or deleted stateful objects first, then what else goes, then the rest. */
+/** Replaced or deleted stateful objects first, then other deletions, then the rest. */
 export const sorted = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
 
@@ -125,7 +125,7 @@ export function compare(before: readonly Item[], after: readonly Item[]): Change
   const [old, fresh] = [new Map(before.map((item) => [item.id, item])), new Map(after.map((item) => [item.id, item]))];
   const gone = before.filter(({ id }) => !fresh.has(id));
   const come = after.filter(({ id }) => !old.has(id));
-  // A composed resource that gets another name is the same one to the Composition: a replacement.
+  // For the Composition a composed resource with another name is still the same one, so this is a replacement.
   const renamed = new Map(
     gone.flatMap((item) => {
       const other = come.find(

@@ -6,7 +6,7 @@ import { type ClusterMetadata, readBridgeData } from "../../lib/bridge.ts";
 import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
-/** What is known of the real fleet, from files: the command itself talks to no cluster. */
+/** Facts about the real fleet, from files: the command itself calls no cluster. */
 
 /** @throws UsageError */
 function read(file: string, flag: string): string {
@@ -61,9 +61,7 @@ export function readRecorded(folder: string | undefined): Map<string, ReadonlyMa
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => name.endsWith(".yaml"));
   const link = entries.find((entry) => !entry.isFile());
   if (link)
-    throw new UsageError(
-      `--observed: ${join(folder, link.name)} is not a file of the folder; replace a link by a copy`,
-    );
+    throw new UsageError(`--observed: ${join(folder, link.name)} is not a regular file; replace a link by a copy`);
   const files = entries.map(({ name }) => name);
   return new Map(files.map((name) => [basename(name, ".yaml"), byKey(join(folder, name))]));
 }

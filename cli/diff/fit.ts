@@ -1,6 +1,6 @@
-/** Keeping a comment within the size that GitHub takes. */
+/** Keeps a comment within the size that GitHub accepts. */
 
-/** Characters of a comment that GitHub takes. */
+/** Maximum number of characters of a comment on GitHub. */
 export const commentLimit = 65_536;
 
 export interface Section {
@@ -8,13 +8,13 @@ export interface Section {
   /** Parts that are shown or left out as a whole. */
   readonly blocks: readonly string[];
   readonly closing: string;
-  /** What to say of `count` parts that are left out. */
+  /** The text about `count` parts that are left out. */
   readonly leftOut: (count: number) => string;
 }
 
 const whole = ({ opening, blocks, closing }: Section): string => [opening, ...blocks, closing].join("");
 
-/** As many blocks as have room, and a word on the rest. */
+/** As many blocks as fit, and a line about the rest. */
 function cut(section: Section, room: number): string {
   const { opening, blocks, closing, leftOut } = section;
   const kept: string[] = [];
@@ -27,7 +27,7 @@ function cut(section: Section, room: number): string {
   return [opening, ...kept, leftOut(blocks.length - kept.length), closing].join("");
 }
 
-/** Characters that each section gets of `room`: all that it needs if that is less than its fair share. */
+/** How `room` is divided among the sections: each gets what it needs if that is less than its fair share. */
 function shares(sizes: readonly number[], room: number): number[] {
   const given = new Map<number, number>();
   let left = room;

@@ -7,14 +7,14 @@ import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { type bridgeData, inBase64 } from "../../lib/bridge.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
-/** The composition function of a state, called as Crossplane does: only what the protocol says is expected of it. */
+/** The composition function of a state, called as Crossplane calls it, relying on nothing but the protocol. */
 
 export interface Code {
   readonly handler: FunctionHandler;
   readonly bridgeData: typeof bridgeData;
 }
 
-/** The function and the bridge of the project in `folder`; without one those that this command came with. */
+/** The function and the bridge of the project in `folder`; without a folder those of this command. */
 export async function codeOf(folder: string = join(import.meta.dirname, "..", "..")): Promise<Code> {
   const load = (...path: string[]) => import(/* @vite-ignore */ pathToFileURL(join(folder, ...path)).href);
   const [{ handler }, { bridgeData }] = [
@@ -39,7 +39,7 @@ export interface Reply {
   readonly status: Readonly<Record<string, unknown>>;
   /** Conditions that the function sets. */
   readonly conditions: readonly { type: string; status: string; reason: string; message: string }[];
-  /** Why it refuses to answer. */
+  /** The fatal result, if the function failed. */
   readonly fatal?: string;
 }
 
@@ -49,17 +49,17 @@ const conditionStatus: Readonly<Record<number, string>> = {
 };
 const mostRounds = 5;
 
-/** What is in the hub's API server of what the function asks for: its own cluster secret and the other Spokes. */
+/** The objects of the hub's API server that the function requires: the cluster secret and the other Spokes. */
 function fetched(name: string, wanted: { kind: string; matchName?: string | undefined }, call: Call): object[] {
   if (wanted.kind === "Secret" && wanted.matchName === hubSecret.name)
     return [{ apiVersion: "v1", kind: "Secret", metadata: { ...hubSecret }, data: inBase64(call.hub) }];
-  // The chain is ready, and nothing is on its way out.
+  // The chain is ready, and nothing is being removed.
   return wanted.kind === spokeApi.kind && name === "spokes" ? call.others.map((spoke) => ({ ...spoke })) : [];
 }
 
 /**
- * The answer of the function once it has all that it asks for.
- * @throws Error when it asks for more and more
+ * The answer of the function once it has all objects that it requires.
+ * @throws Error when it requires further objects again and again
  */
 export async function answer(handler: FunctionHandler, call: Call): Promise<Reply> {
   let required: Record<string, { items: { resource: object }[] }> = {};
@@ -73,7 +73,7 @@ export async function answer(handler: FunctionHandler, call: Call): Promise<Repl
       input: { ...call.input },
       requiredResources: required,
     });
-    // Over the wire format, as from Crossplane: the function gets no object of ours.
+    // Through the wire format, as from Crossplane: the function must not get our own objects.
     const { requirements, desired, results, conditions } = await handler.RunFunction(
       RunFunctionRequest.decode(RunFunctionRequest.encode(request).finish()),
     );
@@ -99,6 +99,6 @@ export async function answer(handler: FunctionHandler, call: Call): Promise<Repl
     );
   }
   throw new Error(
-    `the composition function asks for more resources each of ${mostRounds} times, for ${call.spoke.metadata.name}`,
+    `the composition function still requires more resources after ${mostRounds} calls, for ${call.spoke.metadata.name}`,
   );
 }

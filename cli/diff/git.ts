@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { UsageError } from "../usage.ts";
 
-/** Reading a Git repository; nothing here changes it. */
+/** Reads a Git repository, and never changes it. */
 
 export interface GitResult {
   readonly ok: boolean;
@@ -18,13 +18,13 @@ export function git(folder: string, ...args: string[]): GitResult {
   return { ok: status === 0, stdout: stdout.trim(), stderr: stderr.trim() };
 }
 
-/** Top folder of the checkout that `folder` is in; undefined when it is in none. */
+/** Top folder of the checkout that contains `folder`; undefined if there is none. */
 export function topOf(folder: string): string | undefined {
   const { ok, stdout } = git(folder, "rev-parse", "--show-toplevel");
   return ok ? stdout : undefined;
 }
 
-/** The commit that a revision names; undefined when it names none. */
+/** The commit that a revision names; undefined if there is none. */
 export function commitOf(folder: string, revision: string): string | undefined {
   const { ok, stdout } = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`);
   return ok ? stdout : undefined;
@@ -35,7 +35,7 @@ export function historyOf(top: string, commit: string, file: string): string[] {
   return git(top, "log", "--max-count=200", "--format=%H", commit, "--", file).stdout.split("\n").filter(Boolean);
 }
 
-/** The file at a commit; undefined when it has none. */
+/** The content of the file at a commit; undefined if it does not exist there. */
 export function fileAt(top: string, commit: string, file: string): string | undefined {
   const { ok, stdout } = git(top, "show", `${commit}:${file}`);
   return ok ? stdout : undefined;

@@ -8,7 +8,7 @@ import { atProvider, reportedStatus } from "./providers.ts";
 /** A Spoke once its cluster runs. */
 export interface Life {
   readonly spoke: Spoke;
-  /** Composed resources as they are wanted, by composition resource name. */
+  /** The desired composed resources, by composition resource name. */
   readonly composed: ReadonlyMap<string, KubeObject>;
   /** Composed resources as Crossplane would show them. */
   readonly observed: ReadonlyMap<string, KubeObject>;
@@ -18,9 +18,9 @@ export interface Life {
 
 export interface LifeOptions extends Omit<Call, "observed"> {
   readonly handler: FunctionHandler;
-  /** How it was before; nothing for a new Spoke. */
+  /** The former composed resources; undefined for a new Spoke. */
   readonly before?: ReadonlyMap<string, KubeObject>;
-  /** Objects of the real spoke as they were recorded: AWS reports of them what is in there. */
+  /** Recorded objects of the real spoke: the simulated AWS reports what they contain. */
   readonly recorded?: ReadonlyMap<string, KubeObject>;
 }
 
@@ -29,7 +29,7 @@ const keyAnnotation = "crossplane.io/composition-resource-name";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A recorded resource keeps its identity; its version follows what is asked for, as after an upgrade. */
+/** A recorded resource keeps its identity; its version is the requested one, as after an upgrade. */
 function provided(key: string, object: KubeObject, { spoke, hub, recorded }: LifeOptions): Fields {
   const reported = atProvider(key, object, spoke.spec.account?.id ?? hub["aws_account_id"] ?? "000000000000");
   const known = (recorded?.get(key)?.status as { atProvider?: Fields } | undefined)?.atProvider;
@@ -62,8 +62,8 @@ const problemsOf = ({ fatal, conditions }: Reply): string[] => [
 ];
 
 /**
- * Reconciles a Spoke until nothing changes any more, with an AWS that does at once what it is asked for.
- * @throws Error when it never comes to rest
+ * Reconciles a Spoke until nothing changes any more, with a simulated AWS that carries out every request at once.
+ * @throws Error when that takes too many reconciliations
  */
 export async function life(options: LifeOptions): Promise<Life> {
   const { handler, input, hub, others } = options;
@@ -83,6 +83,6 @@ export async function life(options: LifeOptions): Promise<Life> {
     spoke = { ...spoke, status };
   }
   throw new Error(
-    `Spoke ${spoke.metadata.name} does not come to rest after ${mostSteps} reconciliations of the composition function`,
+    `Spoke ${spoke.metadata.name} still changes after ${mostSteps} reconciliations of the composition function`,
   );
 }

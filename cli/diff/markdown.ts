@@ -6,7 +6,7 @@ import type { ClusterReport, Report, SideReport } from "./report.ts";
 
 /** The report as one comment of a pull request. */
 
-/** By this the workflow finds the comment that it wrote before. */
+/** The workflow finds its former comment by this marker. */
 export const marker = "<!-- eks-gitops-fleet: fleet diff -->";
 
 const most = (count: number, one: string, more = `${one}s`): string => `${count} ${count === 1 ? one : more}`;
@@ -61,7 +61,7 @@ const stackWords: Readonly<Record<ResourceOperation, string>> = {
   delete: "deleted",
 };
 
-/** What may lose data: the first thing to read. */
+/** Changes that may lose data, at the top of the comment. */
 function losses({ clusters, stacks }: Report): string {
   const lines = new Map<string, string[]>();
   const add = (what: string, where: string) => lines.set(what, [...(lines.get(what) ?? []), where]);
@@ -124,7 +124,7 @@ function headline(report: Report): string {
   const templates = report.clusters.filter((cluster) => cluster.template && isTouched(cluster));
   const stacks = report.stacks.filter(({ changes, errors }) => changes.length > 0 || errors.length > 0);
   const rendered = `${most(real.length, "cluster")} compared`;
-  const nothing = report.gaps.length > 0 ? "Nothing changes in what could be compared" : "**Nothing changes**";
+  const nothing = report.gaps.length > 0 ? "Nothing changes in the part that could be compared" : "**Nothing changes**";
   const changes = counts(
     touched.flatMap((cluster) => cluster.changes),
     changeOperations,
@@ -136,7 +136,7 @@ function headline(report: Report): string {
     ...(templates.length === 0
       ? []
       : [
-          `New spokes would come up differently too, in ${templates.map(({ environment }) => environment).join(", ")}.`,
+          `New spokes would be created differently too, in ${templates.map(({ environment }) => environment).join(", ")}.`,
         ]),
     ...(report.stacks.length === 0
       ? []
@@ -203,7 +203,7 @@ const notesSection = (notes: readonly string[]): Section => ({
   leftOut: (number) => `- and ${most(number, "more remark")}\n`,
 });
 
-/** The comment, within the size that GitHub takes: the summary is always whole. */
+/** The comment, within the size that GitHub accepts; the summary is always complete. */
 export function markdown(report: Report, limit?: number): string {
   const { clusters, stacks, notes } = report;
   const sections = [

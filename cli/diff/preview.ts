@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
-/** What `pulumi preview --json` says of a stack. */
+/** Reads the output of `pulumi preview --json` for a stack. */
 
 export const resourceOperations = ["create", "update", "replace", "delete"] as const;
 export type ResourceOperation = (typeof resourceOperations)[number];
@@ -27,7 +27,7 @@ export interface Stack {
   readonly errors: readonly string[];
 }
 
-/** A replacement has up to three steps; one of them stands for it. */
+/** The operation that each of Pulumi's steps counts as: of the up to three steps of a replacement only one does. */
 const operationOf: Readonly<Record<string, ResourceOperation>> = {
   create: "create",
   import: "create",
@@ -37,7 +37,7 @@ const operationOf: Readonly<Record<string, ResourceOperation>> = {
   discard: "delete",
 };
 
-/** Types of which every replacement or deletion loses data, keys, or everything that hangs on them. */
+/** Types whose replacement or deletion loses data, keys, or everything that depends on them. */
 const stateful =
   /^(aws:(backup|docdb|dynamodb|ebs|efs|elasticache|fsx|kinesis|kms\/key|memorydb|msk|neptune|opensearch|rds|redshift|s3|secretsmanager|sqs)\b|aws:(eks\/cluster:Cluster|ec2\/vpc:Vpc|cloudwatch\/logGroup:LogGroup)$|tls:index\/privateKey:|random:|kubernetes:(core\/v1:(PersistentVolume|PersistentVolumeClaim|Namespace)|apps\/v1:StatefulSet|apiextensions\.k8s\.io\/.*|helm\.sh\/v3:Release)$)/;
 

@@ -3,7 +3,7 @@ import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
-/** What AWS reports of composed resources: the observed state of a spoke that nobody has recorded. */
+/** Simulates what AWS reports about composed resources: the observed state of a spoke without a record. */
 
 type Status = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,7 @@ const text = (value: unknown, ...path: (string | number)[]): string => {
 };
 const externalName = ({ metadata }: KubeObject) => metadata.annotations?.["crossplane.io/external-name"];
 
-/** Number of nodes as AWS has it: what only `initProvider` says was taken when the group was made, and is nobody's change since. */
+/** Number of nodes in AWS: the value of `initProvider` counted when the group was made, and later changes of it have no effect. */
 const scaling = ({ spec, status }: KubeObject) => ({
   ...(at(spec, "initProvider", "scalingConfig") ?? {}),
   ...(at(status, "atProvider", "scalingConfig") ?? {}),
@@ -21,7 +21,7 @@ const scaling = ({ spec, status }: KubeObject) => ({
 });
 
 /**
- * What is reported of the resource `key`, once AWS has done what `object` asks for.
+ * What AWS reports about the resource `key`, once it has carried out what `object` specifies.
  * @param account ID of the account that the resource is in
  */
 export function atProvider(key: string, object: KubeObject, account: string): Status {
@@ -40,7 +40,7 @@ export function atProvider(key: string, object: KubeObject, account: string): St
     case "OpenIDConnectProvider":
       return { id: key, arn: `arn:aws:iam::${account}:oidc-provider/${text(spec, "url").replace("https://", "")}` };
     case "NodeGroup": {
-      // A release that is no longer asked for stays.
+      // A release that is no longer specified stays.
       const releaseVersion = spec["releaseVersion"] ?? at(object.status, "atProvider", "releaseVersion");
       return {
         ...{ id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) },

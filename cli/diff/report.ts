@@ -5,19 +5,19 @@ import { type Change, compare, sorted } from "./compare.ts";
 import type { Stack } from "./preview.ts";
 import { handedOver, type Item, type State, stepId } from "./state.ts";
 
-/** The blast radius of a change: what it does to each cluster and stack. */
+/** The blast radius of a change: its effect on each cluster and stack. */
 
 export interface ClusterReport {
   readonly name: string;
   /** Undefined for the hub. */
   readonly environment?: string;
-  /** Whether it only stands for a spoke that somebody makes from the template. */
+  /** Whether this is the sample of a spoke that somebody could make from the template. */
   readonly template: boolean;
   /** Replaced or deleted stateful objects first. */
   readonly changes: readonly Change[];
-  /** Why the API server refuses the change, and what the composition function can't do since the change. */
+  /** Why the API server refuses the change, and what the composition function can't do after it. */
   readonly problems: readonly string[];
-  /** Whether the API server refuses the change of the Spoke itself, or that it goes. */
+  /** Whether the API server refuses the change or the deletion of the Spoke itself. */
   readonly refused: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface SideReport {
 export interface Report {
   readonly base: SideReport;
   readonly head: SideReport;
-  /** The hub first, then spokes by name, then those that stand for templates; with those that stay as they are. */
+  /** The hub first, then spokes by name, then samples of templates; unchanged ones included. */
   readonly clusters: readonly ClusterReport[];
   readonly stacks: readonly Stack[];
   /** What could not be compared, and why: the report is not complete. */
@@ -47,7 +47,7 @@ export interface ReportOptions {
 
 const isBroken = ({ fleet, findings }: State) => findings.length > 0 && fleet.steps.some(({ complete }) => !complete);
 
-/** Kustomizations of which it is not known what they apply. */
+/** Kustomizations whose objects could not be determined. */
 const unknownSteps = (state: State): string[] =>
   isBroken(state) ? state.fleet.steps.filter(({ complete }) => !complete).map(stepId) : [];
 
@@ -61,7 +61,9 @@ function gapsOf(state: State, name: "base" | "head"): string[] {
   const refused = [...spokes.composed].flatMap(([spoke, composed]) =>
     handedOver(composed)
       ? []
-      : [`${name}, Spoke ${spoke} gets no cluster: ${composed.life.problems[0] ?? "it never comes so far"}`],
+      : [
+          `${name}, Spoke ${spoke} gets no cluster: ${composed.life.problems[0] ?? "the simulation never got that far"}`,
+        ],
   );
   return [...problems, ...failed, ...refused];
 }
@@ -97,7 +99,7 @@ class Comparing {
     return specimenOf(name, this.#options.head.workspace) ?? specimenOf(name, this.#options.base.workspace);
   }
 
-  /** The objects of which it is known in both states what becomes of them. */
+  /** The objects that could be determined in both states. */
   #known(state: State, name: string): Item[] {
     const items = state.clusters.get(name) ?? [];
     return items.filter(({ steps }) => !steps.some((step) => this.#unknown.has(step)));

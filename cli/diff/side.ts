@@ -20,15 +20,15 @@ export interface Side {
   readonly label: string;
   /** Undefined for a folder. */
   readonly commit?: string;
-  /** Top folder of the Git repository that the commit is of. */
+  /** Top folder of the Git repository with the commit. */
   readonly top?: string;
   /** Folder with the files. */
   readonly root: string;
-  /** Folder in which the checkouts of the repositories lie side by side. */
+  /** Folder that contains the checkouts of the repositories. */
   readonly repos: string;
   /** Path of gitops-system in the repository that the commit is of: "" when it is that repository. */
   readonly systemPath: string;
-  /** Folder with the project's own composition function; undefined where the files have none. */
+  /** Folder with the project's own composition function; undefined if the files contain none. */
   readonly project?: string;
 }
 
@@ -52,7 +52,7 @@ function entriesBelow(folder: string): string[] {
   });
 }
 
-/** A link that leads out would put files of this machine into the comparison, which a pull request shows to everybody. */
+/** A link to the outside would put files of this machine into the comparison, which a pull request shows to everybody. */
 function refuseLinksOutside(root: string, label: string): void {
   const inside = realpathSync(root);
   for (const path of entriesBelow(root).filter((entry) => lstatSync(entry).isSymbolicLink())) {
@@ -93,7 +93,7 @@ function files(
   return { root, name: basename(folder) };
 }
 
-/** Lays the one repository that is compared beside the others. */
+/** Puts the one repository that is compared beside the others. */
 function beside(root: string, name: string, { work, others }: SideOptions, label: string): string {
   const repos = join(work, "repos");
   if (others !== undefined)

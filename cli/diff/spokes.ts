@@ -11,9 +11,9 @@ import type { Code } from "./function.ts";
 import { type Life, life } from "./life.ts";
 import type { Side } from "./side.ts";
 
-/** What the composition function makes of every Spoke of a state. */
+/** Runs the composition function for every Spoke of a state. */
 
-/** A Spoke with the Composition that it takes. */
+/** A Spoke with the Composition that it uses. */
 export interface Composed {
   readonly manifest: Manifest;
   readonly composition: Manifest;
@@ -37,7 +37,7 @@ export interface SpokesOptions {
   readonly code: Code;
   /** Data of the hub's cluster secret. */
   readonly hub: Readonly<Record<string, string>>;
-  /** The state before: what is there already. */
+  /** The state before, if there is one. */
   readonly before?: Spokes;
   /** Recorded resources by spoke and composition resource name. */
   readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
@@ -74,7 +74,7 @@ class Taking {
     );
   }
 
-  /** Whether a Spoke only stands for a template: nobody changes it, it is new in every state. */
+  /** Whether a Spoke is the sample of a template: it is new in every state. */
   isSpecimen({ metadata: { name } }: Manifest): boolean {
     return specimenOf(name, this.#options.workspace) !== undefined;
   }
@@ -97,7 +97,7 @@ class Taking {
 }
 
 /**
- * Gives the spokes that stand for templates the newest Kubernetes version that their environments' revision of the Composition has.
+ * Gives the samples of templates the newest Kubernetes version in their environment's revision of the Composition.
  * @returns whether a file was changed
  */
 export function versionSpecimens(options: TakingOptions): boolean {
@@ -134,7 +134,7 @@ class Making {
 
   async all(): Promise<Spokes> {
     const { before, fleet } = this.#options;
-    // Those that exist come first: they have their networks.
+    // Existing spokes come first: they have their networks.
     const rank = ({ metadata: { name } }: Manifest): string => `${before?.composed.has(name) ? 0 : 1}${name}`;
     const spokes = onHub(fleet, isSpoke)
       .map(({ manifest }) => manifest)
@@ -153,7 +153,7 @@ class Making {
       const fresh = stored(manifest, this.#schema ?? {});
       const spoke = previous?.spoke.status === undefined ? fresh : { ...fresh, status: previous.spoke.status };
       const own = recorded.get(name);
-      // A sample takes no network from a real spoke, and gets the same whatever spokes come and go.
+      // A sample gets no network that a real spoke needs, and always the same one, whatever spokes are added or removed.
       const others = [...this.#composed.values()].filter(
         (other) => this.#taking.isSpecimen(other.manifest) === isSpecimen,
       );
@@ -181,12 +181,12 @@ class Making {
     return broken.filter(({ isTransition }) => isTransition).map(({ message }) => message);
   }
 
-  /** The revision of the Composition that the Spoke takes. @throws Error when the hub applies none */
+  /** The revision of the Composition that the Spoke uses. @throws Error when the hub applies none */
   #taken(spoke: Manifest): Manifest {
     const { label } = this.#options.side;
     const composition = this.#taking.of(spoke, () =>
       this.#notes.add(
-        `${spoke.metadata.name} takes an older revision of the Composition, which ${label} does not have; it is rendered with the one of ${label}`,
+        `${spoke.metadata.name} uses an older revision of the Composition, which ${label} does not have; it is rendered with the one of ${label}`,
       ),
     );
     if (composition && this.#schema) return composition;

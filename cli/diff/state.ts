@@ -19,9 +19,9 @@ import { type Composed, composeSpokes, type Spokes, versionSpecimens } from "./s
 
 /** A state of the fleet after rendering: the objects of every cluster. */
 
-/** An object that a cluster gets. */
+/** An object on a cluster. */
 export interface Item {
-  /** What makes it the same object in another state. */
+  /** Identifies the same object in another state. */
   readonly id: string;
   readonly manifest: Manifest;
   /** Cluster in whose API server it is. */
@@ -37,7 +37,7 @@ export interface Item {
 export interface State {
   readonly side: Side;
   readonly workspace: Workspace;
-  /** Objects by what they are for: the hub, or a spoke, whose own objects on the hub count as its. */
+  /** Objects by the cluster that they belong to; those that the hub has for a spoke belong to the spoke. */
   readonly clusters: ReadonlyMap<string, readonly Item[]>;
   readonly fleet: RenderedFleet;
   readonly spokes: Spokes;
@@ -52,7 +52,7 @@ export interface StateOptions {
   /** Facts about the hub; by default samples. */
   readonly hub?: ClusterMetadata;
   readonly recorded: ReadonlyMap<string, ReadonlyMap<string, KubeObject>>;
-  /** The fleet that is looked at. */
+  /** The fleet to render. */
   readonly fleet: string;
   /** The state before this one. */
   readonly before?: State;
@@ -68,7 +68,7 @@ export function itemId(on: string, manifest: Manifest, scope = ""): string {
   return [on, scope, groupOf(manifest), manifest.kind, namespace, name].join("|");
 }
 
-/** The spoke for which an object on the hub is there: it comes from the spoke's chain, or says so itself. */
+/** The spoke that an object on the hub belongs to, by the chain that it comes from or by its label. */
 function spokeOf({ manifest, by }: Rendered, spokes: ReadonlyMap<string, unknown>): string | undefined {
   const first = ancestors(by).at(-1) as Step;
   const { name, labels } = manifest.metadata;
@@ -96,7 +96,7 @@ function ofComposition({ manifest: spoke, life }: Composed): Item[] {
   });
 }
 
-/** What Flux goes on with; undefined for a Spoke that is refused before its cluster is made. */
+/** The chain that the Spoke hands over to Flux; undefined for a Spoke that is refused before its cluster is made. */
 export function handedOver(composed: Composed | undefined): Handover | undefined {
   const objects = [...(composed?.life.composed.values() ?? [])];
   const secret = objects.find(
@@ -107,7 +107,7 @@ export function handedOver(composed: Composed | undefined): Handover | undefined
   return secret?.data && bootstrap && { data: fromBase64(secret.data), bootstrap: bootstrap as Manifest };
 }
 
-/** Where a stage of its own comes from: merging changes nothing of what it follows. */
+/** Notes on stages that follow a branch of their own: merging does not change them. */
 function followedElsewhere(before: State | undefined, hub: ClusterMetadata, notes: Set<string>): FollowOptions["root"] {
   if (!before) return undefined;
   const { gitopsSystem, gitopsWorkloads } = hub.repositories;
@@ -136,7 +136,7 @@ function clustersOf(fleet: RenderedFleet, { composed }: Spokes): Map<string, Ite
   return clusters;
 }
 
-/** Renders everything that the clusters get of a state. */
+/** Renders everything that Flux applies to the clusters in a state. */
 export async function stateOf({
   side,
   build,
@@ -160,7 +160,7 @@ export async function stateOf({
     const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
     return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
   };
-  // First what the hub gets, the Spokes among it; then, with what the function makes of them, what every cluster gets.
+  // First what the hub gets, including the Spokes; then, with what the function composes for these, what every cluster gets.
   const first = rendering();
   const { common, existing } = versionSpecimens(first.existing) ? rendering() : first;
   const spokes = await composeSpokes({ ...existing, code, recorded, hub: code.bridgeData(hub) });

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { groupOf, type Manifest } from "../render/files.ts";
 
-/** What keeps data, and what can only be changed by a replacement. */
+/** Which kinds keep data, and which fields can only be changed by a replacement. */
 
-/** Kubernetes' own and ours, as `group/Kind`: with the object goes data, or everything that hangs on it. */
+/** Kinds of Kubernetes and of this project, as `group/Kind`, whose deletion loses data or everything that depends on the object. */
 const statefulKinds = new Set([
   "/PersistentVolumeClaim",
   "/PersistentVolume",
@@ -118,7 +118,7 @@ function fixedFields(manifest: Manifest): Fixed[] {
   ];
 }
 
-/** The fields by which a change of `before` into `after` is only to be had by a replacement. */
+/** The fields that make a change from `before` to `after` a replacement. */
 export const replacedBy = (before: Manifest, after: Manifest): string[] =>
   fixedFields(before)
     // A field that is no longer set stays as it is in AWS.

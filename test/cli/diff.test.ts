@@ -68,7 +68,7 @@ describe("a change of the Composition", () => {
       expect.arrayContaining(["-    addonVersion: v1.35.3-eksbuild.21", "+    addonVersion: v1.35.3-eksbuild.210"]),
     );
     expect(markdown(report)).toContain(
-      "**2 of 4 clusters touched**: 2 changed. New spokes would come up differently too, in dev.",
+      "**2 of 4 clusters touched**: 2 changed. New spokes would be created differently too, in dev.",
     );
   });
 

@@ -101,7 +101,7 @@ describe("fleet onboard", () => {
 
   test("never touches an application that is there", async () => {
     await onboard();
-    await expect(onboard()).rejects.toThrow("<app>: has a folder on this cluster already");
+    await expect(onboard()).rejects.toThrow("<app>: already has a folder on this cluster");
     expect(at.kubeseal.calls()).toHaveLength(1);
   });
 

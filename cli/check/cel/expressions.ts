@@ -3,27 +3,27 @@ import { withNetworks } from "./networks.ts";
 
 /** CEL expressions of definitions, compiled as the API server does. */
 
-/** What came of an expression. */
+/** The outcome of an expression. */
 export type Outcome =
   | { readonly value: unknown }
   /** The API server can't evaluate it either, for this value. */
   | { readonly failed: string }
-  /** Nobody knows what the API server makes of it. */
+  /** This library can't say what the API server would do. */
   | { readonly unknown: string };
 
 export interface Variables {
   readonly self: unknown;
-  /** Undefined where nothing was before. */
+  /** Undefined when the object is created. */
   readonly oldSelf?: unknown;
 }
 
 export interface Expression {
-  /** Whether it is about a change. */
+  /** Whether it compares with the former value (`oldSelf`). */
   readonly readsOld: boolean;
   evaluate(variables: Variables): Outcome;
 }
 
-/** Errors of CEL's own semantics: of the value, not of what this library knows. */
+/** Errors that CEL itself defines: they are about the value and not about a gap of this library. */
 const ofValues: ReadonlySet<string> = new Set([
   "no_such_key",
   "index_out_of_bounds",
@@ -41,7 +41,7 @@ const ofValues: ReadonlySet<string> = new Set([
   "optional_value_missing",
 ]);
 
-/** Regular expressions of RE2 that JavaScript takes for something else; what it refuses is reported as an error. */
+/** Regular expressions that mean something else in JavaScript than in RE2; one that JavaScript refuses is reported as an error. */
 const onlyRe2 = /\[:\^?[a-z]+:\]|\\[AzCQEpP]|\\x\{|(?<!\\)\[\^?\]/;
 
 /** Texts and comments of an expression. */
@@ -60,7 +60,7 @@ const change = environment().registerVariable("oldSelf", "dyn");
 const optional = environment().registerVariable("oldSelf", "optional<dyn>");
 
 /**
- * A duration as a value of CEL, whose class the library keeps to itself; undefined for what it can't read: the API server also
+ * A duration as a value of CEL, whose class the library does not export; undefined for text that it can't parse: the API server also
  * takes units such as `1 day`.
  */
 export function duration(text: string): unknown {
@@ -87,11 +87,12 @@ function parsedIn(environment: Environment, text: string): ParseResult {
   if (error) throw error;
   const texts = /\bmatches\(/.test(text) ? (text.match(literals) ?? []) : [];
   const [pattern] = texts.flatMap((literal) => onlyRe2.exec(literal) ?? []);
-  if (pattern !== undefined) throw new Error(`${pattern} is another regular expression in JavaScript than in RE2`);
+  if (pattern !== undefined)
+    throw new Error(`the regular expression ${pattern} means something else in JavaScript than in RE2`);
   return parsed;
 }
 
-/** As the API server tells it: by the variable, whatever else the expression is. */
+/** As the API server decides it: by the use of the variable. */
 const readsOld = (text: string): boolean => /(?<!\.\s*)\boldSelf\b/.test(withoutLiterals(text));
 
 function compile(text: string, isOptional: boolean): Expression {

@@ -13,7 +13,7 @@ class Ip {
   }
 }
 
-/** A network as it is written: bits behind the prefix are kept. */
+/** A network as it is written: bits after the prefix are kept. */
 class Cidr {
   readonly address: Address;
   /** Bits of the prefix. */
@@ -52,7 +52,7 @@ function cidr(text: string): Cidr {
   return new Cidr(...ipaddr.parseCIDR(text));
 }
 
-/** Registers isCIDR, cidr, what networks and addresses can be asked, and the sum of their sizes. */
+/** Registers isCIDR, cidr, the methods of networks and addresses, and the sum of their sizes. */
 export const withNetworks = (environment: Environment): Environment =>
   environment
     .registerType("net.IP", Ip)

@@ -15,17 +15,17 @@ interface Validation {
 
 /** A rule that an object breaks. */
 export interface Broken {
-  /** The narrowest value in which everything is that the rule reads. */
+  /** Path of the innermost value that contains everything that the rule reads. */
   readonly path: Path;
   readonly rule: string;
   readonly message: string;
-  /** Whether the rule is about a change. */
+  /** Whether the rule compares with the former value. */
   readonly isTransition: boolean;
 }
 
 export interface Validated {
   readonly broken: readonly Broken[];
-  /** Rules of which it is not known what the API server makes of them, with the reason. */
+  /** Rules that could not be evaluated, with the reason. */
   readonly unknown: readonly { readonly rule: string; readonly why: string }[];
 }
 
@@ -33,7 +33,7 @@ export interface Validated {
 interface Place {
   readonly schema: Schema;
   readonly value: unknown;
-  /** What was there before; undefined where nothing can be said to have been. */
+  /** The former value; undefined if there was none that can be compared. */
   readonly old: unknown;
   readonly path: Path;
 }
@@ -52,7 +52,7 @@ export function hasRules(schema: Schema): boolean {
   return found;
 }
 
-/** The item that was in a list before: only those of a map list have an identity. */
+/** The former version of a list's item: only items of a map list have an identity. */
 function oldItem({ schema, old }: Place, item: unknown): unknown {
   const keys = schema["x-kubernetes-list-map-keys"] as readonly string[] | undefined;
   if (schema["x-kubernetes-list-type"] !== "map" || !keys || !Array.isArray(old) || !isObject(item)) return undefined;
@@ -75,7 +75,7 @@ function* inside(place: Place): Generator<Place> {
   }
 }
 
-/** Members in which everything is that a rule reads of `self`. */
+/** Path below `self` that contains everything that a rule reads. */
 function subject(rule: string): string[] {
   const read = [...withoutLiterals(rule).matchAll(/(?<!\.\s*)\bself\b((?:\.\w+)*)(\()?/g)].map(
     ([, members = "", call]) =>
@@ -95,7 +95,7 @@ const members = (fieldPath: string): string[] =>
     (plain ?? quoted ?? "").replaceAll(/\\(.)/g, "$1"),
   );
 
-/** The message as the API server chooses it: what was computed, if it is one line of text. */
+/** The message as the API server chooses it: that of messageExpression, if it is one line of text. */
 function messageOf(validation: Validation, variables: Variables): string {
   const { rule, message, messageExpression, optionalOldSelf } = validation;
   const computed: Outcome = messageExpression
@@ -123,7 +123,7 @@ export function validate(definition: Schema, object: unknown, old?: unknown): Va
   };
   for (const place of inside(whole)) {
     const rules = rulesOf(place.schema);
-    // A rule about null stands at the member above.
+    // A rule about null is at the member above.
     if (rules.length === 0 || place.value === null) continue;
     const variables: Variables = {
       self: celValue(place.schema, place.value),

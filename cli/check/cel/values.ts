@@ -32,7 +32,7 @@ export function unescaped(name: string): string {
 
 const text: Schema = { type: "string" };
 
-/** What rules see of every object beside what its definition says. */
+/** Members that rules can read in every object, besides those of its definition. */
 const header: Readonly<Record<string, Schema>> = {
   apiVersion: text,
   kind: text,
@@ -51,7 +51,7 @@ function natural(value: unknown): unknown {
   return isObject(value) ? new Map(Object.entries(value).map(([key, inner]) => [key, natural(inner)])) : value;
 }
 
-/** Text that is not of its format, as far as is known here: CEL knows no such type, so a rule that reads it is not evaluated. */
+/** Text that does not have its format, as far as this code can tell: CEL has no type for it, so a rule that reads it is not evaluated. */
 class UnreadableText {}
 const unreadable = new UnreadableText();
 
@@ -71,14 +71,14 @@ const sortKey = (schema: Schema, item: unknown): string => {
   return JSON.stringify(isObject(item) ? keys.map((key) => item[key]) : item);
 };
 
-/** The items of a list; of a set and of a map in one order, because theirs says nothing: rules compare them by `==`. */
+/** The items of a list. Those of a set or a map list are sorted, because their order has no meaning and rules compare them by `==`. */
 function listed(schema: Schema, items: readonly unknown[]): unknown[] {
   const isOrdered = !["set", "map"].includes(schema["x-kubernetes-list-type"] as string);
   const order = (a: unknown, b: unknown) => (sortKey(schema, a) < sortKey(schema, b) ? -1 : 1);
   return (isOrdered ? items : items.toSorted(order)).map((item) => celValue(schema.items ?? {}, item));
 }
 
-/** Only what the schema names; null is as good as absent. */
+/** Only members of the schema; null counts as absent. */
 function structured(schema: Schema, value: Readonly<Record<string, unknown>>): Map<string, unknown> {
   const { properties = {}, additionalProperties } = schema;
   const isOpen = schema["x-kubernetes-preserve-unknown-fields"] === true || additionalProperties === true;

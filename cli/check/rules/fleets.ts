@@ -9,7 +9,7 @@ import type { Findings } from "../../render/findings.ts";
 import type { RenderedFleet } from "../../render/fleet.ts";
 import { kustomizationFile } from "../../render/tree.ts";
 
-/** Every spoke is one fleet's, by its folder and by its label, and the fleet has a hub. */
+/** Every spoke belongs to one fleet, by its folder and by its label, and the fleet has a hub. */
 
 export function checkFleets(system: string, fleet: RenderedFleet, findings: Findings): void {
   const loose = looseSpokes(system);
@@ -17,8 +17,8 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
     findings.add(
       "fleet",
       { file: join(system, "spokes", spoke, "spoke.yaml"), line: 1 },
-      `spokes/${spoke} is in no fleet's folder: no hub looks there, and one that did would remove the spoke`,
-      `run fleet move-spokes <fleet> (${runbook}); a spoke that was never made goes to spokes/<fleet>/${spoke}`,
+      `spokes/${spoke} is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke`,
+      `run fleet move-spokes <fleet> (${runbook}); move a spoke that never existed to spokes/<fleet>/${spoke}`,
     );
   const folders = foldersIn(join(system, "spokes")).filter((name) => !loose.includes(name));
   for (const name of folders)
@@ -26,26 +26,26 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
       findings.add(
         "fleet",
         { file: filesBelow(join(system, spokesFolder(name)))[0] ?? join(system, spokesFolder(name)), line: 1 },
-        `${spokesFolder(name)} is of a fleet without a hub: nobody applies ${hubFolder(name)}, which is not there`,
+        `${spokesFolder(name)} belongs to a fleet without a hub: ${hubFolder(name)} does not exist, so no hub applies these spokes`,
         `run fleet new-fleet ${name}, or move the spokes to the folder of their fleet`,
       );
   checkLabels(system, fleet, findings);
 }
 
-/** What the policy spoke-fleet refuses on the hub, for a Spoke in the folder of its fleet. */
+/** The rule of the admission policy spoke-fleet, for a Spoke in the folder of its fleet. */
 function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of fleet.hub.objects) {
     const { apiVersion, kind, metadata } = manifest;
     if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind) continue;
     const got = metadata.labels?.[labelKeys.fleet];
-    // A Spoke that is still in no fleet's folder has no label: the move gives it one.
+    // A Spoke that is not in a fleet's folder yet has no label: the move adds it.
     if (got === fleet.name || (got === undefined && existsSync(join(system, "spokes", metadata.name, "spoke.yaml"))))
       continue;
     findings.add(
       "fleet",
       place(["metadata", "labels", labelKeys.fleet]),
       `Spoke ${metadata.name} must have the label ${labelKeys.fleet}: ${fleet.name}, the fleet of the hub that applies it; got ${got ?? "none"}`,
-      `give it the label, or move it to ${spokeFolder(got ?? "<fleet>", metadata.name)}; a copy of a spoke is a new one, by fleet new-cluster`,
+      `give it the label, or move it to ${spokeFolder(got ?? "<fleet>", metadata.name)}; for a new spoke use fleet new-cluster instead of a copy`,
       fleet.hub.name,
     );
   }

@@ -12,15 +12,15 @@ import {
 import type { Definitions } from "../definitions.ts";
 
 /**
- * Who brings a kind to a cluster, and whether it is there before the kind is used: Flux refuses an object of a kind that the API
- * server doesn't know, and tries again only after a while.
+ * What installs a kind on a cluster, and whether that happens before the kind is used: Flux fails on an object of a kind that the API
+ * server doesn't know, and retries only after a while.
  */
 
 const flux = ["kustomize", "source", "helm", "notification", "image"].map((name) => `${name}.toolkit.fluxcd.io`);
 const crossplane = ["apiextensions", "pkg", "ops", "protection"].map((name) => `${name}.crossplane.io`);
 const externalSecrets = ["external-secrets.io", "generators.external-secrets.io"];
 
-/** Groups of kinds that a chart brings. */
+/** API groups that a chart installs. */
 const ofChart: Readonly<Record<string, readonly string[]>> = {
   flux2: flux,
   crossplane,
@@ -39,7 +39,7 @@ const onTheHub: ReadonlySet<string> = new Set([...flux, ...crossplane, ...extern
 /** Kubernetes' own groups. */
 const isBuiltIn = (group: string): boolean => !group.includes(".") || group.endsWith(".k8s.io") || group === "k8s.io";
 
-/** Groups that a package of Crossplane's AWS provider brings. */
+/** API groups that a package of Crossplane's AWS provider installs. */
 function ofPackage(reference: string): string[] {
   const name = /([^/:@]+)(?:[:@][^/]*)?$/.exec(reference)?.[1] ?? "";
   if (/^provider-family-aws$/.test(name)) return ["aws.m.upbound.io", "aws.upbound.io"];
@@ -61,14 +61,14 @@ interface Provision {
   readonly on: Cluster;
 }
 
-/** The cluster that an object changes: of a HelmRelease with a kubeConfig, another than the one that it is on. */
+/** The cluster on which an object has its effect: for a HelmRelease with a kubeConfig, not the one that it is on. */
 function target({ manifest, by }: Rendered, fleet: RenderedFleet): Cluster {
   const { configMapRef, secretRef } = manifest.spec?.kubeConfig ?? {};
   const name: string | undefined = configMapRef?.name ?? secretRef?.name;
   return fleet.clusters.get((name ?? "").replace(/-kubeconfig$/, "")) ?? by.on;
 }
 
-/** Kustomizations that are ready when `step` is: itself, what it waited for, and what it applied where it waits for that. */
+/** Kustomizations that are ready when `step` is: itself, its dependencies, and those that it applied, if it waits for them. */
 function readyWith(step: Step, fleet: RenderedFleet, seen: Set<Step>): void {
   if (seen.has(step)) return;
   seen.add(step);
@@ -80,13 +80,13 @@ function readyWith(step: Step, fleet: RenderedFleet, seen: Set<Step>): void {
 function waitedFor(step: Step, fleet: RenderedFleet, seen: Set<Step>): void {
   for (const { name, namespace = step.namespace, readyExpr } of step.manifest.spec.dependsOn ?? []) {
     const found = step.home.steps.find((other) => other.name === name && other.namespace === namespace);
-    // An expression may be true of one that is not ready; of those that look at nothing it is sure.
+    // A readyExpr may hold for a dependency that is not ready; a constant one certainly says nothing.
     if (found && !/^\s*true\s*$/.test(readyExpr ?? "")) readyWith(found, fleet, seen);
   }
   if (step.parent) waitedFor(step.parent, fleet, seen);
 }
 
-/** Resource of a kind, as an activation policy names it. */
+/** The name of a kind in an activation policy. */
 const resource = ({ kind }: Manifest, group: string, definitions: Definitions): string =>
   `${definitions.find(group, kind)?.plural ?? `${kind.toLowerCase().replace(/y$/, "ie")}s`}.${group}`;
 
@@ -98,7 +98,7 @@ const activates = (entry: string, name: string): boolean =>
   entry.startsWith("*") ? name.endsWith(entry.slice(1)) : entry === name;
 
 export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findings: Findings): void {
-  // What is missing may be in what could not be built.
+  // The kind may be installed by a part that could not be built.
   if (fleet.steps.some(({ complete }) => !complete)) return;
   const objects = allObjects(fleet);
   const provisions = objects.map(
@@ -114,8 +114,8 @@ export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findi
       findings.add(
         "definition-order",
         place(["apiVersion"]),
-        `${what}: nothing brings the kinds of ${group} to the cluster`,
-        "apply the chart, the provider package or the CustomResourceDefinition that does, and depend on it",
+        `${what}: nothing installs the kinds of ${group} on the cluster`,
+        "apply a chart, a provider package or a CustomResourceDefinition that does, and depend on it",
         by.on.name,
         group,
       );
@@ -132,9 +132,9 @@ export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findi
       findings.add(
         "definition-order",
         by.place(["spec", "dependsOn"]),
-        `Kustomization ${nameOf(by)} applies kinds of ${group} (${what}) without waiting for ${names}, which brings them`,
+        `Kustomization ${nameOf(by)} applies kinds of ${group} (${what}) without waiting for ${names}, which installs them`,
         sources.some(({ object: source }) => source.by === by)
-          ? `split it: what brings ${group} into a Kustomization with wait: true, and dependsOn on that`
+          ? `split it: move what installs ${group} to a Kustomization with wait: true, and add that to dependsOn`
           : `add ${names} to spec.dependsOn, or wait for a Kustomization that waits for it`,
         by.on.name,
         group,

@@ -5,7 +5,7 @@ import { allObjects, type Rendered, type RenderedFleet } from "../../render/flee
 import { oldVersion } from "../api-versions.ts";
 import type { Definitions, Violation } from "../definitions.ts";
 
-/** Each object against what the API servers know of its kind. */
+/** Checks each object against the definition of its kind. */
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
@@ -14,11 +14,11 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Indices of lists as numbers, as the lines of a file are looked up. */
+/** Indices of lists as numbers, which the lookup of lines expects. */
 const lookup = (path: readonly string[]): (string | number)[] =>
   path.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 
-/** Whether the API version is one that clusters serve; tells what to write where it is not. */
+/** Whether clusters serve the API version; otherwise reports what to write instead. */
 function isServed({ manifest, by, place }: Rendered, definitions: Definitions, findings: Findings): boolean {
   const { apiVersion, kind } = manifest;
   const tell = (problem: string, remedy: string) => {
@@ -50,7 +50,7 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
       "variable-type",
       place(lookup(path)),
       `${name}: ${written} is of the wrong type here: ${problem}`,
-      `docs/reference/contract.md says what the values look like; put what looks like a number between two ${variable("quote")}`,
+      `docs/reference/contract.md says what the values look like; write a value that looks like a number between two ${variable("quote")}`,
       by.on.name,
       path.join("."),
     );
@@ -71,7 +71,7 @@ export function checkManifests(fleet: RenderedFleet, definitions: Definitions, f
       for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
 }
 
-/** Kinds that no definition was given of: nobody has looked at their fields. */
+/** Kinds without a definition, whose fields were not checked. */
 export function unknownKinds(fleet: RenderedFleet, definitions: Definitions): string[] {
   const unknown = allObjects(fleet).filter(({ manifest }) => !definitions.knows(manifest));
   return [...new Set(unknown.map(({ manifest }) => `${manifest.apiVersion} ${manifest.kind}`))].sort();

@@ -15,7 +15,7 @@ export function checkNetworks(fleet: RenderedFleet, findings: Findings): void {
   const networks: Network[] = [];
   for (const { manifest, by, place } of allObjects(fleet)) {
     if (manifest.kind !== spokeApi.kind || manifest.apiVersion !== spokeApi.apiVersion || !by.on.isHub) continue;
-    // What is not a network is refused by the Spoke's definition.
+    // The Spoke's definition refuses text that is not a network.
     const cidr = parseCidr(String(manifest.spec?.network?.cidr));
     if (cidr) networks.push({ spoke: manifest.metadata.name, cidr, place: place(["spec", "network", "cidr"]) });
   }

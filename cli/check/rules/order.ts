@@ -87,7 +87,7 @@ export function checkOrder(fleet: RenderedFleet, findings: Findings): void {
   }
 }
 
-/** Told at the dependency of the last member on the first; the first is the one whose name comes first. */
+/** Reported once, at the dependency of the last member on the first; the first is the one whose name sorts first. */
 function tellCycle(found: readonly Node[], findings: Findings): void {
   const start = [...found].sort((a, b) => a.name.localeCompare(b.name))[0] as Node;
   const cycle = [...found.slice(found.indexOf(start)), ...found.slice(0, found.indexOf(start))];

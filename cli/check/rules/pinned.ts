@@ -2,7 +2,7 @@ import { isObject, type Path } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { allObjects, isHelmRelease, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 
-/** What is fetched has one version: images, packages and charts. */
+/** Images, packages and charts have one exact version. */
 
 /** `1.2.3`, `v1.2.3-rc.1+build`: no range, no wildcard, no partial version. */
 const exactVersion = /^v?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/;

@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { type Files, filesBelow, isManifest, isObject, isYaml, type Source, YamlError } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 
-/** Nothing secret in Git, in any file, whether a cluster gets it or not. */
+/** No secrets in Git, in any file, whether a cluster applies it or not. */
 
 const remedy =
-  "seal it with kubeseal, or keep it in AWS Secrets Manager behind an ExternalSecret; what was pushed stays in the history, so replace it";
+  "seal it with kubeseal, or keep it in AWS Secrets Manager and read it with an ExternalSecret; if it was pushed it stays in the history, so replace it";
 
 const credential = /-----BEGIN [A-Z ]*PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b/;
 
-/** The name of the variable that a value is filled in from on the cluster; undefined where a value holds anything else. */
+/** The name of the variable of which a value consists; undefined if there is anything else in the value. */
 const variableOf = (value: unknown): string | undefined =>
   typeof value === "string" ? /^\$\{([a-z][a-z0-9_]*)\}$/.exec(value)?.[1] : undefined;
 
-/** Names of the variables whose values stand in Git: in `substitute` of a Flux Kustomization, or in a ConfigMap that it may read. */
+/** Names of the variables whose values are in Git: in `substitute` of a Flux Kustomization, or in a ConfigMap that it may read. */
 function variablesOfGit(sources: readonly Source[]): ReadonlySet<string> {
   const literal = (values: unknown) =>
     isObject(values) ? Object.keys(values).filter((name) => variableOf(values[name]) === undefined) : [];
@@ -26,7 +26,7 @@ function variablesOfGit(sources: readonly Source[]): ReadonlySet<string> {
   );
 }
 
-/** Whether Git says nothing of what a Secret holds. */
+/** Whether a Secret's values come from variables that are not in Git. */
 const isEmpty = (values: unknown, inGit: ReadonlySet<string>): boolean =>
   !isObject(values) ||
   Object.values(values).every((value) => {
@@ -40,7 +40,7 @@ const isSecret = ({ content }: Source, inGit: ReadonlySet<string>): boolean =>
   content.kind === "Secret" &&
   !(isEmpty(content["data"], inGit) && isEmpty(content["stringData"], inGit));
 
-/** The documents of a file; none of one that is not YAML, which is reported where it is used. */
+/** The documents of a file; none if it is not YAML, which is reported where the file is used. */
 function documents(files: Files, file: string): readonly Source[] {
   try {
     return isYaml(file) ? files.documents(file) : [];
@@ -57,7 +57,7 @@ export function checkSecrets(folder: string, files: Files, findings: Findings): 
     const secrets = sources.filter((source) => isSecret(source, inGit));
     for (const secret of secrets) {
       const { metadata } = secret.content as { metadata?: { name?: string } };
-      findings.add("plain-secret", secret.near(["kind"]), `Secret ${metadata?.name} stands here in plain text`, remedy);
+      findings.add("plain-secret", secret.near(["kind"]), `Secret ${metadata?.name} is here in plain text`, remedy);
     }
     for (const source of sources)
       if (isObject(source.content) && Array.isArray(source.content["secretGenerator"]))
@@ -72,7 +72,7 @@ export function checkSecrets(folder: string, files: Files, findings: Findings): 
         findings.add(
           "plain-secret",
           { file, line: index + 1 },
-          "a private key or an access key stands here in plain text",
+          "a private key or an access key is here in plain text",
           remedy,
         );
   }

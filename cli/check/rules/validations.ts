@@ -3,9 +3,9 @@ import { allObjects, nameOf, type RenderedFleet } from "../../render/fleet.ts";
 import { hasRules, validate } from "../cel/validations.ts";
 import type { Definitions } from "../definitions.ts";
 
-/** Each object against the CEL rules of its definition: one that is refused holds up everything that is applied with it. */
+/** Checks each object against the CEL rules of its definition: a refused object holds up everything that is applied with it. */
 
-/** @param notes gets what could not be evaluated */
+/** @param notes receives the rules that could not be evaluated */
 export function checkValidations(
   fleet: RenderedFleet,
   definitions: Definitions,
@@ -14,7 +14,7 @@ export function checkValidations(
 ): void {
   for (const { manifest, raw, by, place } of allObjects(fleet)) {
     const schema = definitions.schemaOf(manifest);
-    // The API server comes to the rules only when the object has the right shape.
+    // The API server evaluates the rules only if the object conforms to the schema.
     if (!schema || !hasRules(schema) || definitions.violations(manifest)?.some(({ isBlocking }) => isBlocking))
       continue;
     const { broken, unknown } = validate(schema, manifest);

@@ -70,7 +70,7 @@ describe("a definition", () => {
   test.each([
     [{ size: "1" }, {}, 'spec.size must be integer; got "1"'],
     [{}, {}, "spec lacks size"],
-    [{ size: 1, colour: "red" }, {}, "spec has the field colour, which its definition does not know"],
+    [{ size: 1, colour: "red" }, {}, "spec has the field colour, which its definition does not have"],
     [{ size: 1 }, { labels: { a: 1 } }, "metadata.labels.a must be string; got 1"],
   ])("refuses %j %j: %s", (spec, metadata, problem) => {
     expect(thing(spec, metadata)?.map((violation) => violation.problem)).toEqual([problem]);
@@ -145,7 +145,7 @@ describe("definitions in files", () => {
     expect(definitions.violations({ ...wrong, spec: { min: 1, max: 2 } })).toEqual([
       {
         path: ["spec", "max"],
-        problem: "spec has the field max, which its definition does not know",
+        problem: "spec has the field max, which its definition does not have",
         isBlocking: false,
       },
     ]);

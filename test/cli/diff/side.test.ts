@@ -118,7 +118,7 @@ describe("the recorded state of a spoke", () => {
   test("is not a link to another file of the machine", () => {
     symlinkSync("/etc/passwd", join(made("linked-records"), "blue.yaml"));
     expect(() => readRecorded(join(folder, "linked-records"))).toThrow(
-      /blue\.yaml is not a file of the folder; replace a link by a copy/,
+      /blue\.yaml is not a regular file; replace a link by a copy/,
     );
   });
 

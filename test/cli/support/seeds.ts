@@ -196,7 +196,7 @@ export const seeds: readonly Seed[] = [
     rule: "plain-secret",
     file: "gitops-system/platform/namespaces/token.yaml",
     on: "kind: Secret",
-    problem: "Secret token stands here in plain text",
+    problem: "Secret token is here in plain text",
     clusters: [],
   },
   {
@@ -214,7 +214,7 @@ export const seeds: readonly Seed[] = [
     rule: "plain-secret",
     file: "gitops-workloads/notes/key.yaml",
     on: "kind: Secret",
-    problem: "Secret key stands here in plain text",
+    problem: "Secret key is here in plain text",
     clusters: [],
   },
   {
@@ -223,7 +223,7 @@ export const seeds: readonly Seed[] = [
     rule: "plain-secret",
     file: "gitops-workloads/notes/token.yaml",
     on: "kind: Secret",
-    problem: "Secret token stands here in plain text",
+    problem: "Secret token is here in plain text",
     clusters: [],
   },
   {
@@ -416,7 +416,7 @@ export const moreSeeds: readonly Seed[] = [
     file: `${hub}/crossplane.yaml`,
     on: "spec:",
     problem:
-      "Kustomization crossplane-configs applies kinds of aws.m.upbound.io (ClusterProviderConfig default) without waiting for crossplane-packages, which brings them",
+      "Kustomization crossplane-configs applies kinds of aws.m.upbound.io (ClusterProviderConfig default) without waiting for crossplane-packages, which installs them",
     alone: true,
     clusters: ["hub"],
   },
@@ -426,7 +426,7 @@ export const moreSeeds: readonly Seed[] = [
     rule: "definition-order",
     file: "payment-app-manifests/base/queue.yaml",
     on: "apiVersion:",
-    problem: "Queue events: nothing brings the kinds of sns.aws.m.upbound.io to the cluster",
+    problem: "Queue events: nothing installs the kinds of sns.aws.m.upbound.io on the cluster",
     alone: true,
     clusters: everywhere,
   },
@@ -498,7 +498,7 @@ export const moreSeeds: readonly Seed[] = [
     rule: "plain-secret",
     file: "gitops-system/spokes/deploy-key",
     on: "PRIVATE KEY",
-    problem: "a private key or an access key stands here in plain text",
+    problem: "a private key or an access key is here in plain text",
     clusters: [],
   },
   {
@@ -519,7 +519,7 @@ export const moreSeeds: readonly Seed[] = [
     rule: "schema",
     file: "gitops-system/templates/spoke/spoke.yaml",
     on: "size: big",
-    problem: "Spoke check-dev: spec has the field size, which its definition does not know",
+    problem: "Spoke check-dev: spec has the field size, which its definition does not have",
     clusters: ["hub"],
   },
   {
@@ -528,7 +528,7 @@ export const moreSeeds: readonly Seed[] = [
     rule: "schema",
     file: `${hub}/namespaces.yaml`,
     on: "timeOut",
-    problem: "Kustomization platform-namespaces: spec has the field timeOut, which its definition does not know",
+    problem: "Kustomization platform-namespaces: spec has the field timeOut, which its definition does not have",
     clusters: ["hub"],
     needsDefinitions: true,
   },
@@ -583,7 +583,7 @@ export const fleetSeeds: readonly Seed[] = [
     rule: "fleet",
     file: "gitops-system/spokes/loose/spoke.yaml",
     on: "apiVersion:",
-    problem: "spokes/loose is in no fleet's folder: no hub looks there, and one that did would remove the spoke",
+    problem: "spokes/loose is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke",
     clusters: [],
   },
   {
@@ -592,7 +592,7 @@ export const fleetSeeds: readonly Seed[] = [
     rule: "fleet",
     file: "gitops-system/spokes/orphans/README.md",
     on: "# Spokes",
-    problem: "spokes/orphans is of a fleet without a hub: nobody applies clusters/orphans, which is not there",
+    problem: "spokes/orphans belongs to a fleet without a hub: clusters/orphans does not exist, so no hub applies these spokes",
     clusters: [],
   },
 ];
