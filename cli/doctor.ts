@@ -55,7 +55,7 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-/** Where the doctor looks. */
+/** What the doctor checks. */
 export interface World {
   /** Folder of the Pulumi project. */
   readonly root: string;
@@ -76,7 +76,7 @@ export interface Question {
   readonly spokes: number;
 }
 
-/** Everything that there is to say; what needs a stack is left out where there is none. */
+/** All findings; checks that need a stack are left out if there is none. */
 export async function examine(question: Question, world: World): Promise<Group[]> {
   const { root, run, surroundings } = world;
   const { stack, findings } = await readStack({ root, surroundings, ...question }, run);
@@ -107,23 +107,23 @@ async function examineStack(stack: Stack, { spokes }: Question, world: World): P
 }
 
 async function checkPackages(stack: Stack, { root, connect, offline }: World): Promise<Finding[]> {
-  if (offline) return [note("packages", "are not looked for", "run it without --offline")];
+  if (offline) return [note("packages", "are not checked", "run this without --offline")];
   const today = new Date().toISOString().slice(0, 10);
   return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today });
 }
 
-/** The environment as it was before npm and scripts/run.mjs put the project's own programs first: Pulumi runs the user's. */
+/** The environment without the project's own programs, which npm and scripts/run.mjs put first on PATH: Pulumi runs the user's. */
 function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessEnv {
   const own = join(root, "node_modules", ".bin");
   const path = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== own);
   return { ...env, PATH: path.join(delimiter) };
 }
 
-/** The one line that leads to an answer about the local stack, whose account, host names and authorities only its own shell knows. */
+/** The message for the local stack, whose account, host names and authorities are set in its own shell only. */
 function inItsShell(dir: string): string {
   const file = join(dir, "env");
   const start = existsSync(file) ? "" : "npm start && ";
-  return `the stack local is on the embedded cloud, and is asked about in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
+  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
 }
 
 export async function run(argv: readonly string[]): Promise<number> {

@@ -11,7 +11,7 @@ import { refuse } from "./usage.ts";
 const template = join("templates", "fleet");
 export const runbook = "docs/guides/folders-of-a-fleet.md";
 
-/** Names of the folders in a folder, sorted; none when it is not there. */
+/** Names of the folders in a folder, sorted; none if it does not exist. */
 export const foldersIn = (path: string): string[] =>
   existsSync(path)
     ? readdirSync(path, { withFileTypes: true })
@@ -20,7 +20,7 @@ export const foldersIn = (path: string): string[] =>
         .sort()
     : [];
 
-/** Folders of spokes that belong to no fleet: as they lay when one repository had one hub. */
+/** Folders of spokes that belong to no fleet, from when one repository had one hub. */
 export const looseSpokes = (checkout: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
 
@@ -36,10 +36,10 @@ export function refuseLooseSpokes(
   refuse(command, [{ ...words, got, allowed: "spokes in spokes/<fleet>/<name>" }]);
 }
 
-/** How the kustomization of a folder begins that fleet move-spokes has left in the place of a spoke. */
+/** The first line of the kustomization that fleet move-spokes leaves in the former place of a spoke. */
 export const movedTo = "# Moved to ";
 
-/** Whether a folder is what is left of a spoke that has moved. */
+/** Whether a folder is what fleet move-spokes left of a spoke. */
 export const isLeftOver = (folder: string): boolean => {
   const file = join(folder, "kustomization.yaml");
   return existsSync(file) && readFileSync(file, "utf8").startsWith(movedTo);
@@ -52,7 +52,7 @@ export const fleetsOf = (checkout: string, spoke: string): string[] =>
 /** Whether a folder is a checkout of gitops-system. */
 export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, template));
 
-/** Names of a fleet's spokes in a checkout, those among them that lie as before fleets had folders. */
+/** Names of a fleet's spokes in a checkout, including those that are not in a fleet's folder yet. */
 export const spokesIn = (checkout: string, fleet: string): string[] =>
   [
     ...foldersIn(join(checkout, spokesFolder(fleet))).filter((name) =>
@@ -61,7 +61,7 @@ export const spokesIn = (checkout: string, fleet: string): string[] =>
     ...looseSpokes(checkout),
   ].sort();
 
-/** What is wrong with a fleet of which a spoke is to be made or changed. */
+/** The problems of the fleet in which a spoke is to be created or changed. */
 export function fleetProblems(checkout: string, fleet: string): Problem[] {
   if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
   const loose = looseSpokes(checkout);
@@ -73,13 +73,13 @@ export function fleetProblems(checkout: string, fleet: string): Problem[] {
       allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
       remedy:
         loose.length > 0
-          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} lie as they did before fleets had folders (${runbook})`
+          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} ${loose.length === 1 ? "is" : "are"} not in the folder of a fleet yet (${runbook})`
           : `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
     },
   ];
 }
 
-/** What can't be the name of a fleet, as in the config of its stack (infra/settings.ts). */
+/** The problems of a fleet's name, by the rules of the stack's configuration (infra/settings.ts). */
 export function fleetNameProblems(fleet: string): Problem[] {
   if (/^[a-z][-a-z0-9]*[a-z0-9]$/.test(fleet) && fleet !== hubName) return [];
   return [
@@ -87,7 +87,7 @@ export function fleetNameProblems(fleet: string): Problem[] {
       key: "<fleet>",
       what: "can't be the name of a fleet",
       got: shown(fleet),
-      allowed: `lower-case letters, digits and hyphens, beginning with a letter, not ${hubName}: what the config of the hub's stack says`,
+      allowed: `lower-case letters, digits and hyphens, beginning with a letter, not ${hubName}: the name in the config of the hub's stack`,
       remedy: "correct the name",
     },
   ];
@@ -104,8 +104,8 @@ export async function fleetFiles(checkout: string, fleet: string): Promise<Files
 }
 
 /**
- * Writes the files of a fleet in a checkout of gitops-system, as far as they are not there.
- * @returns those that were written, from the top of the checkout.
+ * Writes the files of a fleet in a checkout of gitops-system that do not exist yet.
+ * @returns the paths of the new files, from the top of the checkout.
  */
 export async function writeFleetFiles(checkout: string, fleet: string): Promise<string[]> {
   const missing = Object.entries(await fleetFiles(checkout, fleet)).filter(
@@ -125,16 +125,16 @@ export function requireFleet(command: string, checkout: string, fleet: string): 
 }
 
 /**
- * Makes the folders of a new fleet.
- * @returns the files that were written; none when they are there.
- * @throws UsageError, also while spokes lie as they did before fleets had folders: beside an empty folder their hub would remove them.
+ * Creates the folders of a new fleet.
+ * @returns the new files; none if all exist.
+ * @throws UsageError, also while there are spokes outside a fleet's folder: their hub would read the new, empty folder and remove them.
  */
 export async function newFleet(checkout: string, fleet: string): Promise<string[]> {
   requireFleet("new-fleet", checkout, fleet);
   refuseLooseSpokes("new-fleet", checkout, {
     key: "<fleet>",
-    what: "can't be made beside spokes of no fleet: their hub would look into the new folder, and remove them",
-    remedy: `run fleet move-spokes with the name of the fleet that they are of (${runbook})`,
+    what: "can't be made beside spokes of no fleet: their hub would read the new folder, and remove them",
+    remedy: `run fleet move-spokes with the name of the fleet that they belong to (${runbook})`,
   });
   return writeFleetFiles(checkout, fleet);
 }

@@ -7,7 +7,7 @@ import { UsageError } from "./usage.ts";
 /** Text of files by their path in a folder. */
 export type Files = Readonly<Record<string, string>>;
 
-/** The files of a folder and of those in it. */
+/** The files of a folder and its subfolders. */
 export async function readFiles(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -29,7 +29,7 @@ export async function instantiate(
   return Object.fromEntries(files.map(([path, text]) => [path, fillTemplate(text, values)]));
 }
 
-/** @throws UsageError when `checkout` has no `template`, so is not a checkout of `repository`. */
+/** @throws UsageError when `checkout` has no `template` and so is not a checkout of `repository`. */
 export function requireCheckout(checkout: string, repository: string, template: string): void {
   if (existsSync(join(checkout, template))) return;
   throw new UsageError(
@@ -38,7 +38,7 @@ export function requireCheckout(checkout: string, repository: string, template: 
   );
 }
 
-/** Writes a new folder, whole or not at all. Rejects when it is there already. */
+/** Writes a new folder, whole or not at all. Rejects if it exists. */
 export async function writeFolder(folder: string, files: Files): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const partial = await mkdtemp(join(dirname(folder), ".new-"));
@@ -47,7 +47,7 @@ export async function writeFolder(folder: string, files: Files): Promise<void> {
       await mkdir(dirname(join(partial, path)), { recursive: true });
       await writeFile(join(partial, path), text);
     }
-    await rename(partial, folder); // fails when somebody else made it meanwhile: it is not empty
+    await rename(partial, folder); // fails if it was created meanwhile, because it is not empty
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;

@@ -7,7 +7,7 @@ import type { Stack } from "./stack.ts";
 const who = z.object({ user: z.string(), url: z.string() });
 const stacks = z.array(z.object({ name: z.string() }));
 
-/** What a command printed as JSON; undefined where it is something else. */
+/** The JSON that a command printed; undefined if it is something else. */
 function json<T>(schema: z.ZodType<T>, text: string): T | undefined {
   try {
     return schema.safeParse(JSON.parse(text)).data;
@@ -24,11 +24,11 @@ async function passphrase(env: Readonly<NodeJS.ProcessEnv>): Promise<Finding> {
   const name = "passphrase";
   const { PULUMI_CONFIG_PASSPHRASE: given, PULUMI_CONFIG_PASSPHRASE_FILE: file } = env;
   const move = `set PULUMI_CONFIG_PASSPHRASE_FILE to a file with it, or let KMS keep the secrets: pulumi stack change-secrets-provider ${kmsExample}`;
-  if (given === undefined && !file) return wrong(name, "is not set, and Pulumi would ask for it at every run", move);
+  if (given === undefined && !file) return wrong(name, "is not set, so Pulumi asks for it at every run", move);
   const value = given ?? (await readFile(file ?? "", "utf8").catch(() => undefined));
-  if (value === undefined) return wrong(name, `is to be in ${file}, which can't be read`, move);
+  if (value === undefined) return wrong(name, `should be in ${file}, which can't be read`, move);
   if (value.trim() === "")
-    return wrong(name, "is empty: whoever has the state can read the sealing keys and the deploy keys in it", move);
+    return wrong(name, "is empty: everybody with the state can read the sealing keys and the deploy keys in it", move);
   return ok(name, given === undefined ? `in ${file}` : "in PULUMI_CONFIG_PASSPHRASE");
 }
 
@@ -42,13 +42,13 @@ async function secrets(stack: Stack, url: string, exists: boolean, env: NodeJS.P
   return [
     wrong(
       name,
-      `${stack.file} names none, and ${url} has none of its own`,
+      `${stack.file} names none, and ${url} has no default`,
       `pulumi stack change-secrets-provider --stack ${stack.name} ${kmsExample}`,
     ),
   ];
 }
 
-/** Whether Pulumi reaches its state, has the stack, and how the secrets in it are kept. */
+/** Whether Pulumi can read its state and has the stack, and how the secrets in it are encrypted. */
 export async function checkBackend(stack: Stack, run: Run, env: Readonly<NodeJS.ProcessEnv>): Promise<Finding[]> {
   const ended = await run("pulumi", ["whoami", "--json", "--non-interactive"]);
   if (ended === undefined) return [unchecked("backend", "pulumi is not on PATH", "install it: see tools")];
@@ -60,12 +60,12 @@ export async function checkBackend(stack: Stack, run: Run, env: Readonly<NodeJS.
   const listed = await run("pulumi", ["stack", "ls", "--json", "--non-interactive"]);
   const names = listed?.code === 0 ? json(stacks, listed.stdout)?.map((entry) => entry.name) : undefined;
   if (names === undefined) {
-    const why = listed === undefined ? "pulumi is gone" : complaint(listed);
+    const why = listed === undefined ? "pulumi is no longer on PATH" : complaint(listed);
     return [
       wrong(
         "backend",
         `${found.url} can't be read: ${why}`,
-        "see that the address is right, and that this identity may read and write there",
+        "check that the address is right, and that this identity may read and write there",
       ),
     ];
   }

@@ -1,16 +1,16 @@
 /**
- * What a check found out: `ok`; `note`, worth knowing; `wrong`, something must be done; `unchecked`, it could not be found out,
- * for lack of a right or of an answer, which must be fixed too.
+ * The result of a check: `ok`; `note`, worth knowing; `wrong`, something must be done; `unchecked`, the check could not be made,
+ * because a permission or an answer was missing, which must be fixed too.
  */
 export type Status = "ok" | "note" | "wrong" | "unchecked";
 
 export interface Finding {
   readonly status: Status;
-  /** What was looked at, such as `pulumi` or `VPCs per Region`. */
+  /** What was checked, such as `pulumi` or `VPCs per Region`. */
   readonly name: string;
   /** What was found. */
   readonly message: string;
-  /** What to do next; empty for what is ok. */
+  /** What to do next; empty for an ok. */
   readonly todo: string;
 }
 
@@ -22,7 +22,7 @@ export const note = of("note");
 export const wrong = of("wrong");
 export const unchecked = of("unchecked");
 
-/** Findings of one kind, in the order in which they were looked for. */
+/** Findings of one kind, in the order of the checks. */
 export interface Group {
   readonly name: string;
   readonly findings: readonly Finding[];

@@ -6,8 +6,8 @@ import { type CredentialQuestion, type Source, withCredential } from "./git-sour
 import type { Connect } from "./surroundings.ts";
 
 /**
- * The JWT by which GitHub knows an app ("Generating a JSON Web Token (JWT) for a GitHub App"): ten minutes at most, the clock may
- * differ. Undefined when the key can't sign it.
+ * The JWT with which an app authenticates at GitHub ("Generating a JSON Web Token (JWT) for a GitHub App"): ten minutes at most, the
+ * clock may differ. Undefined when the key can't sign it.
  */
 function appToken(appId: string, privateKey: string): string | undefined {
   const issued = Math.floor(Date.now() / 1000) - 60;
@@ -40,7 +40,7 @@ interface Question {
   readonly host: string;
 }
 
-/** What an answer without a token says of the app. */
+/** The finding for an answer without a token. */
 function refused(
   { title, appId, installation, host }: Question,
   { status, text }: { readonly status: number; readonly text: string },
@@ -61,19 +61,19 @@ function refused(
     return wrong(
       title,
       `app ${appId} has no installation ${installation} (status 404)`,
-      "the number stands at the end of the URL of the installation's settings: pulumi config set githubAppInstallationId",
+      "the number is at the end of the URL of the installation's settings: pulumi config set githubAppInstallationId",
     );
   // A rate limit is a 403 too; the message tells them apart (octokit.rb, InstallationSuspended).
   if (status === 403 && /suspended/i.test(text))
     return wrong(
       title,
       `installation ${installation} is suspended (status 403)`,
-      "unsuspend it in its settings at GitHub, or have the app's owner do it if it was the owner who suspended it",
+      "unsuspend it in its settings at GitHub, or ask the app's owner to, if the owner suspended it",
     );
   return unchecked(title, `${host} answers with status ${status}`, "try again later");
 }
 
-/** Whether the GitHub App that Flux has gets a token where Flux asks for one, and reads the branch with it. */
+/** Whether Flux's GitHub App gets a token from the API that Flux uses, and can read the branch with it. */
 export function checkApp(
   source: Source,
   connect: Connect,
@@ -81,7 +81,7 @@ export function checkApp(
 ): Promise<Finding> {
   const title = `GitHub App for ${source.repository}`;
   const members = ["githubAppID", "githubAppInstallationID", "githubAppPrivateKey"];
-  const question = { title, source, members, afterwards: "run this again then", credential };
+  const question = { title, source, members, afterwards: "run fleet doctor again after it", credential };
   return withCredential(question, async (secret) => {
     const { githubAppID: appId = "", githubAppInstallationID: installation = "", githubAppPrivateKey = "" } = secret;
     const api = new URL(secret["githubAppBaseURL"] || "https://api.github.com");

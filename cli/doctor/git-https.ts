@@ -11,11 +11,11 @@ export interface Attempt {
   readonly fetch: Fetch;
   readonly username: string;
   readonly password: string;
-  /** What to do when the credential is not good for the repository. */
+  /** What to do if the credential does not open the repository. */
   readonly renew: string;
 }
 
-/** Asks for the branches of a repository, as the smart HTTP protocol tells them to whom it lets in (git, "http-protocol"). */
+/** Lists the branches of a repository by the smart HTTP protocol (git, "http-protocol"). */
 export async function tryRead({ title, source, fetch, username, password, renew }: Attempt): Promise<Finding> {
   const { url, branch } = source;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
@@ -28,7 +28,7 @@ export async function tryRead({ title, source, fetch, username, password, renew 
       : withoutBranch(title, source);
   if (status === 401 || status === 403)
     return wrong(title, `is not accepted by ${url.host}, or has expired (status ${status})`, renew);
-  // Hosts hide from a credential what it may not read.
+  // Git hosts answer 404 for repositories that a credential may not read.
   if (status === 404) return wrong(title, `may not read ${url.href}, or it does not exist (status 404)`, renew);
   return unchecked(title, `${url.host} answers with status ${status}`, "try again later");
 }
@@ -39,7 +39,7 @@ export async function send(fetch: Fetch, url: string, init: RequestInit): Promis
   return { status: response.status, text: await response.text() };
 }
 
-/** What an attempt found, or that a host did not answer. */
+/** The finding of an attempt, or that the host did not answer. */
 export async function answered(title: string, host: string, attempt: () => Promise<Finding>): Promise<Finding> {
   try {
     return await attempt();
@@ -49,12 +49,12 @@ export async function answered(title: string, host: string, attempt: () => Promi
     return unchecked(
       title,
       `${host} did not answer: ${why}`,
-      "see that it is right and reachable from here, and that gitCaCertificate has its authority, then pulumi up",
+      "check that the host is right and reachable from here, and that gitCaCertificate contains its authority, then pulumi up",
     );
   }
 }
 
-/** Whether the token that Flux has reads the branch. */
+/** Whether Flux's token can read the branch. */
 export function checkToken(
   source: Source,
   connect: Connect,
@@ -62,7 +62,13 @@ export function checkToken(
 ): Promise<Finding> {
   const title = `token for ${source.repository}`;
   const renew = "make a token that may read the repository, pulumi config set --secret gitToken, then pulumi up";
-  const question = { title, source, members: ["username", "password"], afterwards: "run this again then", credential };
+  const question = {
+    title,
+    source,
+    members: ["username", "password"],
+    afterwards: "run fleet doctor again after it",
+    credential,
+  };
   return withCredential(question, ({ username = "", password = "", "ca.crt": authorities = "" }) =>
     answered(title, source.url.host, () =>
       tryRead({ title, source, fetch: connect(authorities), username, password, renew }),

@@ -24,11 +24,11 @@ export function sources(settings: Readable): Source[] {
   });
 }
 
-/** What is wrong when a repository can be read and lacks the branch. */
+/** The finding for a repository that can be read and lacks the branch. */
 export const withoutBranch = (title: string, { url, branch }: Source): Finding =>
   wrong(
     title,
-    `reads ${url.href}, which has no branch ${branch}`,
+    `can read ${url.href}, which has no branch ${branch}`,
     `push ${branch}, or name another revision in the stack`,
   );
 
@@ -38,12 +38,12 @@ export interface CredentialQuestion {
   readonly source: Source;
   /** Members of the secret that are needed. */
   readonly members: readonly string[];
-  /** What to do once the first `pulumi up` has made it. */
+  /** What to do after the first `pulumi up`, which makes the secret. */
   readonly afterwards: string;
   readonly credential: FleetFacts["credential"];
 }
 
-/** Tries a repository's credential out of Secrets Manager, with all that Flux reads beside it, unless it can't be read there. */
+/** Tries the credential of a repository in Secrets Manager, with everything that Flux reads beside it. */
 export async function withCredential(
   { title, source, members, afterwards, credential }: CredentialQuestion,
   attempt: (secret: Readonly<Record<string, string>>) => Promise<Finding>,

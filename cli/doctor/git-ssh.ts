@@ -6,7 +6,7 @@ import { type Ended, firstComplaint, type Run } from "./process.ts";
 
 const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
 
-/** The command of ssh that sees what Flux would: the stack's host keys and no other, and no key of this user's. */
+/** The ssh command with what Flux has: the stack's host keys and no others, and no key of this user. */
 export const sshCommand = (program: readonly string[], knownHosts: string): string =>
   [
     ...program.map(quoted),
@@ -20,7 +20,7 @@ export const sshCommand = (program: readonly string[], knownHosts: string): stri
     ].map((option) => `-o ${quoted(option)}`),
   ].join(" ");
 
-/** Asks for a branch as the holder of a private key, or of none; the key goes through a pipe to an agent that ends with the question. */
+/** Asks for a branch with a private key, or without one; the key goes through a pipe to an agent that ends with the question. */
 function ask(run: Run, { url, branch }: Source, ssh: string, privateKey: string | undefined) {
   const question = ["git", "ls-remote", "--exit-code", "--heads", url.href, `refs/heads/${branch}`];
   const env = { GIT_SSH_COMMAND: ssh, GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" };
@@ -34,12 +34,12 @@ const unreachable = /Could not resolve|timed out|Connection refused|Network is u
 
 const refusedHost = /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed/;
 
-/** What a host's answer to somebody without a key says of its host key. */
+/** The finding about a host's key, from its answer to a client without a deploy key. */
 function hostKey({ url }: Source, ended: Ended): Finding {
   const { name, scan } = gitHost(url);
   const { code, stderr } = ended;
   const title = `host key of ${name}`;
-  // Nobody is asked for a key before the host has shown its own.
+  // ssh checks the host's key before it authenticates.
   if (code === 0 || /Permission denied/.test(stderr)) return ok(title, "is in gitKnownHosts");
   if (refusedHost.test(stderr))
     return wrong(
@@ -50,14 +50,14 @@ function hostKey({ url }: Source, ended: Ended): Finding {
   return unchecked(
     title,
     `the host could not be asked: ${firstComplaint(ended)}`,
-    `see that ${url.host} is right and reachable from here`,
+    `check that ${url.host} is right and reachable from here`,
   );
 }
 
 const register = ({ repository, url }: Source): string =>
   `register it, read-only, at ${url.href}:\npulumi stack output --json deployPublicKeys | jq -r '."${repository}"'`;
 
-/** What a host's answer to the holder of the deploy key says of the key. */
+/** The finding about a deploy key, from the host's answer to it. */
 function deployKey(source: Source, ended: Ended): Finding {
   const { repository, url, branch } = source;
   const title = `deploy key of ${repository}`;
@@ -68,7 +68,7 @@ function deployKey(source: Source, ended: Ended): Finding {
   const said = firstComplaint(ended);
   // 127: the shell found no git or no ssh-add.
   if (code === 127 || unreachable.test(stderr) || refusedHost.test(stderr))
-    return unchecked(title, `could not be tried: ${said}`, "fix that, and run this again");
+    return unchecked(title, `could not be tried: ${said}`, "fix this, then run fleet doctor again");
   if (/Permission denied/.test(stderr)) return wrong(title, `is not known to ${url.host}: ${said}`, register(source));
   return wrong(
     title,
@@ -77,7 +77,7 @@ function deployKey(source: Source, ended: Ended): Finding {
   );
 }
 
-/** Whether the deploy key that Flux has reads the branch. */
+/** Whether Flux's deploy key can read the branch. */
 export function checkKey(
   source: Source,
   ssh: string,
@@ -99,9 +99,9 @@ export function checkKey(
   });
 }
 
-/** Whether a host shows a key that the stack knows. */
+/** Whether the key of a host is one of the stack's. */
 export async function checkHost(source: Source, knownHosts: string, ssh: string, run: Run): Promise<Finding[]> {
-  // What lacks a key altogether is a problem in the configuration.
+  // A host without any key in the stack is a problem of the configuration.
   if (!knows(knownHosts, gitHost(source.url).name)) return [];
   const ended = await ask(run, source, ssh, undefined);
   return [ended === undefined ? unchecked("git", "is not on PATH", "install it: see tools") : hostKey(source, ended)];

@@ -17,9 +17,9 @@ export interface GitOptions {
   readonly run: Run;
   readonly connect: Connect;
   readonly aws: AwsConfig;
-  /** Whether AWS can be asked for the credentials. */
+  /** Whether the credentials can be read from AWS. */
   readonly loggedIn: boolean;
-  /** The program to reach SSH hosts with in place of ssh, which runs without this user's configuration. */
+  /** A program that replaces ssh, which is called without this user's configuration. */
   readonly ssh: string | undefined;
 }
 
@@ -45,12 +45,12 @@ async function checkSsh(
   }
 }
 
-/** Whether Flux will reach the Git hosts and be let in. */
+/** Whether Flux will reach the Git hosts, and its credentials be accepted. */
 export async function checkGit({ settings, region }: Stack, options: GitOptions): Promise<Finding[]> {
   const { gitKnownHosts = "", gitAuthentication, fleet } = settings;
   if (fleet === undefined || region === undefined) return [];
   const credential = credentialReader(fleet, new SecretsManagerClient({ ...options.aws, region }));
-  // What does not go with the way of authentication is a problem in the configuration.
+  // A URL that does not fit the authentication is a problem of the configuration.
   const bySsh = sources(settings).filter(({ url }) => url.protocol === "ssh:");
   const byHttps = sources(settings).filter(({ url }) => url.protocol !== "ssh:");
   switch (gitAuthentication) {

@@ -13,15 +13,16 @@ const releaseFor = (version: string): string =>
   `take a release of this project that supports ${version} (this one: ${kubernetesVersions.join(", ")})`;
 
 /**
- * A control plane that is ahead of its stack. EKS raises one with `supportType: STANDARD` by itself when its version's standard support ends
- * (EKS User Guide, "Manage EKS extended support"), and add-ons and nodes are left to the user ("Understand the Kubernetes version
+ * A control plane that is ahead of its stack. EKS raises one with `supportType: STANDARD` by itself when its version's standard support
+ * ends (EKS User Guide, "Manage EKS extended support"), and add-ons and nodes are left to the user ("Understand the Kubernetes version
  * lifecycle on EKS").
  */
 function ahead(found: string, wanted: string, release: string | undefined): Finding {
   const message =
     `the control plane runs ${found}, the stack says ${wanted}. EKS raises a control plane by itself when the standard support of its ` +
-    "version ends; add-ons and nodes stay where they are until the stack says the same";
-  if (!kubernetesVersions.includes(found)) return wrong(name, message, `${releaseFor(found)}, and run this again`);
+    "version ends; add-ons and nodes keep their versions until the stack names the new one";
+  if (!kubernetesVersions.includes(found))
+    return wrong(name, message, `${releaseFor(found)}, then run fleet doctor again`);
   const pinned = release ? ["pulumi config rm nodeReleaseVersion   # or set it to a release for the new version"] : [];
   return wrong(
     name,
@@ -35,20 +36,23 @@ function ahead(found: string, wanted: string, release: string | undefined): Find
   );
 }
 
-/** A control plane that the stack is to raise: EKS goes one minor at a time (EKS User Guide, "Update existing cluster to new Kubernetes version"). */
+/**
+ * A control plane that is behind the stack: EKS upgrades one minor at a time (EKS User Guide, "Update existing cluster to new Kubernetes
+ * version").
+ */
 function behind(found: string, wanted: string): Finding {
   const next = `1.${minorOf(found) + 1}`;
   if (next === wanted)
     return note(name, `the control plane runs ${found}, the stack says ${wanted}`, "pulumi up raises it");
-  const raise = `pulumi config set kubernetesVersion ${next} and pulumi up, then so on to ${wanted}`;
+  const raise = `pulumi config set kubernetesVersion ${next} and pulumi up, and so on up to ${wanted}`;
   return wrong(
     name,
-    `the control plane runs ${found}, the stack says ${wanted}, and EKS goes one minor at a time`,
+    `the control plane runs ${found}, the stack says ${wanted}, and EKS upgrades one minor at a time`,
     kubernetesVersions.includes(next) ? raise : `${releaseFor(next)}; there ${raise}`,
   );
 }
 
-/** Whether the hub's control plane runs the version that the stack says; nothing before there is a hub. */
+/** Whether the hub's control plane runs the stack's version; no finding before there is a hub. */
 export async function checkHub({ settings, region }: Stack, config: AwsConfig): Promise<Finding[]> {
   const { fleet, kubernetesVersion: wanted, nodeReleaseVersion } = settings;
   if (region === undefined || fleet === undefined || wanted === undefined) return [];

@@ -5,7 +5,7 @@ import type { Stack } from "./stack.ts";
 
 function account({ accounts, file }: Stack, found: string): Finding {
   if (accounts.length === 0)
-    return note("account", `is ${found}; the stack does not say which ones it may run in`, allow(found, file));
+    return note("account", `is ${found}; the stack does not say in which accounts it may run`, allow(found, file));
   if (accounts.includes(found)) return ok("account", found);
   return wrong(
     "account",
@@ -17,22 +17,22 @@ function account({ accounts, file }: Stack, found: string): Finding {
 const allow = (id: string, file: string) => `set aws:allowedAccountIds: ["${id}"] in ${file}`;
 
 function region(wanted: string | undefined, found: string | undefined): Finding[] {
-  // Its absence is a problem in the configuration.
+  // A missing region is a problem of the configuration.
   if (wanted === undefined) return [];
   if (found === wanted) return [ok("region", found)];
   return [
     wrong(
       "region",
       found === undefined
-        ? `the shell has none, the stack's is ${wanted}: aws commands would not know where to go`
-        : `the shell's is ${found}, the stack's is ${wanted}: aws commands would go elsewhere`,
+        ? `the shell has none, the stack's is ${wanted}: aws commands would have no region`
+        : `the shell's is ${found}, the stack's is ${wanted}: aws commands would use another region`,
       // AWS CLI 1 reads the second one only (aws/aws-cli#6658).
       `export AWS_REGION=${wanted} AWS_DEFAULT_REGION=${wanted}`,
     ),
   ];
 }
 
-/** Who calls AWS, and whether that fits the stack; `known` when AWS knows who it is, and other questions make sense. */
+/** Whose credentials these are, and whether they fit the stack; `known` if AWS accepts them, so that further checks make sense. */
 export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ known: boolean; findings: Finding[] }> {
   const shell = new STSClient(config);
   const found = await shell.config.region().catch(() => undefined);
@@ -43,19 +43,19 @@ export async function checkLogin(stack: Stack, config: AwsConfig): Promise<{ kno
     const identity = Arn.endsWith(":root")
       ? wrong(
           "identity",
-          `${Arn}: the root user may do everything, and nobody can tell afterwards who it was`,
-          "take an IAM role",
+          `${Arn}: the root user may do everything, and the logs don't show which person it was`,
+          "use an IAM role",
         )
       : ok("identity", Arn);
     return { known: true, findings: [identity, account(stack, Account), ...regions] };
   } catch (error) {
     const { name, message } = error as Error;
     const unknown = isNoLogin(error)
-      ? wrong("identity", `AWS does not know who this is: ${name}: ${message}`, logIn)
+      ? wrong("identity", `AWS does not accept these credentials: ${name}: ${message}`, logIn)
       : unchecked(
           "identity",
           `AWS did not answer: ${name}: ${message}`,
-          "see that AWS can be reached from here (proxy, AWS_ENDPOINT_URL)",
+          "check that AWS can be reached from here (proxy, AWS_ENDPOINT_URL)",
         );
     return { known: false, findings: [unknown, ...regions] };
   }

@@ -12,10 +12,10 @@ interface RunOptions {
   readonly input?: string;
 }
 
-/** Runs a program to its end; undefined where there is none of that name on PATH. */
+/** Runs a program to its end; undefined if there is none of that name on PATH. */
 export type Run = (program: string, args: readonly string[], options?: RunOptions) => Promise<Ended | undefined>;
 
-/** A program that has not ended by then never will without somebody at the keyboard. */
+/** A program that runs longer probably waits for input. */
 const SECONDS = 60;
 
 /** Programs in the folder `cwd`, with the environment `env`. */
@@ -23,7 +23,7 @@ export function runner(cwd: string, env: Readonly<NodeJS.ProcessEnv>): Run {
   return (program, args, options = {}) =>
     new Promise((resolve, reject) => {
       const child = spawn(program, args, { cwd, env: { ...env, ...options.env } });
-      // Not spawn's own timeout, which keeps Node waiting for a program that was never there.
+      // Not spawn's own timeout, which keeps Node running when the program does not exist.
       const timer = setTimeout(() => child.kill(), SECONDS * 1000);
       const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const) {
@@ -32,7 +32,7 @@ export function runner(cwd: string, env: Readonly<NodeJS.ProcessEnv>): Run {
           output[name] += chunk;
         });
       }
-      child.stdin.on("error", () => {}); // it ended before it read all: its exit code tells
+      child.stdin.on("error", () => {}); // it ended before it had read everything; its exit code says why
       child.once("error", (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
         if (error.code === "ENOENT") resolve(undefined);
@@ -53,8 +53,8 @@ const saidOf = ({ stdout, stderr, code }: Ended): readonly string[] => {
   return lines.length > 0 ? lines.map((line) => line.trim()) : [`it ended with exit code ${code}`];
 };
 
-/** The first line of what a program complained about: git and ssh begin with the cause. */
+/** The first line of a program's error: git and ssh begin with the cause. */
 export const firstComplaint = (ended: Ended): string => saidOf(ended)[0] ?? "";
 
-/** The last line of it: pulumi and most others end with the error. */
+/** The last line of a program's error: pulumi and most others end with the cause. */
 export const complaint = (ended: Ended): string => saidOf(ended).at(-1) ?? "";

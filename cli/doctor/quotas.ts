@@ -11,10 +11,10 @@ import { type Finding, note, ok, unchecked, wrong } from "./finding.ts";
 import type { Stack } from "./stack.ts";
 import { counters, type Usage } from "./usage.ts";
 
-/** What each takes of the quotas. */
+/** What a hub or a spoke uses of each quota. */
 export type Share = Readonly<Record<QuotaName, number>>;
 
-/** What the hub of a stack takes. */
+/** What the hub of a stack uses. */
 export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable): Share {
   const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
   return {
@@ -29,7 +29,7 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable)
   };
 }
 
-/** What a spoke takes whose Spoke says no more than it must. */
+/** What a Spoke with only the required fields uses. */
 export const spokeShare: Share = {
   vpcs: 1,
   gatewayEndpoints: 1,
@@ -40,13 +40,16 @@ export const spokeShare: Share = {
   roles: 5,
 };
 
-/** Where Service Quotas tells the quotas of IAM, which is global in its partition: the region of IAM's own endpoint (AWS General Reference). */
+/**
+ * The region in which Service Quotas has the quotas of IAM, which is global in its partition: that of IAM's own endpoint (AWS General
+ * Reference).
+ */
 function homeRegion(region: string): string {
   if (region.startsWith("us-gov-")) return "us-gov-west-1";
   return region.startsWith("cn-") ? "cn-north-1" : "us-east-1";
 }
 
-/** The value in force; AWS's default where Service Quotas keeps no other for the account. */
+/** The applied value; AWS's default if Service Quotas has no other for the account. */
 async function inForce(name: QuotaName, region: string, config: AwsConfig): Promise<number | undefined> {
   const { service, code } = quotas[name];
   const client = new ServiceQuotasClient({ ...config, region: service === "iam" ? homeRegion(region) : region });
@@ -67,7 +70,7 @@ interface Wanted {
   readonly spokes: number;
 }
 
-/** What is left of a quota against what is to be made. */
+/** Compares what is left of a quota with what is going to be made. */
 function judged({ name, region, hub, spokes }: Wanted, value: number, { used, ofHub }: Usage): Finding {
   const { name: title, service, code } = quotas[name];
   const own = Math.max(0, hub - ofHub);
@@ -77,7 +80,7 @@ function judged({ name, region, hub, spokes }: Wanted, value: number, { used, of
   return wrong(
     title,
     account,
-    `remove what is not used, or ask for more, which may take days:\naws service-quotas request-service-quota-increase --region ${
+    `remove what is not used, or request an increase, which may take days:\naws service-quotas request-service-quota-increase --region ${
       service === "iam" ? homeRegion(region) : region
     } --service-code ${service} --quota-code ${code} --desired-value ${used + needed}`,
   );
@@ -93,7 +96,7 @@ async function look(wanted: Wanted, config: AwsConfig, usage: ReturnType<typeof 
     return untold(title, error, "servicequotas:GetServiceQuota and servicequotas:GetAWSDefaultServiceQuota");
   }
   if (value === undefined)
-    return unchecked(title, "Service Quotas has no value of it", "look at it in the console of Service Quotas");
+    return unchecked(title, "Service Quotas has no value for it", "look it up in the console of Service Quotas");
   try {
     return judged(wanted, value, await usage[name].count());
   } catch (error) {
@@ -101,11 +104,11 @@ async function look(wanted: Wanted, config: AwsConfig, usage: ReturnType<typeof 
   }
 }
 
-/** Whether the account's quotas have room for what is left of the hub to make, and for `spokes` more spokes in its region and account. */
+/** Whether the account's quotas have room for the rest of the hub, and for `spokes` more spokes in its region and account. */
 export async function checkQuotas(stack: Stack, spokes: number, config: AwsConfig): Promise<Finding[]> {
   const { settings, region } = stack;
   if (region === undefined || settings.fleet === undefined)
-    return [note("quotas", "are those of a region and count a fleet's resources", "complete the configuration first")];
+    return [note("quotas", "can't be checked without a region and a fleet", "complete the configuration first")];
   const share = hubShare(settings);
   const usage = counters(settings.fleet, { ...config, region });
   const names = Object.keys(quotas) as QuotaName[];

@@ -11,29 +11,29 @@ export interface ReferenceOptions extends ResolveOptions {
   readonly root: string;
 }
 
-/** An embedded cloud is asked for its charts alone. */
+/** On an embedded cloud only the charts are checked. */
 const brought = note(
   "images, packages",
   "come with the embedded cloud, under their upstream names",
-  "npm run check:upstream looks for those of production",
+  "npm run check:upstream checks those of production",
 );
 
-/** Where things are named that no cluster fetches. */
+/** Files that name things that no cluster fetches. */
 const workflows = /^\.github\//;
 
-/** Nobody can look for these in a mirror without the charts themselves, which know the tags. */
+/** The images of charts can't be checked in a mirror, because only the charts know their tags. */
 const imagesOfCharts = ({ imagesRegistry }: Readable): Finding[] =>
   imagesRegistry
     ? [
         note(
           "images of charts",
-          `in ${imagesRegistry} are not looked for: their tags are the charts' own`,
-          "list them as docs/guides/mirrors.md says, and see that the mirror has them",
+          `in ${imagesRegistry} are not checked: only the charts know their tags`,
+          "list them as described in docs/guides/mirrors.md, and check that the mirror has them",
         ),
       ]
     : [];
 
-/** What the clusters of a stack fetch: charts from the stack's mirror where it has one, images and Crossplane packages. */
+/** What the clusters of a stack fetch: charts (from the stack's mirror if it has one), images and Crossplane packages. */
 export function fetched(references: readonly Reference[], { chartsRegistry }: Readable): Reference[] {
   const mentions = references.flatMap(({ origins, ...target }) => {
     if (target.kind !== "chart" && target.kind !== "image" && target.kind !== "package") return [];
@@ -43,16 +43,16 @@ export function fetched(references: readonly Reference[], { chartsRegistry }: Re
   return collected(mentions);
 }
 
-/** Where the charts are named that a fleet may leave out. */
+/** Files that name the charts that a fleet may leave out. */
 const optional = /^repos\/gitops-system\/(tools\/base\/addons|platform\/kyverno)\//;
 
-/** Where a registry wants to know who asks. */
+/** A reference whose registry requires a credential. */
 const forSome = /status 40[13]/;
 
-/** The key with which the clusters are let in. */
+/** The config key of the clusters' credential for the registry. */
 const credentialKey = (reference: Reference) => (reference.kind === "chart" ? "chartsPassword" : "pullSecret");
 
-/** Who lets the clusters in where doctor, which decrypts nothing, is not let in; undefined when nobody does. */
+/** The credential that the clusters have for a registry that refuses doctor, which decrypts nothing; undefined if there is none. */
 function admittedBy(reference: Reference, encrypted: readonly string[]): string | undefined {
   if (reference.kind === "image" && isEcr(reference.reference))
     return "nodes log in to Amazon ECR by their role, which";
@@ -70,17 +70,17 @@ function finding(
   if (forSome.test(message)) {
     const admitted = admittedBy(reference, encrypted);
     if (admitted !== undefined) {
-      const told = `is not for everybody to read, and ${admitted} is not tried here`;
-      return [note(title(reference), told, "see that it is the right one")];
+      const told = `requires a credential, and ${admitted} is not tried here`;
+      return [note(title(reference), told, "check that the credential is the right one")];
     }
-    const todo = `${places}: name one that is there, make it readable, or set ${credentialKey(reference)} (docs/guides/mirrors.md)`;
+    const todo = `${places}: name one that exists, make it readable, or set ${credentialKey(reference)} (docs/guides/mirrors.md)`;
     return [(state === "wrong" ? wrong : unchecked)(title(reference), message, todo)];
   }
   if (state === "wrong")
-    return [wrong(title(reference), message, `${places}: name one that is there, or make it readable`)];
+    return [wrong(title(reference), message, `${places}: name one that exists, or make it readable`)];
   if (state === "unanswered")
     return [
-      unchecked(title(reference), message, `${places}: see that its server can be reached from here, and try again`),
+      unchecked(title(reference), message, `${places}: check that its server can be reached from here, and try again`),
     ];
   return [];
 }
@@ -99,7 +99,7 @@ export async function checkReferences(
   return [
     ...(right > 0 ? [pulled] : []),
     ...(embedded ? [brought] : imagesOfCharts(settings)),
-    ...undecided.map((text) => note("not known from the files", text, "look at it on the cluster")),
+    ...undecided.map((text) => note("not known from the files", text, "check it on the cluster")),
     ...findings,
   ];
 }

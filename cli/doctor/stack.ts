@@ -7,9 +7,9 @@ import { type Finding, ok, wrong } from "./finding.ts";
 import type { Run } from "./process.ts";
 import { type Surroundings, stackFileIn } from "./surroundings.ts";
 
-/** A stack as its file in the checkout describes it: nothing is decrypted, and no backend is asked. */
+/** A stack as its file in the checkout describes it; nothing is decrypted, and no backend is called. */
 export interface Stack extends Omit<Judged, "problems"> {
-  /** As given, with organization and project where they were. */
+  /** As given, with organization and project if these were given. */
   readonly name: string;
   readonly file: string;
   /** Whether it runs on an embedded cloud. */
@@ -26,13 +26,13 @@ export interface StackOptions {
   /** Folder of the Pulumi project. */
   readonly root: string;
   readonly stack: string | undefined;
-  /** In place of the file that belongs to the stack's name, as with `pulumi up --config-file`. */
+  /** Replaces the file of the stack's name, as with `pulumi up --config-file`. */
   readonly configFile: string | undefined;
-  /** Where Pulumi has the stacks' files in place of the project's, as far as they are there. */
+  /** Folder whose stack files take precedence over the project's. */
   readonly surroundings?: Surroundings | undefined;
 }
 
-/** The stack that is meant, and what is wrong with its configuration; without a stack the findings say why. */
+/** The stack, and the findings about its configuration; without a stack the findings say why. */
 export async function readStack(options: StackOptions, run: Run): Promise<{ stack?: Stack; findings: Finding[] }> {
   const project = await readProject(options.root);
   const { folder } = project;
@@ -40,7 +40,7 @@ export async function readStack(options: StackOptions, run: Run): Promise<{ stac
   if (name === undefined) {
     const known = (await readdir(folder)).flatMap((file) => /^Pulumi\.(.+)\.yaml$/.exec(file)?.[1] ?? []);
     const todo = `name one with --stack; ${folder} has ${known.join(", ")}`;
-    return { findings: [wrong("stack", "none is named, and none is selected", todo)] };
+    return { findings: [wrong("stack", "none is given, and none is selected", todo)] };
   }
   const { configFile, surroundings } = options;
   const embedded = surroundings === undefined ? undefined : stackFileIn(surroundings, name);
@@ -86,7 +86,7 @@ function stackOf(name: string, file: string, written: StackFile, project: Projec
   };
 }
 
-/** A list of IDs, also as the JSON text that `pulumi config set` writes; undefined where it is neither. */
+/** A list of IDs, also as the JSON text that `pulumi config set` writes; undefined if it is neither. */
 function accountsOf(value: unknown = []): string[] | undefined {
   const list = typeof value === "string" ? fromJson(value) : value;
   return Array.isArray(list) ? list.map(String) : undefined;

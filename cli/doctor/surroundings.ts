@@ -8,7 +8,7 @@ import type { Fetch } from "../upstream/http.ts";
 import { UsageError } from "../usage.ts";
 
 const format = z.strictObject({
-  /** Folder of the stacks' files with which Pulumi runs there. */
+  /** Folder of the stack files with which Pulumi runs there. */
   stacks: z.string(),
   /** Authorities to trust besides the machine's (PEM). */
   authorities: z.string(),
@@ -27,7 +27,7 @@ export function readSurroundings(env: Readonly<NodeJS.ProcessEnv>): Surroundings
     return format.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {
     throw new UsageError(
-      `FLEET_SURROUNDINGS: ${file} can't be read as what npm start writes there. Run npm start again, or leave this shell`,
+      `FLEET_SURROUNDINGS: ${file} is not readable as the file that npm start writes there. Run npm start again, or leave this shell`,
       { cause: error },
     );
   }
@@ -51,7 +51,10 @@ const always =
     else done(null, address, family);
   };
 
-/** `fetch` can't be given authorities or addresses, so https.request asks where there are any. It follows no redirection. */
+/**
+ * A fetch with authorities or addresses of its own, which global `fetch` does not take: it uses https.request, and follows no
+ * redirection.
+ */
 export const connectIn =
   (surroundings: Surroundings | undefined, fetch: Fetch): Connect =>
   (authorities) => {

@@ -8,11 +8,11 @@ interface Tool {
   readonly name: string;
   /** Arguments that make it print its version. */
   readonly version: readonly string[];
-  /** The least version that does, given the one found. */
+  /** The minimum version, given the one found. */
   readonly least: (found: string) => string;
-  /** Without it nothing works, or only a part does. */
+  /** Whether everything needs it, or only a part. */
   readonly needed: boolean;
-  /** What it is for, and what the least version has. */
+  /** What it is for, and why the minimum version. */
   readonly why: string;
   readonly install: string;
 }
@@ -47,7 +47,7 @@ export const tools = (kubernetesVersion: string): readonly Tool[] => [
     version: ["version"],
     least: exactly(packageJson.dependencies["@pulumi/pulumi"]),
     needed: true,
-    why: "makes the hub; the least is the version of the SDK that the program is tested with",
+    why: "creates the hub; the minimum is the version of the SDK with which the program is tested",
     install: "https://www.pulumi.com/docs/install/",
   },
   {
@@ -55,7 +55,7 @@ export const tools = (kubernetesVersion: string): readonly Tool[] => [
     version: ["version", "--client"],
     least: exactly(below(kubernetesVersion)),
     needed: true,
-    why: `shows Spokes and Flux objects; the hub runs ${kubernetesVersion}, and a minor below is the oldest that goes with it`,
+    why: `shows Spokes and Flux objects; the hub runs ${kubernetesVersion}, and kubectl may be at most one minor older`,
     install: "https://kubernetes.io/docs/tasks/tools/",
   },
   {
@@ -64,7 +64,7 @@ export const tools = (kubernetesVersion: string): readonly Tool[] => [
     // aws/aws-cli#6940, aws/containers-roadmap#1736
     least: (found) => (compare(found, "2") < 0 ? "1.24.0" : "2.7.0"),
     needed: true,
-    why: "gives kubectl and Pulumi their tokens (aws eks get-token); older ones answer in a form that kubectl does not take",
+    why: "gives kubectl and Pulumi their tokens (aws eks get-token); older ones answer in a form that kubectl does not accept",
     install: "https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html",
   },
   {
@@ -79,7 +79,7 @@ export const tools = (kubernetesVersion: string): readonly Tool[] => [
   {
     name: "kubeseal",
     version: ["--version"],
-    // Its release notes: since 0.7.0 each value is encrypted by itself, as the controller of today wants it.
+    // Its release notes: since 0.7.0 each value is encrypted by itself, as present controllers expect.
     least: exactly("0.7.0"),
     needed: true,
     why: "seals Secrets for fleet new-cluster, onboard and reseal",
@@ -108,7 +108,7 @@ export const tools = (kubernetesVersion: string): readonly Tool[] => [
     version: ["--version"],
     least: exactly("1.5"),
     needed: false,
-    why: "takes a deploy key out of the stack's outputs",
+    why: "extracts a deploy key from the stack's outputs",
     install: "https://jqlang.org/download/",
   },
 ];
@@ -122,11 +122,11 @@ async function look(tool: Tool, run: Run): Promise<Finding> {
   const found = ended.code === 0 ? firstVersion(`${ended.stdout}\n${ended.stderr}`) : undefined;
   if (found === undefined) {
     const command = `${name} ${tool.version.join(" ")}`;
-    return lacking(name, `does not print its version: ${complaint(ended)}`, `see what ${command} prints; ${install}`);
+    return lacking(name, `does not print its version: ${complaint(ended)}`, `check what ${command} prints; ${install}`);
   }
   const least = tool.least(found);
   if (compare(found, least) < 0)
-    return lacking(name, `is ${found}, the least is ${least}. It ${why}`, `install ${least} or newer: ${install}`);
+    return lacking(name, `is ${found}, the minimum is ${least}. It ${why}`, `install ${least} or newer: ${install}`);
   return ok(name, `${found} (${least} or newer)`);
 }
 

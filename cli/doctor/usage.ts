@@ -16,16 +16,16 @@ import { fleetNames, hubName } from "../../lib/names.ts";
 import type { QuotaName } from "../../lib/quotas.ts";
 import type { AwsConfig } from "./aws.ts";
 
-/** What counts against a quota now. */
+/** What counts towards a quota at present. */
 export interface Usage {
   readonly used: number;
-  /** Those of them that are the hub's own: a next `pulumi up` makes no more of these. */
+  /** Those of them that belong to the hub: the next `pulumi up` does not make these again. */
   readonly ofHub: number;
 }
 
 /** How a quota's use is counted. */
 export interface Counter {
-  /** IAM actions that it takes. */
+  /** IAM actions that this needs. */
   readonly actions: string;
   count(): Promise<Usage>;
 }
@@ -80,7 +80,7 @@ export function counters(fleet: string, config: AwsConfig): Readonly<Record<Quot
     },
     natGateways: {
       actions: "ec2:DescribeNatGateways and ec2:DescribeSubnets",
-      // The zone with the most of them is the first that runs out.
+      // The zone with the most of them reaches the quota first.
       count: async () => {
         const found = await all(paginateDescribeNatGateways({ client: ec2 }, {}), ({ NatGateways }) => NatGateways);
         const gateways = found.filter(({ State }) => counting.includes(State ?? ""));
@@ -99,7 +99,7 @@ export function counters(fleet: string, config: AwsConfig): Readonly<Record<Quot
     },
     oidcProviders: {
       actions: "iam:ListOpenIDConnectProviders and eks:ListClusters",
-      // The hub's has no tag, and comes with the hub's cluster.
+      // The hub's own has no tag here; it exists if the hub's cluster does.
       count: async () => {
         const { OpenIDConnectProviderList = [] } = await iam.send(new ListOpenIDConnectProvidersCommand({}));
         return {

@@ -69,7 +69,7 @@ describe("fleet doctor on the local stack", () => {
     const args = [join(root, "cli", "main.ts"), "doctor", "--stack", "local", "--config-file", configFile, "--offline"];
     const { code, stdout } = await execute(process.execPath, args, { env });
     expect(code).toBe(1);
-    expect(stdout).toContain("WRONG    identity: AWS does not know who this is");
+    expect(stdout).toContain("WRONG    identity: AWS does not accept these credentials");
     expect(stdout).toContain("ok       host key of [git.fleet.internal]:2222");
     expect(stdout).toMatch(/UNKNOWN {2}quotas: AWS can't be asked/);
   });

@@ -31,7 +31,7 @@ describe("fleet doctor, the hub's control plane", () => {
     const [finding] = await look(older, running(newer));
     expect(finding).toMatchObject({
       status: "wrong",
-      message: expect.stringMatching(/standard support .* ends; add-ons and nodes stay/),
+      message: expect.stringMatching(/standard support .* ends; add-ons and nodes keep their versions/),
     });
     expect(finding?.todo.split("\n").map((line) => line.split("   #")[0])).toEqual([
       `pulumi config set kubernetesVersion ${newer}`,

@@ -42,16 +42,16 @@ describe("fleet doctor, tools", () => {
     for (const { todo } of all) expect(todo).toMatch(/^install it: /);
   });
 
-  test("that are too old are told with the least version and what it is for", async () => {
+  test("that are too old are reported with the minimum version and what it is for", async () => {
     const { node, aws } = await found({ node: "v20.20.2\n", aws: "aws-cli/2.6.4\n" });
     expect(node).toMatchObject({ status: "wrong", todo: "install 22.18 or newer: https://nodejs.org" });
-    expect(node?.message).toContain("is 20.20.2, the least is 22.18. It runs the program");
-    expect(aws?.message).toContain("is 2.6.4, the least is 2.7.0");
+    expect(node?.message).toContain("is 20.20.2, the minimum is 22.18. It runs the program");
+    expect(aws?.message).toContain("is 2.6.4, the minimum is 2.7.0");
   });
 
   test("of the aws command both lines of versions do", async () => {
     expect((await found({ aws: "aws-cli/1.24.0 Python/3" }))["aws"]?.status).toBe("ok");
-    expect((await found({ aws: "aws-cli/1.23.9 Python/3" }))["aws"]?.message).toContain("the least is 1.24.0");
+    expect((await found({ aws: "aws-cli/1.23.9 Python/3" }))["aws"]?.message).toContain("the minimum is 1.24.0");
   });
 
   test("kubectl goes with the hub's Kubernetes, one minor below at least", async () => {
