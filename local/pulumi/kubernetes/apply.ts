@@ -76,7 +76,7 @@ export async function apply(
   location: Location,
   options: ApplyOptions,
 ): Promise<KubeObject> {
-  const force = session.settings.enablePatchForce || at(object, "metadata", "annotations", FORCE_ANNOTATION) === "true";
+  const force = at(object, "metadata", "annotations", FORCE_ANNOTATION) === "true";
   const body = withoutNulls(owned(object, location.namespace));
   try {
     const applied = await session.client.request({

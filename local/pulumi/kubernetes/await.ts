@@ -24,18 +24,6 @@ export interface WaitContext {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** The object exists but did not get ready. */
-export class NotReadyError extends Error {
-  override readonly name = "NotReadyError";
-  readonly object: KubeObject;
-  readonly reasons: readonly string[];
-  constructor(object: KubeObject, reasons: readonly string[]) {
-    super(reasons.join("; "));
-    this.object = object;
-    this.reasons = reasons;
-  }
-}
-
 function annotation(object: JsonMap, name: string): string | undefined {
   const value = at(object, "metadata", "annotations", name);
   return typeof value === "string" ? value : undefined;
@@ -65,11 +53,9 @@ export function checkAnnotations(object: JsonMap): void {
 /** How ready the object is now: by its kind, by its annotation, by what belongs to it. */
 export async function currentReadiness(client: Client, object: KubeObject): Promise<Readiness> {
   const own = readiness(object);
-  if (!own.ready)
-    return (await isLateBinding(client, object)) ? { ready: true, message: "binds when it is used" } : own;
   const waitFor = annotation(object, ANNOTATION.waitFor);
-  const extra = waitFor === undefined ? own : parseWaitFor(waitFor)(object);
-  return extra.ready ? serviceEndpoints(client, object) : extra;
+  const state = own.ready && waitFor !== undefined ? parseWaitFor(waitFor)(object) : own;
+  return state.ready ? serviceEndpoints(client, object) : state;
 }
 
 /** A Service with a selector is of use when something is behind it. */
@@ -91,60 +77,47 @@ async function serviceEndpoints(client: Client, object: KubeObject): Promise<Rea
   return { ready: false, message: "no pod behind the service is ready yet" };
 }
 
-/** A claim whose storage class binds at first use stays Pending until a pod comes. */
-async function isLateBinding(client: Client, object: KubeObject): Promise<boolean> {
-  const name = at(object, "spec", "storageClassName");
-  if (groupKind(object) !== "/PersistentVolumeClaim" || typeof name !== "string" || name === "") return false;
-  try {
-    const path = `/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`;
-    return (await client.request({ method: "GET", path }))["volumeBindingMode"] === "WaitForFirstConsumer";
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
-  }
+/** What came of a wait. */
+export interface Awaited {
+  /** As it was last. */
+  readonly object: KubeObject;
+  /** Why it is not ready, with what pods and events say; empty when it is. */
+  readonly reasons: readonly string[];
 }
 
-/**
- * Waits until the object is ready and returns it as it is then.
- * @throws {NotReadyError} when it fails for good, the time is up or the update is cancelled; with what pods and events say.
- */
-export async function awaitReady(object: KubeObject, context: WaitContext): Promise<KubeObject> {
-  if (skipsAwait(object)) return object;
+/** Waits until the object is ready, fails for good, the time is up or the update is cancelled. */
+export async function awaitReady(object: KubeObject, context: WaitContext): Promise<Awaited> {
+  if (skipsAwait(object)) return { object, reasons: [] };
+  const { client, log, signal } = context;
   const seconds = timeoutOf(object, context.timeoutSeconds);
   const deadline = Date.now() + seconds * 1000;
   let current = object;
   for (;;) {
-    const state = await tolerant(() => currentReadiness(context.client, current));
-    if (state.ready) return current;
-    if (state.failed) throw await notReady(context, current, state.message);
-    if (Date.now() >= deadline)
-      throw await notReady(context, current, `not ready within ${seconds} s: ${state.message}`);
-    if (context.signal.aborted) throw new NotReadyError(current, [`cancelled while waiting: ${state.message}`]);
-    context.log.status(state.message);
-    await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
-    current = (await reread(context)) ?? current;
+    const state = await tolerating(() => currentReadiness(client, current));
+    const {
+      ready,
+      message,
+      failed = false,
+    } = state instanceof Error ? { ready: false, message: state.message } : state;
+    if (ready) return { object: current, reasons: [] };
+    if (signal.aborted) return { object: current, reasons: [`cancelled while waiting: ${message}`] };
+    if (failed || Date.now() >= deadline) {
+      const reason = failed ? message : `not ready within ${seconds} s: ${message}`;
+      return { object: current, reasons: [reason, ...(await diagnose(client, current))] };
+    }
+    log.status(message);
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    const found = await tolerating(() => client.request({ method: "GET", path: context.path }));
+    if (!(found instanceof Error)) current = found as KubeObject;
   }
 }
 
-async function notReady({ client }: WaitContext, object: KubeObject, message: string): Promise<NotReadyError> {
-  return new NotReadyError(object, [message, ...(await diagnose(client, object))]);
-}
-
-/** A server that is away for a moment (it restarts) is one more thing to wait for. */
-async function tolerant(ask: () => Promise<Readiness>): Promise<Readiness> {
+/** A server that is away for a moment (it restarts) is one more thing to wait for: its error is returned. */
+async function tolerating<T>(ask: () => Promise<T>): Promise<T | Error> {
   try {
     return await ask();
   } catch (error) {
-    if (isTemporary(error)) return { ready: false, message: (error as Error).message };
-    throw error;
-  }
-}
-
-async function reread({ client, path }: WaitContext): Promise<KubeObject | undefined> {
-  try {
-    return (await client.request({ method: "GET", path })) as KubeObject;
-  } catch (error) {
-    if (isTemporary(error)) return undefined;
+    if (isTemporary(error)) return error as Error;
     throw error;
   }
 }
@@ -156,29 +129,26 @@ function isTemporary(error: unknown): boolean {
 }
 
 /** Waits until the object is gone, or another one has its name. @throws when the time is up, with what holds it. */
-export async function awaitGone(object: KubeObject, context: WaitContext): Promise<void> {
-  const seconds = timeoutOf(object, context.timeoutSeconds);
+export async function awaitGone(object: KubeObject, { client, path, log, signal, timeoutSeconds }: WaitContext) {
+  const seconds = timeoutOf(object, timeoutSeconds);
   const deadline = Date.now() + seconds * 1000;
-  const uid = at(object, "metadata", "uid");
-  let finalizers: unknown;
+  let held = "it is being deleted";
   for (;;) {
     try {
-      const current = await context.client.request({ method: "GET", path: context.path });
-      if (at(current, "metadata", "uid") !== uid) return;
-      finalizers = at(current, "metadata", "finalizers");
+      const { metadata } = (await client.request({ method: "GET", path })) as { metadata: JsonMap };
+      if (metadata["uid"] !== at(object, "metadata", "uid")) return;
+      const { finalizers } = metadata;
+      held =
+        Array.isArray(finalizers) && finalizers[0]
+          ? `finalizers ${finalizers.join(", ")} hold it`
+          : "it is being deleted";
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isTemporary(error)) throw error;
     }
-    const held =
-      Array.isArray(finalizers) && finalizers.length > 0
-        ? `finalizers ${finalizers.join(", ")} hold it`
-        : "it is being deleted";
-    if (Date.now() >= deadline)
-      throw new Error(`${object.kind} ${context.path} is not gone within ${seconds} s: ${held}`);
-    if (context.signal.aborted)
-      throw new Error(`cancelled while ${object.kind} ${context.path} is being deleted: ${held}`);
-    context.log.status(held);
-    await sleep(POLL_MS, undefined, { signal: context.signal }).catch(() => undefined);
+    if (Date.now() >= deadline) throw new Error(`${object.kind} ${path} is not gone within ${seconds} s: ${held}`);
+    if (signal.aborted) throw new Error(`cancelled while ${object.kind} ${path} is being deleted: ${held}`);
+    log.status(held);
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -1,7 +1,8 @@
 /** The Kubernetes API over HTTP: kubeconfig and credentials by @kubernetes/client-node, plain REST on top. */
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import http from "node:http";
-import https from "node:https";
+import http, { type IncomingMessage } from "node:http";
+import https, { type RequestOptions } from "node:https";
 import { homedir } from "node:os";
 import path from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
@@ -25,17 +26,6 @@ export class UnreachableError extends Error {
   override readonly name = "UnreachableError";
 }
 
-/** Which cluster, as the provider's configuration says. */
-export interface ClusterConfig {
-  /** Content or path of a kubeconfig; missing: KUBECONFIG or ~/.kube/config. */
-  readonly kubeconfig: string | undefined;
-  readonly context: string | undefined;
-  /** Name of a cluster in the kubeconfig, in place of the context's. */
-  readonly cluster: string | undefined;
-  /** Namespace of objects that name none, in place of the context's. */
-  readonly namespace: string | undefined;
-}
-
 /** One request. Queries with undefined values are left out. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -54,20 +44,24 @@ function isContent(kubeconfig: string): boolean {
   return kubeconfig.includes("\n") || kubeconfig.trimStart().startsWith("{");
 }
 
-/** The kubeconfig in effect: its content, or the file that holds it. @throws {UnreachableError} when there is none. */
-export function kubeconfigSource({ kubeconfig }: ClusterConfig): { content: string } | { file: string } {
-  if (kubeconfig && isContent(kubeconfig)) return { content: kubeconfig };
-  const given = kubeconfig || process.env["KUBECONFIG"]?.split(path.delimiter)[0];
-  const file = (given || "~/.kube/config").replace(/^~(?=\/)/, homedir());
+/**
+ * The kubeconfig in effect: its content, or the file that holds it.
+ * @param given content or path; undefined: KUBECONFIG or ~/.kube/config.
+ * @throws {UnreachableError} when there is none.
+ */
+export function kubeconfigSource(given: string | undefined): { content: string } | { file: string } {
+  if (given && isContent(given)) return { content: given };
+  const named = given || process.env["KUBECONFIG"]?.split(path.delimiter)[0];
+  const file = (named || "~/.kube/config").replace(/^~(?=\/)/, homedir());
   if (existsSync(file)) return { file };
   throw new UnreachableError(
     `there is no kubeconfig: ${file} does not exist. Set kubeconfig on the kubernetes provider`,
   );
 }
 
-/** Loads the kubeconfig. @throws {UnreachableError} that says what is wrong with it, without showing it. */
-export function loadKubeconfig(config: ClusterConfig): KubeConfig {
-  const source = kubeconfigSource(config);
+/** Loads a kubeconfig. @throws {UnreachableError} that says what is wrong with it, without showing it. */
+export function loadKubeconfig(given: string | undefined): KubeConfig {
+  const source = kubeconfigSource(given);
   const kube = new KubeConfig();
   try {
     if ("file" in source) kube.loadFromFile(source.file);
@@ -75,45 +69,34 @@ export function loadKubeconfig(config: ClusterConfig): KubeConfig {
   } catch (error) {
     throw new UnreachableError("the kubeconfig cannot be read", { cause: error });
   }
-  if (config.context) kube.setCurrentContext(config.context);
-  const context = kube.getContextObject(kube.getCurrentContext());
-  if (!context) {
-    const known = kube.getContexts().map(({ name }) => name);
-    throw new UnreachableError(
-      `the kubeconfig has no context '${kube.getCurrentContext()}'; it has: ${known.join(", ") || "none"}`,
-    );
-  }
-  if (config.cluster)
-    kube.contexts = kube.contexts.map((item) =>
-      item === context ? { ...item, cluster: config.cluster as string } : item,
-    );
-  if (!kube.getCurrentCluster())
-    throw new UnreachableError(`the kubeconfig has no cluster '${config.cluster ?? context.cluster}'`);
-  return kube;
+  if (kube.getCurrentCluster()) return kube;
+  const known = kube.getContexts().map(({ name }) => name);
+  throw new UnreachableError(
+    `the kubeconfig has no cluster for the context '${kube.getCurrentContext()}'; its contexts: ${known.join(", ") || "none"}`,
+  );
 }
 
 /** A connection to one cluster. */
 export class Client {
-  readonly #config: ClusterConfig;
+  readonly #given: string | undefined;
   #kube: KubeConfig | undefined;
   /** Credentials are fetched by one request at a time, or every one would run the exec plugin at once. */
   #credentials: Promise<unknown> = Promise.resolve();
 
-  constructor(config: ClusterConfig) {
-    this.#config = config;
+  /** @param kubeconfig see {@link kubeconfigSource}. */
+  constructor(kubeconfig: string | undefined) {
+    this.#given = kubeconfig;
   }
 
-  /** The loaded kubeconfig. @throws {UnreachableError} */
-  get kubeconfig(): KubeConfig {
-    this.#kube ??= loadKubeconfig(this.#config);
+  get #kubeconfig(): KubeConfig {
+    this.#kube ??= loadKubeconfig(this.#given);
     return this.#kube;
   }
 
-  /** Namespace of objects that name none. */
+  /** Namespace of objects that name none. @throws {UnreachableError} without a kubeconfig. */
   get namespace(): string {
-    if (this.#config.namespace) return this.#config.namespace;
-    const { kubeconfig } = this;
-    return kubeconfig.getContextObject(kubeconfig.getCurrentContext())?.namespace ?? "default";
+    const kube = this.#kubeconfig;
+    return kube.getContextObject(kube.getCurrentContext())?.namespace ?? "default";
   }
 
   /**
@@ -132,71 +115,53 @@ export class Client {
   }
 
   async #send(request: ApiRequest): Promise<JsonMap> {
-    const options = await this.#authorized();
-    const server = this.kubeconfig.getCurrentCluster()?.server ?? "";
-    const url = new URL(server.replace(/\/$/, "") + request.path);
-    for (const [name, value] of Object.entries(request.query ?? {}))
-      if (value !== undefined) url.searchParams.set(name, value);
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const { method, query = {}, contentType = "application/json", signal } = request;
+    const authorized = await this.#authorized();
+    const url = new URL((this.#kubeconfig.getCurrentCluster()?.server ?? "").replace(/\/$/, "") + request.path);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     const headers = {
-      ...options.headers,
+      ...authorized.headers,
       accept: "application/json",
+      "content-type": contentType,
       "user-agent": "pulumi-kubernetes (eks-gitops-fleet)",
-      ...(body === undefined
-        ? {}
-        : {
-            "content-type": request.contentType ?? "application/json",
-            "content-length": String(Buffer.byteLength(body)),
-          }),
     };
-    const { signal } = request;
-    const { status, text } = await exchange(
-      url,
-      { ...options, method: request.method, headers, ...(signal ? { signal } : {}) },
-      body,
-    );
-    return parseAnswer(status, text, request);
+    const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
+    const options = { ...authorized, method, headers, signal: signal ? AbortSignal.any([signal, late]) : late };
+    try {
+      const answer = await exchange(url, options, request.body === undefined ? "" : JSON.stringify(request.body));
+      return parseAnswer(answer.status, answer.text, request);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      if (signal?.aborted) throw signal.reason;
+      const cause = late.aborted ? new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`) : error;
+      throw new UnreachableError(`the API server at ${url.origin} cannot be reached`, { cause });
+    }
   }
 
-  async #authorized(): Promise<https.RequestOptions> {
-    const options: https.RequestOptions = {};
-    const { kubeconfig } = this;
-    const turn = this.#credentials.then(() => kubeconfig.applyToHTTPSOptions(options));
+  async #authorized(): Promise<RequestOptions> {
+    const options: RequestOptions = {};
+    const kube = this.#kubeconfig;
+    const turn = this.#credentials.then(() => kube.applyToHTTPSOptions(options));
     this.#credentials = turn.catch(() => undefined);
     try {
       await turn;
     } catch (error) {
-      const user = kubeconfig.getCurrentUser();
-      const how = user?.exec ? ` (exec ${String(user.exec.command)})` : "";
+      const exec = kube.getCurrentUser()?.exec;
+      const how = exec ? ` (exec ${String(exec.command)})` : "";
       throw new UnreachableError(`no credentials for the cluster${how}`, { cause: error });
     }
     return options;
   }
 }
 
-function exchange(
-  url: URL,
-  options: https.RequestOptions,
-  body: string | undefined,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const failed = (error: Error) => {
-      if (options.signal?.aborted) reject(options.signal.reason as Error);
-      else reject(new UnreachableError(`the API server at ${url.origin} cannot be reached`, { cause: error }));
-    };
-    const send = url.protocol === "http:" ? http.request : https.request;
-    const request = send(url, { ...options, timeout: ANSWER_TIMEOUT_MS }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", failed);
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") }),
-      );
-    });
-    request.on("timeout", () => request.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)));
-    request.on("error", failed);
-    request.end(body);
-  });
+async function exchange(url: URL, options: RequestOptions, body: string): Promise<{ status: number; text: string }> {
+  const request = (url.protocol === "http:" ? http : https).request(url, options);
+  // Up to the answer's head `once` rejects with it, from then on reading does.
+  request.on("error", () => {});
+  request.end(body);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  const chunks = (await response.toArray()) as Buffer[];
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") };
 }
 
 function parseAnswer(status: number, text: string, request: ApiRequest): JsonMap {
@@ -209,7 +174,7 @@ function parseAnswer(status: number, text: string, request: ApiRequest): JsonMap
     throw new ApiError(status, "NotJson", `${what}: status ${status}, ${text.slice(0, 500) || "no text"}`);
   }
   if (status >= 200 && status < 300) return body;
-  throw new ApiError(status, textOf(body["reason"] ?? ""), textOf(body["message"] ?? `${what}: status ${status}`));
+  throw new ApiError(status, textOf(body["reason"]), textOf(body["message"] ?? `${what}: status ${status}`));
 }
 
 /** True for an error that says the thing (object or its kind) does not exist. */

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { stringify } from "yaml";
-import { type Json, type JsonMap, textOf } from "../framework/index.ts";
-import { type ClusterConfig, kubeconfigSource, loadKubeconfig } from "./client.ts";
+import type { JsonMap } from "../framework/index.ts";
+import { kubeconfigSource } from "./client.ts";
 
 /** Where a chart comes from; credentials are passed by file only. */
 export interface ChartSource {
@@ -13,12 +13,8 @@ export interface ChartSource {
   readonly chart: string;
   /** Version or range; missing: the newest. */
   readonly version: string | undefined;
-  readonly devel: boolean;
   readonly repository: {
     readonly repo?: string;
-    readonly caFile?: string;
-    readonly certFile?: string;
-    readonly keyFile?: string;
     readonly username?: string;
     readonly password?: string;
   };
@@ -46,29 +42,26 @@ const NOT_FOUND = /release: not found/;
 
 /** Runs helm for one cluster. Files (kubeconfig, caches, repository credentials) are in a folder of its own, readable by this user only. */
 export class Helm {
-  readonly #cluster: ClusterConfig;
+  readonly #kubeconfig: string | undefined;
   #files: Promise<Files> | undefined;
   #checked: Promise<void> | undefined;
 
-  constructor(cluster: ClusterConfig) {
-    this.#cluster = cluster;
+  /** @param kubeconfig content or path; undefined: KUBECONFIG or ~/.kube/config. */
+  constructor(kubeconfig: string | undefined) {
+    this.#kubeconfig = kubeconfig;
   }
 
   /** The release, undefined when there is none of that name. */
   async metadata(namespace: string, name: string): Promise<ReleaseMetadata | undefined> {
-    const text = await this.#find(["get", "metadata", name, "--namespace", namespace, "--output", "json"]);
+    const args = ["get", "metadata", name, "--namespace", namespace, "--output", "json"];
+    const text = await this.run(args).catch((error: unknown) => {
+      if (error instanceof HelmError && NOT_FOUND.test(error.message)) return undefined;
+      throw error;
+    });
     if (text === undefined) return undefined;
-    const found = JSON.parse(text) as Partial<Record<keyof ReleaseMetadata, Json>>;
-    return {
-      name: textOf(found.name),
-      namespace: textOf(found.namespace),
-      chart: textOf(found.chart ?? ""),
-      version: textOf(found.version ?? ""),
-      appVersion: textOf(found.appVersion ?? ""),
-      revision: Number(found.revision),
-      status: textOf(found.status),
-      labels: (found.labels ?? {}) as Record<string, string>,
-    };
+    const found = JSON.parse(text) as ReleaseMetadata & JsonMap;
+    const { chart = "", version = "", appVersion = "", revision, status, labels = {} } = found;
+    return { name: found.name, namespace: found.namespace, chart, version, appVersion, revision, status, labels };
   }
 
   /** The values that the release was given. */
@@ -95,28 +88,19 @@ export class Helm {
     }[];
   }
 
-  async #find(args: readonly string[]): Promise<string | undefined> {
-    try {
-      return await this.run(args);
-    } catch (error) {
-      if (error instanceof HelmError && NOT_FOUND.test(error.message)) return undefined;
-      throw error;
-    }
-  }
-
   /** Arguments that name a chart. With a user name, the repository or registry and its password go into a file. */
-  async chartArguments({ chart, version, devel, repository }: ChartSource): Promise<string[]> {
-    const common = [...(version ? ["--version", version] : []), ...(devel ? ["--devel"] : [])];
+  async chartArguments({ chart, version, repository }: ChartSource): Promise<string[]> {
+    const common = version ? ["--version", version] : [];
     const { repo, username, password } = repository;
     if (chart.startsWith("oci://")) {
       const login = username && password ? ["--registry-config", await this.#login(chart, username, password)] : [];
-      return [chart, ...login, ...tlsArguments(repository), ...common];
+      return [chart, ...login, ...common];
     }
-    if (!username) return [chart, ...(repo ? ["--repo", repo] : []), ...tlsArguments(repository), ...common];
+    if (!username) return [chart, ...(repo ? ["--repo", repo] : []), ...common];
     if (!repo) throw new HelmError("repositoryOpts.username needs repositoryOpts.repo, or a chart at oci://");
     const name = `r${Buffer.from(repo).toString("hex").slice(-40)}`;
     const file = path.join((await this.#prepare()).folder, `${name}.yaml`);
-    const entry = { name, url: repo, ...repository, repo: undefined };
+    const entry = { name, url: repo, username, password };
     await writeFile(file, stringify({ apiVersion: "", repositories: [entry] }), { mode: 0o600 });
     await this.run(["repo", "update", name, "--repository-config", file]);
     return [`${name}/${chart}`, "--repository-config", file, ...common];
@@ -138,9 +122,9 @@ export class Helm {
    */
   async run(args: readonly string[], input = "", signal?: AbortSignal): Promise<string> {
     const files = await this.#prepare();
-    this.#checked ??= this.#execute(files, ["version", "--template", "{{.Version}}"], "").then(checkVersion);
+    this.#checked ??= execute(files, ["version", "--template", "{{.Version}}"], "").then(checkVersion);
     await this.#checked;
-    return this.#execute(files, args, input, signal);
+    return execute(files, args, input, signal);
   }
 
   /** Removes the folder. */
@@ -148,20 +132,10 @@ export class Helm {
     if (this.#files) await rm((await this.#files).folder, { recursive: true, force: true });
   }
 
-  #execute(files: Files, args: readonly string[], input: string, signal?: AbortSignal): Promise<string> {
-    const { context } = this.#cluster;
-    return execute(files, args, input, context ? { HELM_KUBECONTEXT: context } : {}, signal);
-  }
-
   #prepare(): Promise<Files> {
-    this.#files ??= makeFiles(this.#cluster);
+    this.#files ??= makeFiles(this.#kubeconfig);
     return this.#files;
   }
-}
-
-function tlsArguments({ caFile, certFile, keyFile }: ChartSource["repository"]): string[] {
-  const flags = { "--ca-file": caFile, "--cert-file": certFile, "--key-file": keyFile };
-  return Object.entries(flags).flatMap(([flag, file]) => (file ? [flag, file] : []));
 }
 
 /** What a helm process needs on disk. */
@@ -171,14 +145,13 @@ interface Files {
   readonly kubeconfig: string;
 }
 
-/** A kubeconfig file stays where it is (paths in it are relative to it); helm cannot choose another cluster of a context, so that is written out. */
-async function makeFiles(cluster: ClusterConfig): Promise<Files> {
+/** A kubeconfig file stays where it is: paths in it are relative to it. */
+async function makeFiles(given: string | undefined): Promise<Files> {
   const folder = await mkdtemp(path.join(tmpdir(), "pulumi-helm-"));
-  const source = kubeconfigSource(cluster);
-  if ("file" in source && !cluster.cluster) return { folder, kubeconfig: path.resolve(source.file) };
+  const source = kubeconfigSource(given);
+  if ("file" in source) return { folder, kubeconfig: path.resolve(source.file) };
   const kubeconfig = path.join(folder, "kubeconfig");
-  const content = cluster.cluster || "file" in source ? loadKubeconfig(cluster).exportConfig() : source.content;
-  await writeFile(kubeconfig, content, { mode: 0o600 });
+  await writeFile(kubeconfig, source.content, { mode: 0o600 });
   return { folder, kubeconfig };
 }
 
@@ -191,13 +164,11 @@ function execute(
   { folder, kubeconfig }: Files,
   args: readonly string[],
   input: string,
-  extra: Record<string, string>,
   signal?: AbortSignal,
 ): Promise<string> {
   const program = process.env["FLEET_HELM"] || "helm";
   const env = {
     ...process.env,
-    ...extra,
     KUBECONFIG: kubeconfig,
     HELM_CACHE_HOME: path.join(folder, "cache"),
     HELM_CONFIG_HOME: path.join(folder, "config"),

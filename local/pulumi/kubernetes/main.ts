@@ -13,7 +13,7 @@ import { loadKubeconfig } from "./client.ts";
 import { kindOfToken } from "./kinds.ts";
 import { objectDefinition } from "./object.ts";
 import { RELEASE, releaseDefinition } from "./release.ts";
-import { CONFIG, clusterOf, openSession, type Session } from "./session.ts";
+import { kubeconfigOf, openSession, SETTINGS, type Session } from "./session.ts";
 
 const sdk = openSdk("kubernetes");
 const definitions = new Map<string, ResourceDefinition<Session>>([[RELEASE, releaseDefinition()]]);
@@ -53,12 +53,9 @@ function diffConfig(olds: PropertyMap, news: PropertyMap): Diff {
 }
 
 function sameCluster(olds: PropertyMap, news: PropertyMap): boolean {
-  const [before, after] = [plainMap(olds), plainMap(news)];
-  if (before["clusterIdentifier"] !== undefined && after["clusterIdentifier"] !== undefined)
-    return before["clusterIdentifier"] === after["clusterIdentifier"];
-  const [left, right] = [before, after].map((config) => {
+  const [left, right] = [olds, news].map((config) => {
     try {
-      return loadKubeconfig(clusterOf(config)).getCurrentCluster()?.server;
+      return loadKubeconfig(kubeconfigOf(plainMap(config))).getCurrentCluster()?.server;
     } catch {
       // A kubeconfig that cannot be read names no other cluster; using it fails with the reason.
       return undefined;
@@ -69,7 +66,7 @@ function sameCluster(olds: PropertyMap, news: PropertyMap): boolean {
 
 await serveProvider<Session>({
   sdk,
-  accepts: CONFIG,
+  accepts: ["kubeconfig", "enableServerSideApply", ...SETTINGS],
   checkConfig: (config) =>
     config["enableServerSideApply"] === false
       ? [

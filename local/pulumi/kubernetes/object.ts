@@ -7,7 +7,6 @@ import {
   hasUnknown,
   isMap,
   type JsonMap,
-  type Log,
   markSecret,
   type PropertyMap,
   plainMap,
@@ -31,17 +30,15 @@ import {
   managerOf,
   patiently,
 } from "./apply.ts";
-import { awaitGone, awaitReady, checkAnnotations, currentReadiness, NotReadyError, skipsAwait } from "./await.ts";
-import { ApiError, isNotFound, UnreachableError } from "./client.ts";
+import { awaitGone, awaitReady, checkAnnotations, currentReadiness, skipsAwait } from "./await.ts";
+import { ApiError, isNotFound } from "./client.ts";
 import type { GroupKind } from "./kinds.ts";
 import { driftedInputs, inputsOf, recordedObject } from "./live.ts";
 import { withName } from "./naming.ts";
 import { objectRecord } from "./official.ts";
 import { diff, preview } from "./plan.ts";
 import { at, type KubeObject } from "./readiness.ts";
-import type { Session } from "./session.ts";
-
-const DELETE_PROPAGATION = "pulumi.com/deletionPropagationPolicy";
+import { goneUnreachable, keptUnreachable, type Session } from "./session.ts";
 
 type Context = ResourceContext<Session>;
 
@@ -96,47 +93,38 @@ function wait(context: Context, location: Location) {
 
 async function create(kind: GroupKind, context: Context, inputs: JsonMap): Promise<Created> {
   const { session } = context;
-  const object = { ...inputs, ...kind } as KubeObject;
   const manager = fieldManager(context.urn);
   const location = await patiently(
     context,
-    () => locate(session, object),
+    () => locate(session, { ...inputs, ...kind }),
     (error) => isPassing(error) || isUnservedKind(error),
   );
   const existing = await patiently(context, () => find(session, location));
-  if (existing && !session.settings.upsertExistingObjects && !isManagedBy(existing, manager))
-    throw alreadyExists(kind, location);
-  const applied = await patiently(context, () => apply(session, object, location, { manager, signal: context.signal }));
-  const outputs = (current: KubeObject) => outputsOf(current, inputs, manager);
-  const ready = await settled(context, location, applied, outputs);
-  return { id: location.id, outputs: outputs(ready) };
-}
-
-function alreadyExists(kind: GroupKind, { id }: Location): Error {
-  return new Error(
-    `${kind.kind} ${id} already exists and is not managed by this resource. Import it (id ${id}), remove it, or set upsertExistingObjects on the provider`,
-  );
-}
-
-/** Waits until the object is ready; if it isn't, the engine learns that it exists all the same. */
-async function settled(
-  context: Context,
-  location: Location,
-  object: KubeObject,
-  outputs: (object: KubeObject) => JsonMap,
-): Promise<KubeObject> {
-  try {
-    return await awaitReady(object, wait(context, location));
-  } catch (error) {
-    const [current, reasons] =
-      error instanceof NotReadyError ? [error.object, error.reasons] : [object, [fullMessage(error)]];
-    const { kind } = object;
-    throw new ResourceNotReadyError(
-      location.id,
-      outputs(current),
-      reasons.map((reason, index) => (index === 0 ? `${kind} ${location.id}: ${reason}` : reason)),
+  if (existing && !isManagedBy(existing, manager))
+    throw new Error(
+      `${kind.kind} ${location.id} already exists and is not managed by this resource. Import it (id ${location.id}), or remove it`,
     );
-  }
+  return { id: location.id, outputs: await applied(kind, context, inputs, location, manager) };
+}
+
+/** Applies the object and waits until it is ready; if it doesn't get ready, the engine learns that it exists all the same. */
+async function applied(
+  kind: GroupKind,
+  context: Context,
+  inputs: JsonMap,
+  location: Location,
+  manager: string,
+): Promise<PropertyMap> {
+  const { session, signal } = context;
+  const object = await patiently(context, () => apply(session, { ...inputs, ...kind }, location, { manager, signal }));
+  const outcome = await awaitReady(object, wait(context, location)).catch((error: unknown) => ({
+    object,
+    reasons: [fullMessage(error)],
+  }));
+  const outputs = outputsOf(outcome.object, inputs, manager);
+  const [first, ...more] = outcome.reasons;
+  if (first === undefined) return outputs;
+  throw new ResourceNotReadyError(location.id, outputs, [`${kind.kind} ${location.id}: ${first}`, ...more]);
 }
 
 function outputsOf(object: KubeObject, inputs: JsonMap, manager: string): JsonMap {
@@ -152,15 +140,10 @@ async function update(
   inputs: JsonMap,
   state: JsonMap,
 ): Promise<PropertyMap> {
-  const { session } = context;
-  const object = { ...inputs, ...kind } as KubeObject;
-  const manager = managerOf(context.urn, state);
-  const location = await patiently(context, () => locate(session, object));
+  const location = await patiently(context, () => locate(context.session, { ...inputs, ...kind }));
   if (location.id !== id)
     throw new Error(`the object's id would change from ${id} to ${location.id}, which needs a replacement`);
-  const applied = await patiently(context, () => apply(session, object, location, { manager, signal: context.signal }));
-  const outputs = (current: KubeObject) => outputsOf(current, inputs, manager);
-  return outputs(await settled(context, location, applied, outputs));
+  return applied(kind, context, inputs, location, managerOf(context.urn, state));
 }
 
 async function read(
@@ -178,9 +161,7 @@ async function read(
     object = await find(session, location);
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    if (error instanceof UnreachableError && session.settings.skipUpdateUnreachable)
-      return kept(context.log, inputs, state);
-    throw error;
+    return keptUnreachable(context, error, inputs, state);
   }
   if (!object) return undefined;
   const found = inputs ? driftedInputs(inputs, object) : inputsOf(object);
@@ -196,21 +177,13 @@ async function unreadiness({ session }: Context, object: KubeObject, location: L
   return state.ready ? [] : [`${object.kind} ${location.id}: ${state.message}`];
 }
 
-function kept(log: Log, inputs: JsonMap | undefined, state: JsonMap): Current {
-  log.warning("the cluster cannot be reached: the recorded state is kept (skipUpdateUnreachable)");
-  return { outputs: state, inputs: inputs ?? {} };
-}
-
 async function remove(kind: GroupKind, context: Context, id: string, state: JsonMap): Promise<void> {
   const { session, log } = context;
   try {
     const location = await locateId(session, kind, id);
     const uid = at(state, "metadata", "uid");
-    const policy = at(state, "metadata", "annotations", DELETE_PROPAGATION);
-    const body = {
-      propagationPolicy: typeof policy === "string" ? policy : "Foreground",
-      ...(typeof uid === "string" ? { preconditions: { uid } } : {}),
-    };
+    const preconditions = typeof uid === "string" && { preconditions: { uid } };
+    const body = { propagationPolicy: "Foreground", ...preconditions };
     await patiently(context, () => session.client.request({ method: "DELETE", path: location.path, body }));
     if (!skipsAwait(state)) await awaitGone({ ...state, ...kind } as KubeObject, wait(context, location));
   } catch (error) {
@@ -219,10 +192,6 @@ async function remove(kind: GroupKind, context: Context, id: string, state: Json
       log.warning(`${kind.kind} ${id} is another object by now: it stays`);
       return;
     }
-    if (error instanceof UnreachableError && session.settings.deleteUnreachable) {
-      log.warning(`${kind.kind} ${id}: the cluster cannot be reached, it counts as deleted (deleteUnreachable)`);
-      return;
-    }
-    throw error;
+    goneUnreachable(context, error, `${kind.kind} ${id}`);
   }
 }

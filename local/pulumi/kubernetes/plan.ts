@@ -20,18 +20,15 @@ import type { GroupKind } from "./kinds.ts";
 import { recordedObject, sameQuantity } from "./live.ts";
 import { isAutonamed } from "./naming.ts";
 import { at, type KubeObject } from "./readiness.ts";
-import { isImmutableRefusal, replaceOn } from "./replace.ts";
-import type { Session } from "./session.ts";
+import type { Session, Settings } from "./session.ts";
 
 type Context = ResourceContext<Session>;
 
-/** What a change of inputs means, by the table of immutable fields and, where that knows nothing, by a dry run. */
+/** What a change of inputs means: which fields are immutable, the API server says in a dry run. */
 export async function diff(kind: GroupKind, request: DiffRequest<Session>): Promise<Diff> {
   const { session, newInputs } = request;
   const [before, after] = withoutDefaultNamespace(request);
-  const frozen = reveal(request.oldInputs["immutable"] ?? false) === true ? ["data", "stringData", "binaryData"] : [];
-  const rules = { replaceOn: [...replaceOn(kind, session.settings), ...frozen] };
-  const { properties } = diffInputs(before, after, rules);
+  const { properties } = diffInputs(before, after, { replaceOn: replaceOn(kind, session.settings) });
   const changed = Object.entries(properties).filter(([path]) => !sameAmount(path, before, after));
   const detailed = Object.fromEntries(changed);
   const replaces = changed.some(([, { replace }]) => replace);
@@ -40,6 +37,21 @@ export async function diff(kind: GroupKind, request: DiffRequest<Session>): Prom
     properties: refused ? mapReplace(detailed) : detailed,
     deleteBeforeReplace: sameIdentity(before, after) && !isAutonamed(newInputs),
   };
+}
+
+/** Paths of inputs whose change needs a new object, whatever the API server says. */
+function replaceOn({ apiVersion, kind }: GroupKind, settings: Settings): string[] {
+  const mutable = { ConfigMap: settings.enableConfigMapMutable, Secret: settings.enableSecretMutable }[kind];
+  // Consumers of a ConfigMap or Secret see a change only under a new name, unless the provider is told otherwise.
+  const data = apiVersion === "v1" && mutable === false ? ["data", "stringData", "binaryData"] : [];
+  return ["metadata.name", "metadata.namespace", "kind", ...data];
+}
+
+/** True when the API server refused a change because a field is immutable; the words differ by kind. */
+export function isImmutableRefusal(message: string): boolean {
+  return /field is immutable|may not (be (changed|updated)|change once set)|cannot (be changed|change roleRef)|Forbidden: updates to .* (are|is) forbidden|Forbidden: pod updates may not|is immutable after creation/i.test(
+    message,
+  );
 }
 
 function mapReplace(properties: Diff["properties"]): Diff["properties"] {

@@ -1,4 +1,4 @@
-/** When an object counts as ready, by kind. Pure: from the object as the API server shows it. */
+/** When an object counts as ready, by its kind. */
 import { type JsonMap, textOf } from "../framework/index.ts";
 
 /** How far an object is. */
@@ -36,6 +36,7 @@ export interface Condition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
+  readonly observedGeneration: unknown;
 }
 
 /** The conditions of an object. */
@@ -43,10 +44,11 @@ export function conditions(object: JsonMap): Condition[] {
   const list = at(object, "status", "conditions");
   if (!Array.isArray(list)) return [];
   return list.map((item) => ({
-    type: textOf(at(item, "type") ?? ""),
-    status: textOf(at(item, "status") ?? ""),
-    reason: textOf(at(item, "reason") ?? ""),
-    message: textOf(at(item, "message") ?? ""),
+    type: textOf(at(item, "type")),
+    status: textOf(at(item, "status")),
+    reason: textOf(at(item, "reason")),
+    message: textOf(at(item, "message")),
+    observedGeneration: at(item, "observedGeneration"),
   }));
 }
 
@@ -65,45 +67,22 @@ function observed(object: JsonMap): boolean {
   return number(object, "status", "observedGeneration") >= number(object, "metadata", "generation");
 }
 
-function deployment(object: JsonMap): Readiness {
+/** Rollout of a workload: pods of the newest form and available ones, by the names that its status has for them. */
+function rollout(object: JsonMap, wanted: number, updatedName: string, availableName: string): Readiness {
   if (!observed(object)) return waiting("waiting for the controller to see the change");
-  const progressing = conditions(object).find((condition) => condition.type === "Progressing");
+  const progressing = conditions(object).find(({ type }) => type === "Progressing");
   if (progressing?.reason === "ProgressDeadlineExceeded") return failed(describeCondition(progressing));
-  const wanted = Number(at(object, "spec", "replicas") ?? 1);
-  const [updated, total, available] = ["updatedReplicas", "replicas", "availableReplicas"].map((name) =>
-    number(object, "status", name),
-  ) as [number, number, number];
-  if (updated >= wanted && available >= wanted && total === updated) return READY;
-  return waiting(
-    `${updated} of ${wanted} replicas updated, ${available} available${total > updated ? `, ${total - updated} old ones left` : ""}`,
-  );
+  const [updated, available] = [number(object, "status", updatedName), number(object, "status", availableName)];
+  const old = Math.max(0, number(object, "status", "replicas") - updated);
+  const strategy = at(object, "spec", "updateStrategy");
+  // Pods below the partition of a StatefulSet stay as they are, and with OnDelete all do.
+  const staying = at(strategy, "type") === "OnDelete" ? wanted : number(strategy, "rollingUpdate", "partition");
+  if (updated >= wanted - staying && available >= wanted && old <= staying) return READY;
+  const left = old > staying ? `, ${old} old ones left` : "";
+  return waiting(`${updated} of ${wanted} pods updated, ${available} available${left}`);
 }
 
-function statefulSet(object: JsonMap): Readiness {
-  if (!observed(object)) return waiting("waiting for the controller to see the change");
-  const wanted = Number(at(object, "spec", "replicas") ?? 1);
-  const partition = number(object, "spec", "updateStrategy", "rollingUpdate", "partition");
-  const [updated, ready] = [number(object, "status", "updatedReplicas"), number(object, "status", "readyReplicas")];
-  const onDelete = at(object, "spec", "updateStrategy", "type") === "OnDelete";
-  const done =
-    onDelete ||
-    updated >= wanted - partition ||
-    at(object, "status", "currentRevision") === at(object, "status", "updateRevision");
-  return ready >= wanted && done ? READY : waiting(`${updated} of ${wanted} replicas updated, ${ready} ready`);
-}
-
-function daemonSet(object: JsonMap): Readiness {
-  if (!observed(object)) return waiting("waiting for the controller to see the change");
-  const wanted = number(object, "status", "desiredNumberScheduled");
-  const [updated, available] = [
-    number(object, "status", "updatedNumberScheduled"),
-    number(object, "status", "numberAvailable"),
-  ];
-  const onDelete = at(object, "spec", "updateStrategy", "type") === "OnDelete";
-  return (onDelete || updated >= wanted) && available >= wanted
-    ? READY
-    : waiting(`${updated} of ${wanted} pods updated, ${available} available`);
-}
+const replicas = (object: JsonMap) => Number(at(object, "spec", "replicas") ?? 1);
 
 function job(object: JsonMap): Readiness {
   if (at(object, "spec", "suspend") === true) return READY;
@@ -124,13 +103,9 @@ function pod(object: JsonMap): Readiness {
   return byCondition(object, "Ready");
 }
 
-function phase(...good: string[]) {
-  return (object: JsonMap): Readiness => {
-    const current = textOf(at(object, "status", "phase") ?? "");
-    return good.includes(current)
-      ? READY
-      : waiting(`phase is ${current || "not set"}, waiting for ${good.join(" or ")}`);
-  };
+function namespace(object: JsonMap): Readiness {
+  const phase = textOf(at(object, "status", "phase"));
+  return phase === "Active" ? READY : waiting(`phase is ${phase || "not set"}, waiting for Active`);
 }
 
 function crd(object: JsonMap): Readiness {
@@ -138,28 +113,23 @@ function crd(object: JsonMap): Readiness {
   return refused ? failed(describeCondition(refused)) : byCondition(object, "Established");
 }
 
-function loadBalanced(object: JsonMap): Readiness {
-  const ingress = at(object, "status", "loadBalancer", "ingress");
-  return Array.isArray(ingress) && ingress.length > 0 ? READY : waiting("waiting for an address of the load balancer");
-}
-
 function service(object: JsonMap): Readiness {
-  return at(object, "spec", "type") === "LoadBalancer" ? loadBalanced(object) : READY;
+  const ingress = at(object, "status", "loadBalancer", "ingress");
+  const waits = at(object, "spec", "type") === "LoadBalancer" && !(Array.isArray(ingress) && ingress.length > 0);
+  return waits ? waiting("waiting for an address of the load balancer") : READY;
 }
 
 const RULES: Readonly<Record<string, (object: JsonMap) => Readiness>> = {
-  "apps/Deployment": deployment,
-  "apps/StatefulSet": statefulSet,
-  "apps/DaemonSet": daemonSet,
+  "apps/Deployment": (object) => rollout(object, replicas(object), "updatedReplicas", "availableReplicas"),
+  "apps/StatefulSet": (object) => rollout(object, replicas(object), "updatedReplicas", "readyReplicas"),
+  "apps/DaemonSet": (object) =>
+    rollout(object, number(object, "status", "desiredNumberScheduled"), "updatedNumberScheduled", "numberAvailable"),
   "batch/Job": job,
-  "networking.k8s.io/Ingress": loadBalanced,
   "apiextensions.k8s.io/CustomResourceDefinition": crd,
   "apiregistration.k8s.io/APIService": (object) => byCondition(object, "Available"),
   "/Pod": pod,
   "/Service": service,
-  "/Namespace": phase("Active"),
-  "/PersistentVolumeClaim": phase("Bound"),
-  "/PersistentVolume": phase("Available", "Bound"),
+  "/Namespace": namespace,
 };
 
 /** `group/kind`; the core group is empty. */
@@ -198,18 +168,13 @@ export function parseWaitFor(text: string): WaitFor {
 function waitForCondition(type: string, status: string): WaitFor {
   return (object) => {
     const found = conditions(object).find((item) => item.type.toLowerCase() === type.toLowerCase());
+    if (!found) return waiting(`there is no condition ${type} yet`);
     // A condition of an older generation says nothing about the object as it is now.
-    if (found && !observedByCondition(object, type)) return waiting("waiting for the controller to see the change");
-    if (found?.status === status) return READY;
-    return waiting(found ? describeCondition(found) : `there is no condition ${type} yet`);
+    const generation = found.observedGeneration ?? at(object, "status", "observedGeneration");
+    if (typeof generation === "number" && generation < number(object, "metadata", "generation"))
+      return waiting("waiting for the controller to see the change");
+    return found.status === status ? READY : waiting(describeCondition(found));
   };
-}
-
-function observedByCondition(object: JsonMap, type: string): boolean {
-  const list = at(object, "status", "conditions") as JsonMap[];
-  const raw = list.find((item) => textOf(item["type"]).toLowerCase() === type.toLowerCase());
-  const generation = raw?.["observedGeneration"] ?? at(object, "status", "observedGeneration");
-  return typeof generation !== "number" || generation >= number(object, "metadata", "generation");
 }
 
 function waitForPath(path: string, wanted: string | undefined): WaitFor {

@@ -1,6 +1,7 @@
 /** A release in words: its inputs for helm, its outputs, what a refresh or an import finds. */
 import {
   type Current,
+  equal,
   type Json,
   type JsonMap,
   plainMap,
@@ -9,10 +10,9 @@ import {
   Secret,
   textOf,
 } from "../framework/index.ts";
-import { UnreachableError } from "./client.ts";
 import { type ChartSource, HelmError, type ReleaseMetadata } from "./helm.ts";
 import { DEFAULT_TIMEOUT_SECONDS, resourceNames, withReleaseDefaults } from "./official.ts";
-import type { Session } from "./session.ts";
+import { keptUnreachable, type Session } from "./session.ts";
 
 type Context = ResourceContext<Session>;
 
@@ -29,7 +29,6 @@ export function sourceOf(inputs: JsonMap): ChartSource {
   return {
     chart: textOf(inputs["chart"]),
     version: text(inputs["version"]),
-    devel: inputs["devel"] === true,
     repository: (inputs["repositoryOpts"] ?? {}) as ChartSource["repository"],
   };
 }
@@ -80,9 +79,7 @@ export async function readRelease(
     if (found.status === "deployed") return { outputs, inputs: drifted };
     throw new ResourceNotReadyError(id, outputs, [`release ${id} is ${found.status}`], drifted);
   } catch (error) {
-    if (!isUnreachable(error) || !session.settings.skipUpdateUnreachable) throw error;
-    context.log.warning("the cluster cannot be reached: the recorded state is kept (skipUpdateUnreachable)");
-    return { outputs: state, inputs: inputs ?? {} };
+    return keptUnreachable(context, error, inputs, state);
   }
 }
 
@@ -97,7 +94,7 @@ export function splitId(id: string): [namespace: string, name: string] {
 function driftedRelease(inputs: JsonMap, found: ReleaseMetadata, values: JsonMap): JsonMap {
   const chart = textOf(inputs["chart"]);
   const sameChart = chart === found.chart || chart.replace(/\/+$/, "").split("/").at(-1)?.startsWith(found.chart);
-  const sameValues = JSON.stringify(sorted(valuesOf(inputs))) === JSON.stringify(sorted(values));
+  const sameValues = equal(valuesOf(inputs), values);
   return {
     ...inputs,
     ...(sameChart ? {} : { chart: found.chart }),
@@ -116,29 +113,10 @@ function sameVersion(inputs: JsonMap, { version }: ReleaseMetadata): string {
   return given.replace(/^v/, "") === version.replace(/^v/, "") ? given : version;
 }
 
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key] as Json)]),
-  );
-}
-
 /** Values of somebody else's release may hold secrets: they are recorded as one. */
 async function imported(context: Context, found: ReleaseMetadata, values: JsonMap): Promise<Current> {
   const { chart, version, name, namespace } = found;
   const inputs = withReleaseDefaults({ chart, version, name, namespace, values: new Secret(values) }, namespace);
   const outputs = await outputsOf(context, plainMap(inputs), namespace, name);
   return { outputs: { ...outputs, values: new Secret(values) }, inputs };
-}
-
-/** True when the cluster, not the release, is the trouble. */
-export function isUnreachable(error: unknown): boolean {
-  return (
-    error instanceof UnreachableError ||
-    (error instanceof HelmError &&
-      /cluster unreachable|connection refused|no such host|i\/o timeout/i.test(error.message))
-  );
 }

@@ -26,18 +26,16 @@ import { at } from "./readiness.ts";
 import { watchRelease } from "./release-progress.ts";
 import { settle } from "./release-recovery.ts";
 import {
-  isUnreachable,
   namespaceOf,
   outputsOf,
   readRelease,
   sourceOf,
   splitId,
   statusOf,
-  text,
   timeoutOf,
   valuesOf,
 } from "./release-state.ts";
-import type { Session } from "./session.ts";
+import { goneUnreachable, type Session } from "./session.ts";
 
 /** Token of the type. */
 export const RELEASE = "kubernetes:helm.sh/v3:Release";
@@ -48,22 +46,11 @@ const OWNER_LABEL = "pulumi-resource";
 
 type Context = ResourceContext<Session>;
 
-/** Inputs that helm is told by a flag of its own. */
+/** Inputs that are flags of helm. */
 const FLAGS: Readonly<Record<string, string>> = {
   atomic: "--rollback-on-failure",
   cleanupOnFail: "--cleanup-on-fail",
   createNamespace: "--create-namespace",
-  dependencyUpdate: "--dependency-update",
-  disableOpenapiValidation: "--disable-openapi-validation",
-  disableWebhooks: "--no-hooks",
-  forceUpdate: "--force-replace",
-  renderSubchartNotes: "--render-subchart-notes",
-  resetValues: "--reset-values",
-  reuseValues: "--reuse-values",
-  skipCrds: "--skip-crds",
-  takeOwnership: "--take-ownership",
-  verify: "--verify",
-  waitForJobs: "--wait-for-jobs",
 };
 
 const sdk = openSdk("kubernetes");
@@ -76,9 +63,8 @@ export function releaseDefinition(): ResourceDefinition<Session> {
     shape,
     accepts: [
       ...Object.keys(FLAGS),
-      ...["allowNullValues", "chart", "compat", "description", "devel", "keyring", "maxHistory", "name", "namespace"],
-      ...["repo", "caFile", "certFile", "keyFile", "username", "password"].map((name) => `repositoryOpts.${name}`),
-      ...["skipAwait", "timeout", "version", "values.**"],
+      ...["chart", "compat", "maxHistory", "name", "namespace", "skipAwait", "timeout", "version", "values.**"],
+      ...["repo", "username", "password"].map((name) => `repositoryOpts.${name}`),
     ],
     check: (request) => {
       const { news, olds, session } = request;
@@ -158,8 +144,6 @@ function upgradeArguments(context: Context, inputs: JsonMap, namespace: string):
     ...["--timeout", `${timeoutOf(context, inputs)}s`],
     ...(inputs["skipAwait"] === true ? [] : ["--wait=watcher"]),
     ...(inputs["maxHistory"] === undefined ? [] : ["--history-max", textOf(inputs["maxHistory"])]),
-    ...(text(inputs["description"]) ? ["--description", textOf(inputs["description"])] : []),
-    ...(text(inputs["keyring"]) ? ["--keyring", textOf(inputs["keyring"])] : []),
     ...set,
   ];
 }
@@ -193,52 +177,28 @@ async function preview(request: PreviewRequest<Session>): Promise<PropertyMap> {
   const before = plainMap(state)["status"];
   const namespace = namespaceOf(request, plain);
   try {
-    const chart = parse(await session.helm.chart(sourceOf(plain))) as {
-      name: string;
-      version: string;
-      appVersion?: string;
-    };
-    const status = {
-      ...(before as JsonMap),
-      chart: chart.name,
-      version: chart.version,
-      appVersion: String(chart.appVersion ?? ""),
-      revision: Number(at(before, "revision")) + 1,
-      status: "deployed",
-    };
+    const { name: chart, version, appVersion } = parse(await session.helm.chart(sourceOf(plain))) as JsonMap;
+    const revision = Number(at(before, "revision")) + 1;
+    const known = { chart, version, appVersion: String(appVersion ?? ""), revision, status: "deployed" };
+    const status = { ...(before as JsonMap), ...known } as JsonMap;
     return { ...inputs, namespace, status, resourceNames: UNKNOWN };
   } catch (error) {
-    if (
-      error instanceof HelmError &&
-      /version ".*" not found|no chart version found|chart ".*" not found/i.test(error.message)
-    )
-      throw error;
+    const missing = /version ".*" not found|no chart version found|chart ".*" not found/i;
+    if (error instanceof HelmError && missing.test(error.message)) throw error;
     request.log.debug(`the chart cannot be looked up in this preview: ${fullMessage(error)}`);
     return unknown;
   }
 }
 
 async function remove(context: Context, id: string, inputs: JsonMap): Promise<void> {
-  const { helm, settings } = context.session;
+  const { helm } = context.session;
   const [namespace, name] = splitId(id);
   const wait = inputs["skipAwait"] === true ? [] : ["--wait"];
+  const timeout = `${timeoutOf(context, inputs)}s`;
+  const args = ["uninstall", name, "--namespace", namespace, "--ignore-not-found", "--timeout", timeout, ...wait];
   try {
-    await helm.run(
-      [
-        "uninstall",
-        name,
-        "--namespace",
-        namespace,
-        "--ignore-not-found",
-        "--timeout",
-        `${timeoutOf(context, inputs)}s`,
-        ...wait,
-      ],
-      "",
-      context.signal,
-    );
+    await helm.run(args, "", context.signal);
   } catch (error) {
-    if (!isUnreachable(error) || !settings.deleteUnreachable) throw error;
-    context.log.warning(`release ${id}: the cluster cannot be reached, it counts as deleted (deleteUnreachable)`);
+    goneUnreachable(context, error, `release ${id}`);
   }
 }

@@ -1,24 +1,21 @@
 /** The configured provider: one cluster, its API and the provider's settings. */
-import type { JsonMap } from "../framework/index.ts";
-import { Client, type ClusterConfig } from "./client.ts";
-import { Helm } from "./helm.ts";
+import type { Current, JsonMap, ResourceContext } from "../framework/index.ts";
+import { Client, UnreachableError } from "./client.ts";
+import { Helm, HelmError } from "./helm.ts";
 import { Discovery } from "./kinds.ts";
 
-/** Settings of the provider that change how resources behave. All false by default, as in the official provider. */
-export interface Settings {
-  /** Change a ConfigMap's data in place, in place of replacing it. */
-  readonly enableConfigMapMutable: boolean;
-  /** Change a Secret's data in place, in place of replacing it. */
-  readonly enableSecretMutable: boolean;
-  /** Take over fields that another manager owns. */
-  readonly enablePatchForce: boolean;
+/** Settings of the provider that change how resources behave: all false by default, as in the official provider. */
+export const SETTINGS = [
+  /** Change a ConfigMap's data in place, instead of replacing it. */
+  "enableConfigMapMutable",
+  /** Change a Secret's data in place, instead of replacing it. */
+  "enableSecretMutable",
   /** Treat a resource as deleted when its cluster cannot be reached. */
-  readonly deleteUnreachable: boolean;
+  "deleteUnreachable",
   /** Keep the state of a resource on refresh when its cluster cannot be reached. */
-  readonly skipUpdateUnreachable: boolean;
-  /** Create takes over an object that already exists. */
-  readonly upsertExistingObjects: boolean;
-}
+  "skipUpdateUnreachable",
+] as const;
+export type Settings = Readonly<Record<(typeof SETTINGS)[number], boolean>>;
 
 /** What resource definitions work with. */
 export interface Session {
@@ -28,47 +25,41 @@ export interface Session {
   readonly helm: Helm;
 }
 
-/** Provider configuration that is implemented. */
-export const CONFIG = [
-  "kubeconfig",
-  "context",
-  "cluster",
-  "clusterIdentifier",
-  "namespace",
-  "enableServerSideApply",
-  "enableConfigMapMutable",
-  "enableSecretMutable",
-  "enablePatchForce",
-  "deleteUnreachable",
-  "skipUpdateUnreachable",
-  "suppressDeprecationWarnings",
-  "suppressHelmHookWarnings",
-  "upsertExistingObjects",
-] as const;
-
-/** The part of the configuration that names the cluster. */
-export function clusterOf(config: JsonMap): ClusterConfig {
-  const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
-  return {
-    kubeconfig: text("kubeconfig"),
-    context: text("context"),
-    cluster: text("cluster"),
-    namespace: text("namespace"),
-  };
+/** The kubeconfig of the configuration: content or path; undefined when there is none. */
+export function kubeconfigOf({ kubeconfig }: JsonMap): string | undefined {
+  return typeof kubeconfig === "string" && kubeconfig !== "" ? kubeconfig : undefined;
 }
 
 /** Opens a session. The cluster is asked only when the first resource needs it, so that previews without one work. */
 export function openSession(config: JsonMap): Session {
-  const flag = (name: string) => config[name] === true || config[name] === "true";
-  const cluster = clusterOf(config);
-  const client = new Client(cluster);
-  const settings = {
-    enableConfigMapMutable: flag("enableConfigMapMutable"),
-    enableSecretMutable: flag("enableSecretMutable"),
-    enablePatchForce: flag("enablePatchForce"),
-    deleteUnreachable: flag("deleteUnreachable"),
-    skipUpdateUnreachable: flag("skipUpdateUnreachable"),
-    upsertExistingObjects: flag("upsertExistingObjects"),
-  };
-  return { client, discovery: new Discovery(client), settings, helm: new Helm(cluster) };
+  const kubeconfig = kubeconfigOf(config);
+  const client = new Client(kubeconfig);
+  const flags = SETTINGS.map((name) => [name, config[name] === true || config[name] === "true"]);
+  const settings = Object.fromEntries(flags) as Settings;
+  return { client, discovery: new Discovery(client), settings, helm: new Helm(kubeconfig) };
+}
+
+/** True when the cluster, not the resource, is the problem. */
+function isUnreachable(error: unknown): boolean {
+  if (error instanceof UnreachableError) return true;
+  const words = /cluster unreachable|connection refused|no such host|i\/o timeout/i;
+  return error instanceof HelmError && words.test(error.message);
+}
+
+/** After a refresh that failed: the recorded state, where the cluster cannot be reached and the provider is to keep it. @throws otherwise */
+export function keptUnreachable(
+  { session, log }: ResourceContext<Session>,
+  error: unknown,
+  inputs: JsonMap | undefined,
+  state: JsonMap,
+): Current {
+  if (!session.settings.skipUpdateUnreachable || !isUnreachable(error)) throw error;
+  log.warning("the cluster cannot be reached: the recorded state is kept (skipUpdateUnreachable)");
+  return { outputs: state, inputs: inputs ?? {} };
+}
+
+/** After a deletion that failed: nothing, where the cluster cannot be reached and the provider is to forget. @throws otherwise */
+export function goneUnreachable({ session, log }: ResourceContext<Session>, error: unknown, what: string): void {
+  if (!session.settings.deleteUnreachable || !isUnreachable(error)) throw error;
+  log.warning(`${what}: the cluster cannot be reached, it counts as deleted (deleteUnreachable)`);
 }

@@ -107,6 +107,11 @@ describe("objects", () => {
     });
     const updated = await plugin.update(DEPLOYMENT, made.id, made, inputs);
     expect(updated).toMatchObject({ spec: { paused: true } });
+    const selector = { selector: { matchLabels: { app: "b" } } };
+    const moved = await plugin.check(DEPLOYMENT, "it", deployment(selector), made.inputs);
+    expect((await plugin.diff(DEPLOYMENT, made.id, made.inputs, moved.inputs, made.outputs)).properties).toMatchObject({
+      "spec.selector.matchLabels.app": "update-replace",
+    });
     await plugin.delete(DEPLOYMENT, made.id, updated, inputs);
     expect((await plugin.read(DEPLOYMENT, made.id, updated, inputs)).id).toBe("");
   });

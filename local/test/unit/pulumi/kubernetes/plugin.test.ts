@@ -22,6 +22,7 @@ let folder: string;
 let server: Server;
 let plugin: Plugin;
 let unconfigured: Plugin;
+let mutable: Plugin;
 const calls: Call[] = [];
 const stored = new Map<string, object>();
 
@@ -89,15 +90,20 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  [plugin, unconfigured] = await Promise.all([
+  [plugin, mutable, unconfigured] = await Promise.all([
+    startPlugin("local/pulumi/kubernetes/main.ts"),
     startPlugin("local/pulumi/kubernetes/main.ts"),
     startPlugin("local/pulumi/kubernetes/main.ts", { HOME: "/nonexistent", KUBECONFIG: "" }),
   ]);
   await plugin.configure({ kubeconfig: kubeconfig((server.address() as AddressInfo).port) });
+  await mutable.configure({
+    kubeconfig: kubeconfig((server.address() as AddressInfo).port),
+    enableConfigMapMutable: "true",
+  });
   await unconfigured.configure({});
 });
 afterAll(async () => {
-  await Promise.all([plugin.close(), unconfigured.close()]);
+  await Promise.all([plugin.close(), mutable.close(), unconfigured.close()]);
   server.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -145,7 +151,7 @@ test("without a cluster a preview shows the inputs, and real operations say what
   );
 });
 
-test("names are made up, kept, and given up with the ones of the program", async () => {
+test("names are made up, kept, and given up with the ones of the program; data replaces unless the provider says otherwise", async () => {
   const { inputs } = await plugin.check(CONFIG_MAP, "settings", { metadata: { namespace: "n" } });
   expect(inputs["metadata"]).toEqual({
     namespace: "n",
@@ -159,6 +165,8 @@ test("names are made up, kept, and given up with the ones of the program", async
     properties: { data: "add-replace" },
     deleteBeforeReplace: false,
   });
+  const changed = await mutable.diff(CONFIG_MAP, "n/x", inputs, change);
+  expect(changed.properties).toEqual({ data: "add" });
   const named = { metadata: { namespace: "n", name: "fixed" } };
   expect(await plugin.diff(CONFIG_MAP, "n/fixed", named, { ...named, data: { a: "1" } })).toMatchObject({
     deleteBeforeReplace: true,

@@ -3,9 +3,8 @@ import { fieldManager, isManagedBy } from "../../../../pulumi/kubernetes/apply.t
 import { timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
 import { kindOfToken, objectPath } from "../../../../pulumi/kubernetes/kinds.ts";
 import { driftedInputs, inputsOf, sameQuantity, withoutNulls } from "../../../../pulumi/kubernetes/live.ts";
+import { isImmutableRefusal } from "../../../../pulumi/kubernetes/plan.ts";
 import { type KubeObject, parseWaitFor, readiness } from "../../../../pulumi/kubernetes/readiness.ts";
-import { isImmutableRefusal, replaceOn } from "../../../../pulumi/kubernetes/replace.ts";
-import { openSession } from "../../../../pulumi/kubernetes/session.ts";
 
 const object = (apiVersion: string, kind: string, rest: object): KubeObject =>
   ({ apiVersion, kind, ...rest }) as KubeObject;
@@ -64,7 +63,6 @@ describe("readiness", () => {
     ["batch/v1", "Job", {}, { conditions: [{ type: "Complete", status: "True" }] }, { active: 1 }],
     ["v1", "Pod", {}, { conditions: [{ type: "Ready", status: "True" }] }, { phase: "Pending" }],
     ["v1", "Namespace", {}, { phase: "Active" }, { phase: "Terminating" }],
-    ["v1", "PersistentVolumeClaim", {}, { phase: "Bound" }, { phase: "Pending" }],
     ["v1", "Service", { type: "LoadBalancer" }, { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } }, {}],
     [
       "apiextensions.k8s.io/v1",
@@ -180,17 +178,17 @@ describe("drift", () => {
   });
 });
 
-test("immutable fields replace; data of ConfigMaps and Secrets unless the provider says otherwise", () => {
-  const { settings } = openSession({});
-  const { settings: mutable } = openSession({ enableConfigMapMutable: true, enableSecretMutable: "true" });
-  expect(replaceOn({ apiVersion: "apps/v1", kind: "Deployment" }, settings)).toContain("spec.selector");
-  expect(replaceOn({ apiVersion: "v1", kind: "ConfigMap" }, settings)).toContain("data");
-  expect(replaceOn({ apiVersion: "v1", kind: "ConfigMap" }, mutable)).not.toContain("data");
-  expect(replaceOn({ apiVersion: "v1", kind: "Secret" }, mutable)).not.toContain("stringData");
+test("the API server's words for an immutable field are known", () => {
   expect(isImmutableRefusal('Deployment "a" is invalid: spec.selector: Invalid value: field is immutable')).toBe(true);
   expect(
     isImmutableRefusal("Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden"),
   ).toBe(true);
+  for (const words of [
+    'roleRef: Invalid value: rbac.RoleRef{Name:"b"}: cannot change roleRef',
+    "spec.clusterIPs[0]: Invalid value: []: may not change once set",
+    "value: Forbidden: may not be changed in an update.",
+  ])
+    expect(isImmutableRefusal(words), words).toBe(true);
   expect(isImmutableRefusal("spec.replicas: Invalid value: -1: must be greater than or equal to 0")).toBe(false);
 });
 
