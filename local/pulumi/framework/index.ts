@@ -5,6 +5,6 @@ export { fullMessage, ResourceNotReadyError } from "./errors.ts";
 export { autoname } from "./naming.ts";
 export type * from "./provider.ts";
 export { markSecret } from "./secrets.ts";
-export { serveProvider } from "./server.ts";
+export { serveProvider, serveTypes } from "./server.ts";
 export { openSdk, type ResourceShape } from "./shape.ts";
 export * from "./values.ts";

@@ -11,10 +11,11 @@ import { connectEngine } from "./engine.ts";
 import { fullMessage, ProviderError, redacting } from "./errors.ts";
 import { engineAddress, onEnd } from "./lifetime.ts";
 import { setDiff, setFailures } from "./messages.ts";
-import type { ProviderDefinition } from "./provider.ts";
+import type { ProviderDefinition, ResourceDefinition } from "./provider.ts";
 import { resourceCalls } from "./resource-calls.ts";
 import { listen, unary } from "./rpc.ts";
 import { mirrorSecrets } from "./secrets.ts";
+import type { Sdk } from "./shape.ts";
 import { plainMap } from "./values.ts";
 import { decode, encode } from "./wire.ts";
 
@@ -111,4 +112,11 @@ export async function serveProvider<S>(provider: ProviderDefinition<S>): Promise
   process.on("unhandledRejection", uncaught);
   process.on("uncaughtException", uncaught);
   process.stdout.write(`${port}\n`);
+}
+
+/** Serves a provider of a few types that needs no configuration. */
+export function serveTypes(sdk: Sdk, definitions: readonly ResourceDefinition<undefined>[]): Promise<void> {
+  const types = new Map(definitions.map((definition) => [definition.shape.token, definition]));
+  const resource = (token: string) => types.get(token);
+  return serveProvider<undefined>({ sdk, configure: () => undefined, resource, resources: [...types.keys()] });
 }

@@ -32,6 +32,8 @@ export interface Sdk {
   readonly version: string;
   /** Shape of the type token, undefined when the package has no such type. */
   resource(token: string): ResourceShape | undefined;
+  /** Shape of a type that the package must have. @throws when it does not. */
+  shape(token: string): ResourceShape;
   /** Shape of the package's Provider class. */
   provider(): ResourceShape;
 }
@@ -54,11 +56,16 @@ export function openSdk(name: string): Sdk {
     }
     return shapes.get(token);
   };
+  const shape = (token: string): ResourceShape => {
+    const found = resource(token);
+    if (!found) throw new Error(`${source} has no type ${token}`);
+    return found;
+  };
   const provider = (): ResourceShape => {
     const text = readFileSync(path.join(folder, "provider.js"), "utf8");
     return parseClass(text, `pulumi:providers:${name}`, source);
   };
-  return { name, version, resource, provider };
+  return { name, version, resource, shape, provider };
 }
 
 /** Tokens are `pkg:module/file:Type` (`index/file` for the root) or, in hand-kept schemas, `pkg:module:Type`. */

@@ -53,14 +53,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   createNamespace: "--create-namespace",
 };
 
-const sdk = openSdk("kubernetes");
-
 /** The definition of the type. */
 export function releaseDefinition(): ResourceDefinition<Session> {
-  const shape = sdk.resource(RELEASE);
-  if (!shape) throw new Error(`@pulumi/kubernetes ${sdk.version} has no ${RELEASE}`);
   return {
-    shape,
+    shape: openSdk("kubernetes").shape(RELEASE),
     accepts: [
       ...Object.keys(FLAGS),
       ...["chart", "compat", "maxHistory", "name", "namespace", "skipAwait", "timeout", "version", "values.**"],

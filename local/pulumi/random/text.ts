@@ -23,19 +23,14 @@ const SPECIAL = "!@#$%&*()-_=+[]{}<>:?";
 
 /** A random text: the minimum of every class, the rest from all allowed classes, in random order. */
 export function randomText(rules: TextRules): string {
-  const special = rules.overrideSpecial || SPECIAL;
-  const allowed = [
-    rules.upper ? UPPER : "",
-    rules.lower ? LOWER : "",
-    rules.numeric ? DIGITS : "",
-    rules.special ? special : "",
-  ].join("");
-  const needed = [
-    ...pick(LOWER, rules.minLower),
-    ...pick(UPPER, rules.minUpper),
-    ...pick(DIGITS, rules.minNumeric),
-    ...pick(special, rules.minSpecial),
+  const classes = [
+    { characters: UPPER, allowed: rules.upper, least: rules.minUpper },
+    { characters: LOWER, allowed: rules.lower, least: rules.minLower },
+    { characters: DIGITS, allowed: rules.numeric, least: rules.minNumeric },
+    { characters: rules.overrideSpecial || SPECIAL, allowed: rules.special, least: rules.minSpecial },
   ];
+  const allowed = classes.map((one) => (one.allowed ? one.characters : "")).join("");
+  const needed = classes.flatMap(({ characters, least }) => pick(characters, least));
   return shuffle([...needed, ...pick(allowed, rules.length - needed.length)]).join("");
 }
 

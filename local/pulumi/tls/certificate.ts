@@ -19,24 +19,17 @@ const KEY_USAGES: Readonly<Record<string, number>> = {
   encipher_only: x509.KeyUsageFlags.encipherOnly,
   decipher_only: x509.KeyUsageFlags.decipherOnly,
 };
-/** Allowed uses that are extended key usages (RFC 5280, 4.2.1.12, and vendors' own). */
+/** Allowed uses that are extended key usages (RFC 5280, 4.2.1.12). */
 const EXTENDED_USAGES: Readonly<Record<string, string>> = {
   any_extended: "2.5.29.37.0",
   server_auth: "1.3.6.1.5.5.7.3.1",
   client_auth: "1.3.6.1.5.5.7.3.2",
   code_signing: "1.3.6.1.5.5.7.3.3",
   email_protection: "1.3.6.1.5.5.7.3.4",
-  ipsec_end_system: "1.3.6.1.5.5.7.3.5",
-  ipsec_tunnel: "1.3.6.1.5.5.7.3.6",
-  ipsec_user: "1.3.6.1.5.5.7.3.7",
   timestamping: "1.3.6.1.5.5.7.3.8",
   ocsp_signing: "1.3.6.1.5.5.7.3.9",
-  microsoft_server_gated_crypto: "1.3.6.1.4.1.311.10.3.3",
-  netscape_server_gated_crypto: "2.16.840.1.113730.4.1",
-  microsoft_commercial_code_signing: "1.3.6.1.4.1.311.2.1.22",
-  microsoft_kernel_code_signing: "1.3.6.1.4.1.311.61.1.1",
 };
-/** Every allowed use. */
+/** Every implemented use. */
 export const ALLOWED_USES = [...Object.keys(KEY_USAGES), ...Object.keys(EXTENDED_USAGES)].sort();
 
 /** Members of `subject` and their attribute names in a distinguished name. */
@@ -64,9 +57,14 @@ export interface Certificate {
   readonly validityEndTime: string;
 }
 
+/** Algorithms of WebCrypto, with the hash that Go chooses; Ed25519 hashes by itself. */
+const RSA = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
+const ED25519 = { name: "Ed25519", hash: "" };
+
 /** Makes a certificate from the inputs of a SelfSignedCert. `now` is the start of its validity. */
 export async function selfSign(inputs: JsonMap, key: KeyObject, now: Date): Promise<Certificate> {
-  const { algorithm, signing } = algorithms(key);
+  const keyAlgorithm = algorithmOf(key);
+  const algorithm = keyAlgorithm === "RSA" ? RSA : ED25519;
   const privateDer = key.export({ type: "pkcs8", format: "der" });
   const publicDer = createPublicKey(key).export({ type: "spki", format: "der" });
   const keys = {
@@ -84,39 +82,17 @@ export async function selfSign(inputs: JsonMap, key: KeyObject, now: Date): Prom
     name: subjectName(inputs["subject"]),
     notBefore,
     notAfter,
-    signingAlgorithm: signing,
+    signingAlgorithm: algorithm,
     keys,
     extensions: await extensions(inputs, keys.publicKey),
   });
   return {
     id: BigInt(`0x${certificate.serialNumber}`).toString(),
     certPem: `${certificate.toString("pem")}\n`,
-    keyAlgorithm: algorithmOf(key),
+    keyAlgorithm,
     validityStartTime: rfc3339(notBefore),
     validityEndTime: rfc3339(notAfter),
   };
-}
-
-type ImportAlgorithm = { name: string; hash?: string; namedCurve?: string };
-type SigningAlgorithm = { name: string; hash: string };
-
-/** WebCrypto's algorithm for a key, and the one that signs (the hashes are those that Go chooses). */
-function algorithms(key: KeyObject): { algorithm: ImportAlgorithm; signing: SigningAlgorithm } {
-  const name = algorithmOf(key);
-  // Ed25519 hashes by itself.
-  if (name === "ED25519") return { algorithm: { name: "Ed25519" }, signing: { name: "Ed25519", hash: "" } };
-  if (name === "RSA") {
-    const rsa = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
-    return { algorithm: rsa, signing: rsa };
-  }
-  const curves: Record<string, [string, string]> = {
-    prime256v1: ["P-256", "SHA-256"],
-    secp384r1: ["P-384", "SHA-384"],
-    secp521r1: ["P-521", "SHA-512"],
-  };
-  const curve = curves[key.asymmetricKeyDetails?.namedCurve ?? ""];
-  if (!curve) throw new Error("a certificate needs a key on the curve P256, P384 or P521 (or RSA, ED25519), got P224");
-  return { algorithm: { name: "ECDSA", namedCurve: curve[0] }, signing: { name: "ECDSA", hash: curve[1] } };
 }
 
 function subjectName(subject: unknown): x509.JsonName {

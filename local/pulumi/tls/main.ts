@@ -10,55 +10,39 @@ import {
   type PropertyMap,
   type ResourceDefinition,
   reveal,
-  serveProvider,
+  serveTypes,
   textOf,
 } from "../framework/index.ts";
 import { ALLOWED_USES, renewalDue, SUBJECT_PATHS, selfSign } from "./certificate.ts";
-import { CURVES, generateKey, keyOutputs, readKey } from "./keys.ts";
+import { algorithmOf, generateKey, keyOutputs, readKey } from "./keys.ts";
 
 const sdk = openSdk("tls");
 
-function shapeOf(name: string) {
-  const token = `tls:index/${name[0]?.toLowerCase()}${name.slice(1)}:${name}`;
-  const shape = sdk.resource(token);
-  if (!shape) throw new Error(`@pulumi/tls ${sdk.version} has no ${token}`);
-  return shape;
-}
-
-function oneOf(news: PropertyMap, property: string, allowed: readonly string[]): CheckFailure[] {
-  const value = news[property] === undefined ? undefined : reveal(news[property]);
-  if (typeof value !== "string" || allowed.includes(value)) return [];
-  return [{ property, reason: `got '${value}', allowed: ${allowed.join(", ")}` }];
-}
-
+const ALGORITHMS = ["RSA", "ED25519"];
 const MIN_RSA_BITS = 1024;
 const MAX_RSA_BITS = 16384;
 
-function checkKey({ news }: CheckRequest<undefined>): CheckResult {
-  const bits = news["rsaBits"];
-  const wrongBits = typeof bits === "number" && (!Number.isInteger(bits) || bits < MIN_RSA_BITS || bits > MAX_RSA_BITS);
-  return {
-    failures: [
-      ...oneOf(news, "algorithm", ["RSA", "ECDSA", "ED25519"]),
-      ...oneOf(news, "ecdsaCurve", Object.keys(CURVES)),
-      ...(wrongBits
-        ? [
-            {
-              property: "rsaBits",
-              reason: `got ${bits}, allowed is a whole number from ${MIN_RSA_BITS} to ${MAX_RSA_BITS}`,
-            },
-          ]
-        : []),
-    ],
-  };
+/** A failure when a number that is known is not a whole one within its limits. */
+function whole(news: PropertyMap, property: string, min: number, max = Number.POSITIVE_INFINITY): CheckFailure[] {
+  const value = reveal(news[property] ?? null);
+  if (typeof value !== "number" || (Number.isInteger(value) && value >= min && value <= max)) return [];
+  const to = Number.isFinite(max) ? ` to ${max}` : "";
+  return [{ property, reason: `got ${value}, allowed is a whole number from ${min}${to}` }];
 }
 
 const privateKey: ResourceDefinition<undefined> = {
-  shape: shapeOf("PrivateKey"),
+  shape: sdk.shape("tls:index/privateKey:PrivateKey"),
+  // The curve is recorded, as by the official plugin, and not used: this stand-in has no ECDSA.
   defaults: { rsaBits: 2048, ecdsaCurve: "P224" },
-  check: checkKey,
+  check: ({ news }) => {
+    const algorithm = reveal(news["algorithm"] ?? null);
+    const reason = `got '${textOf(algorithm)}', implemented here: ${ALGORITHMS.join(", ")}. For others use the official plugin (FLEET_PULUMI_PLUGINS=official)`;
+    const wrong = typeof algorithm === "string" && !ALGORITHMS.includes(algorithm);
+    const failures = wrong ? [{ property: "algorithm", reason }] : [];
+    return { failures: [...failures, ...whole(news, "rsaBits", MIN_RSA_BITS, MAX_RSA_BITS)] };
+  },
   create: async ({ inputs }) => {
-    const key = await generateKey(textOf(inputs["algorithm"]), Number(inputs["rsaBits"]), textOf(inputs["ecdsaCurve"]));
+    const key = await generateKey(textOf(inputs["algorithm"]), Number(inputs["rsaBits"]));
     const { id, outputs } = keyOutputs(key);
     return { id, outputs: { ...inputs, ...outputs } };
   },
@@ -80,25 +64,19 @@ function checkCertificate({ news }: CheckRequest<undefined>): CheckResult {
     failures: [
       ...wrongUses.map((use) => ({
         property: "allowedUses",
-        reason: `got '${textOf(use)}', allowed: ${ALLOWED_USES.join(", ")}`,
+        reason: `got '${textOf(use)}', implemented here: ${ALLOWED_USES.join(", ")}`,
       })),
-      ...positive(news, "validityPeriodHours"),
-      ...positive(news, "earlyRenewalHours"),
+      ...whole(news, "validityPeriodHours", 0),
+      ...whole(news, "earlyRenewalHours", 0),
       ...(key === undefined ? [{ property: "privateKeyPem", reason: "is missing: the key that signs" }] : []),
       ...(typeof key === "string" ? keyFailures(key) : []),
     ],
   };
 }
 
-function positive(news: PropertyMap, property: string): CheckFailure[] {
-  const value = news[property];
-  if (typeof value !== "number" || (Number.isInteger(value) && value >= 0)) return [];
-  return [{ property, reason: `got ${value}, allowed is a whole number of hours from 0` }];
-}
-
 function keyFailures(pem: string): CheckFailure[] {
   try {
-    readKey(pem);
+    algorithmOf(readKey(pem));
     return [];
   } catch (error) {
     return [{ property: "privateKeyPem", reason: (error as Error).message }];
@@ -112,7 +90,7 @@ function withRenewal(state: JsonMap): JsonMap {
 }
 
 const selfSignedCert: ResourceDefinition<undefined> = {
-  shape: shapeOf("SelfSignedCert"),
+  shape: sdk.shape("tls:index/selfSignedCert:SelfSignedCert"),
   accepts: [
     ...["allowedUses", "dnsNames", "earlyRenewalHours", "ipAddresses", "isCaCertificate", "maxPathLength"],
     ...["privateKeyPem", "setAuthorityKeyId", "setSubjectKeyId", "uris", "validityPeriodHours"],
@@ -142,11 +120,4 @@ const selfSignedCert: ResourceDefinition<undefined> = {
   delete: async () => {},
 };
 
-const table = new Map([privateKey, selfSignedCert].map((definition) => [definition.shape.token, definition]));
-
-await serveProvider<undefined>({
-  sdk,
-  configure: () => undefined,
-  resource: (token) => table.get(token),
-  resources: [...table.keys()],
-});
+await serveTypes(sdk, [privateKey, selfSignedCert]);
