@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
 import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
 import { policyFlags } from "./policies.ts";
 import { prepareStack, selectedStack } from "./stack.ts";
@@ -16,33 +17,33 @@ export interface PulumiCommand {
 
 /** Commands that read or write a stack's configuration file and take `--config-file`. */
 const STACK_COMMANDS = new Set("up update preview pre refresh destroy down dn import watch logs".split(" "));
-/** Global flags with a value, which may stand before the command. */
-const VALUE_FLAGS = new Set([
-  "-C",
-  "--cwd",
-  "--color",
-  "--memprofilerate",
-  "--profiling",
-  "--tracing",
-  "-v",
-  "--verbose",
-]);
+const text = { type: "string" } as const;
+/** Flags that are of interest here, and global ones with a value, which may stand before the command. */
+const FLAGS = {
+  stack: { type: "string", short: "s" },
+  cwd: { type: "string", short: "C" },
+  "config-file": text,
+  "policy-pack": { type: "string", multiple: true },
+  "policy-pack-config": text,
+  help: { type: "boolean", short: "h" },
+  ...{ color: text, memprofilerate: text, profiling: text, tracing: text },
+  verbose: { type: "string", short: "v" },
+} as const;
 /** The stack when none is named or selected. */
 const DEFAULT_STACK = "local";
 
-/** The command: the first argument that is neither a flag nor a flag's value. */
-export function commandOf(args: readonly string[]): string | undefined {
-  return args.find((arg, index) => !arg.startsWith("-") && !VALUE_FLAGS.has(args[index - 1] ?? ""));
-}
-
-/** The value of a flag in its forms `--name value`, `--name=value`, `-n value`, `-nvalue`. */
-export function flagOf(args: readonly string[], long: string, short?: string): string | undefined {
-  for (const [index, arg] of args.entries()) {
-    if (arg === long || (short && arg === short)) return args[index + 1];
-    if (arg.startsWith(`${long}=`)) return arg.slice(long.length + 1);
-    if (short && arg.startsWith(short) && !arg.startsWith("--")) return arg.slice(short.length).replace(/^=/, "");
-  }
-  return undefined;
+/** What the arguments say: the command, and the values of the flags above in their forms `--name value`, `--name=value`, `-n value`, `-nvalue`. */
+export function readArguments(args: readonly string[]) {
+  const options = { args: [...args], options: FLAGS, strict: false, allowPositionals: true };
+  const { values, positionals } = parseArgs(options);
+  const all = (name: keyof typeof FLAGS): string[] =>
+    [values[name] ?? []].flat().flatMap((value) => (typeof value === "string" ? [value.replace(/^=/, "")] : []));
+  return {
+    command: positionals[0] ?? "",
+    all,
+    last: (name: keyof typeof FLAGS) => all(name).at(-1),
+    help: !!values["help"],
+  };
 }
 
 /**
@@ -55,28 +56,22 @@ export async function pulumiCommand(dir: string, args: readonly string[], cwd = 
   const { binary } = pulumiPaths(dir);
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run npm start first`);
   await ensurePassphrase(dir);
-  const env = { ...definedEnvironment(), ...pulumiEnvironment(dir) };
-  const from = path.resolve(cwd, flagOf(args, "--cwd", "-C") ?? ".");
+  const env = { ...(process.env as Record<string, string>), ...pulumiEnvironment(dir) };
+  const given = readArguments(args);
+  const from = path.resolve(cwd, given.last("cwd") ?? ".");
   if (projectRoot(from) !== CHECKOUT) return { binary, args, env };
-  const named = flagOf(args, "--stack", "-s") ?? env["PULUMI_STACK"] ?? (await selectedStack(dir));
+  const named = given.last("stack") ?? env["PULUMI_STACK"] ?? (await selectedStack(dir));
   const stack = named?.split("/").at(-1) ?? DEFAULT_STACK;
   const withStack = named ? env : { ...env, PULUMI_STACK: stack };
-  if (!STACK_COMMANDS.has(commandOf(args) ?? "") || args.includes("--help") || args.includes("-h"))
-    return { binary, args, env: withStack };
+  if (!STACK_COMMANDS.has(given.command) || given.help) return { binary, args, env: withStack };
   const rendered = await prepareStack(dir, stack);
   const filled = [
-    ...(flagOf(args, "--config-file") ? [] : ["--config-file", rendered]),
-    ...(await policyFlags(dir, stack, args, from)),
+    ...(given.last("config-file") ? [] : ["--config-file", rendered]),
+    ...(given.last("policy-pack-config") ? [] : await policyFlags(dir, stack, given.all("policy-pack"), from)),
   ];
   // Behind the user's arguments, except where `--` ends the flags.
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   return { binary, args: [...args.slice(0, end), ...filled, ...args.slice(end)], env: withStack };
-}
-
-function definedEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }
 
 function projectRoot(from: string): string | undefined {

@@ -8,24 +8,19 @@ import { CHECKOUT, pulumiPaths } from "./paths.ts";
 /** Parameters by policy, as `--policy-pack-config` takes them. */
 export type PolicyConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** Every value of a flag in its forms `--name value` and `--name=value`. */
-function valuesOf(args: readonly string[], flag: string): string[] {
-  return args.flatMap((arg, index) => {
-    if (args[index - 1] === flag) return [arg];
-    return arg.startsWith(`${flag}=`) ? [arg.slice(flag.length + 1)] : [];
-  });
-}
-
 /**
- * The flag that configures the checkout's policy pack, when a command names this pack alone and no configuration, and the
- * stack or the instance has one; else nothing.
+ * The flag that configures the checkout's policy pack, when a command names this pack alone, and the stack or the instance has a
+ * configuration of it; else nothing.
+ * @param packs the values of `--policy-pack`.
  * @param cwd where the command runs.
  */
-export async function policyFlags(dir: string, stack: string, args: readonly string[], cwd: string): Promise<string[]> {
-  const packs = valuesOf(args, "--policy-pack");
-  const [pack = ""] = packs;
-  const own = packs.length === 1 && path.resolve(cwd, pack) === path.join(CHECKOUT, "policies");
-  if (!own || valuesOf(args, "--policy-pack-config").length > 0) return [];
+export async function policyFlags(
+  dir: string,
+  stack: string,
+  [pack = "", ...more]: readonly string[],
+  cwd: string,
+): Promise<string[]> {
+  if (more.length > 0 || path.resolve(cwd, pack) !== path.join(CHECKOUT, "policies")) return [];
   const name = `policies.${stack}.json`;
   const { overrides, project } = pulumiPaths(dir);
   const base = await read(path.join(CHECKOUT, "stacks", name));

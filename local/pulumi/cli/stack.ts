@@ -4,13 +4,12 @@
  * Pulumi writes `encryptionsalt` into a stack's configuration when it makes the stack (pkg/v3 3.250.0, cmd/pulumi/stack/secrets.go and
  * io.go). So stacks are made in a project folder of the instance, and every command works with a rendered copy of the configuration.
  */
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
 import { parse, stringify } from "yaml";
+import { run } from "../../instance/command.ts";
 import { writeAtomic } from "../../instance/files.ts";
 import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
 
@@ -82,8 +81,8 @@ async function makeStack(dir: string, stack: string): Promise<void> {
   const { binary, project } = pulumiPaths(dir);
   const args = ["stack", "init", stack, "--no-select", "--non-interactive", "--cwd", project];
   const env = { ...process.env, ...pulumiEnvironment(dir) };
-  await promisify(execFile)(binary, args, { env }).catch((error: { stderr?: string }) => {
-    throw new Error(`the stack '${stack}' could not be made: ${error.stderr?.trim() ?? ""}`, { cause: error });
+  await run([binary, ...args], { env }).catch((error: unknown) => {
+    throw new Error(`the stack '${stack}' could not be made`, { cause: error });
   });
 }
 

@@ -1,5 +1,5 @@
 /** The Node.js language host (`pulumi-language-nodejs`): pulumirpc.LanguageRuntime over gRPC. */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import path from "node:path";
 import type { ServerWritableStream, UntypedServiceImplementation } from "@grpc/grpc-js";
 import languagegrpc from "@pulumi/pulumi/proto/language_grpc_pb.js";
@@ -11,7 +11,7 @@ import { engineAddress, onEnd } from "../framework/lifetime.ts";
 import { listen, streaming, unary } from "../framework/rpc.ts";
 import { openSdk } from "../framework/shape.ts";
 import { Children, ended, optionEnvironment, runner, runtimeOptions } from "./children.ts";
-import { packageRoot, pluginPackages, programDependencies } from "./packages.ts";
+import { packageRoot, pluginPackages } from "./packages.ts";
 
 /** Exit code of @pulumi/pulumi's runner when it has already told the user what is wrong. */
 const ALREADY_REPORTED = 32;
@@ -76,10 +76,7 @@ async function runPlugin(call: ServerWritableStream<messages.RunPluginRequest, m
     .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]);
   const env = { ...process.env, ...optionEnvironment(options), ...(Object.fromEntries(given) as NodeJS.ProcessEnv) };
   const child = children.start([...options.nodeargs, ...args], analyzer ? directory : request.getPwd(), env, true);
-  child.stdout?.on("data", (data: Buffer) => call.write(new langpb.RunPluginResponse().setStdout(data)));
-  child.stderr?.on("data", (data: Buffer) => call.write(new langpb.RunPluginResponse().setStderr(data)));
-  call.on("cancelled", () => child.kill("SIGTERM"));
-  const code = await ended(child);
+  const code = await told(child, call, () => new langpb.RunPluginResponse());
   call.write(new langpb.RunPluginResponse().setExitcode(typeof code === "number" ? code : 1));
 }
 
@@ -89,22 +86,22 @@ async function installDependencies(
   runtimeOptions(call.request.getInfo());
   const directory = call.request.getDirectory() || call.request.getInfo()?.getProgramDirectory() || process.cwd();
   const child = spawn("npm", ["install"], { cwd: packageRoot(directory), stdio: ["ignore", "pipe", "pipe"] });
-  child.stdout.on("data", (data: Buffer) => call.write(new langpb.InstallDependenciesResponse().setStdout(data)));
-  child.stderr.on("data", (data: Buffer) => call.write(new langpb.InstallDependenciesResponse().setStderr(data)));
-  call.on("cancelled", () => child.kill("SIGTERM"));
-  const code = await ended(child);
+  const code = await told(child, call, () => new langpb.InstallDependenciesResponse());
   if (code !== 0) throw new Error(`npm install in ${directory} ended with ${describe(code)}`);
 }
 
-function requiredPackages(directory: string) {
-  return pluginPackages(directory).map(({ name, version, server }) => ({ name, version, server, kind: "resource" }));
+/** What a response may hold of a child's output. */
+interface Output {
+  setStdout(data: Uint8Array): this;
+  setStderr(data: Uint8Array): this;
 }
 
-function about(): messages.AboutResponse {
-  const response = new langpb.AboutResponse().setExecutable(process.execPath).setVersion(process.version);
-  response.getMetadataMap().set("packagemanager", "npm");
-  response.getMetadataMap().set("types", "stripped by Node with `typescript: false`, else ts-node");
-  return response;
+/** Passes the output of a child on until it ends, and ends it when nobody listens any more; its exit code or signal. */
+function told<Q, R extends Output>(child: ChildProcess, call: ServerWritableStream<Q, R>, response: () => R) {
+  child.stdout?.on("data", (data: Buffer) => call.write(response().setStdout(data)));
+  child.stderr?.on("data", (data: Buffer) => call.write(response().setStderr(data)));
+  call.on("cancelled", () => child.kill("SIGTERM"));
+  return ended(child);
 }
 
 const implementation: UntypedServiceImplementation = {
@@ -113,30 +110,16 @@ const implementation: UntypedServiceImplementation = {
     return new langpb.LanguageHandshakeResponse();
   }),
   getPluginInfo: unary(() => new pluginpb.PluginInfo().setVersion(openSdk("pulumi").version)),
-  getRequiredPlugins: unary((request: messages.GetRequiredPluginsRequest) => {
-    const directory = request.getInfo()?.getProgramDirectory() || request.getPwd();
-    const plugins = requiredPackages(directory).map(({ name, version, server, kind }) =>
-      new pluginpb.PluginDependency().setName(name).setVersion(version).setServer(server).setKind(kind),
-    );
-    return new langpb.GetRequiredPluginsResponse().setPluginsList(plugins);
-  }),
   getRequiredPackages: unary((request: messages.GetRequiredPackagesRequest) => {
-    const packages = requiredPackages(request.getInfo()?.getProgramDirectory() ?? process.cwd()).map(
-      ({ name, version, server, kind }) =>
-        new pluginpb.PackageDependency().setName(name).setVersion(version).setServer(server).setKind(kind),
+    const packages = pluginPackages(request.getInfo()?.getProgramDirectory() ?? process.cwd());
+    return new langpb.GetRequiredPackagesResponse().setPackagesList(
+      packages.map(({ name, version, server }) =>
+        new pluginpb.PackageDependency().setName(name).setVersion(version).setServer(server).setKind("resource"),
+      ),
     );
-    return new langpb.GetRequiredPackagesResponse().setPackagesList(packages);
   }),
-  getProgramDependencies: unary((request: messages.GetProgramDependenciesRequest) => {
-    const directory = request.getInfo()?.getProgramDirectory() || request.getPwd();
-    const dependencies = programDependencies(directory, request.getTransitivedependencies()).map(({ name, version }) =>
-      new langpb.DependencyInfo().setName(name).setVersion(version),
-    );
-    return new langpb.GetProgramDependenciesResponse().setDependenciesList(dependencies);
-  }),
-  about: unary(about),
-  // npm is the only package manager here, so `pulumi new` has nothing to ask.
-  runtimeOptionsPrompts: unary(() => new langpb.RuntimeOptionsResponse()),
+  // Asked for with every update, for what a backend shows of it.
+  about: unary(() => new langpb.AboutResponse().setExecutable(process.execPath).setVersion(process.version)),
   installDependencies: streaming(installDependencies),
   run: unary(run),
   runPlugin: streaming(runPlugin),

@@ -9,17 +9,9 @@ export interface PluginPackage {
   /** Download address of the plugin, empty for Pulumi's own. */
   readonly server: string;
 }
-/** An npm package. */
-export interface NpmPackage {
-  readonly name: string;
-  readonly version: string;
-}
-
 interface Manifest {
   name?: string;
   version?: string;
-  dependencies?: Record<string, string>;
-  devDependencies?: Record<string, string>;
   pulumi?: { resource?: boolean; name?: string; version?: string; server?: string };
 }
 
@@ -45,42 +37,12 @@ function nestedPackages(modules: string): string[] {
   return folders.flatMap((folder) => [folder, ...nestedPackages(path.join(folder, "node_modules"))]);
 }
 
-/** Installed dependencies of the nearest package.json; with `transitive`, everything that is installed. */
-export function programDependencies(directory: string, transitive: boolean): NpmPackage[] {
-  const folders = modulesFolders(directory);
-  const manifest = nearest(directory, "package.json");
-  if (!manifest) return [];
-  const { dependencies = {}, devDependencies = {} } = readManifest(path.dirname(manifest)) ?? {};
-  const names = transitive ? folders.flatMap(packagesIn) : Object.keys({ ...dependencies, ...devDependencies });
-  return [...new Set(names)].sort().flatMap((name) => {
-    const folder = folders.find((candidate) => existsSync(path.join(candidate, name, "package.json")));
-    const version = folder && readManifest(path.join(folder, name))?.version;
-    return version ? [{ name, version }] : [];
-  });
-}
-
 /** The folder of the nearest package.json from here upwards. */
 export function packageRoot(directory: string): string {
-  const manifest = nearest(directory, "package.json");
-  if (!manifest) throw new Error(`no package.json in ${directory} or above it`);
-  return path.dirname(manifest);
-}
-
-function ancestors(directory: string): string[] {
-  const parent = path.dirname(directory);
-  return parent === directory ? [directory] : [directory, ...ancestors(parent)];
-}
-
-function nearest(directory: string, file: string): string | undefined {
-  return ancestors(path.resolve(directory))
-    .map((folder) => path.join(folder, file))
-    .find((candidate) => existsSync(candidate));
-}
-
-function modulesFolders(directory: string): string[] {
-  return ancestors(path.resolve(directory))
-    .map((folder) => path.join(folder, "node_modules"))
-    .filter((folder) => existsSync(folder));
+  for (let folder = path.resolve(directory); ; folder = path.dirname(folder)) {
+    if (existsSync(path.join(folder, "package.json"))) return folder;
+    if (folder === path.dirname(folder)) throw new Error(`no package.json in ${directory} or above it`);
+  }
 }
 
 function packagesIn(folder: string): string[] {

@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { commandOf, flagOf, pulumiCommand, runPulumi } from "../../../../pulumi/cli/command.ts";
+import { pulumiCommand, readArguments, runPulumi } from "../../../../pulumi/cli/command.ts";
 import { installPlugins, installPulumi } from "../../../../pulumi/cli/install.ts";
 import { CHECKOUT, pulumiPaths } from "../../../../pulumi/cli/paths.ts";
 import { prepareStack } from "../../../../pulumi/cli/stack.ts";
@@ -239,12 +239,15 @@ describe("provider plugins", () => {
 });
 
 test("the command and its flags are found wherever they stand", () => {
-  expect(commandOf(["-C", "up", "--color", "never", "preview", "x"])).toBe("preview");
-  expect(commandOf(["--help"])).toBeUndefined();
+  expect(readArguments(["-C", "up", "--color", "never", "preview", "x"]).command).toBe("preview");
+  expect(readArguments(["--help"])).toMatchObject({ command: "", help: true });
+  const stack = (...args: string[]) => readArguments(args).last("stack");
   expect([
-    flagOf(["-s", "a"], "--stack", "-s"),
-    flagOf(["-sb"], "--stack", "-s"),
-    flagOf(["--stack=c"], "--stack", "-s"),
-    flagOf(["--skip"], "--stack", "-s"),
-  ]).toEqual(["a", "b", "c", undefined]);
+    stack("-s", "a"),
+    stack("-sb"),
+    stack("-s=b"),
+    stack("--stack=c"),
+    stack("--skip"),
+    stack("--", "-sx"),
+  ]).toEqual(["a", "b", "b", "c", undefined, undefined]);
 });
