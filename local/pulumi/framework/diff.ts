@@ -19,7 +19,7 @@ export interface DiffRules {
   /** Inputs (paths without indexes, e.g. `vpcConfig.subnetIds`) whose change needs a new resource; `all` for every input. */
   readonly replaceOn: readonly string[] | "all";
   /** Comparison by meaning of an input, e.g. of policy documents or unordered lists. */
-  readonly equals?: Readonly<Record<string, (before: Json, after: Json) => boolean>>;
+  readonly equals?: Readonly<Record<string, (before: Json, after: Json) => boolean>> | undefined;
 }
 
 /** Compares old and new inputs. A new value that is unknown counts as a change. Secret marks don't count. */
@@ -29,6 +29,7 @@ export function diffInputs(before: PropertyMap, after: PropertyMap, rules: DiffR
   return { properties };
 }
 
+/** @param bare the path without indexes. */
 function walk(
   path: string,
   bare: string,
@@ -36,48 +37,29 @@ function walk(
   after: Value,
   rules: DiffRules,
   found: Record<string, PropertyDiff>,
-) {
-  const left = reveal(before);
-  const right = reveal(after);
-  if (isMap(left) && isMap(right)) {
-    for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-      const member = join(path, key);
-      const name = bare ? `${bare}.${key}` : key;
-      const [a, b] = [left[key], right[key]];
-      if (a === undefined && b !== undefined) found[member] = { kind: "add", replace: needsReplace(name, rules) };
-      else if (a !== undefined && b === undefined)
-        found[member] = { kind: "delete", replace: needsReplace(name, rules) };
-      else if (!same(name, a as Value, b as Value, rules)) walk(member, name, a as Value, b as Value, rules, found);
-    }
-  } else if (Array.isArray(left) && Array.isArray(right) && !equal(left, right)) {
-    walkList(path, bare, left, right, rules, found);
-  } else if (!same(bare, left, right, rules)) {
+): void {
+  if (same(bare, before, after, rules.equals)) return;
+  const [left, right] = [reveal(before), reveal(after)];
+  const lists = Array.isArray(left) && Array.isArray(right);
+  if (!lists && !(isMap(left) && isMap(right))) {
     found[path] = { kind: "update", replace: needsReplace(bare, rules) };
+    return;
+  }
+  const [olds, news] = [left, right] as [PropertyMap, PropertyMap];
+  for (const key of new Set([...Object.keys(olds), ...Object.keys(news)])) {
+    const member = lists ? `${path}[${key}]` : join(path, key);
+    const name = lists ? bare : bare ? `${bare}.${key}` : key;
+    const [a, b] = [olds[key], news[key]];
+    if (a !== undefined && b !== undefined) walk(member, name, a, b, rules, found);
+    else if (a !== b) found[member] = { kind: b === undefined ? "delete" : "add", replace: needsReplace(name, rules) };
   }
 }
 
-function walkList(
-  path: string,
-  bare: string,
-  left: Value[],
-  right: Value[],
-  rules: DiffRules,
-  found: Record<string, PropertyDiff>,
-) {
-  for (let index = 0; index < Math.max(left.length, right.length); index++) {
-    const [a, b] = [left[index], right[index]];
-    const member = `${path}[${index}]`;
-    if (a === undefined) found[member] = { kind: "add", replace: needsReplace(bare, rules) };
-    else if (b === undefined) found[member] = { kind: "delete", replace: needsReplace(bare, rules) };
-    else walk(member, bare, a, b, rules, found);
-  }
-}
-
-function same(name: string, before: Value, after: Value, rules: DiffRules): boolean {
+/** True when two values of an input are equal, or mean the same by its comparison. */
+export function same(name: string, before: Value, after: Value, equals: DiffRules["equals"]): boolean {
   if (equal(before, after)) return true;
-  const compare = rules.equals?.[name];
-  if (!compare || hasUnknown(before) || hasUnknown(after)) return false;
-  return compare(plain(before), plain(after));
+  const compare = equals?.[name];
+  return compare !== undefined && !hasUnknown(before) && !hasUnknown(after) && compare(plain(before), plain(after));
 }
 
 function needsReplace(name: string, rules: DiffRules): boolean {
@@ -89,4 +71,9 @@ function needsReplace(name: string, rules: DiffRules): boolean {
 function join(path: string, key: string): string {
   if (!/^[\w$-]+$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
   return path ? `${path}.${key}` : key;
+}
+
+/** The same changes, each of which needs a new resource. */
+export function replacing(properties: Diff["properties"]): Diff["properties"] {
+  return Object.fromEntries(Object.entries(properties).map(([path, diff]) => [path, { ...diff, replace: true }]));
 }

@@ -1,6 +1,6 @@
 /** A small, typed base for Pulumi provider plugins in TypeScript. */
 export type { CheckFailure } from "./accepts.ts";
-export { type Diff, diffInputs } from "./diff.ts";
+export { type Diff, diffInputs, replacing } from "./diff.ts";
 export { fullMessage, ResourceNotReadyError } from "./errors.ts";
 export { autoname } from "./naming.ts";
 export type * from "./provider.ts";

@@ -1,9 +1,8 @@
 /** Small translations between protocol messages and the framework's own types. */
-import type { CheckRequest, DiffResponse } from "@pulumi/pulumi/proto/provider_pb.js";
+import type { DiffResponse } from "@pulumi/pulumi/proto/provider_pb.js";
 import provpb from "@pulumi/pulumi/proto/provider_pb.js";
 import type { CheckFailure } from "./accepts.ts";
 import type { Diff, PropertyDiff } from "./diff.ts";
-import type { Autonaming } from "./naming.ts";
 
 /** Puts the failures into a response. */
 export function setFailures<R extends { setFailuresList(list: ReturnType<typeof failureOf>[]): R }>(
@@ -43,16 +42,4 @@ function kindOf({ kind, replace }: PropertyDiff) {
 
 function topLevel(path: string): string {
   return path.split(/[.[]/, 1)[0] as string;
-}
-
-/** The autonaming part of a check request. */
-export function autonamingOf(request: CheckRequest): Autonaming | undefined {
-  const options = request.getAutonaming();
-  if (!options) return undefined;
-  const { ENFORCE, DISABLE } = provpb.CheckRequest.AutonamingOptions.Mode;
-  const mode = options.getMode();
-  return {
-    mode: mode === DISABLE ? "disable" : mode === ENFORCE ? "enforce" : "propose",
-    proposed: options.getProposedName(),
-  };
 }

@@ -7,7 +7,7 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { checkInputs } from "./accepts.ts";
 import { diffInputs } from "./diff.ts";
 import { ProviderError, ResourceNotReadyError, redacting } from "./errors.ts";
-import { autonamingOf, setDiff, setFailures } from "./messages.ts";
+import { setDiff, setFailures } from "./messages.ts";
 import { autoname, type NameRequest } from "./naming.ts";
 import type { Created, Current, Log, ProviderDefinition, ResourceContext, ResourceDefinition } from "./provider.ts";
 import { unary } from "./rpc.ts";
@@ -75,11 +75,11 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
     check: about(
       (request: messages.CheckRequest) => ({ recorded: request.getOlds(), given: request.getNews() }),
       async ({ request, definition, context, recorded, given }) => {
-        const naming = { seed: request.getRandomseed_asU8(), autonaming: autonamingOf(request) };
-        const { news, made } = fillIn(definition, recorded, withoutBookkeeping(given), { ...context, ...naming });
+        const naming = { ...context, seed: request.getRandomseed_asU8() };
+        const { news, made } = fillIn(definition, recorded, withoutBookkeeping(given), naming);
         const failures = checkInputs(definition.shape, definition.accepts, news);
         const olds = withoutBookkeeping(recorded);
-        const own = failures.length === 0 ? await definition.check?.({ ...context, ...naming, olds, news }) : undefined;
+        const own = failures.length === 0 ? await definition.check?.({ ...naming, olds, news }) : undefined;
         const inputs = { ...(own?.inputs ?? news), ...(made.length > 0 && { [DEFAULTS_KEY]: made as Value[] }) };
         const response = new provpb.CheckResponse().setInputs(encode(inputs));
         return setFailures(response, [...failures, ...(own?.failures ?? [])]);

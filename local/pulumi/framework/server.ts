@@ -54,10 +54,7 @@ function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | 
     configure: unary(async (request: messages.ConfigureRequest) => {
       const config = decodeConfig(provider.sdk.provider(), decode(request.getArgs()));
       configured = { session: await redacting([config], async () => provider.configure(plainMap(config))) };
-      return new provpb.ConfigureResponse()
-        .setAcceptsecrets(true)
-        .setSupportspreview(true)
-        .setSupportsAutonamingConfiguration(true);
+      return new provpb.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
     }),
     /** Results of the same name as a secret argument are secret. */
     invoke: unary(async (request: messages.InvokeRequest) => {

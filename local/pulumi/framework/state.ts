@@ -1,7 +1,8 @@
 /** From inputs and outputs to what is recorded: defaults, previews, drift, secret marks. */
+import { same } from "./diff.ts";
 import type { ResourceDefinition } from "./provider.ts";
 import { markSecret, mirrorSecrets } from "./secrets.ts";
-import { equal, hasUnknown, isMap, type PropertyMap, plain, reveal, UNKNOWN, type Value } from "./values.ts";
+import { isMap, type PropertyMap, reveal, UNKNOWN, type Value } from "./values.ts";
 
 /** Input that lists the names of inputs whose values the provider made up, as Pulumi's bridged providers record it. */
 export const DEFAULTS_KEY = "__defaults";
@@ -69,7 +70,7 @@ export function inputsFromOutputs<S>(
 
 function project<S>(definition: ResourceDefinition<S>, path: string, recorded: Value, current: Value): Value {
   const [before, now] = [reveal(recorded), reveal(current)];
-  if (equal(before, now) || sameMeaning(definition, path, before, now)) return recorded;
+  if (same(path, before, now, definition.equals)) return recorded;
   if (isMap(before) && isMap(now) && !definition.accepts?.includes(`${path}.*`)) {
     const known = Object.keys(before).filter((key) => key in now && now[key] !== null && now[key] !== undefined);
     return Object.fromEntries(
@@ -79,11 +80,6 @@ function project<S>(definition: ResourceDefinition<S>, path: string, recorded: V
   if (Array.isArray(before) && Array.isArray(now) && before.length === now.length)
     return now.map((item, index) => project(definition, path, before[index] as Value, item));
   return now;
-}
-
-function sameMeaning<S>(definition: ResourceDefinition<S>, path: string, before: Value, now: Value): boolean {
-  const compare = definition.equals?.[path];
-  return compare !== undefined && !hasUnknown(before) && !hasUnknown(now) && compare(plain(before), plain(now));
 }
 
 /** The inputs of an imported resource: its outputs that are also inputs of the type and implemented. */

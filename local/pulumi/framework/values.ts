@@ -3,6 +3,8 @@
  * values nor references to resources to a provider that does not accept them, and no type of the stand-ins takes an asset.
  */
 
+import { isDeepStrictEqual } from "node:util";
+
 /** A value that a plain JSON document can hold. */
 export type Json = null | boolean | number | string | Json[] | JsonMap;
 /** A JSON object. */
@@ -51,18 +53,16 @@ export function revealMap(map: PropertyMap): PropertyMap {
 }
 
 /** True when the value is unknown or holds an unknown anywhere. */
-export function hasUnknown(value: Value): boolean {
-  if (value instanceof Unknown) return true;
-  if (value instanceof Secret) return hasUnknown(value.value);
-  if (Array.isArray(value)) return value.some(hasUnknown);
-  return isMap(value) && Object.values(value).some(hasUnknown);
-}
+export const hasUnknown = (value: Value): boolean => holds(value, Unknown);
 
 /** True when the value is secret or holds a secret anywhere. */
-export function hasSecret(value: Value): boolean {
-  if (value instanceof Secret) return true;
-  if (Array.isArray(value)) return value.some(hasSecret);
-  return isMap(value) && Object.values(value).some(hasSecret);
+export const hasSecret = (value: Value): boolean => holds(value, Secret);
+
+function holds(value: Value, kind: typeof Unknown | typeof Secret): boolean {
+  if (value instanceof kind) return true;
+  if (value instanceof Secret) return holds(value.value, kind);
+  if (Array.isArray(value)) return value.some((item) => holds(item, kind));
+  return isMap(value) && Object.values(value).some((member) => holds(member, kind));
 }
 
 /**
@@ -91,14 +91,6 @@ export function textOf(value: unknown): string {
 }
 
 /** Deep equality of two values; unknowns equal nothing, secret marks don't count. */
-export function equal(left: Value | undefined, right: Value | undefined): boolean {
-  if (left === undefined || right === undefined) return left === right;
-  const [a, b] = [reveal(left), reveal(right)];
-  if (a instanceof Unknown || b instanceof Unknown) return false;
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
-  if (isMap(a) && isMap(b)) {
-    const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-    return [...keys].every((key) => Object.hasOwn(a, key) && Object.hasOwn(b, key) && equal(a[key], b[key]));
-  }
-  return a === b;
+export function equal(left: Value, right: Value): boolean {
+  return !hasUnknown(left) && !hasUnknown(right) && isDeepStrictEqual(reveal(left), reveal(right));
 }

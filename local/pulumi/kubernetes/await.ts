@@ -135,13 +135,10 @@ export async function awaitGone(object: KubeObject, { client, path, log, signal,
   let held = "it is being deleted";
   for (;;) {
     try {
-      const { metadata } = (await client.request({ method: "GET", path })) as { metadata: JsonMap };
-      if (metadata["uid"] !== at(object, "metadata", "uid")) return;
-      const { finalizers } = metadata;
-      held =
-        Array.isArray(finalizers) && finalizers[0]
-          ? `finalizers ${finalizers.join(", ")} hold it`
-          : "it is being deleted";
+      const current = await client.request({ method: "GET", path });
+      const { uid, finalizers = [] } = current["metadata"] as { uid?: string; finalizers?: string[] };
+      if (uid !== at(object, "metadata", "uid")) return;
+      held = finalizers.length > 0 ? `finalizers ${finalizers.join(", ")} hold it` : "it is being deleted";
     } catch (error) {
       if (isNotFound(error)) return;
       if (!isTemporary(error)) throw error;

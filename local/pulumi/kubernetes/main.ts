@@ -7,6 +7,7 @@ import {
   type PropertyMap,
   plainMap,
   type ResourceDefinition,
+  replacing,
   serveProvider,
 } from "../framework/index.ts";
 import { loadKubeconfig } from "./client.ts";
@@ -45,11 +46,7 @@ function definition(token: string): ResourceDefinition<Session> | undefined {
 function diffConfig(olds: PropertyMap, news: PropertyMap): Diff {
   const { properties } = diffInputs(olds, news, { replaceOn: [] });
   if (hasUnknown(olds) || hasUnknown(news) || sameCluster(olds, news)) return { properties };
-  return {
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([path, diff]) => [path, { ...diff, replace: true }]),
-    ),
-  };
+  return { properties: replacing(properties) };
 }
 
 function sameCluster(olds: PropertyMap, news: PropertyMap): boolean {

@@ -11,13 +11,14 @@ import {
   type PropertyMap,
   plainMap,
   type ResourceContext,
+  replacing,
   reveal,
   UNKNOWN,
 } from "../framework/index.ts";
 import { apply, isPassing, locate, managerOf } from "./apply.ts";
 import { ApiError, isNotFound, UnreachableError } from "./client.ts";
 import type { GroupKind } from "./kinds.ts";
-import { recordedObject, sameQuantity } from "./live.ts";
+import { recordedObject } from "./live.ts";
 import { isAutonamed } from "./naming.ts";
 import { at, type KubeObject } from "./readiness.ts";
 import type { Session, Settings } from "./session.ts";
@@ -26,16 +27,14 @@ type Context = ResourceContext<Session>;
 
 /** What a change of inputs means: which fields are immutable, the API server says in a dry run. */
 export async function diff(kind: GroupKind, request: DiffRequest<Session>): Promise<Diff> {
-  const { session, newInputs } = request;
-  const [before, after] = withoutDefaultNamespace(request);
-  const { properties } = diffInputs(before, after, { replaceOn: replaceOn(kind, session.settings) });
-  const changed = Object.entries(properties).filter(([path]) => !sameAmount(path, before, after));
-  const detailed = Object.fromEntries(changed);
-  const replaces = changed.some(([, { replace }]) => replace);
-  const refused = changed.length > 0 && !replaces && (await refusesChange(kind, request));
+  const { session, oldInputs, newInputs } = request;
+  const { properties } = diffInputs(oldInputs, newInputs, { replaceOn: replaceOn(kind, session.settings) });
+  const changes = Object.values(properties);
+  const replaces = changes.some(({ replace }) => replace);
+  const refused = changes.length > 0 && !replaces && (await refusesChange(kind, request));
   return {
-    properties: refused ? mapReplace(detailed) : detailed,
-    deleteBeforeReplace: sameIdentity(before, after) && !isAutonamed(newInputs),
+    properties: refused ? replacing(properties) : properties,
+    deleteBeforeReplace: sameIdentity(oldInputs, newInputs) && !isAutonamed(newInputs),
   };
 }
 
@@ -52,34 +51,6 @@ export function isImmutableRefusal(message: string): boolean {
   return /field is immutable|may not (be (changed|updated)|change once set)|cannot (be changed|change roleRef)|Forbidden: updates to .* (are|is) forbidden|Forbidden: pod updates may not|is immutable after creation/i.test(
     message,
   );
-}
-
-function mapReplace(properties: Diff["properties"]): Diff["properties"] {
-  return Object.fromEntries(Object.entries(properties).map(([path, diff]) => [path, { ...diff, replace: true }]));
-}
-
-/** Amounts under `resources` and the like are compared as numbers. */
-function sameAmount(path: string, before: PropertyMap, after: PropertyMap): boolean {
-  if (!/(^|\.)(resources|limits|requests|capacity|hard)[.[]/.test(path)) return false;
-  const keys = path.split(/[.[\]"]+/).filter((key) => key !== "");
-  const [left, right] = [at(reveal(before), ...keys), at(reveal(after), ...keys)];
-  return typeof left === "string" && typeof right === "string" && sameQuantity(left, right);
-}
-
-/** An object without a namespace is in the default one: naming that is no change. */
-function withoutDefaultNamespace(request: DiffRequest<Session>): [PropertyMap, PropertyMap] {
-  const pair: [PropertyMap, PropertyMap] = [request.oldInputs, request.newInputs];
-  const [before, after] = pair.map((inputs) => reveal(inputs["metadata"] ?? {}));
-  if (!isMap(before) || !isMap(after) || (before["namespace"] === undefined) === (after["namespace"] === undefined))
-    return pair;
-  const inState = at(reveal(request.state), "metadata", "namespace");
-  const named = before["namespace"] ?? after["namespace"];
-  if (reveal(named ?? null) !== inState) return pair;
-  const strip = (inputs: PropertyMap): PropertyMap => {
-    const { namespace: _, ...metadata } = reveal(inputs["metadata"] ?? {}) as PropertyMap;
-    return { ...inputs, metadata };
-  };
-  return [strip(pair[0]), strip(pair[1])];
 }
 
 function sameIdentity(before: PropertyMap, after: PropertyMap): boolean {

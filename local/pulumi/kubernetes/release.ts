@@ -175,7 +175,7 @@ async function preview(request: PreviewRequest<Session>): Promise<PropertyMap> {
   try {
     const { name: chart, version, appVersion } = parse(await session.helm.chart(sourceOf(plain))) as JsonMap;
     const revision = Number(at(before, "revision")) + 1;
-    const known = { chart, version, appVersion: String(appVersion ?? ""), revision, status: "deployed" };
+    const known = { chart, version, appVersion: textOf(appVersion), revision, status: "deployed" };
     const status = { ...(before as JsonMap), ...known } as JsonMap;
     return { ...inputs, namespace, status, resourceNames: UNKNOWN };
   } catch (error) {

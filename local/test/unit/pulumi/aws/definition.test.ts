@@ -88,8 +88,7 @@ const diff = (
   oldInputs: object = inputs,
   state: object = { ...oldInputs, tagsAll: { fleet: "one" } },
 ) => definition().diff?.({ ...context, id: "hub", oldInputs, newInputs, state } as never);
-const check = (news: object) =>
-  definition().check?.({ ...context, olds: {}, news, seed: new Uint8Array(), autonaming: undefined } as never);
+const check = (news: object) => definition().check?.({ ...context, olds: {}, news, seed: new Uint8Array() } as never);
 
 describe("inputs", () => {
   test("take a policy as an object too", async () => {

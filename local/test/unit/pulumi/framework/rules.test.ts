@@ -136,17 +136,10 @@ test("a refresh takes the values of what the program set, all tags, and nothing 
   expect(importedInputs(definition(), outputs)).toEqual({ name: "m", tags: outputs.tags, config: outputs.config });
 });
 
-test("automatic names keep to their length and to the configured ones", () => {
-  const request = { name: "a-long-name", urn: "urn", seed: Buffer.alloc(32, 0xab), autonaming: undefined };
+test("automatic names keep to their length", () => {
+  const request = { name: "a-long-name", seed: Buffer.alloc(32, 0xab) };
   expect(autoname(request, 64)).toBe("a-long-name-abababa");
   expect(autoname(request, 12)).toBe("a-lo-abababa");
-  expect(autoname({ ...request, autonaming: { mode: "enforce", proposed: "exact" } }, 64)).toBe("exact");
-  expect(() => autoname({ ...request, autonaming: { mode: "disable", proposed: "" } }, 64)).toThrow(
-    "give it an explicit name",
-  );
-  expect(() => autoname({ ...request, autonaming: { mode: "enforce", proposed: "too-long" } }, 4)).toThrow(
-    "allowed are 4",
-  );
 });
 
 test("provider configuration is decoded from JSON, the engine's own keys are left out", () => {
