@@ -119,8 +119,11 @@ export class Client {
     const authorized = await this.#authorized();
     const url = new URL((this.#kubeconfig.getCurrentCluster()?.server ?? "").replace(/\/$/, "") + request.path);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    const body = request.body === undefined ? "" : JSON.stringify(request.body);
     const headers = {
       ...authorized.headers,
+      // Without its length Node sends no body with a DELETE.
+      "content-length": Buffer.byteLength(body),
       accept: "application/json",
       "content-type": contentType,
       "user-agent": "pulumi-kubernetes (eks-gitops-fleet)",
@@ -128,7 +131,7 @@ export class Client {
     const late = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
     const options = { ...authorized, method, headers, signal: signal ? AbortSignal.any([signal, late]) : late };
     try {
-      const answer = await exchange(url, options, request.body === undefined ? "" : JSON.stringify(request.body));
+      const answer = await exchange(url, options, body);
       return parseAnswer(answer.status, answer.text, request);
     } catch (error) {
       if (error instanceof ApiError) throw error;

@@ -59,9 +59,17 @@ export class Helm {
       throw error;
     });
     if (text === undefined) return undefined;
-    const found = JSON.parse(text) as ReleaseMetadata & JsonMap;
-    const { chart = "", version = "", appVersion = "", revision, status, labels = {} } = found;
-    return { name: found.name, namespace: found.namespace, chart, version, appVersion, revision, status, labels };
+    const { chart, version, appVersion, labels, ...found } = JSON.parse(text) as Partial<ReleaseMetadata>;
+    return {
+      name: found.name ?? name,
+      namespace: found.namespace ?? namespace,
+      chart: chart ?? "",
+      version: version ?? "",
+      appVersion: appVersion ?? "",
+      revision: Number(found.revision),
+      status: found.status ?? "",
+      labels: labels ?? {},
+    };
   }
 
   /** The values that the release was given. */

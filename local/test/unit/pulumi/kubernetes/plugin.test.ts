@@ -48,6 +48,10 @@ function answer(call: Call): [status: number, body: object] {
     stored.set(pathname, object);
     return [200, object];
   }
+  if (call.method === "DELETE") {
+    stored.delete(pathname);
+    return [200, {}];
+  }
   return [500, { message: `not expected: ${call.method} ${pathname}` }];
 }
 
@@ -129,6 +133,14 @@ test("an object is applied server-side: strict, under its own manager, with the 
   });
   expect(applies[0]?.body).not.toContain("empty");
   expect(readFileSync(path.join(folder, "runs"), "utf8")).toBe("run\n");
+});
+
+test("a deletion names the object that it means, by its uid", async () => {
+  const state = { metadata: { name: "gone", namespace: "n", uid: "u-1" } };
+  stored.set("/api/v1/namespaces/n/configmaps/gone", state);
+  await plugin.delete(CONFIG_MAP, "n/gone", state);
+  const deletion = calls.find(({ method }) => method === "DELETE");
+  expect(JSON.parse(deletion?.body ?? "")).toEqual({ propagationPolicy: "Foreground", preconditions: { uid: "u-1" } });
 });
 
 test("an object that somebody else made is refused, nothing is applied", async () => {
