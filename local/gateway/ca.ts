@@ -1,25 +1,36 @@
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { createSecureContext, type SecureContext } from "node:tls";
 import { ensureAuthority } from "../clusters/pki.ts";
 import type { Instance } from "../instance/index.ts";
 
-/** The CA that the instance's containers trust, and no other. */
-export interface InstanceCa {
-  /** PEM. */
-  readonly certificate: string;
-  /** A server certificate and its key (PEM) for a DNS name or IP address; made when first asked for, kept beside the CA. */
-  issue(name: string): Promise<{ certificate: string; key: string }>;
-}
+/** The names that the gateway answers under, for SNI. */
+const NAMES = /^([a-z0-9-]+\.)+(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$|^[a-z0-9-]+\.fleet\.internal$/;
 
-/** Loads the instance's CA, or makes it (`<dir>/ca/ca.crt`; the key has mode 0600). Run by one process at a time. */
-export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index">): Promise<InstanceCa> {
+/**
+ * The CA that the instance's containers trust, and no other: loads it, or makes it (`<dir>/ca/ca.crt`; the key has mode 0600). Run
+ * by one process at a time.
+ */
+export async function ensureInstanceCa(instance: Pick<Instance, "paths" | "index">) {
   const folder = dirname(instance.paths.caCertificate);
   const authority = await ensureAuthority(folder, "ca", `eks-gitops-fleet instance ${instance.index}`);
+  /** A server certificate and its key (PEM) for a DNS name or IP address; made when first asked for, kept beside the CA. */
+  const issue = async (name: string): Promise<{ cert: string; key: string }> => {
+    const files = await authority.issue(name, { commonName: name, addresses: [name] });
+    return { cert: await readFile(files.certificate, "ascii"), key: await readFile(files.key, "ascii") };
+  };
+  const contexts = new Map<string, Promise<SecureContext>>();
   return {
+    /** PEM. */
     certificate: authority.certificate,
-    issue: async (name) => {
-      const files = await authority.issue(name, { commonName: name, addresses: [name] });
-      return { certificate: await readFile(files.certificate, "ascii"), key: await readFile(files.key, "ascii") };
+    issue,
+    /** The TLS context of a server name, made once. Rejects for names that the gateway does not answer under. */
+    contextOf: async (serverName: string): Promise<SecureContext> => {
+      const name = serverName.toLowerCase();
+      if (!NAMES.test(name)) throw new Error(`the gateway does not answer under the name ${name}`);
+      const context = contexts.get(name) ?? issue(name).then((pair) => createSecureContext(pair));
+      contexts.set(name, context);
+      return context;
     },
   };
 }

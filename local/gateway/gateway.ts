@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { SecureContext } from "node:tls";
+import { callbackify } from "node:util";
 import type { Instance } from "../instance/index.ts";
 import { WorkQueue } from "../work-queue.ts";
 import { awsApi } from "./api.ts";
@@ -16,11 +16,9 @@ import { endpointKeeper } from "./eks/reconcile/endpoints.ts";
 import type { Clusters } from "./eks/runtime.ts";
 import { openStore } from "./eks/store.ts";
 import { ensureGatewayKey } from "./key.ts";
-import { type Handler, listen, listener } from "./listeners.ts";
-import type { Log } from "./log.ts";
+import { type Handler, type Log, listen, listener } from "./listeners.ts";
 import { ACCOUNT, ministackEndpoint, PARTITION, REGION } from "./ministack.ts";
 import { oidcIssuers } from "./oidc.ts";
-import { certificates } from "./tls.ts";
 import { type AdmissionReview, admitPod } from "./webhooks/pod-identity.ts";
 import { reviewToken } from "./webhooks/token.ts";
 
@@ -113,19 +111,9 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     );
   };
 
-  const names = certificates(ca);
-  const own = await ca.issue(instance.gatewayAddress);
-  const loopback = await ca.issue(instance.loopbackAddress);
   const tls = {
-    cert: own.certificate,
-    key: own.key,
-    minVersion: "TLSv1.2" as const,
-    SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void) => {
-      names.forName(name).then(
-        (context) => done(null, context),
-        (error: Error) => done(error),
-      );
-    },
+    ...(await ca.issue(instance.gatewayAddress)),
+    SNICallback: callbackify(ca.contextOf),
   };
   const onApi = listener(api, log);
   const onTls = listener(
@@ -134,10 +122,12 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
   );
   const servers: Server[] = [
     await listen(instance.loopbackAddress, PORTS.internal, listener(internal, log)),
-    await listen(instance.loopbackAddress, PORTS.webhook, listener(webhook, log), {
-      cert: loopback.certificate,
-      key: loopback.key,
-    }),
+    await listen(
+      instance.loopbackAddress,
+      PORTS.webhook,
+      listener(webhook, log),
+      await ca.issue(instance.loopbackAddress),
+    ),
     await listen(instance.gatewayAddress, PORTS.api, onApi),
     await listen(
       instance.gatewayAddress,

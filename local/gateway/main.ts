@@ -4,7 +4,9 @@ import { ensureInstanceCa } from "./ca.ts";
 import { localClusters } from "./eks/local-clusters.ts";
 import { clustersBut, RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
 import { startGateway, tokenWebhookUrl } from "./gateway.ts";
-import { consoleLog } from "./log.ts";
+
+/** Each line with its time; the supervisor keeps the output in a file. */
+const consoleLog = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
 
 const instance = await findInstance();
 if (instance === undefined) {

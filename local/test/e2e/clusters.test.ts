@@ -34,9 +34,9 @@ describe("clusters of an instance", () => {
   beforeAll(async () => {
     instance = await openInstance(await mkdtemp(join(tmpdir(), "fleet-clusters-")));
     const ca = await ensureInstanceCa(instance);
-    const { certificate, key } = await ca.issue("gateway.fleet.internal");
+    const pair = await ca.issue("gateway.fleet.internal");
     servers.push(createHttpServer(answer).listen(18080, instance.gatewayAddress));
-    servers.push(createHttpsServer({ cert: certificate, key }, answer).listen(18443, instance.gatewayAddress));
+    servers.push(createHttpsServer(pair, answer).listen(18443, instance.gatewayAddress));
     const archive = join(instance.dir, "probe.tar");
     const { bin } = await ensureToolchain();
     await writeImageArchive(
