@@ -75,10 +75,10 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Variables by which git would look at another repository than the one that is meant, as in a hook. */
+/** Variables that would make git use another repository than the intended one, as in a hook. */
 const ofOtherRepositories = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
 
-/** The shorter way to say where something is. */
+/** The shorter of the absolute and the relative path. */
 function brief(path: string): string {
   const way = relative(process.cwd(), path);
   return way !== "" && way.length < path.length ? way : path;
@@ -91,7 +91,7 @@ function described({ path, made, differences }: Part): string {
   const shown = differences.slice(0, 10);
   const rest = differences.length - shown.length;
   return [
-    `there  ${name}, left as it is. What would be written differs:`,
+    `there  ${name}, left as it is. It differs from what would be written:`,
     ...[...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].map((line) => `         ${line}`),
   ].join("\n");
 }

@@ -1,4 +1,4 @@
-// `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed, or a comparison or check has something to say;
+// `npx fleet <command>`: the day-2 commands. Exit code 0: done; 1: it failed, or a comparison or check has findings;
 // 2: it was called wrongly or could not run, and nothing was changed.
 import { commands } from "./commands.ts";
 import { UsageError } from "./usage.ts";
@@ -22,7 +22,7 @@ async function main([name, ...argv]: readonly string[]): Promise<number> {
   const command = commands[name ?? ""];
   if (command !== undefined) return command.run(argv);
   throw new UsageError(
-    `${name === undefined ? "no command was given" : `there is no command ${name}`}; allowed: ${Object.keys(commands).join(", ")}. See npx fleet --help`,
+    `${name === undefined ? "no command was given" : `there is no command ${name}`}; the commands are ${Object.keys(commands).join(", ")}. See npx fleet --help`,
   );
 }
 

@@ -42,11 +42,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const { spokes, made } = await moveSpokes(checkout, fleet);
-  if (spokes.length === 0 && made.length === 0) console.log(`Every spoke in ${checkout} has its fleet: nothing to do.`);
+  if (spokes.length === 0 && made.length === 0)
+    console.log(`Every spoke in ${checkout} is in the folder of a fleet: nothing to do.`);
   else
     console.log(`Moved ${spokes.join(", ") || "no spoke"} to spokes/${fleet}. Next, in ${checkout}:
   npx fleet check, then git add --all && git commit -m "Move the spokes of ${fleet} to its folder" && git push
-Wait until the hub looks into the new folder and every Spoke is Ready:
+Wait until the hub reads the new folder and every Spoke is Ready:
   kubectl -n flux-system get kustomization spokes -o jsonpath='{.spec.path} {.status.conditions[0].status}{"\\n"}'
   kubectl -n spokes get spokes
 Then run pulumi up, and fleet move-spokes ${fleet} --finish.`);

@@ -55,7 +55,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("new-cluster", "name", positionals);
   const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
   const checkout = resolve(values.repository ?? ".");
-  // Both are compared with what is allowed before anything else looks at them.
+  // Both are compared with the allowed values before anything else uses them.
   const sealing = values.sealing as Sealing | undefined;
   const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
   const { folder, register } = await newSpoke(

@@ -55,7 +55,7 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** The checkout of gitops-system that is named, or lies beside that of gitops-workloads; undefined when there is none. */
+/** The checkout of gitops-system that is given, or is beside that of gitops-workloads; undefined if there is none. */
 export function systemBeside(workloads: string, named: string | undefined): string | undefined {
   const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
   if (isSystemCheckout(folder)) return folder;
@@ -79,7 +79,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     checkout,
     {
       ...{ app, cluster, environment, tenant, repositoryUrl, revision: values.revision, path },
-      // Compared with what is allowed before anything else looks at it.
+      // Compared with the allowed values before anything else uses it.
       sealing: values.sealing as Sealing | undefined,
     },
     () => fleetFrom(values),
@@ -97,7 +97,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   if (system === undefined)
     console.error(
-      `Note: nobody has looked whether the fleet has a spoke ${cluster}, as no checkout of gitops-system is beside this one; name one with --system`,
+      `Note: it was not checked whether the fleet has a spoke ${cluster}, because there is no checkout of gitops-system beside this one; name one with --system`,
     );
   const made = relative(checkout, folder);
   const steps = [

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inBase64 } from "../lib/bridge.ts";
 
-/** A Secret in plain text; it never leaves memory but through a pipe into kubeseal. */
+/** A Secret in plain text; it leaves memory only through a pipe into kubeseal. */
 export interface PlainSecret {
   readonly namespace: string;
   readonly name: string;
@@ -56,7 +56,7 @@ function pipe(program: string, args: readonly string[], input: string): Promise<
     const errors: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-    child.stdin.on("error", () => {}); // it ended before it read all: its exit code tells
+    child.stdin.on("error", () => {}); // it ended before it had read everything; its exit code says why
     child.once("error", (error: NodeJS.ErrnoException) =>
       reject(
         error.code === "ENOENT"

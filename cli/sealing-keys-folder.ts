@@ -7,7 +7,7 @@ import { type FleetFacts, keyRemedy, scopesOf } from "./sources.ts";
 /** Name of the file of a generation in a scope's folder. */
 export const generationFile = (generation: string): string => `generation-${generation}.yaml`;
 
-/** What brings a generation of a key from Secrets Manager into the spoke; Flux fills in the variables. */
+/** The ExternalSecret that copies a generation of a key from Secrets Manager to the spoke; Flux substitutes the variables. */
 function externalSecret(generation: string): object {
   // Sealed Secrets takes up a key from a new Secret, not from a changed one (v0.40.0, pkg/controller/controller.go, watchKeySecrets):
   // a spoke that leaves its environment's scope needs another name than the environment's.
@@ -56,7 +56,7 @@ export function keyFiles(generations: readonly string[]): Files {
   };
 }
 
-/** What is wrong with a sealing scope of a spoke's own, by the keys that the fleet has; `key` is the flag or argument that asks for it. */
+/** The problems of a sealing scope of a spoke's own, by the keys that the fleet has; `key` is the flag or argument that requests it. */
 export function ownKeyProblems(key: string, scope: string, fleet: FleetFacts): Problem[] {
   const allowed = `a sealing key of scope ${scope} in the hub's stack`;
   if (fleet.generations === undefined)

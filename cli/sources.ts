@@ -7,7 +7,7 @@ import { z } from "zod";
 import { fleetNames, type Repository } from "../lib/names.ts";
 import { checkCertificate } from "./seal.ts";
 
-/** What the commands need to know of the fleet and can't read in a repository. */
+/** The facts of a fleet that commands need and that are not in a repository. */
 export interface FleetFacts {
   /** The fleet's name, the prefix of its names in AWS. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface FleetFacts {
   readonly region?: string;
   /** Network of the hub's VPC. */
   readonly vpcCidr?: string;
-  /** The certificate to seal with in each scope (an environment, or cluster-<spoke>); a string when it is the one for any. */
+  /** The sealing certificate of each scope (an environment, or cluster-<spoke>); a string if one serves for all. */
   readonly certificates: string | Readonly<Record<string, string>>;
   /** Generations of each scope's sealing key; undefined when the hub's stack was not asked. */
   readonly generations?: Readonly<Record<string, readonly string[]>>;
@@ -39,7 +39,7 @@ const outputsSchema = z.object({
   activeSealingKeys: z.record(z.string(), z.string()),
 });
 
-/** The part of {@link FleetFacts} that stands in the outputs of the hub's stack. */
+/** The part of {@link FleetFacts} that is in the outputs of the hub's stack. */
 export function fromOutputs(outputs: unknown): Pick<
   FleetFacts,
   "name" | "region" | "vpcCidr" | "generations" | "repositoryUrls"
@@ -73,13 +73,13 @@ export function fromOutputs(outputs: unknown): Pick<
   };
 }
 
-/** Scopes that there is a key to seal for; undefined when a certificate was given that does for any. */
+/** Scopes that have a sealing key; undefined if one certificate was given for all. */
 export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): readonly string[] | undefined =>
   typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
 
 /** How a scope gets the sealing key that it lacks. */
 export const keyRemedy = (scope: string): string =>
-  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this again`;
+  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this command again`;
 
 /** The certificate of a scope's active sealing key, checked. */
 export function certificateFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): string {
@@ -111,7 +111,7 @@ export function credentialReader(fleet: string, client: SecretsManagerClient): F
       );
     }
     const read = credentialSchema.safeParse(json(text));
-    // The value itself is in no message.
+    // No message may contain the value.
     if (!read.success)
       throw new Error(`secret ${name} in ${region} is not a JSON object of strings: run pulumi up on the hub's stack`);
     return read.data;
@@ -126,7 +126,7 @@ function json(text: string | undefined): unknown {
   }
 }
 
-/** Flags that say where the facts come from, for every command that makes something. */
+/** Flags for the origin of the facts, of every command that writes something. */
 export const sourceOptions = {
   repository: { type: "string" },
   certificate: { type: "string" },
@@ -148,7 +148,7 @@ export interface SourceFlags {
   readonly stack?: string | undefined;
 }
 
-/** The fleet by a command's flags: from the hub's stack, unless the flags say all of it. */
+/** The facts of the fleet that a command's flags name: from the hub's stack, unless the flags contain all of them. */
 export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<FleetFacts> {
   const given = certificate === undefined ? undefined : await readFile(certificate, "utf8");
   const known =
@@ -180,7 +180,7 @@ async function stackOutputs(stack: string | undefined): Promise<unknown> {
     const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
     throw new Error(
       `pulumi ${args.join(" ")} failed: ${why}\n` +
-        "The outputs of the hub's stack are needed: log in to its backend and name it with --stack, or give --fleet NAME and --certificate FILE",
+        "This command reads the outputs of the hub's stack: log in to its backend and name it with --stack, or give --fleet NAME and --certificate FILE",
       { cause: error },
     );
   }

@@ -21,7 +21,7 @@ import {
 import { type DeployKeys, deployKeyChoices, registration, type SpokeSecrets, spokeSecrets } from "./spoke-secrets.ts";
 import { refuse, textProblems } from "./usage.ts";
 
-/** A spoke as it is asked for; what is left out is the fleet's or the Spoke API's default. */
+/** The request for a new spoke; missing members have the fleet's or the Spoke API's default. */
 export interface SpokeRequest {
   readonly name: string;
   readonly environment: string;
@@ -33,7 +33,7 @@ export interface SpokeRequest {
   readonly nodes?: string | undefined;
   /** ARNs of IAM roles or users that administer the cluster. */
   readonly admins?: readonly string[] | undefined;
-  /** IPv4 networks from which people and pipelines reach the public endpoint; the hub always may. */
+  /** IPv4 networks of people and pipelines that may use the public endpoint; the hub always may. */
   readonly publicAccessCidrs?: readonly string[] | undefined;
   readonly sealing?: Sealing | undefined;
   /** Default: the fleet's. */
@@ -42,7 +42,7 @@ export interface SpokeRequest {
   readonly knownHosts?: string | undefined;
 }
 
-/** What {@link newSpoke} has made. */
+/** The result of {@link newSpoke}. */
 export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
   readonly folder: string;
   /** What a person does with new deploy keys; empty without any. */
@@ -62,7 +62,7 @@ const flags = {
 
 /** Members of the specification that the template has no placeholder for. */
 function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: SpokeRequest) {
-  // What is not a number stays as it is: the schema refuses it.
+  // Text that is not a number stays text, and the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
@@ -73,18 +73,18 @@ function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: S
   };
 }
 
-/** Everything that is wrong with a request, by what the checkout offers. */
+/** All problems of a request that the checkout shows. */
 function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
   const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
   const named = nameProblems(name);
-  // Of any fleet: gitops-workloads has one folder for a cluster of this name.
+  // In any fleet, because gitops-workloads has one folder per cluster name.
   const taken = named.length === 0 ? fleetsOf(checkout, name) : [];
   const there = taken.map((fleet) => ({
     key: "<name>",
-    what: "has a folder already",
+    what: "already has a folder",
     got: join(checkout, spokeFolder(fleet, name)),
     allowed: "a name without a folder, in every fleet",
-    remedy: "choose another name; a spoke that is there is changed in its spoke.yaml",
+    remedy: "choose another name; to change an existing spoke, edit its spoke.yaml",
   }));
   return [
     ...named,
@@ -114,7 +114,7 @@ function completed(files: Files, request: SpokeRequest): Files {
 const below = (folder: string, files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
 
-/** What is wrong with the request by the sealing keys that the fleet has. */
+/** The problems of the request that the fleet's sealing keys show. */
 function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): Problem[] {
   const scopes = scopesOf(fleet);
   if (request.sealing !== "cluster")
@@ -130,7 +130,7 @@ function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): P
 }
 
 /**
- * Makes the folder of a new spoke in a checkout of gitops-system. What is wrong with the request is reported before anything is
+ * Makes the folder of a new spoke in a checkout of gitops-system. All problems of the request are reported before anything is
  * read from the fleet or written.
  * @throws UsageError that lists every problem.
  */

@@ -13,7 +13,7 @@ import { nameProblems } from "./spoke-rules.ts";
 import { type DeployKeys, registration, spokeSecrets } from "./spoke-secrets.ts";
 import { refuse } from "./usage.ts";
 
-/** Changes of the keys of a spoke that is there: its folder in a checkout of gitops-system. */
+/** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
 
 interface SpokeFile {
   readonly folder: string;
@@ -23,7 +23,7 @@ interface SpokeFile {
   readonly sealing: Sealing;
 }
 
-/** @throws UsageError when no fleet in the checkout has such a spoke: known before the fleet is asked. */
+/** @throws UsageError if no fleet in the checkout has such a spoke, before the fleet's stack is read. */
 function requireSpoke(command: string, checkout: string, name: string): void {
   requireCheckout(checkout, "gitops-system", "spokes");
   refuse(command, nameProblems(name));
@@ -52,13 +52,13 @@ async function readSpoke(command: string, checkout: string, fleet: string, name:
 
 export interface SealingKeysChange {
   readonly folder: string;
-  /** Whether the spoke read its environment's keys so far. */
+  /** Whether the spoke read its environment's keys before. */
   readonly moved: boolean;
 }
 
 /**
  * Lets a spoke read sealing keys of its own, in every generation that the hub's stack has: writes the folder `sealing-keys` beside its
- * Spoke and sets `sealing: cluster`. Files of generations that are there stay as they are.
+ * Spoke and sets `sealing: cluster`. Existing files of generations stay as they are.
  * @throws UsageError when the fleet has no key of the spoke's own; then nothing was changed.
  */
 export async function ownSealingKeys(

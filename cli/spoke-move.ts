@@ -30,12 +30,15 @@ import { scanned } from "./render/generate.ts";
 import { kustomizationFile } from "./render/tree.ts";
 import { refuse } from "./usage.ts";
 
-/** Carries a checkout of gitops-system over from the layout of one hub (clusters/hub, spokes/<name>) to folders by fleet. */
+/** Moves a checkout of gitops-system from the layout of one hub (clusters/hub, spokes/<name>) to folders by fleet. */
 
-/** What a chain reads of a spoke's folder by itself. */
+/** The subfolders of a spoke that its chain reads. */
 const readByTheChain = ["secrets", "sealing-keys"];
 
-/** What hides a folder from Flux on a hub that still scans ./spokes; without resources Flux itself writes such a kustomization. */
+/**
+ * A kustomization without resources, which hides a folder from Flux on a hub that still scans ./spokes; Flux's own generator writes such
+ * ones.
+ */
 const leftOver = (
   fleet: string,
   spoke: string,
@@ -46,7 +49,7 @@ kind: Kustomization
 buildMetadata: [originAnnotations]
 `;
 
-/** What the root Kustomization of a hub applies until pulumi up has told it the fleet's folder. */
+/** The kustomization that a hub's root Kustomization applies until pulumi up has set its path to the fleet's folder. */
 const oldRoot = (
   fleet: string,
 ): string => `# For the hub of the fleet ${fleet} until pulumi up; fleet move-spokes ${fleet} --finish removes it.
@@ -57,7 +60,7 @@ resources:
 `;
 const rootFile = join(hubFolder(hubName), "kustomization.yaml");
 
-/** Makes a spoke's kustomizations, which lay in `from`, find what they name outside of their folder, from one level deeper. */
+/** Adapts the relative paths in a spoke's kustomizations, formerly in `from`, to their new place one level deeper. */
 function deepen(folder: string, from: string): void {
   for (const file of filesBelow(folder).filter((each) => kustomizationFile(dirname(each)) === each)) {
     const document = parseDocument(readFileSync(file, "utf8"));
@@ -77,7 +80,7 @@ function deepen(folder: string, from: string): void {
   }
 }
 
-/** Says in the Spokes of a file of which fleet they are; comments stay. */
+/** Adds the fleet's label to the Spokes in a file; comments stay. */
 function label(file: string, fleet: string): void {
   const documents = parseAllDocuments(readFileSync(file, "utf8"));
   for (const document of documents as Document[])
@@ -85,7 +88,7 @@ function label(file: string, fleet: string): void {
   writeFileSync(file, documents.map((document) => document.toString({ lineWidth: 0 })).join("---\n"));
 }
 
-/** The folder of a spoke as it is to be in its fleet, in a folder of its own. */
+/** Prepares the new folder of a spoke, in a temporary folder. */
 function prepared(checkout: string, fleet: string, spoke: string): string {
   const from = join(checkout, "spokes", spoke);
   const made = mkdtempSync(join(checkout, "spokes", ".new-"));
@@ -95,7 +98,7 @@ function prepared(checkout: string, fleet: string, spoke: string): string {
   return made;
 }
 
-/** Moves a spoke; run again after an interruption it does the rest. */
+/** Moves a spoke; after an interruption the next run does the rest. */
 function moveSpoke(checkout: string, fleet: string, spoke: string): void {
   const from = join(checkout, "spokes", spoke);
   const to = join(checkout, spokeFolder(fleet, spoke));
@@ -106,10 +109,10 @@ function moveSpoke(checkout: string, fleet: string, spoke: string): void {
       refuse("move-spokes", [
         {
           key: spoke,
-          what: "lies in two places, which are not the same",
+          what: "is in two places that differ",
           got: `${from} and ${to}`,
           allowed: "one folder",
-          remedy: "keep the one that is right: the hub has what kubectl -n spokes get spoke shows",
+          remedy: "keep the right one: kubectl -n spokes get spoke shows what the hub has",
         },
       ]);
     mkdirSync(dirname(to), { recursive: true });
@@ -121,13 +124,13 @@ function moveSpoke(checkout: string, fleet: string, spoke: string): void {
   const isFleetFolder = spoke === fleet;
   if (!isFleetFolder) writeFileSync(join(from, "kustomization.yaml"), leftOver(fleet, spoke));
   const kept = isFleetFolder ? [] : ["kustomization.yaml", ...readByTheChain];
-  // What makes it a spoke's folder goes last.
+  // spoke.yaml, which makes it the folder of a spoke, goes last.
   const names = [...readdirSync(to).filter((name) => name !== "spoke.yaml"), "spoke.yaml"];
   for (const name of names.filter((each) => !kept.includes(each)))
     rmSync(join(from, name), { recursive: true, force: true });
 }
 
-/** What Flux on the hub applies today and would not find in the fleet's folder. */
+/** What Flux on the hub applies at present and would not find in the fleet's folder. */
 function strayProblems(checkout: string, fleet: string): Problem[] {
   const spokes = join(checkout, "spokes");
   const loose = looseSpokes(checkout);
@@ -147,24 +150,24 @@ function strayProblems(checkout: string, fleet: string): Problem[] {
   return [
     {
       key: "spokes",
-      what: "holds something beside the folders of spokes: the hub applies it, and would remove it after the move",
+      what: "contains something besides the folders of spokes, which the hub applies and would remove after the move",
       got: strays.join(", "),
       allowed: "folders with a spoke.yaml",
       remedy:
-        "move it by hand: what the hub is to apply to clusters/<fleet>, a Spoke to spokes/<name>/spoke.yaml; remove a kustomization.yaml that lists the spokes",
+        "move it by hand: manifests for the hub to clusters/<fleet>, a Spoke to spokes/<name>/spoke.yaml; remove a kustomization.yaml that lists the spokes",
     },
   ];
 }
 
 export interface Moved {
   readonly spokes: readonly string[];
-  /** Files that were made for the fleet. */
+  /** New files of the fleet. */
   readonly made: readonly string[];
 }
 
 /**
- * Moves the spokes of no fleet into the folder of the fleet that they are of. What hubs and chains read that have not taken over the
- * move is left in its old place, so that none of them misses anything; {@link finishMove} removes it.
+ * Moves spokes that are in no fleet's folder to the folder of their fleet. What hubs and chains still read before they take over the
+ * move stays in its old place; {@link finishMove} removes it.
  * @throws UsageError; then nothing was moved, unless a spoke lies in two places.
  */
 export async function moveSpokes(checkout: string, fleet: string): Promise<Moved> {
@@ -183,15 +186,15 @@ export async function moveSpokes(checkout: string, fleet: string): Promise<Moved
 }
 
 /**
- * Removes what {@link moveSpokes} has left in its old place.
+ * Removes what {@link moveSpokes} left in the old place.
  * @returns the folders.
- * @throws UsageError while spokes are to be moved.
+ * @throws UsageError while there are spokes to move.
  */
 export function finishMove(checkout: string, fleet: string): string[] {
   requireFleet("move-spokes", checkout, fleet);
   refuseLooseSpokes("move-spokes", checkout, {
     key: "--finish",
-    what: "comes after the move",
+    what: "is only for after the move",
     remedy: `run fleet move-spokes ${fleet} first, push, and wait until every spoke is Ready`,
   });
   const root = join(checkout, rootFile);

@@ -12,11 +12,11 @@ import { spokeNameRule } from "../lib/spoke.ts";
 import { foldersIn } from "./fleet-folders.ts";
 import type { FleetFacts } from "./sources.ts";
 
-/** What a checkout of gitops-system offers to spokes. */
+/** The choices that a checkout of gitops-system has for spokes. */
 export interface Offer {
   /** Environments that have sealing keys, tools, and a channel of the Composition. */
   readonly environments: readonly string[];
-  /** Those of which the channel holds the Composition back: their spokes take an earlier revision. */
+  /** Environments whose channel is off, so that their spokes use an earlier revision of the Composition. */
   readonly heldBack: readonly string[];
   /** Kubernetes versions that the Composition supports, oldest first. */
   readonly kubernetesVersions: readonly string[];
@@ -53,7 +53,7 @@ export async function readOffer(checkout: string): Promise<Offer> {
   };
 }
 
-/** Networks of the fleet's hub, and those that its spokes name for themselves. Other fleets are on their own. */
+/** Networks of the fleet's hub, and those that its spokes name. Other fleets don't count. */
 export async function networksOf(checkout: string, fleet: Pick<FleetFacts, "name" | "vpcCidr">): Promise<Taken[]> {
   const spokes = join(checkout, spokesFolder(fleet.name));
   const named = await Promise.all(
@@ -79,13 +79,13 @@ export function nameProblems(name: string): Problem[] {
   ];
 }
 
-/** A flag whose value must be one of those that the checkout offers. */
+/** The problem of a flag whose value is not one of the checkout's choices. */
 export function choiceProblems(flag: string, value: string, allowed: readonly string[], remedy: string): Problem[] {
   if (allowed.includes(value)) return [];
   return [{ key: flag, what: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
 }
 
-/** What is wrong with the version that a new spoke of an environment names, or leaves to be chosen. */
+/** The problems of a new spoke's Kubernetes version, given or not. */
 export function versionProblems(version: string | undefined, environment: string, offer: Offer): Problem[] {
   const { heldBack, kubernetesVersions } = offer;
   const key = "--kubernetes-version";
@@ -108,7 +108,7 @@ export function versionProblems(version: string | undefined, environment: string
   ];
 }
 
-/** What is wrong with the networks that the public endpoint admits; how much they may admit, fleet check and the hub judge. */
+/** The problems of the networks that the public endpoint admits; fleet check and the hub check their total size. */
 export const publicAccessProblems = (texts: readonly string[]): Problem[] =>
   texts.flatMap((text) => {
     const cidr = parseCidr(text);
@@ -128,7 +128,7 @@ export const publicAccessProblems = (texts: readonly string[]): Problem[] =>
 
 const publicProblem = (cidr: Cidr): string | undefined => (cidr.prefix === 0 ? "is everybody" : reservedProblem(cidr));
 
-/** What is wrong with the network that a new spoke names; `taken` are those of the hub and of other spokes. */
+/** The problems of the network that a new spoke names; `taken` are those of the hub and of other spokes. */
 export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
   const problem = (what: string, allowed: string): Problem[] => [
     {
@@ -136,7 +136,7 @@ export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
       what,
       got: shown(text),
       allowed,
-      remedy: "choose a free network, or leave --cidr out for one of the fleet's pool",
+      remedy: "choose a free network, or leave --cidr out to get one of the fleet's pool",
     },
   ];
   const { min, max } = vpcPrefixes;
@@ -156,7 +156,7 @@ export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
   );
 }
 
-/** What the schema of the Spoke API says against the members of a specification that are given. */
+/** The errors of the given members of a specification, by the schema of the Spoke API. */
 export function schemaProblems(schema: object, spec: object, flags: Readonly<Record<string, string>>): Problem[] {
   // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are judged by fleet check, and on the hub.
   const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false });
@@ -168,7 +168,7 @@ export function schemaProblems(schema: object, spec: object, flags: Readonly<Rec
     const description = (parentSchema as { description?: string } | undefined)?.description;
     return {
       key: flags[field] ?? `spec${instancePath.replaceAll("/", ".")}`,
-      what: `the Spoke API does not take it: ${message}`,
+      what: `the Spoke API does not accept it: ${message}`,
       got: shown(data),
       allowed: description ?? "what platform/api/definition.yaml says",
       remedy: "change it; platform/api/definition.yaml describes every field",

@@ -5,7 +5,10 @@ import { fleetNames, repositories } from "../../lib/names.ts";
 import { sampleApp } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 
-/** The commands that lead from what fleet init has written to a hub, a spoke and an application; docs/tutorials/first-spoke-on-aws.md says what one sees. */
+/**
+ * The commands that lead from what fleet init has written to a hub, a spoke and an application; docs/tutorials/first-spoke-on-aws.md says
+ * what one sees.
+ */
 
 interface Step {
   readonly what: string;
@@ -16,10 +19,10 @@ interface Step {
 const atGitHub = (url: string): string | undefined =>
   new URL(url).hostname === "github.com" ? new URL(url).pathname.slice(1).replace(/\.git$/, "") : undefined;
 
-/** A path for a shell, in quotes where it needs them. */
+/** A path for a shell, quoted if necessary. */
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
 
-/** Empty repositories at the Git host, and what makes them full. */
+/** The commands that create empty repositories at the Git host and push to them. */
 function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest): string[] {
   const urls = { "gitops-system": systemUrl, "gitops-workloads": workloadsUrl, [sampleApp]: sampleAppUrl };
   return Object.entries(urls).flatMap(([name, url]) => {
@@ -36,11 +39,11 @@ function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest):
 const functionVersion = (): string =>
   JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "functions", "spoke", "package.json"), "utf8")).version;
 
-/** How the package of the composition function gets where the stack has it from. */
+/** How the composition function's package gets to the registry from which the stack pulls it. */
 function publication({ functionPackage }: InitRequest): Step {
   if (functionPackage === undefined)
     return {
-      what: "See that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
+      what: "Check that the hub can pull the composition function's package, or publish one of your own: docs/guides/function-package.md",
       commands: [],
     };
   return {
@@ -57,7 +60,7 @@ function publication({ functionPackage }: InitRequest): Step {
 const commit = (repository: string, message: string): string =>
   `git -C ${repository} add . && git -C ${repository} commit -m "${message}" && git -C ${repository} push`;
 
-/** What the stack still lacks, and only Pulumi can encrypt. */
+/** The commands for the stack's secrets, which only Pulumi can encrypt. */
 const secrets = ({ gitAuthentication }: InitRequest): string[] =>
   gitAuthentication === "token"
     ? ["pulumi config set --secret gitToken"]
@@ -75,7 +78,7 @@ function registration({ fleet, systemUrl, workloadsUrl }: InitRequest): string[]
   });
 }
 
-/** From where a hub can be made; its users come later. */
+/** The machine from which a hub with a private endpoint only can be made. */
 const ofPrivateOnly = ({ publicAccessCidrs, privateAccessCidrs, vpcId }: InitRequest): string =>
   publicAccessCidrs.length > 0
     ? ""
@@ -143,28 +146,31 @@ function steps(request: InitRequest): Step[] {
       : [{ what: "Give the fleet its folders", commands: [`npx fleet new-fleet ${fleet} --repository ${system}`] }]),
     publication(request),
     {
-      what: "See that the repositories are what every cluster can take",
+      what: "Check that the repositories work on every cluster",
       commands: [`npx fleet check --repos ${quoted(folder)}`],
     },
     { what: "Make empty repositories at the Git host, and push", commands: pushes(request) },
     {
-      what: "Give the identity that deploys its rights; an administrator's login is enough for a first try",
+      what: "Give the deploying identity its rights; for a first try an administrator's login is enough",
       commands: [`npx fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
     },
     {
-      what: "Make the stack, where Pulumi is logged in; awskms:// names a KMS key that you have (docs/tutorials/first-spoke-on-aws.md, step 3)",
+      what: "Create the stack in the backend that Pulumi is logged in to; awskms:// names a KMS key that you have (docs/tutorials/first-spoke-on-aws.md, step 3)",
       commands: [
         `pulumi stack init ${stack} --secrets-provider "awskms://alias/pulumi?region=${region}"`,
         ...secrets(request),
       ],
     },
-    { what: "Ask what is still missing, and do what it says", commands: [`npx fleet doctor --stack ${stack}`] },
+    {
+      what: "Check what is still missing, and do what the findings say",
+      commands: [`npx fleet doctor --stack ${stack}`],
+    },
     {
       what: "Commit the stack's file, with the key that Pulumi has written into it: without that key nobody reads its secrets",
       commands: [`git add ${file} && git commit -m "Add the stack ${stack}" ${file} && git push`],
     },
     {
-      what: `Make the hub${ofPrivateOnly(request)}, and look at it`,
+      what: `Create the hub${ofPrivateOnly(request)}, and look at it`,
       commands: [
         `pulumi up --stack ${stack}`,
         `pulumi stack output kubeconfig --stack ${stack} > ../${stack}.kubeconfig && export KUBECONFIG=$PWD/../${stack}.kubeconfig`,
@@ -175,7 +181,7 @@ function steps(request: InitRequest): Step[] {
       ? [{ what: "Register the deploy keys, read-only", commands: registration(request) }]
       : []),
     {
-      what: `Make a spoke, here ${spoke.name}`,
+      what: `Create a spoke, here ${spoke.name}`,
       commands: [
         `npx fleet new-cluster ${spoke.name} --environment ${spokeEnvironment} --tenant ${spoke.tenant} --admin <ARN of your role> ${admitted} --repository ${system}`,
         commit(system, `Add spoke ${spoke.name}`),

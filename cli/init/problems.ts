@@ -11,7 +11,7 @@ import { contentFolder } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 import { examplesOf, stackConfig } from "./stack.ts";
 
-/** Flags by the config key that they set, and what to do when its value is wrong. */
+/** Flags by the config key that they set, and the remedy when its value is wrong. */
 const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: string }>> = {
   fleet: { flag: "--fleet", remedy: "choose another name; it can't be changed once there is a hub" },
   environment: { flag: "--environment", remedy: "choose another name" },
@@ -20,7 +20,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   endpointPublicAccessCidrs: {
     flag: "--public-access-cidr",
     remedy:
-      "give the public address that you and your pipelines come from, such as --public-access-cidr a.b.c.d/32 (curl https://checkip.amazonaws.com)",
+      "give the public address from which you and your pipelines connect, such as --public-access-cidr a.b.c.d/32 (curl https://checkip.amazonaws.com)",
   },
   endpointPrivateAccessCidrs: {
     flag: "--private-access-cidr",
@@ -33,7 +33,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
   },
   egressCidrs: {
     flag: "--egress-cidr",
-    remedy: "give the public addresses by which --vpc-id gets out, such as --egress-cidr a.b.c.d/32",
+    remedy: "give the public addresses by which --vpc-id reaches the internet, such as --egress-cidr a.b.c.d/32",
   },
   clusterAdmins: { flag: "--admin", remedy: "give each IAM role or user once" },
   permissionsBoundary: { flag: "--boundary", remedy: "give the ARN of a policy" },
@@ -70,7 +70,7 @@ const flags: Readonly<Record<string, { readonly flag: string; readonly remedy: s
 /** Secrets, which pulumi config set --secret writes once the stack has its key: a later step, and no problem now. */
 const laterKeys = ["gitToken", "githubAppPrivateKey"];
 
-/** A flag that the command can't do without. */
+/** The problem of a required flag that is missing. */
 const missing = (flag: string, allowed: string): Problem => ({
   key: flag,
   what: "is missing",
@@ -79,7 +79,7 @@ const missing = (flag: string, allowed: string): Problem => ({
   remedy: `give ${flag}`,
 });
 
-/** A flag that is not given, or whose value has another form. */
+/** The problem of a flag that is missing, or whose value has another form. */
 function formProblems(flag: string, value: string, allowed: string, accepts: (value: string) => boolean): Problem[] {
   if (value === "") return [missing(flag, allowed)];
   if (accepts(value)) return [];
@@ -94,9 +94,9 @@ function folderProblems(root: string, folder: string): Problem[] {
     return [
       {
         key,
-        what: "lies in this project's checkout",
+        what: "is inside this project's checkout",
         got: folder,
-        allowed: "a folder beside it: each repository in it is one of its own",
+        allowed: "a folder beside it, because each repository in it is separate",
         remedy: "choose another folder, such as ../fleet",
       },
     ];
@@ -106,13 +106,13 @@ function folderProblems(root: string, folder: string): Problem[] {
       key,
       what: "is not a folder",
       got: folder,
-      allowed: "a folder, or a path at which nothing is",
+      allowed: "a folder, or a path at which nothing exists",
       remedy: "choose another path",
     },
   ];
 }
 
-/** Repositories of applications lie beside gitops-workloads; what else is allowed is said in parameters.yaml of gitops-system. */
+/** Repositories of applications must be in the same organization as gitops-workloads; parameters.yaml of gitops-system can allow others. */
 function sampleProblems({ sampleAppUrl, workloadsUrl }: InitRequest): Problem[] {
   const beside = workloadsUrl.slice(0, workloadsUrl.lastIndexOf("/") + 1);
   if (sampleAppUrl === undefined || sampleAppUrl.slice(0, sampleAppUrl.lastIndexOf("/") + 1) === beside) return [];
@@ -127,13 +127,13 @@ function sampleProblems({ sampleAppUrl, workloadsUrl }: InitRequest): Problem[] 
   ];
 }
 
-/** A VPC is either made, by its network, or there. */
+/** A stack either makes a VPC, from its network, or uses one that exists. */
 function networkProblems({ vpcCidr, vpcId }: InitRequest): Problem[] {
   if (vpcCidr === undefined || !vpcId) return [];
   return [
     {
       key: "--vpc-cidr",
-      what: "is the network of a VPC that the stack makes, and --vpc-id names one that exists",
+      what: "is the network of a new VPC, and --vpc-id names one that exists",
       got: shown(vpcCidr),
       allowed: "one of the two",
       remedy: "leave out --vpc-cidr or --vpc-id",
@@ -141,18 +141,21 @@ function networkProblems({ vpcCidr, vpcId }: InitRequest): Problem[] {
   ];
 }
 
-/** A hub without a public endpoint comes up only where there is a way to it before it is there: the runner's network in a VPC that exists. */
+/**
+ * Pulumi must be able to reach a hub without a public endpoint as soon as it exists, so its VPC must exist before, connected to the
+ * runner's network.
+ */
 function wayProblems({ privateAccessCidrs, vpcId }: InitRequest, { endpointPublicAccess }: Readable): Problem[] {
   if (endpointPublicAccess !== false) return [];
   const allowed =
-    "the public address that you come from; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
+    "the public address from which you connect; or --vpc-id, --private-subnet-id and --private-access-cidr of a VPC with a runner in it";
   const remedy = "choose one of the two ways in docs/guides/private-endpoints.md";
   const got = privateAccessCidrs.length > 0 ? privateAccessCidrs.join(", ") : "(nothing)";
   if (!vpcId)
     return [
       {
         key: "--public-access-cidr",
-        what: "is missing, and pulumi up would make the VPC: nothing is connected to it yet, so nothing would reach the hub",
+        what: "is missing, and pulumi up would create the VPC: no network is connected to it yet, so nothing could reach the hub",
         got: `--private-access-cidr ${got}, and no --vpc-id`,
         allowed,
         remedy,
@@ -162,7 +165,7 @@ function wayProblems({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   return [
     {
       key: "--private-access-cidr",
-      what: "is missing: the hub's private endpoint would admit its own nodes only",
+      what: "is missing: the hub's private endpoint would admit only its own nodes",
       got,
       allowed: "the network of the machine that runs pulumi up, in that VPC or connected to it",
       remedy,
@@ -170,7 +173,7 @@ function wayProblems({ privateAccessCidrs, vpcId }: InitRequest, { endpointPubli
   ];
 }
 
-/** Problems in what the flags ask of AWS and of this project, before anything of the stack is judged. */
+/** The problems of the flags by themselves. */
 async function ownProblems(root: string, request: InitRequest, examples: readonly string[]): Promise<Problem[]> {
   const { account, boundary, environment, example, fleet, region, spokeEnvironments, stack } = request;
   const { environments } = await readOffer(contentFolder(root, "gitops-system"));
@@ -206,17 +209,17 @@ async function ownProblems(root: string, request: InitRequest, examples: readonl
   ];
 }
 
-/** Everything that is wrong with a request: the flags, and by the program's own rules the configuration that they make. */
+/** All problems of a request: of the flags and, by the program's own rules, of the resulting configuration. */
 export async function problemsOf(root: string, request: InitRequest, project: Project): Promise<Problem[]> {
   const examples = examplesOf(project);
   const own = await ownProblems(root, request, examples);
-  // Under a name that is no example's, the rest is judged all the same.
+  // If the stack has the name of an example, the other rules apply all the same.
   const example = examples.find((name) => name === request.example) ?? examples[0];
   if (example === undefined) return own;
   const { problems, settings } = judge({ config: await stackConfig({ ...request, example }, project) }, project);
   const way = wayProblems(request, settings);
   const known = new Set([...own, ...way].map(({ key }) => key));
-  // The program's rule over connected networks says less than the problem in the way that was chosen.
+  // The program's rule about connected networks says less than the problem reported above.
   if (way.length > 0 && request.privateAccessCidrs.length === 0) known.add("--private-access-cidr");
   const judged = problems
     .filter(({ key }) => !laterKeys.includes(key))

@@ -6,31 +6,34 @@ import { fleetFiles } from "../fleet-folders.ts";
 import { type Files, readFiles } from "../folder.ts";
 import type { InitRequest } from "./request.ts";
 
-/** The Git repositories that a fleet begins with. Their content is in repos/ of the project, one folder each; the local stack publishes the same. */
+/**
+ * The Git repositories that a fleet begins with. Their content is in repos/ of the project, one folder each; the local stack publishes
+ * the same.
+ */
 
 /** Where the content of a repository is. */
 export const contentFolder = (root: string, name: string): string => join(root, "repos", name);
 
-/** Names of all repositories that there is content for. */
+/** Names of all repositories in repos/. */
 export const contentNames = async (root: string): Promise<string[]> =>
   (await readdir(join(root, "repos"), { withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 
-/** The repository of the application that shows how one is made. */
+/** The repository of the sample application. */
 export const sampleApp = "payment-app-manifests";
 
 const branch = "main";
 
-/** A repository as it is to begin. */
+/** A new repository. */
 export interface Fresh {
   readonly name: string;
-  /** Where it is to be pushed to. */
+  /** URL to which it will be pushed. */
   readonly url: string;
   readonly files: Files;
 }
 
-/** Content of a repository: in a checkout what Git has of it, so that nothing goes along that somebody left lying there. */
+/** Content of a repository: in a checkout only files that are in Git, without what somebody has left there. */
 async function contentOf(root: string, name: string, run: Run): Promise<Files> {
   const files = await readFiles(contentFolder(root, name));
   if (!existsSync(join(root, ".git"))) return files; // unpacked from an archive
@@ -61,13 +64,13 @@ export async function freshRepositories(
   ];
 }
 
-/** Where a repository is made; the next run begins again there. */
+/** Temporary path at which a repository is made; the next run begins there again. */
 const partialOf = (folder: string) => join(dirname(folder), `.${basename(folder)}.partial`);
 
-/** git would make an identity up from the machine's name otherwise (git-config, user.useConfigOnly). */
+/** Without this option git invents an identity from the machine's name (git-config, user.useConfigOnly). */
 const byName = ["-c", "user.useConfigOnly=true"];
 
-/** git in a folder; @throws what it complained about. */
+/** Runs git in a folder. @throws Error with git's message */
 async function git(run: Run, folder: string, args: readonly string[]): Promise<string> {
   const ended = await run("git", ["-C", folder, ...byName, ...args]);
   if (ended?.code !== 0)
@@ -94,20 +97,20 @@ export async function writeRepository(
     }
     await git(run, partial, ["init", "--quiet", `--initial-branch=${branch}`]);
     await git(run, partial, ["remote", "add", "origin", url]);
-    // Whatever the user's own ignore file says.
+    // Not affected by the user's own ignore file.
     await git(run, partial, ["add", "--all", "--force"]);
     await git(run, partial, ["commit", "--quiet", "-m", `Begin ${name}`, "-m", message]);
-    await rename(partial, folder); // fails when there is something meanwhile
+    await rename(partial, folder); // fails if something was created there meanwhile
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;
   }
 }
 
-/** Whether there is something in a repository's place: an empty folder is nothing. */
+/** Whether anything exists at a repository's path, apart from an empty folder. */
 export const isThere = (folder: string): boolean => existsSync(folder) && readdirSync(folder).length > 0;
 
-/** What a repository that is there has otherwise than it would be written. What it has beyond that is the fleet's own. */
+/** How an existing repository differs from what would be written. Additional files belong to the fleet and don't count. */
 export async function repositoryDifferences(folder: string, { url, files }: Fresh, run: Run): Promise<string[]> {
   const remote = existsSync(join(folder, ".git"))
     ? await run("git", ["-C", folder, "config", "--get", "remote.origin.url"])
@@ -121,19 +124,19 @@ export async function repositoryDifferences(folder: string, { url, files }: Fres
         : [`origin is ${origin || "not set"}, would be ${url}`];
   const ofFiles = Object.entries(files).map(async ([path, text]) => {
     const file = join(folder, path);
-    if (!existsSync(file)) return [`${path} is not there`];
-    return (await readFile(file, "utf8")) === text ? [] : [`${path} is another one`];
+    if (!existsSync(file)) return [`${path} is missing`];
+    return (await readFile(file, "utf8")) === text ? [] : [`${path} differs`];
   });
   return [...ofGit, ...(await Promise.all(ofFiles)).flat()];
 }
 
-/** The folder itself, or the nearest above it that there is. */
+/** The folder itself, or the nearest existing one above it. */
 const nearest = (folder: string): string =>
   statSync(folder, { throwIfNoEntry: false })?.isDirectory() ? folder : nearest(dirname(folder));
 
 /**
- * What is missing of an identity to commit with below `folder`; undefined when there is one. Asked in a repository of its own there, which
- * goes again: the project's checkout may have an identity that is none of the new repositories'.
+ * What the Git identity for commits below `folder` lacks; undefined if it is complete. It is read in a temporary repository there,
+ * because the project's checkout may have an identity that the new repositories don't have.
  */
 export async function identityComplaint(folder: string, run: Run): Promise<string | undefined> {
   const asked = await mkdtemp(join(nearest(folder), ".fleet-init-"));

@@ -1,4 +1,4 @@
-/** A fleet as it is asked for; what is left out is the default of the example or of Pulumi.yaml. */
+/** The request for a new fleet; missing members have the default of the example or of Pulumi.yaml. */
 export interface InitRequest {
   /** Folder for the Git repositories, absolute. */
   readonly folder: string;
@@ -6,13 +6,13 @@ export interface InitRequest {
   readonly fleet: string;
   /** Environment of the hub. */
   readonly environment: string;
-  /** Environments of the spokes to come, which get a sealing key each. */
+  /** Environments of the future spokes, each of which gets a sealing key. */
   readonly spokeEnvironments: readonly string[];
   readonly account: string;
   readonly region: string;
   readonly systemUrl: string;
   readonly workloadsUrl: string;
-  /** Repository for the sample application; without it none is written. */
+  /** URL of the sample application's repository, which is written only if this is given. */
   readonly sampleAppUrl?: string | undefined;
   readonly gitAuthentication?: string | undefined;
   readonly githubAppId?: string | undefined;
@@ -26,12 +26,12 @@ export interface InitRequest {
   readonly privateAccessCidrs: readonly string[];
   readonly admins: readonly string[];
   readonly vpcCidr?: string | undefined;
-  /** VPC that exists, in place of one that the stack makes; with it its subnets and the public addresses of its way out. */
+  /** An existing VPC to use instead of a new one, with its subnets and its public source addresses. */
   readonly vpcId?: string | undefined;
   readonly privateSubnetIds: readonly string[];
   readonly egressCidrs: readonly string[];
   readonly functionPackage?: string | undefined;
   readonly boundary?: string | undefined;
-  /** Stack of the checkout whose file is followed. */
+  /** Stack of the checkout whose file is the example. */
   readonly example: string;
 }

@@ -7,16 +7,16 @@ import { keys } from "../../infra/settings.ts";
 import { isEncrypted, type Project, type StackFile, stackPath } from "../stack-config.ts";
 import type { InitRequest } from "./request.ts";
 
-/** The file of a new stack, made from one of the project's examples: its comments and choices stay, what is somebody else's goes. */
+/** Makes the file of a new stack from one of the project's examples: comments and choices stay, values of other accounts and people go. */
 
 /** Stacks of the checkout that are examples. */
 export const examplesOf = (project: Project): string[] =>
   ["dev", "prod"].filter((name) => existsSync(stackPath(project, name)));
 
-/** The examples' choices for a VPC that the stack makes, which have no effect in one that exists. */
+/** Keys of the examples that only concern a new VPC and have no effect in an existing one. */
 const ofVpcToBeMade = { vpcCidr: undefined, zones: undefined, natGateways: undefined };
 
-/** What a request sets, by config key; undefined takes the example's value away, so that the default of Pulumi.yaml counts. */
+/** The values that a request sets, by config key; undefined removes the example's value, so that the default of Pulumi.yaml applies. */
 function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<string, unknown>> {
   const { publicAccessCidrs, privateAccessCidrs, admins, knownHosts } = request;
   const some = <T>(items: readonly T[]) => (items.length > 0 ? items : undefined);
@@ -56,7 +56,7 @@ function valuesOf(request: InitRequest, { name }: Project): Readonly<Record<stri
   };
 }
 
-/** A value as the examples write it: lists of texts and maps on one line. */
+/** A value in the style of the examples: lists of texts and maps on one line. */
 function node(document: Document, value: unknown) {
   const made = document.createNode(value);
   if (!Array.isArray(value)) return made;
@@ -64,14 +64,14 @@ function node(document: Document, value: unknown) {
   return document.createNode(value.map((item) => document.createNode(item, { flow: true })));
 }
 
-/** Sets a key without the comment that stands above it: that is about the example's value. */
+/** Sets a key and removes the comment above it, which is about the example's value. */
 function set(config: YAMLMap, pair: Pair): void {
   const there = config.items.find(({ key }) => isScalar(key) && isScalar(pair.key) && key.value === pair.key.value);
   if (there === undefined) config.add(pair);
   else Object.assign(there, pair);
 }
 
-/** A text without the comment at its top, which is about the example. */
+/** A text without its first comment, which is about the example. */
 const withoutHead = (text: string): string => text.replace(/^(#.*\n)+/, "");
 
 async function stackDocument(request: InitRequest, project: Project): Promise<Document> {
@@ -84,7 +84,7 @@ async function stackDocument(request: InitRequest, project: Project): Promise<Do
   return document;
 }
 
-/** The configuration that a request makes. */
+/** The configuration that follows from a request. */
 export async function stackConfig(request: InitRequest, project: Project): Promise<Readonly<Record<string, unknown>>> {
   const document = await stackDocument(request, project);
   return (document.toJS() as StackFile).config ?? {};
@@ -97,11 +97,11 @@ export async function stackText(request: InitRequest, project: Project): Promise
   return `${head}${document.toString({ lineWidth: 0, flowCollectionPadding: false })}`;
 }
 
-/** Whether a key takes a secret: a later step sets it, and its value is never shown. */
+/** Whether a key is a secret, which a later step sets and which is never shown. */
 const isSecret = (name: string): boolean =>
   (keys as Readonly<Record<string, { secret?: boolean }>>)[name]?.secret === true;
 
-/** What a stack's file says otherwise than it would be written, key by key, but for what is set by a later step: the secrets. */
+/** How a stack's file differs from what would be written, key by key, apart from the secrets, which a later step sets. */
 export async function stackDifferences(file: string, text: string, { name }: Project): Promise<string[]> {
   const [there, wanted] = [await readFile(file, "utf8"), text].map(
     (each) => (parse(each) as StackFile | null)?.config ?? {},
@@ -109,20 +109,20 @@ export async function stackDifferences(file: string, text: string, { name }: Pro
   return [...new Set([...Object.keys(wanted), ...Object.keys(there)])].flatMap((key) => {
     const ours = key.startsWith(`${name}:`) ? key.slice(name.length + 1) : undefined;
     if (isDeepStrictEqual(there[key], wanted[key]) || isEncrypted(there[key]) || isSecret(ours ?? "")) return [];
-    // What is of no use to init may be anything, such as a key of AWS.
+    // Keys that init does not know may contain anything, such as an AWS access key.
     const known = key in wanted || (ours !== undefined && ours in keys);
     const said = (value: unknown) => (value === undefined ? "not set" : known ? JSON.stringify(value) : "(not shown)");
     return [`${key}: is ${said(there[key])}, would be ${said(wanted[key])}`];
   });
 }
 
-/** Writes a new file, whole or not at all; throws EEXIST when it is there. */
+/** Writes a new file, whole or not at all; throws EEXIST if it exists. */
 export function writeNew(file: string, text: string): void {
   const partial = join(dirname(file), `.${basename(file)}.partial`);
   if (existsSync(partial)) rmSync(partial);
   writeFileSync(partial, text);
   try {
-    linkSync(partial, file); // in place of rename, which would take the place of another file
+    linkSync(partial, file); // and not rename, which would replace another file
   } finally {
     rmSync(partial);
   }

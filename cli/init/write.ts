@@ -16,31 +16,31 @@ import {
 import type { InitRequest } from "./request.ts";
 import { stackDifferences, stackText, writeNew } from "./stack.ts";
 
-/** Something that a fleet begins with: a repository, or the stack's file. */
+/** A part of a new fleet: a repository, or the stack's file. */
 export interface Part {
   readonly path: string;
-  /** Whether this run made it; what is there is left as it is. */
+  /** Whether this run wrote it; what existed stays as it is. */
   readonly made: boolean;
-  /** What is there and would be written otherwise. */
+  /** How what exists differs from what would be written. */
   readonly differences: readonly string[];
 }
 
 const withoutIdentity = (complaint: string): Problem => ({
   key: "git",
-  what: "does not know who commits",
+  what: "has no complete Git identity",
   got: complaint,
   allowed: "user.name and user.email, of the configuration or of the environment",
   remedy: 'git config --global user.name "<name>" and git config --global user.email <address>',
 });
 
-/** Where the content comes from, for the commit: the project's revision, where the checkout is a Git repository. */
+/** The commit's message about the origin of the content: the project's revision, if the checkout is a Git repository. */
 async function provenance(root: string, run: Run): Promise<string> {
   const ended = await run("git", ["-C", root, "describe", "--tags", "--always", "--dirty"]);
   return `From eks-gitops-fleet${ended?.code === 0 ? ` ${ended.stdout.trim()}` : ""}, by fleet init.`;
 }
 
 /**
- * Makes what of a fleet's beginning is not there: the repositories, each with one commit, and the stack's file.
+ * Writes the parts of a new fleet that don't exist: the repositories, each with one commit, and the stack's file.
  * @param root the project's checkout.
  * @throws UsageError that lists every problem, before anything is written.
  */

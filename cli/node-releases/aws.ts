@@ -13,7 +13,7 @@ export interface AmiParameter {
   readonly name: string;
 }
 
-/** The parameters of Kubernetes versions and AMI types, each with each. */
+/** The parameters of all combinations of Kubernetes versions and AMI types. */
 export const parameters = (versions: readonly string[], types = Object.keys(amiTypes)): readonly AmiParameter[] =>
   versions.flatMap((kubernetesVersion) =>
     types.map((amiType) => ({
@@ -23,14 +23,14 @@ export const parameters = (versions: readonly string[], types = Object.keys(amiT
     })),
   );
 
-/** Names that one call takes (Systems Manager API reference, GetParameters). */
+/** Maximum number of names in one call (Systems Manager API reference, GetParameters). */
 const AT_ONCE = 10;
 
 interface Answer {
   readonly Parameters: readonly { readonly Name: string; readonly Value: string }[];
 }
 
-/** The newest releases in a region. @throws Error that names each that AWS has not, or what the aws CLI said */
+/** The newest releases in a region. @throws Error with the releases that AWS does not have, or with the message of the aws CLI */
 export async function newestReleases(
   run: Run,
   wanted: readonly AmiParameter[],
@@ -48,7 +48,7 @@ export async function newestReleases(
   const missing = wanted.filter(({ name }) => !values.has(name));
   if (missing.length > 0)
     throw new Error(
-      `EKS has no AMI release for ${missing.map(({ kubernetesVersion, amiType }) => `Kubernetes ${kubernetesVersion} (${amiType})`).join(", ")} in ${region ?? "this region"}: remove the version, or ask another region by --region`,
+      `EKS has no AMI release for ${missing.map(({ kubernetesVersion, amiType }) => `Kubernetes ${kubernetesVersion} (${amiType})`).join(", ")} in ${region ?? "this region"}: remove the version, or choose another region with --region`,
     );
   return new Map(wanted.map((parameter) => [parameter, values.get(parameter.name) as string]));
 }

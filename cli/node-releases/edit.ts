@@ -1,7 +1,7 @@
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
 import { type AmiParameter, parameters } from "./aws.ts";
 
-/** What becomes of a file, and what that changes, each as a line for a person. */
+/** The new text of a file, and its changes, each as a line for a person. */
 export interface Edited {
   readonly text: string;
   readonly changes: readonly string[];
@@ -22,7 +22,7 @@ const change = (where: string, before: unknown, after: string): string =>
 const written = (document: Document): string => document.toString({ lineWidth: 0, flowCollectionPadding: false });
 
 /**
- * The Composition with the newest releases for each of its Kubernetes versions. With `channels` only their environments take it.
+ * The Composition with the newest releases for each of its Kubernetes versions. With `channels` only these environments get it.
  * @throws Error for a file of another form, or a channel that it does not have
  */
 export async function raised(
@@ -76,7 +76,7 @@ export function raisedHub(text: string, stack: string, release: string): Edited 
   const document = parseDocument(text);
   const node = document.getIn(["config", nodeReleaseVersion], true);
   const before = isScalar(node) ? node.value : undefined;
-  // A release of another minor goes with its Kubernetes version.
+  // A release of another minor can't be compared.
   const isOfMinor = typeof before === "string" && minor(before) === minor(release);
   if (isOfMinor && !isOlder(before, release)) return { text, changes: [] };
   const [start, end] = (isScalar(node) && node.range) || [];

@@ -43,7 +43,7 @@ describe("fleet init where something is there already", () => {
     const parts = named(await make({ workloadsUrl: "ssh://git@github.com/acme/workloads.git", region: "eu-north-1" }));
     expect(parts["gitops-system"]).toEqual({
       made: false,
-      differences: ["README.md is another one", "platform/api/rbac.yaml is not there"].sort(),
+      differences: ["README.md differs", "platform/api/rbac.yaml is missing"].sort(),
     });
     expect(parts["gitops-workloads"]?.differences).toEqual([
       "origin is ssh://git@github.com/acme/gitops-workloads.git, would be ssh://git@github.com/acme/workloads.git",
@@ -93,7 +93,7 @@ describe("fleet init where something is there already", () => {
     await make();
     const further = { ...at.request, fleet: "second", stack: "second" };
     const parts = named(await make(further));
-    expect(parts["gitops-system"]?.differences).toContain("clusters/second/kustomization.yaml is not there");
+    expect(parts["gitops-system"]?.differences).toContain("clusters/second/kustomization.yaml is missing");
     expect(parts["Pulumi.second.yaml"]).toEqual({ made: true, differences: [] });
     expect(nextSteps(further)).toContain("npx fleet new-fleet second");
   });

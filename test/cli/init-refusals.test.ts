@@ -61,7 +61,7 @@ describe("fleet init refuses", () => {
   test("to commit as nobody, before anything is written", async () => {
     writeFileSync(at.env["GIT_CONFIG_GLOBAL"] ?? "", "");
     const message = await refusal({ account: "12" });
-    expect(message).toMatch(/git: does not know who commits/);
+    expect(message).toMatch(/git: has no complete Git identity/);
     expect(message).toContain("git config --global user.name");
     expect(message).toContain("--account");
     expect(existsSync(at.request.folder)).toBe(false);
@@ -82,7 +82,7 @@ describe("fleet init refuses", () => {
     for (const privateAccessCidrs of [[], ["10.30.0.0/16"]]) {
       const message = await refusal({ example: "prod", publicAccessCidrs: [], privateAccessCidrs });
       expect(message).toMatch(/1 problem\b/);
-      expect(message).toMatch(/--public-access-cidr: is missing, and pulumi up would make the VPC/);
+      expect(message).toMatch(/--public-access-cidr: is missing, and pulumi up would create the VPC/);
       for (const way of ["--vpc-id, --private-subnet-id and --private-access-cidr", "docs/guides/private-endpoints.md"])
         expect(message).toContain(way);
     }
@@ -114,7 +114,7 @@ describe("fleet init refuses", () => {
       ] as const)
         execFileSync("git", ["-C", repository, "config", key, value], { env: at.env });
     }
-    expect(await refusal({})).toMatch(/git: does not know who commits/);
+    expect(await refusal({})).toMatch(/git: has no complete Git identity/);
     expect(readdirSync(dirname(at.request.folder)).filter((name) => name.startsWith(".fleet"))).toEqual([]);
   });
 

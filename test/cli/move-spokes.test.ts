@@ -229,11 +229,11 @@ describe("fleet move-spokes", () => {
   test("refuses a spoke that differs in its two places, a name that is none, and to finish before it is done", async () => {
     mkdirSync(join(checkout, "spokes", fleet, "amber"), { recursive: true });
     writeFileSync(join(checkout, "spokes", fleet, "amber", "spoke.yaml"), "kind: Spoke\n");
-    await expect(moveSpokes(checkout, fleet)).rejects.toThrow("amber: lies in two places");
+    await expect(moveSpokes(checkout, fleet)).rejects.toThrow("amber: is in two places");
     expect(existsSync(join(checkout, "spokes", "amber", "spoke.yaml"))).toBe(true);
     for (const name of ["hub", "Fleet", "../fleet"])
       await expect(moveSpokes(checkout, name)).rejects.toThrow("can't be the name of a fleet");
-    expect(() => finishMove(checkout, fleet)).toThrow("--finish: comes after the move");
+    expect(() => finishMove(checkout, fleet)).toThrow("--finish: is only for after the move");
   });
 });
 

@@ -143,7 +143,7 @@ describe("fleet new-cluster", () => {
 
   test("refuses a name that a spoke of another fleet has: gitops-workloads has one folder for both", async () => {
     mkdirSync(join(at.checkout, "spokes", "fleet-prod", "blue"), { recursive: true });
-    expect(await refusal({})).toMatch(/<name>: has a folder already\n\s+got: .*fleet-prod\/blue/);
+    expect(await refusal({})).toMatch(/<name>: already has a folder\n\s+got: .*fleet-prod\/blue/);
   });
 
   test("refuses a fleet that has no folders, and says how it gets them", async () => {
@@ -151,7 +151,7 @@ describe("fleet new-cluster", () => {
     await expect(make()).rejects.toThrow(/got: {5}fleet-dev\n\s+allowed: fleet\n.*fleet new-fleet fleet-dev/);
     mkdirSync(join(at.checkout, "spokes", "green"));
     writeFileSync(join(at.checkout, "spokes", "green", "spoke.yaml"), "");
-    await expect(make()).rejects.toThrow("run fleet move-spokes fleet-dev first: green lie");
+    await expect(make()).rejects.toThrow("run fleet move-spokes fleet-dev first: green is not in the folder of a fleet yet");
     expect(spokes()).toEqual(["README.md"]);
   });
 
@@ -167,7 +167,7 @@ describe("fleet new-cluster", () => {
   test("never touches a spoke that is there", async () => {
     await make();
     const before = readFileSync(join(at.checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8");
-    expect(await refusal({ tenant: "others" })).toContain("<name>: has a folder already");
+    expect(await refusal({ tenant: "others" })).toContain("<name>: already has a folder");
     expect(readFileSync(join(at.checkout, "spokes", "fleet", "blue", "spoke.yaml"), "utf8")).toBe(before);
   });
 

@@ -64,7 +64,10 @@ describe("an expression of Kubernetes", () => {
     ["quantity(self)", "found no matching overload for 'quantity(dyn)'"],
     ["self ==", "Unexpected token: EOF"],
     ["1 == 1.0", "no such overload: int == double"],
-    ["self.matches('^[[:alpha:]]$')", "the regular expression [:alpha:] means something else in JavaScript than in RE2"],
+    [
+      "self.matches('^[[:alpha:]]$')",
+      "the regular expression [:alpha:] means something else in JavaScript than in RE2",
+    ],
     ["self.matches('^\\\\x{41}$')", "the regular expression \\x{ means something else in JavaScript than in RE2"],
     ["self.matches(r'^[]a]$')", "the regular expression [] means something else in JavaScript than in RE2"],
     ["self.matches('[^]a]')", "the regular expression [^] means something else in JavaScript than in RE2"],

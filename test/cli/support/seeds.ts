@@ -583,7 +583,8 @@ export const fleetSeeds: readonly Seed[] = [
     rule: "fleet",
     file: "gitops-system/spokes/loose/spoke.yaml",
     on: "apiVersion:",
-    problem: "spokes/loose is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke",
+    problem:
+      "spokes/loose is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke",
     clusters: [],
   },
   {
@@ -592,7 +593,8 @@ export const fleetSeeds: readonly Seed[] = [
     rule: "fleet",
     file: "gitops-system/spokes/orphans/README.md",
     on: "# Spokes",
-    problem: "spokes/orphans belongs to a fleet without a hub: clusters/orphans does not exist, so no hub applies these spokes",
+    problem:
+      "spokes/orphans belongs to a fleet without a hub: clusters/orphans does not exist, so no hub applies these spokes",
     clusters: [],
   },
 ];
