@@ -1,9 +1,10 @@
 // @peculiar/x509 needs it loaded first.
 import "reflect-metadata";
-import { randomBytes, webcrypto } from "node:crypto";
+import { generateKeyPair, randomBytes, webcrypto } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import * as x509 from "@peculiar/x509";
 import { readText, writeAtomic } from "../instance/files.ts";
 
@@ -70,19 +71,13 @@ export async function ensureAuthority(dir: string, name: string, commonName: str
 export async function ensureServiceAccountKey(dir: string): Promise<{ key: string; publicKey: string }> {
   const files = { key: join(dir, "service-account.key"), publicKey: join(dir, "service-account.pub") };
   if ((await readText(files.publicKey)) !== undefined) return files;
-  const algorithm = {
-    name: "RSASSA-PKCS1-v1_5",
-    hash: "SHA-256",
+  const { privateKey, publicKey } = await promisify(generateKeyPair)("rsa", {
     modulusLength: 2048,
-    publicExponent: new Uint8Array([1, 0, 1]),
-  };
-  const keys = (await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"])) as webcrypto.CryptoKeyPair;
-  await writeAtomic(files.key, pem("PRIVATE KEY", await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)));
-  await writeAtomic(
-    files.publicKey,
-    pem("PUBLIC KEY", await webcrypto.subtle.exportKey("spki", keys.publicKey)),
-    0o644,
-  );
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+  await writeAtomic(files.key, privateKey);
+  await writeAtomic(files.publicKey, publicKey, 0o644);
   return files;
 }
 
@@ -105,7 +100,8 @@ async function makePair(files: KeyFiles, make: Make): Promise<KeyFiles> {
   if ((await readText(files.certificate)) !== undefined) return files;
   const keys = await webcrypto.subtle.generateKey(ELLIPTIC, true, ["sign", "verify"]);
   const certificate = await make(keys);
-  await writeAtomic(files.key, pem("PRIVATE KEY", await webcrypto.subtle.exportKey("pkcs8", keys.privateKey)));
+  const der = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+  await writeAtomic(files.key, `${x509.PemConverter.encode(der, "PRIVATE KEY")}\n`);
   await writeAtomic(files.certificate, `${certificate.toString("pem")}\n`, 0o644);
   return files;
 }
@@ -143,8 +139,4 @@ function validity(): { serialNumber: string; notBefore: Date; notAfter: Date } {
     notBefore: new Date(now - DAY_MS),
     notAfter: new Date(now + VALID_DAYS * DAY_MS),
   };
-}
-
-function pem(label: string, der: ArrayBuffer): string {
-  return `${x509.PemConverter.encode(der, label)}\n`;
 }

@@ -5,7 +5,7 @@ import { readText } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { processesOf } from "../instance/processes.ts";
 import { startGuard } from "./guard.ts";
-import { logOf, tailOf } from "./logs.ts";
+import { errorWithLog, logOf } from "./logs.ts";
 import type { ProcessSpec, ProcessStatus } from "./spec.ts";
 import { SUPERVISOR_ID } from "./supervisor.ts";
 
@@ -61,10 +61,8 @@ async function ensureSupervisor(instance: Instance): Promise<void> {
     if (!present) await startGuard(instance);
     const deadline = Date.now() + STARTUP_SECONDS * 1000;
     while (!(await isUp(instance))) {
-      if (Date.now() > deadline) {
-        const log = logOf(instance, SUPERVISOR_ID);
-        throw new Error(`the supervisor of ${instance.dir} does not answer. Log: ${log}\n${await tailOf(log)}`);
-      }
+      if (Date.now() > deadline)
+        throw await errorWithLog(`the supervisor of ${instance.dir} does not answer`, logOf(instance, SUPERVISOR_ID));
       await sleep(50);
     }
   });

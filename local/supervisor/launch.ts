@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { type Instance, PROCESS_MARK } from "../instance/addresses.ts";
@@ -41,22 +42,25 @@ export function enter(spec: ProcessSpec, cgroupFiles: readonly string[]): [strin
 export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how: string) => void): Promise<Running> {
   if (spec.cgroup !== undefined) await makeCgroup(spec.cgroup);
   const [file, ...args] = enter(spec, spec.cgroup === undefined ? [] : await procsFiles(spec.cgroup));
-  const log = await open(logOf(instance, spec.id), constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
+  const env = { ...baseEnv(instance, spec.id), ...spec.env };
+  const child = await spawnLogged([file, ...args], env, logOf(instance, spec.id));
+  child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
+  const pid = child.pid as number;
+  return { pid, startTime: statOf(pid)?.startTime ?? 0, startedAt: new Date().toISOString() };
+}
+
+/** Starts a program in a session of its own, so that it outlives this process; it appends to a log. */
+export async function spawnLogged(
+  argv: readonly [string, ...string[]],
+  env: Readonly<Record<string, string>>,
+  path: string,
+): Promise<ChildProcess> {
+  const [file, ...args] = argv;
+  const log = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
   try {
-    const child = spawn(file, args, {
-      cwd: "/",
-      env: { ...baseEnv(instance, spec.id), ...spec.env },
-      detached: true,
-      stdio: ["ignore", log.fd, log.fd],
-    });
-    await new Promise<void>((resolve, reject) => {
-      child.once("spawn", resolve);
-      child.once("error", reject);
-    });
-    child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
-    const pid = child.pid as number;
-    const stat = statOf(pid);
-    return { pid, startTime: stat?.startTime ?? 0, startedAt: new Date().toISOString() };
+    const child = spawn(file, args, { cwd: "/", env, detached: true, stdio: ["ignore", log.fd, log.fd] });
+    await once(child, "spawn");
+    return child;
   } finally {
     await log.close();
   }

@@ -12,7 +12,7 @@ export function logOf(instance: Instance, id: string): string {
 }
 
 /** The last lines of a log, for error messages; empty when there is no log. */
-export async function tailOf(path: string, lines = 20): Promise<string> {
+async function tailOf(path: string, lines = 20): Promise<string> {
   const file = await orMissing(open(path), undefined);
   if (file === undefined) return "";
   try {
@@ -24,6 +24,10 @@ export async function tailOf(path: string, lines = 20): Promise<string> {
     await file.close();
   }
 }
+
+/** An error with where a log is, and its end. */
+export const errorWithLog = async (message: string, log: string): Promise<Error> =>
+  new Error(`${message}. Log: ${log}\n${await tailOf(log)}`);
 
 /** Adds a line to the instance's events. */
 export async function noteEvent(instance: Instance, message: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Instance } from "../instance/addresses.ts";
 import { findRunning, launch, lives, type Running, signalGroup } from "./launch.ts";
-import { logOf, noteEvent, tailOf } from "./logs.ts";
+import { errorWithLog, logOf, noteEvent } from "./logs.ts";
 import { untilReady } from "./ready.ts";
 import type { ProcessSpec, ProcessState, ProcessStatus } from "./spec.ts";
 
@@ -65,8 +65,7 @@ export class Supervised {
     this.running = undefined;
     this.#settle("failed", problem);
     await this.#changed();
-    const log = logOf(this.#instance, this.spec.id);
-    throw new Error(`process ${this.spec.id} did not start: ${problem}. Log: ${log}\n${await tailOf(log)}`);
+    throw await errorWithLog(`process ${this.spec.id} did not start: ${problem}`, this.status.log);
   }
 
   /** Takes over a process that another supervisor started; when it has ended meanwhile, it is started again. */
@@ -87,10 +86,8 @@ export class Supervised {
       await sleep(100);
     }
     if (this.state === "ready") return;
-    const log = logOf(this.#instance, this.spec.id);
-    throw new Error(
-      `process ${this.spec.id} is ${this.state}: ${this.message ?? "not ready in time"}. Log: ${log}\n${await tailOf(log)}`,
-    );
+    const message = `process ${this.spec.id} is ${this.state}: ${this.message ?? "not ready in time"}`;
+    throw await errorWithLog(message, this.status.log);
   }
 
   /** Finds out whether an adopted process has ended: it is not a child of ours, so no signal tells. */
@@ -156,8 +153,7 @@ export class Supervised {
   }
 
   async #restart(how: string, pause: number): Promise<void> {
-    const { id } = this.spec;
-    const log = logOf(this.#instance, id);
+    const { id, log } = this.status;
     await this.#note(`${id} ended (${how}): starting it again in ${pause / 1000} s. Log: ${log}`);
     this.#settle("waiting", `it ended (${how}) and is started again`);
     await this.#kill();
@@ -182,7 +178,7 @@ export class Supervised {
       this.#settle("ready", this.message);
     } else if (lives(run)) {
       this.message = problem;
-      await this.#note(`${this.spec.id}: ${problem}. Log: ${logOf(this.#instance, this.spec.id)}`);
+      await this.#note(`${this.spec.id}: ${problem}. Log: ${this.status.log}`);
       // Ends the run, so that the watcher starts another one.
       await this.#kill();
     }
