@@ -34,10 +34,8 @@ export function setDiff(response: DiffResponse, diff: Diff): DiffResponse {
 }
 
 function kindOf({ kind, replace }: PropertyDiff) {
-  const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE, UPDATE_REPLACE } = provpb.PropertyDiff.Kind;
-  if (kind === "add") return replace ? ADD_REPLACE : ADD;
-  if (kind === "delete") return replace ? DELETE_REPLACE : DELETE;
-  return replace ? UPDATE_REPLACE : UPDATE;
+  const name = kind.toUpperCase() as "ADD" | "DELETE" | "UPDATE";
+  return provpb.PropertyDiff.Kind[replace ? (`${name}_REPLACE` as const) : name];
 }
 
 function topLevel(path: string): string {

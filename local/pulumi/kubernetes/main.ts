@@ -27,16 +27,8 @@ function definition(token: string): ResourceDefinition<Session> | undefined {
   const kind = kindOfToken(token);
   // Lists are many objects, and Patch types change objects that others own: both are other programs' needs.
   if (!kind || NOT_KINDS.test(token) || /(List|Patch)$/.test(kind.kind)) return undefined;
-  const open = {
-    token,
-    source: "the API server",
-    inputs: [],
-    required: [],
-    outputs: [],
-    secretOutputs: [],
-    json: [],
-    open: true,
-  };
+  const none = { inputs: [], required: [], outputs: [], secretOutputs: [], json: [] };
+  const open = { token, source: "the API server", ...none, open: true };
   const made = objectDefinition(kind, sdk.resource(token) ?? open);
   definitions.set(token, made);
   return made;

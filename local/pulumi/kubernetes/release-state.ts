@@ -17,7 +17,7 @@ import { keptUnreachable, type Session } from "./session.ts";
 type Context = ResourceContext<Session>;
 
 /** A text input, undefined when missing or empty. */
-export const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
+const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** The namespace of the release. */
 export function namespaceOf(context: Context, inputs: JsonMap): string {
