@@ -6,7 +6,10 @@ export interface CallSettings {
   readonly signal?: AbortSignal;
   /** Milliseconds that a wait may take, in place of the clients' default. */
   readonly timeout?: number;
-  /** Receives the id of a new resource as soon as AWS has given it, before the resource is usable; or the new id of one that is changed. */
+  /**
+   * Receives the id of a new resource as soon as AWS has assigned it, before the resource is usable, or the new id that a change
+   * has given to an existing one.
+   */
   made?(id: string): Promise<void>;
 }
 

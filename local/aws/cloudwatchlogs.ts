@@ -28,7 +28,7 @@ const logGroup = define({
   },
   fields: {
     name: { fixed, api: "logGroupName", crd: null },
-    // 0: kept for ever.
+    // 0: CloudWatch never deletes the entries.
     retentionInDays: { type: "number", api: null, default: 0, get: ({ retentionInDays }) => retentionInDays ?? 0 },
     logGroupClass: out(({ logGroupClass }) => logGroupClass ?? "STANDARD"),
     arn: out(plainArn),

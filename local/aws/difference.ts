@@ -14,7 +14,7 @@ export interface Difference {
   readonly after: Properties;
 }
 
-/** What AWS has, without what it completed: of a block the wanted members, of a list the wanted form of each equal item. */
+/** The actual value without what AWS added: of a block the wanted members, of a list the wanted form of each equal item. */
 function inWantedForm(handler: Handler, path: string, wanted: unknown, actual: unknown): unknown {
   if (isBlock(wanted) && isBlock(actual))
     return Object.fromEntries(

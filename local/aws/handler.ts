@@ -21,7 +21,7 @@ export interface Tagged {
   readonly tagsAll?: Tags;
 }
 
-/** What is said of a resource besides its fields and calls. */
+/** What a definition states about a resource besides its fields and calls. */
 export interface Traits<I extends object> {
   /** Pulumi token, `aws:ec2/vpc:Vpc`. */
   readonly token: string;
@@ -33,7 +33,7 @@ export interface Traits<I extends object> {
   readonly failed?: readonly string[];
   /** True when old and new cannot exist together, so that a replacement deletes first. */
   readonly deleteBeforeReplace?: boolean;
-  /** The id where it follows from the inputs, undefined when some are missing. Absent: AWS gives it. */
+  /** The id, for a resource whose inputs determine it; undefined when some are missing. Absent when AWS assigns the id. */
   idOf?(inputs: Properties): string | undefined;
   /** Mistakes in the inputs that AWS would refuse; unknown values are absent here. */
   validate?(inputs: Partial<I>): { property: string; reason: string }[];
@@ -45,7 +45,7 @@ export interface Handler<I extends object = Properties>
   extends Traits<I>,
     Pick<Tables, "inputs" | "replaceOn">,
     Partial<Omit<Tables, "inputs" | "replaceOn">> {
-  /** What the handler was made of; Crossplane's kinds are made of the same. */
+  /** The definition behind the handler; Crossplane's kinds are derived from it too. */
   readonly definition?: { readonly fields: Fields; readonly case: Case; readonly crossplane?: CrossplaneTraits };
   /** True when the resource takes `tags`. */
   readonly tagged?: boolean;
@@ -53,7 +53,7 @@ export interface Handler<I extends object = Properties>
   create(aws: Aws, inputs: I): Promise<string>;
   /** Waits until an existing resource is usable; fails when it never will be. Absent when AWS makes it usable at once. */
   ready?(aws: Aws, id: string): Promise<unknown>;
-  /** What AWS says about the resource, `tagsAll` included; null when it is gone. `last` is the last known state (empty on import). */
+  /** The properties that AWS reports, `tagsAll` included; null when it is gone. `last` is the last known state (empty on import). */
   read(aws: Aws, id: string, last: Partial<I> & Properties): Promise<Properties | null>;
   /** Absent when every change needs a replacement. */
   update?(aws: Aws, id: string, change: Change<I>): Promise<void>;
@@ -84,7 +84,7 @@ export async function finishing(id: string | undefined, steps: (id: string) => P
   return id;
 }
 
-/** Ids that are made of several properties with a separator between them, as in Terraform's documentation of the resource. */
+/** Ids that join several properties with a separator, as Terraform documents for the resource. */
 export const composite = <N extends string>(separator: string, ...names: N[]) => ({
   idOf: (properties: Properties): string | undefined => {
     const parts = names.map((name) => properties[name]);

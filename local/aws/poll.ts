@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { callSettings } from "./call-settings.ts";
 
 export interface Poll {
-  /** What is waited for, for the error message: `EKS cluster hub to become ACTIVE`. */
+  /** What the wait is for, as the error message says it: `EKS cluster hub to become ACTIVE`. */
   readonly what: string;
   /** Milliseconds until the wait fails, unless the call sets its own. */
   readonly timeout: number;

@@ -108,7 +108,7 @@ const secretVersion = define({
       call: (aws, id, { versionStages: now = [] }, { old }) => moveStages(aws, id, old.versionStages ?? [], now),
     },
   ],
-  /** A version without stages is removed by AWS; the current one goes with its secret. */
+  /** AWS removes a version without stages; the current version is deleted with its secret. */
   delete: async (aws, id) => moveStages(aws, id, (await value(aws, id))?.VersionStages ?? [], []),
 });
 

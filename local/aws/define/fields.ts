@@ -43,7 +43,7 @@ export interface Field {
   readonly fixed?: true;
   /** AWS fills it in when it is not set. */
   readonly computed?: true;
-  /** AWS does not give it back: it keeps the value that the user gave. */
+  /** AWS does not return it: the state keeps the user's value. */
   readonly unread?: true;
   /** An output that an update may change. */
   readonly updated?: true;
@@ -57,7 +57,7 @@ export interface Field {
   readonly crd?: string | null;
   /** Upstream refuses to make or change the resource without it. */
   readonly required?: true;
-  /** Part of the resource's identity: not in `initProvider`. Required in `forProvider` itself where upstream has no reference for it. */
+  /** Part of the identity, so not in `initProvider`; `required` in `forProvider` where upstream has no reference for it. */
   readonly identifier?: true | "required";
   readonly format?: "date-time";
   /** Default in the CRD. */
@@ -145,7 +145,7 @@ export function tablesOf(fields: Fields) {
     completed: pathsWhere(offered, (field) => field.out),
     /** Inputs whose change needs a new resource. */
     replaceOn: pathsWhere(settable, (field) => field.fixed),
-    /** Inputs that AWS does not give back: they keep the value that the user gave. */
+    /** Inputs that AWS does not return: the state keeps the user's value. */
     unread: pathsWhere(settable, (field) => field.unread),
     /** Outputs, and inputs that AWS alone may set later, that an update may change. */
     changedByUpdate: pathsWhere(all, (field) => field.updated),

@@ -29,7 +29,7 @@ export interface CrossplaneTraits {
   readonly recover?: (aws: Aws, inputs: Properties, name: string) => Promise<string | undefined>;
   /** Upstream wrote it by hand: it has no `initProvider`, and `atProvider` has its outputs alone. */
   readonly bare?: true;
-  /** How often it is looked at, in milliseconds, where that does not follow the program's flag. */
+  /** Milliseconds between two checks; default: the program's flag `--poll`. */
   readonly pollMs?: (forProvider: Properties) => number;
   /** Long operations, whose failures upstream reports in the condition `LastAsyncOperation` too. */
   readonly asynchronous?: true;
@@ -44,7 +44,7 @@ export interface TagCalls {
   /** `target` is what {@link target} gives. */
   set(aws: Aws, target: string, tags: Tags): Promise<unknown>;
   remove(aws: Aws, target: string, keys: string[]): Promise<unknown>;
-  /** What the calls name the resource by; default: its id. */
+  /** The identifier that the tagging calls take; default: the id. */
   target?(item: Item): string;
 }
 
@@ -89,15 +89,15 @@ export interface Definition<I extends object> extends Traits<I> {
   readonly crossplane?: CrossplaneTraits;
   readonly tags?: TagCalls;
   readonly states?: States;
-  /** Makes it, and gives its id where that does not follow from the inputs; `request` has the members that the fields and tags give. */
+  /** Creates it. Returns its id unless `idOf` derives it. `request` holds the members that follow from fields and tags. */
   create(aws: Aws, request: Item, inputs: I): Promise<unknown>;
-  /** What AWS describes; an error that says that it does not exist is none. */
+  /** The description that AWS returns; undefined or a not-found error when there is no such resource. */
   find(aws: Aws, id: string, last: Partial<I> & Properties): Promise<object | undefined>;
-  /** What the description lacks; asked for when the resource is read. */
+  /** Members that the description lacks; fetched when the resource is read. */
   also?(aws: Aws, id: string, item: Item): Promise<Item>;
   readonly settings?: readonly Setting<I>[];
   delete(aws: Aws, id: string, last: Partial<I> & Properties): Promise<unknown>;
-  /** It is deleted in AWS's own time even though it is usable at once. */
+  /** Noun for messages of a resource that is usable at once, but whose deletion takes AWS a while. */
   readonly lingers?: string;
 }
 

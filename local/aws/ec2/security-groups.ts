@@ -55,7 +55,7 @@ export const defaultSecurityGroup = define({
   },
   find: group,
   settings: [{ fields: ["ingress", "egress"], call: clear, initially: () => true }],
-  delete: () => Promise.resolve(), // it goes with its VPC
+  delete: () => Promise.resolve(), // EC2 deletes it with its VPC
 });
 
 const protocolNumbers: Record<string, string> = { "6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", all: "-1" };

@@ -2,7 +2,7 @@
 import { WorkQueue } from "../../work-queue.ts";
 import type { ClusterClient } from "./cluster/client.ts";
 import { inform, type Watched } from "./cluster/informer.ts";
-import { clusterObjects, kindPath } from "./cluster/objects.ts";
+import { clusterObjects, resourcePath } from "./cluster/objects.ts";
 import { connections } from "./credentials.ts";
 import { crdName, type Kind } from "./kind.ts";
 import { desiredState, keyOf, type Managed } from "./managed.ts";
@@ -11,7 +11,7 @@ import { type ReconcilerOptions, Reconciliation } from "./reconciler.ts";
 
 export type Log = (level: "info" | "debug" | "error", message: string, details?: object) => void;
 
-/** Up to a tenth more or less, so that resources made together are not polled together for ever. */
+/** Adds or subtracts up to a tenth, so that resources that were created together drift apart in their polls. */
 const jitter = (milliseconds: number): number => milliseconds * (0.9 + Math.random() / 5);
 
 /** Runs the program until `signal` is aborted, and then until the passes that run have ended. */
@@ -34,7 +34,7 @@ export async function runController(
   const seen = new Map<string, Managed>();
   const kinds = new Map(kindList.map((kind) => [kind.kind, kind]));
 
-  /** Milliseconds until a resource that is up to date is looked at again. */
+  /** Milliseconds until the next pass over a resource that is up to date. */
   const pollMs = (key: string): number => {
     const managed = seen.get(key);
     return jitter((managed && kinds.get(managed.kind)?.pollMs?.(managed.spec.forProvider)) || options.pollMs);
@@ -58,7 +58,7 @@ export async function runController(
   const follow = (kind: Kind, until: AbortSignal) =>
     inform<Managed>(
       client,
-      { path: kindPath(kind) },
+      { path: resourcePath(crdName(kind)) },
       {
         upsert: (managed) => {
           const key = `${kind.kind}/${keyOf(managed)}`;

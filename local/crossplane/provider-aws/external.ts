@@ -22,8 +22,8 @@ export interface Observation {
 export type External = ReturnType<typeof externalOf>;
 
 /**
- * Inputs that are held to the specification: those that the kind offers, without those that only `initProvider` sets, or
- * nobody (a made-up name). These count when the resource is made, and not later.
+ * Inputs that are compared with AWS: all that the kind offers, except a generated name and those that only `initProvider` sets.
+ * These count at creation only.
  */
 function heldInputs(kind: Kind, { spec }: Managed): string[] {
   const { handler, named, generatedName: generated } = kind;
@@ -89,7 +89,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       await handler.ready?.(aws, id);
     },
 
-    /** Makes it; `made` hears of its external name as soon as AWS has given it. Resolves when it is usable. */
+    /** Creates it and resolves when it is usable; `made` receives its external name as soon as AWS has assigned it. */
     async create(made: (externalName: string) => Promise<void>): Promise<void> {
       const mistakes = handler.validate?.(inputs) ?? [];
       if (mistakes.length > 0)
@@ -104,7 +104,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       }
     },
 
-    /** `renamed` hears of its external name where the change has given it another one. */
+    /** `renamed` receives the external name if the change gives the resource another one. */
     async update(observed: Observation, renamed: (externalName: string) => Promise<void>): Promise<void> {
       const { id, difference } = observed;
       const made = (newId: string) => renamed(nameOf(newId));
@@ -119,7 +119,7 @@ export function externalOf(kind: Kind, managed: Managed, aws: Aws) {
       if (id !== undefined) await handler.delete(aws, id, last);
     },
 
-    /** The external name of a resource whose creation was interrupted; undefined: there is none. */
+    /** The external name of a resource whose creation was interrupted; undefined when AWS has none. */
     recover: async (): Promise<string | undefined> => kind.recover?.(aws, inputs, managed.metadata.name),
     /** Whether a creation may be repeated without knowing how the last one ended. */
     repeatable: handler.idOf !== undefined || kind.recover !== undefined,

@@ -4,13 +4,11 @@ import type { ClusterClient } from "./cluster/client.ts";
 import { inform } from "./cluster/informer.ts";
 import { resourcePath } from "./cluster/objects.ts";
 import type { Log } from "./controller.ts";
-import { API_SUFFIX } from "./kind.ts";
+import { API_SUFFIX, type ConfigKind, configCrds } from "./kind.ts";
 import { type Condition, type Metadata, withConditions } from "./managed.ts";
 import type { Options } from "./options.ts";
 
 const FINALIZER = "in-use.crossplane.io";
-const configKinds = { ProviderConfig: "providerconfigs", ClusterProviderConfig: "clusterproviderconfigs" } as const;
-type ConfigKind = keyof typeof configKinds;
 
 export interface Config {
   readonly metadata: Omit<Metadata, "namespace"> & { readonly namespace?: string };
@@ -56,7 +54,7 @@ export async function runFamily(client: ClusterClient, options: Options, log: Lo
 
   const work = async (key: string): Promise<Next> => {
     const [kind, namespace, name] = key.split("/") as [ConfigKind, string, string];
-    const path = resourcePath(`${configKinds[kind]}.${API_SUFFIX}`, namespace || undefined, name);
+    const path = resourcePath(configCrds[kind], namespace || undefined, name);
     const config = await client.find<Config>({ path });
     if (!config) return "wait";
     const users = [...usages.values()].filter((usage) => configOf(usage) === key).length;
@@ -80,7 +78,7 @@ export async function runFamily(client: ClusterClient, options: Options, log: Lo
 
   const follow = (kind: ConfigKind) => {
     const keyOf = ({ metadata }: Config) => `${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
-    const path = resourcePath(`${configKinds[kind]}.${API_SUFFIX}`);
+    const path = resourcePath(configCrds[kind]);
     const upsert = (config: Config) => queue.add(keyOf(config));
     return inform<Config>(
       client,

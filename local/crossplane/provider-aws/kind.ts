@@ -15,7 +15,13 @@ export const API_SUFFIX = "aws.m.upbound.io";
 export const VERSION = "v1beta1";
 
 export const apiGroup = (group: string): string => `${group}.${API_SUFFIX}`;
-export const apiVersion = ({ group }: Pick<Kind, "group">): string => `${apiGroup(group)}/${VERSION}`;
+
+/** CRDs of the kinds that a managed resource may name in `providerConfigRef`. */
+export const configCrds = {
+  ProviderConfig: `providerconfigs.${API_SUFFIX}`,
+  ClusterProviderConfig: `clusterproviderconfigs.${API_SUFFIX}`,
+} as const;
+export type ConfigKind = keyof typeof configCrds;
 
 /** The plural of a kind as upstream's generator makes it. */
 export function pluralOf(kind: string): string {
@@ -28,7 +34,7 @@ export function pluralOf(kind: string): string {
 export const crdName = ({ group, kind }: Pick<Kind, "group" | "kind">): string =>
   `${pluralOf(kind)}.${apiGroup(group)}`;
 
-/** The kinds that handlers serve; those without a kind belong to Pulumi alone. */
+/** The kinds of handlers; a handler without a kind serves Pulumi only. */
 export function kindsOf(handlers: readonly Handler[]): Kind[] {
   return handlers.flatMap((handler) => {
     const { crossplane, fields = {} } = handler.definition ?? {};

@@ -24,7 +24,7 @@ export interface Objects {
   patch(crd: string, managed: Managed, patch: object): Promise<Managed>;
   /** Rejects with ConflictError when the object has changed. */
   putStatus(crd: string, managed: Managed): Promise<Managed>;
-  /** Writes a Secret that belongs to the object: it goes with it. */
+  /** Writes a Secret owned by the object; Kubernetes deletes it with its owner. */
   writeSecret(owner: Managed, name: string, data: SecretData): Promise<void>;
   providerConfig(kind: string, namespace: string, name: string): Promise<ProviderConfig | undefined>;
   /** Says in the ProviderConfig's usages that the object uses it. */

@@ -142,8 +142,8 @@ export const conditionOf = {
 } as const;
 
 /**
- * What a change of an object must touch to be looked at: specification, labels, annotations (those of the controller aside),
- * finalizers of others, and deletion. A change of status is none.
+ * The part of an object whose change calls for a pass: specification, labels, annotations (except the controller's own),
+ * finalizers of other controllers, and deletion. A change of status does not.
  */
 export function desiredState({ metadata, spec }: Managed): string {
   const own: readonly string[] = [

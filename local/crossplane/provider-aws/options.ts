@@ -11,14 +11,14 @@ export interface Options {
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** A duration as Go writes it (`90s`, `1h30m`) in milliseconds; undefined: it is none. */
+/** A duration as Go writes it (`90s`, `1h30m`) in milliseconds; undefined for any other text. */
 export function duration(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined;
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);
   return [...parts].reduce((sum, [, number, unit]) => sum + Number(number) * (UNITS[unit as string] as number), 0);
 }
 
-/** @throws for flags that are not known, and for values that are none */
+/** @throws for unknown flags and invalid values */
 export function parseOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

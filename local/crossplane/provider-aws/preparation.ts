@@ -1,4 +1,4 @@
-/** What a managed resource gets before its resource in AWS is looked at: name and tags. */
+/** What a managed resource gets before its first look-up in AWS: name and tags. */
 import type { Tags } from "../../aws/handler.ts";
 import { crossplaneTagKeys } from "../../aws/tags.ts";
 import { apiGroup, type Kind } from "./kind.ts";

@@ -22,14 +22,14 @@ export interface ReconcilerOptions {
   readonly objects: Objects;
   readonly connections: Connections;
   readonly now: () => Date;
-  /** Aborted when the program ends: waits end early, and what they fail with is nobody's error. */
+  /** Aborted when the program ends: waits end early, and their errors are not reported. */
   readonly signal: AbortSignal;
 }
 
 /** When to look at the object again: at the next poll, at once, after a pause that grows, or only when it changes. */
 export type Outcome = "poll" | "again" | "retry" | "wait";
 
-/** What a step needs AWS for, and the reason of the event when it fails. */
+/** Steps of a pass, and the reason of the event when one fails. */
 const reasons = {
   connect: "CannotConnectToProvider",
   observe: "CannotObserveExternalResource",
@@ -53,7 +53,7 @@ interface FailureDetails {
   readonly outcome?: Outcome;
 }
 
-/** Ends a pass: the object says what went wrong. */
+/** Ends a pass; its conditions and an event report the failure. */
 class Failure extends Error {
   readonly step: Step;
   readonly details: FailureDetails;
@@ -189,7 +189,7 @@ export class Reconciliation {
   /** An existing resource: usable, up to date, with its connection details published. */
   async #maintain(external: External, observed: Observation): Promise<Outcome> {
     await this.#object.addFinalizer();
-    // It was there before the object was: from now on the object names it.
+    // The resource existed before the object: record its name.
     if (externalName(this.#managed) === undefined) await this.#object.named(observed.id);
     if (observed.failed !== undefined) return this.#replace(external, observed);
     const secret = this.#managed.spec.writeConnectionSecretToRef?.name;
@@ -198,12 +198,12 @@ export class Reconciliation {
     await this.#object.mark([conditionOf.creating], observed.atProvider);
     await attempt("create", () => external.ready(observed.id), { conditions: [conditionOf.creating] });
     if (this.#kind.handler.ready === undefined) return this.#update(external, observed);
-    // What it had while it was being made is out of date.
+    // What was observed during the creation is out of date.
     const usable = await attempt("observe", () => external.observe());
     return usable ? this.#update(external, usable) : "again";
   }
 
-  /** AWS gave up making it. When its specification was corrected it is made anew; until then it stays to be looked at. */
+  /** AWS failed to create it. It is created again once its specification is corrected; until then it stays for inspection. */
   async #replace(external: External, observed: Observation): Promise<Outcome> {
     if (observed.difference.changed.length === 0) {
       const reason = await external.ready(observed.id).then(() => observed.failed, messageOf);
@@ -237,7 +237,7 @@ export class Reconciliation {
   }
 
   async #delete(external: External, observed: Observation | undefined): Promise<Outcome> {
-    // What is being deleted already counts as gone when it is observed: its end is waited for all the same.
+    // A resource that AWS is already deleting is observed as gone: wait for the end of the deletion anyway.
     const mayLinger = this.#kind.handler.ready !== undefined && externalName(this.#managed) !== undefined;
     if (observed || mayLinger) {
       await this.#object.mark([conditionOf.deleting], observed?.atProvider);

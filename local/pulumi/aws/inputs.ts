@@ -33,7 +33,7 @@ function policyText(document: Value): Value {
 
 /** Mistakes that AWS would refuse. */
 export function failuresOf(handler: Handler, inputs: PropertyMap): CheckFailure[] {
-  // What is unknown is checked when it is known.
+  // Unknown values are checked in the update, when they are known.
   return hasUnknown(inputs) ? [] : (handler.validate?.(revealMap(inputs)) ?? []);
 }
 

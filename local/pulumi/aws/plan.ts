@@ -1,4 +1,4 @@
-/** What is going to happen: differences and previews of a handler's resources. */
+/** Diffs and previews of a handler's resources. */
 import { allTags, type Handler, type Tags } from "../../aws/index.ts";
 import {
   type Diff,

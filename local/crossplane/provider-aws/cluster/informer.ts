@@ -99,7 +99,7 @@ export async function inform<T extends Watched>(
       timeoutSeconds: String(WATCH_SECONDS),
     };
     const accept = metadataOnly && { accept: asMetadata("PartialObjectMetadata") };
-    // A server that vanished without a word would be listened to for ever.
+    // Without a limit, a connection to a server that vanished would never end.
     const limit = AbortSignal.any([signal, AbortSignal.timeout((WATCH_SECONDS + 30) * 1000)]);
     await client.watch<WatchEvent<T>>({ path, query, ...accept }, onEvent, limit);
     // One that the server cuts short would be asked for again and again.

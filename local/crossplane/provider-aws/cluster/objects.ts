@@ -1,5 +1,5 @@
 /** The reconciler's objects in a real cluster. */
-import { API_SUFFIX, apiVersion, type Kind, pluralOf, VERSION } from "../kind.ts";
+import { API_SUFFIX, type ConfigKind, configCrds, VERSION } from "../kind.ts";
 import { ConflictError, type Objects, type ProviderConfig, type SecretData } from "../kube.ts";
 import type { Managed } from "../managed.ts";
 import { ApiError, type ClusterClient } from "./client.ts";
@@ -12,10 +12,6 @@ export function resourcePath(crd: string, namespace?: string, name?: string): st
 }
 
 const MERGE = "application/merge-patch+json";
-const CONFIGS: Readonly<Record<string, string>> = {
-  ProviderConfig: `providerconfigs.${API_SUFFIX}`,
-  ClusterProviderConfig: `clusterproviderconfigs.${API_SUFFIX}`,
-};
 const USAGES = `providerconfigusages.${API_SUFFIX}`;
 
 const owner = (managed: Managed, more: object = {}) => ({
@@ -92,9 +88,9 @@ export function clusterObjects(client: ClusterClient, component: string): Object
     },
 
     providerConfig: (kind, namespace, name) => {
-      const crd = CONFIGS[kind];
+      const crd = configCrds[kind as ConfigKind] as string | undefined;
       if (!crd)
-        throw new Error(`spec.providerConfigRef.kind is ${kind}: allowed are ${Object.keys(CONFIGS).join(" and ")}`);
+        throw new Error(`spec.providerConfigRef.kind is ${kind}: allowed are ${Object.keys(configCrds).join(" and ")}`);
       const scope = kind === "ProviderConfig" ? namespace : undefined;
       return client.find<ProviderConfig>({ path: resourcePath(crd, scope, name) });
     },
@@ -152,6 +148,3 @@ export function clusterObjects(client: ClusterClient, component: string): Object
     },
   };
 }
-
-/** Path of all objects of a kind. */
-export const kindPath = (kind: Kind): string => `/apis/${apiVersion(kind)}/${pluralOf(kind.kind)}`;
