@@ -1,4 +1,5 @@
-/** Kinds that a Spoke is composed of, with their API versions: provider-upjet-aws 2.6 (namespaced), Crossplane 2, Flux 2.9. */
+/** Kinds that a Spoke is composed of, with their API versions: provider-upjet-aws 2.6, the newest whose CRDs were read
+ * (namespaced), Crossplane 2, Flux 2.9. */
 export const managedKinds = {
   AccessEntry: "eks.aws.m.upbound.io/v1beta1",
   AccessPolicyAssociation: "eks.aws.m.upbound.io/v1beta1",
