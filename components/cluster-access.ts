@@ -43,16 +43,34 @@ export function admitNetwork(
   );
 }
 
+/** An administrator's part of logical names, and the ARN. */
+interface Administrator {
+  readonly key: string;
+  readonly principalArn: pulumi.Input<string>;
+}
+
+/** Administrators by what is given for them: a name, or the ARN itself, from which the name is taken. */
+export function administrators(admins: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>) {
+  const named = Array.isArray(admins)
+    ? (admins as readonly string[]).map((arn) => [arn.replace(/^arn:[^:]*:iam::/, ""), arn] as const)
+    : Object.entries(admins);
+  return named.map(
+    ([name, principalArn]): Administrator => ({
+      key: lengthSafe(name.replaceAll(/[^A-Za-z0-9]+/g, "-"), 60),
+      principalArn,
+    }),
+  );
+}
+
 /**
  * Makes a principal an administrator. It does not use the cluster's `accessEntries`, because children of the cluster inherit its
- * protection, and it must be possible to remove an administrator. Logical names follow from the ARN alone.
+ * protection, and it must be possible to remove an administrator.
  */
 export function makeAdministrator(
   { component, id, name: clusterName, tags }: AccessibleCluster,
-  principalArn: string,
+  { key, principalArn }: Administrator,
   partition: pulumi.Output<string>,
 ): pulumi.Resource[] {
-  const key = lengthSafe(principalArn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-"), 60);
   const opts = { parent: component, protect: false };
   const entry = new aws.eks.AccessEntry(`${id}-${key}`, { clusterName, principalArn, tags }, opts);
   const association = new aws.eks.AccessPolicyAssociation(

@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { group } from "../lib/labels.ts";
+import { hubName, namespaces } from "../lib/names.ts";
 import { spokeApi } from "../lib/spoke.ts";
 
 /** The remedy, which follows the list of spokes in a refusal. */
@@ -69,27 +70,36 @@ function deletionPolicy(name: string, args: DeletionPolicyArgs, parent: pulumi.R
 }
 
 export interface RootKustomizationGuardArgs {
-  /** Namespace of the Kustomization that must stay while a spoke exists. */
-  readonly namespace: string;
-  /** Name of that Kustomization. */
-  readonly kustomizationName: string;
+  /**
+   * Namespace of the Kustomization that must stay while a spoke exists.
+   * @default "flux-system"
+   */
+  readonly namespace?: string;
+  /**
+   * Name of that Kustomization, `kustomizationName` of the `FluxSync`.
+   * @default "hub"
+   */
+  readonly kustomizationName?: string;
 }
 
 /**
  * Refuses to delete the hub's root Kustomization while a Spoke exists: without it nothing would remove the spoke's cluster.
- * The Spokes are the policy's parameters: it refuses once for each, and without a Spoke there is no parameter, which it allows.
+ * The Spokes are the policy's parameters: it refuses once for each, and without a Spoke there is no parameter, which it allows. Make
+ * it before the Kustomization (a `FluxSync` that depends on it), so that it is deleted after it.
+ * @example
+ * const guard = new RootKustomizationGuard("root-guard", {}, { provider: cluster.provider });
  */
 export class RootKustomizationGuard extends pulumi.ComponentResource {
-  constructor(name: string, args: RootKustomizationGuardArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RootKustomizationGuardArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:RootKustomizationGuard", name, {}, opts);
     deletionPolicy(
       name,
       {
         name: `spoke-guard.${group}`,
-        namespace: args.namespace,
+        namespace: args.namespace ?? namespaces.flux,
         apiGroup: "kustomize.toolkit.fluxcd.io",
         resource: "kustomizations",
-        resourceName: args.kustomizationName,
+        resourceName: args.kustomizationName ?? hubName,
         paramKind: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind },
         paramNamespace: spokeApi.namespace,
         expression: "false",
@@ -102,18 +112,25 @@ export class RootKustomizationGuard extends pulumi.ComponentResource {
 }
 
 export interface RemainingSpokesGuardArgs {
-  /** Namespace of Flux on the hub. */
-  readonly namespace: string;
+  /**
+   * Namespace of Flux on the hub.
+   * @default "flux-system"
+   */
+  readonly namespace?: string;
 }
 
 /**
  * Refuses to destroy the hub while spokes remain, and lists them. Of the refusals of {@link RootKustomizationGuard} the API server
  * reports only one, so one spoke. This object is deleted before the root Kustomization, and its refusal lists the spokes that Flux has
  * applied to the hub and not removed yet. Spokes that did not come from Git are protected by {@link RootKustomizationGuard} alone.
+ * It depends on the `FluxSync`; its namespace must exist.
+ * @example
+ * new RemainingSpokesGuard("remaining-spokes-guard", {}, { provider: cluster.provider, dependsOn: [sync] });
  */
 export class RemainingSpokesGuard extends pulumi.ComponentResource {
-  constructor(name: string, { namespace }: RemainingSpokesGuardArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: RemainingSpokesGuardArgs = {}, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:RemainingSpokesGuard", name, {}, opts);
+    const { namespace = namespaces.flux } = args;
     const resourceName = "spokes-are-gone";
     const suffix = `_${group}_${spokeApi.kind}`;
     const entries = "params.status.inventory.entries";

@@ -21,7 +21,7 @@ export interface EncryptionKeyArgs {
    */
   readonly tags?: Tags | undefined;
   /**
-   * Pulumi refuses to delete the key while this is true.
+   * Pulumi refuses to delete the key while this is true. The component's own option `protect` also protects the alias.
    * @default the component's own option `protect`
    */
   readonly protect?: boolean | undefined;
@@ -35,22 +35,28 @@ export interface EncryptionKeyArgs {
 export class EncryptionKey extends pulumi.ComponentResource {
   /** ARN of the key. */
   readonly arn: pulumi.Output<string>;
+  /** ID of the key. */
+  readonly keyId: pulumi.Output<string>;
+  /** Name of the alias, including `alias/`; known once it refers to the key. */
+  readonly alias: pulumi.Output<string>;
 
   constructor(name: string, args: EncryptionKeyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:EncryptionKey", name, {}, opts);
-    const { description, alias = `alias/${name}`, kmsDeletionWindowDays = 30, tags, protect } = args;
+    const { description, alias: aliasName = `alias/${name}`, kmsDeletionWindowDays = 30, tags, protect } = args;
     const key = new aws.kms.Key(
       `${name}-key`,
       {
         description,
         deletionWindowInDays: kmsDeletionWindowDays,
         enableKeyRotation: true,
-        tags: { ...tags, Name: alias.replace(/^alias\//, "") },
+        tags: { ...tags, Name: aliasName.replace(/^alias\//, "") },
       },
       { parent: this, ...(protect !== undefined && { protect }) },
     );
-    new aws.kms.Alias(`${name}-alias`, { name: alias, targetKeyId: key.keyId }, { parent: this });
+    const alias = new aws.kms.Alias(`${name}-alias`, { name: aliasName, targetKeyId: key.keyId }, { parent: this });
     this.arn = key.arn;
-    this.registerOutputs({ arn: this.arn });
+    this.keyId = key.keyId;
+    this.alias = alias.name;
+    this.registerOutputs({ arn: this.arn, keyId: this.keyId, alias: this.alias });
   }
 }

@@ -35,7 +35,8 @@ export class ExternalSecrets extends pulumi.ComponentResource {
     const { registries = {}, logLevel = "info", size = fleetSizes.small } = args;
     const { replicas, externalSecrets: resources } = size;
     const { image, pullSecrets } = imageValues(registries);
-    // Each Deployment has its own value (deploy/charts/external-secrets/values.yaml of external-secrets 2.9).
+    // Each Deployment has its own value (deploy/charts/external-secrets/values.yaml of external-secrets 2.9,
+    // the newest that was read).
     const pulled = {
       image: { repository: image("ghcr.io/external-secrets/external-secrets") },
       imagePullSecrets: pullSecrets,

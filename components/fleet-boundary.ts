@@ -20,7 +20,13 @@ export interface FleetBoundaryArgs {
   readonly tags?: Tags | undefined;
 }
 
-/** A permissions boundary of the fleet: of the roles that Crossplane makes on the hub, or that applications order on a spoke. */
+/**
+ * A permissions boundary of the fleet: of the roles that Crossplane makes on the hub, or that applications order on a spoke.
+ * @example
+ * const document = policy({ Effect: "Allow", Action: ["s3:*", "sqs:*"], Resource: ["*"] });
+ * const boundary = new FleetBoundary("shop-boundary", { description: "Every role of the shop", document });
+ * new IrsaRole("shop-orders", { description: "Orders", oidc, subject, policy: orders, permissionsBoundary: boundary.arn });
+ */
 export class FleetBoundary extends pulumi.ComponentResource {
   /** ARN of the policy. */
   readonly arn: pulumi.Output<string>;

@@ -30,7 +30,8 @@ const resources = (cpu: string, memory: string, limits: Resources["limits"]): Re
   limits,
 });
 
-/** The defaults of the charts of Crossplane and Flux (crossplane 2.3.4, flux2 2.18.3), for one machine. */
+/** The defaults of the charts of Crossplane and Flux (crossplane 2.3.4; flux2 2.18.3, the newest that was
+ * read), for one machine. */
 const minimal: FleetSize = {
   spokes: 5,
   replicas: 1,

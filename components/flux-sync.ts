@@ -1,7 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { GitProvider, GitSource } from "../lib/bridge.ts";
-import { namespaces } from "../lib/names.ts";
+import { hubName, namespaces } from "../lib/names.ts";
 
 export interface FluxSyncArgs {
   /**
@@ -9,8 +9,11 @@ export interface FluxSyncArgs {
    * @default "flux-system"
    */
   readonly namespace?: string;
-  /** Name of the GitRepository and of the Secret with its credential. */
-  readonly repository: string;
+  /**
+   * Name of the GitRepository and of the Secret with its credential.
+   * @default "gitops-system"
+   */
+  readonly repository?: string;
   /**
    * URL and branch of the repository.
    * @example { url: "ssh://git@github.com/example/gitops-system.git", revision: "main" }
@@ -28,27 +31,43 @@ export interface FluxSyncArgs {
   readonly interval?: string;
   /** Folder of the repository that is applied to the hub. */
   readonly path: string;
-  /** Name of the root Kustomization. */
-  readonly kustomizationName: string;
-  /** SecretStore that reads the credential. */
+  /**
+   * Name of the root Kustomization.
+   * @default "hub"
+   */
+  readonly kustomizationName?: string;
+  /** Name of the SecretStore that reads the credential: a `SecretStore`'s, in the same namespace. */
   readonly storeName: pulumi.Input<string>;
-  /** Name of the credential in Secrets Manager. */
+  /** Name of the credential in Secrets Manager: of a `ManagedSecret`, such as `secret()` of a `GitCredentials` gives. */
   readonly remoteSecret: pulumi.Input<string>;
-  /** The hub's cluster secret: variables of the root Kustomization. */
+  /** Name of the hub's cluster secret, a `ClusterSecret`'s: variables of the root Kustomization. */
   readonly clusterSecret: pulumi.Input<string>;
 }
 
-/** Limit in minutes of a removal, which waits for everything that Git put on the hub. */
+/** Limit of a removal, as a Go duration. A removal waits for everything that Git put on the hub. */
 const deletionTimeout = "60m";
 
 /**
  * Applies Git to the hub: the credential, the repository and the root Kustomization. Its removal waits, for up to an hour, until
- * everything is gone that Git put on the hub.
+ * everything is gone that Git put on the hub. The cluster needs Flux and External Secrets first.
+ * @example
+ * const source = { url: "ssh://git@github.com/example/gitops-system.git", revision: "main" };
+ * const path = "./clusters/fleet/hub";
+ * const remoteSecret = git.secret("gitops-system").secretName;
+ * const [storeName, clusterSecret] = [store.storeName, bridge.secretName];
+ * const opts = { provider: cluster.provider, dependsOn: [flux, externalSecrets] };
+ * const sync = new FluxSync("gitops-system", { source, path, storeName, remoteSecret, clusterSecret }, opts);
  */
 export class FluxSync extends pulumi.ComponentResource {
+  /** Name of the GitRepository; known once it is applied, whether or not Flux can read the repository yet. */
+  readonly repository: pulumi.Output<string>;
+  /** Name of the root Kustomization; known once it is applied. */
+  readonly kustomizationName: pulumi.Output<string>;
+
   constructor(name: string, args: FluxSyncArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:FluxSync", name, {}, opts);
-    const { namespace = namespaces.flux, repository, source, provider = "generic", interval = "1m" } = args;
+    const { namespace = namespaces.flux, repository = "gitops-system", kustomizationName = hubName } = args;
+    const { source, provider = "generic", interval = "1m" } = args;
     const metadata = { name: repository, namespace };
     const credential = new kubernetes.apiextensions.CustomResource(
       `${name}-credential`,
@@ -93,12 +112,12 @@ export class FluxSync extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [credential] },
     );
-    new kubernetes.apiextensions.CustomResource(
+    const root = new kubernetes.apiextensions.CustomResource(
       `${name}-root`,
       {
         apiVersion: "kustomize.toolkit.fluxcd.io/v1",
         kind: "Kustomization",
-        metadata: { name: args.kustomizationName, namespace },
+        metadata: { name: kustomizationName, namespace },
         spec: {
           sourceRef: { kind: "GitRepository", name: repository },
           path: args.path,
@@ -114,6 +133,8 @@ export class FluxSync extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [gitRepository], customTimeouts: { delete: deletionTimeout } },
     );
-    this.registerOutputs({});
+    this.repository = gitRepository.metadata.name;
+    this.kustomizationName = root.metadata.name;
+    this.registerOutputs({ repository: this.repository, kustomizationName: this.kustomizationName });
   }
 }

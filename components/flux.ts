@@ -47,13 +47,15 @@ export class Flux extends pulumi.ComponentResource {
     const { registries = {}, logLevel = "info", roleArns, size = fleetSizes.small } = args;
     const redundant = size.replicas > 1;
     const { image, pullSecrets } = imageValues(registries);
-    // Names without a tag, as in charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3).
+    // Names without a tag, as in charts/flux2/values.yaml of fluxcd-community/helm-charts (flux2 2.18.3,
+    // the newest that was read).
     const imageOf = (name: string) => ({ image: image(`ghcr.io/fluxcd/${name}`) });
     const reconciler = (identity: FluxIdentity, additionalArgs: string[]) => ({
       ...imageOf(identity),
       ...(roleArns && { serviceAccount: { annotations: { "eks.amazonaws.com/role-arn": roleArns[identity] } } }),
       resources: size.reconcilers,
-      // The chart accepts `replicas`, though its values.yaml doesn't list it (flux2 2.18.3, templates/kustomize-controller.yaml).
+      // The chart accepts `replicas`, though its values.yaml doesn't list it (templates/kustomize-controller.yaml of flux2 2.18.3,
+      // the newest that was read).
       ...(redundant && { replicas: size.replicas, affinity: apart({ app: identity }) }),
       container: { additionalArgs: ["--requeue-dependency=2s", ...additionalArgs] },
     });

@@ -14,7 +14,8 @@ export type GitAuthentication =
   | {
       readonly method: "token";
       readonly username: string;
-      readonly token: pulumi.Output<string>;
+      /** Always secret in Pulumi's state. */
+      readonly token: pulumi.Input<string>;
       /** PEM of the authorities that sign the host's certificate; empty or missing for publicly trusted ones. */
       readonly caCertificate?: string;
     }
@@ -22,8 +23,8 @@ export type GitAuthentication =
       readonly method: "github-app";
       readonly appId: string;
       readonly installationId: string;
-      /** PEM. */
-      readonly privateKey: pulumi.Output<string>;
+      /** PEM; always secret in Pulumi's state. */
+      readonly privateKey: pulumi.Input<string>;
       /** API of a GitHub Enterprise Server; empty or missing for github.com. */
       readonly baseUrl?: string;
       /** PEM, as with a token; also used for the API. */
@@ -32,7 +33,8 @@ export type GitAuthentication =
 
 export interface GitCredentialsArgs {
   /**
-   * Repositories that Flux reads.
+   * Repositories that Flux reads: `gitops-system`, `gitops-workloads` or both. The fleet has no others; a secret for another repository
+   * is a `ManagedSecret`.
    * @default gitops-system and gitops-workloads
    */
   readonly repositories?: readonly Repository[];
@@ -56,7 +58,8 @@ export interface GitCredentialsArgs {
    */
   readonly tags?: Tags | undefined;
   /**
-   * Pulumi refuses to delete the credentials while this is true.
+   * Pulumi refuses to delete the credentials while this is true. The component's own option `protect` does the same, and protects the
+   * component too.
    * @default the component's own option `protect`
    */
   readonly protect?: boolean | undefined;

@@ -10,11 +10,11 @@ export interface Registries {
   /** Mirror that replaces the charts' upstream repositories: https://… or oci://… Empty or missing for upstream. */
   readonly charts?: string;
   /** Credential of the mirror, at https:// and oci:// alike (the latter since pulumi-kubernetes 4.27.0, its CHANGELOG.md, #3661). */
-  readonly chartsCredential?: { readonly username: string; readonly password: pulumi.Output<string> } | undefined;
+  readonly chartsCredential?: { readonly username: string; readonly password: pulumi.Input<string> } | undefined;
   /** Mirror of images, host or host/path. Empty or missing for upstream. */
   readonly images?: string;
-  /** Docker configuration with which the images are pulled. Missing where anonymous pulls are allowed. */
-  readonly pullSecret?: pulumi.Output<string> | undefined;
+  /** Docker configuration with which the images are pulled, always secret in Pulumi's state. Missing where anonymous pulls are allowed. */
+  readonly pullSecret?: pulumi.Input<string> | undefined;
 }
 
 /** The parts of chart values that concern images. */
@@ -94,7 +94,7 @@ export class HelmAddon extends pulumi.ComponentResource {
             {
               metadata: { name: registrySecrets.pull, namespace: namespace.metadata.name },
               type: "kubernetes.io/dockerconfigjson",
-              data: pullSecret.apply((config) => inBase64({ ".dockerconfigjson": config })),
+              data: pulumi.secret(pullSecret).apply((config) => inBase64({ ".dockerconfigjson": config })),
             },
             { parent: this },
           ),
@@ -122,7 +122,7 @@ export class HelmAddon extends pulumi.ComponentResource {
 }
 
 function chartSource({ name, repository }: Chart, { charts: mirror = "", chartsCredential }: Registries) {
-  if (mirror.startsWith("oci://"))
-    return { chart: `${mirror}/${name}`, ...(chartsCredential && { repositoryOpts: chartsCredential }) };
-  return { chart: name, repositoryOpts: { repo: mirror || repository, ...chartsCredential } };
+  const login = chartsCredential && { ...chartsCredential, password: pulumi.secret(chartsCredential.password) };
+  if (mirror.startsWith("oci://")) return { chart: `${mirror}/${name}`, ...(login && { repositoryOpts: login }) };
+  return { chart: name, repositoryOpts: { repo: mirror || repository, ...login } };
 }

@@ -14,7 +14,7 @@ import { stsAudience } from "../lib/iam/trust.ts";
 import { kubeconfig, withProfile } from "../lib/kubeconfig.ts";
 import type { Tags } from "../lib/labels.ts";
 import { clusterNames } from "../lib/names.ts";
-import { admitNetwork, makeAdministrator, requireReachable } from "./cluster-access.ts";
+import { administrators, admitNetwork, makeAdministrator, requireReachable } from "./cluster-access.ts";
 import { EncryptionKey } from "./encryption-key.ts";
 import type { ClusterNetwork } from "./network.ts";
 import { ServiceRole } from "./service-role.ts";
@@ -28,10 +28,12 @@ export interface HubClusterArgs {
    */
   readonly version: string;
   /**
-   * ARNs of IAM roles and users that become cluster administrators: `clusterAdmins` of Pulumi.yaml.
+   * ARNs of IAM roles and users that become cluster administrators: `clusterAdmins` of Pulumi.yaml. The logical names of their access
+   * entries follow from the ARNs. For an ARN that is an output, such as that of a role of the same program, give a name: `{ name: arn }`.
    * @default none: whoever creates the cluster is an administrator anyway
+   * @example { platform: role.arn }
    */
-  readonly admins?: readonly string[];
+  readonly admins?: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>;
   /**
    * Name of the EKS cluster. Role, log group and key are named after it; the role's name limits it to 56 characters.
    * @default the component's name
@@ -61,7 +63,7 @@ export interface HubClusterArgs {
    * ARN of a policy that is the permissions boundary of the control plane's role.
    * @default none
    */
-  readonly permissionsBoundary?: string | undefined;
+  readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
    * Logs that the control plane writes to CloudWatch: any of api, audit, authenticator, controllerManager and scheduler.
    * @default ["audit", "authenticator"]
@@ -83,7 +85,8 @@ export interface HubClusterArgs {
    */
   readonly deletionProtection?: boolean;
   /**
-   * Pulumi refuses to delete the cluster, its add-ons and its key while this is true. Access of administrators is never protected.
+   * Pulumi refuses to delete the cluster, its add-ons, its OIDC provider and its key while this is true. The component's own option
+   * `protect` also protects what an upgrade may have to replace, such as policies of the role. Access of administrators is never protected.
    * @default the component's own option `protect`
    */
   readonly protect?: boolean | undefined;
@@ -218,7 +221,7 @@ export class HubCluster extends pulumi.ComponentResource {
       { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
-    const access = admins.flatMap((principalArn) => makeAdministrator(accessible, principalArn, partition));
+    const access = administrators(admins).flatMap((admin) => makeAdministrator(accessible, admin, partition));
     const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,

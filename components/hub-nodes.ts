@@ -21,7 +21,7 @@ export interface HubNodesArgs {
    * Subnets with a route to AWS, Git and the chart repositories.
    * @default the `nodeSubnetIds` of the cluster's network
    */
-  readonly subnetIds?: pulumi.Input<string>[];
+  readonly subnetIds?: pulumi.Input<pulumi.Input<string>[]>;
   /**
    * EC2 instance types, in order of preference.
    * @default ["m6i.large"]
@@ -65,10 +65,21 @@ export interface HubNodesArgs {
    */
   readonly max?: number;
   /**
+   * Labels of the nodes in Kubernetes.
+   * @default none but EKS's own
+   */
+  readonly labels?: Readonly<Record<string, pulumi.Input<string>>>;
+  /**
+   * Taints of the nodes. CoreDNS tolerates none of your own, so leave it nodes without them, in another group.
+   * @default none
+   * @example [{ key: "dedicated", value: "gpu", effect: "NO_SCHEDULE" }]
+   */
+  readonly taints?: readonly aws.types.input.eks.NodeGroupTaint[];
+  /**
    * ARN of a policy that is the permissions boundary of the nodes' role.
    * @default none
    */
-  readonly permissionsBoundary?: string | undefined;
+  readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
    * Tags of role, launch template, instances, volumes, node group and add-on.
    * @default those of the AWS provider (`aws:defaultTags`), which instances and volumes don't get: they have a `Name` only
@@ -78,18 +89,32 @@ export interface HubNodesArgs {
 
 /**
  * The hub's managed node group, and CoreDNS, which needs nodes to start. A cluster can have one of these; further node
- * groups are `eks.ManagedNodeGroup`s of its `cluster`.
+ * groups are `eks.ManagedNodeGroup`s with the same role.
  * @example
- * new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
+ * const nodes = new HubNodes("hub-nodes", { cluster, instanceTypes: ["m7g.large"], amiType: "AL2023_ARM_64_STANDARD" });
+ * // Sessions on the nodes through Systems Manager.
+ * const policyArn = "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore";
+ * new aws.iam.RolePolicyAttachment("hub-nodes-ssm", { role: nodes.role.name, policyArn });
+ * @example
+ * // A second node group.
+ * const { nodeSubnetIds: subnetIds } = cluster.network;
+ * new eks.ManagedNodeGroup("gpu", { cluster: cluster.cluster, nodeRoleArn: nodes.roleArn, subnetIds, instanceTypes: ["g6.xlarge"] });
  */
 export class HubNodes extends pulumi.ComponentResource {
+  /** Role of the nodes, to attach further policies to. */
+  readonly role: aws.iam.Role;
+  /** ARN of the role; known once the policies that nodes need are attached, so further node groups can use it at once. */
+  readonly roleArn: pulumi.Output<string>;
+  /** Name of the node group; known when its nodes are ready. */
+  readonly nodeGroupName: pulumi.Output<string>;
+
   constructor(name: string, args: HubNodesArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:HubNodes", name, {}, opts);
     const { cluster, tags, diskSize = 50, min = 2, desired = min, max = 4 } = args;
     const names = clusterNames(cluster.clusterName);
     const { nodeGroupName = names.nodeGroup, subnetIds = cluster.network.nodeSubnetIds } = args;
     const { instanceTypes = ["m6i.large"], capacityType = "ON_DEMAND", amiType = "AL2023_x86_64_STANDARD" } = args;
-    const role = new ServiceRole(
+    const { role, arn: roleArn } = new ServiceRole(
       `${name}-node`,
       {
         roleName: names.nodeRole,
@@ -119,7 +144,7 @@ export class HubNodes extends pulumi.ComponentResource {
       {
         cluster: cluster.cluster,
         nodeGroupName: this.groupName(cluster, nodeGroupName, { instanceTypes, capacityType, amiType }, subnetIds),
-        nodeRoleArn: role.arn,
+        nodeRoleArn: roleArn,
         subnetIds,
         instanceTypes: [...instanceTypes],
         capacityType,
@@ -129,6 +154,8 @@ export class HubNodes extends pulumi.ComponentResource {
         // `desired` counts when the group is made; from then on an autoscaler may change it.
         ignoreScalingChanges: true,
         scalingConfig: { minSize: min, desiredSize: desired, maxSize: max },
+        ...(args.labels && { labels: { ...args.labels } }),
+        ...(args.taints && { taints: [...args.taints] }),
         launchTemplate: { id: template.id, version: template.latestVersion.apply(String) },
         ...(tags && { tags: { ...tags } }),
       },
@@ -145,7 +172,10 @@ export class HubNodes extends pulumi.ComponentResource {
       },
       { parent: this, dependsOn: [group] },
     );
-    this.registerOutputs({});
+    this.role = role;
+    this.roleArn = roleArn;
+    this.nodeGroupName = group.nodeGroup.apply((made) => made.nodeGroupName);
+    this.registerOutputs({ roleArn, nodeGroupName: this.nodeGroupName });
   }
 
   /**
@@ -156,7 +186,7 @@ export class HubNodes extends pulumi.ComponentResource {
     { name: clusterName }: HubCluster,
     nodeGroupName: string,
     kind: FixedNodeFields,
-    subnets: pulumi.Input<string>[],
+    subnets: pulumi.Input<pulumi.Input<string>[]>,
   ): pulumi.Output<string> {
     const { names } = aws.eks.getNodeGroupsOutput({ clusterName }, { parent: this });
     const first = pulumi
@@ -166,7 +196,7 @@ export class HubNodes extends pulumi.ComponentResource {
           ? aws.eks.getNodeGroup({ clusterName: cluster, nodeGroupName }, { parent: this })
           : undefined,
       );
-    return pulumi.all([first, pulumi.all(subnets)]).apply(([existing, subnetIds]) => {
+    return pulumi.all([first, pulumi.output(subnets)]).apply(([existing, subnetIds]) => {
       const fields = { ...kind, subnetIds };
       const stays = existing !== undefined && existing.status !== "DELETING" && sameFixedFields(existing, fields);
       return stays ? nodeGroupName : digestedName(nodeGroupName, fields);

@@ -29,7 +29,7 @@ export interface IrsaRoleArgs {
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
-  readonly permissionsBoundary?: string | undefined;
+  readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
    * Tags of the role.
    * @default those of the AWS provider (`aws:defaultTags`)
@@ -45,6 +45,8 @@ export interface IrsaRoleArgs {
  * const role = new IrsaRole("shop-orders", { description: "Orders of the shop", oidc: cluster.oidc, subject, policy });
  */
 export class IrsaRole extends pulumi.ComponentResource {
+  /** The role itself, to attach further policies to. */
+  readonly role: aws.iam.Role;
   /** ARN of the role; known once its policy is attached, so whatever takes it can use the role at once. */
   readonly arn: pulumi.Output<string>;
   /** The role and the service account that it belongs to. */
@@ -54,7 +56,7 @@ export class IrsaRole extends pulumi.ComponentResource {
     super("eks-gitops-fleet:index:IrsaRole", name, {}, opts);
     const { roleName = name, description, subject, permissionsBoundary, tags } = args;
     const trust = pulumi.output(args.oidc).apply((issuer) => serviceAccountTrust(issuer, subject));
-    const role = new aws.iam.Role(
+    this.role = new aws.iam.Role(
       `${name}-role`,
       {
         name: roleName,
@@ -67,10 +69,10 @@ export class IrsaRole extends pulumi.ComponentResource {
     );
     const policy = new aws.iam.RolePolicy(
       `${name}-policy`,
-      { name: roleName, role: role.name, policy: pulumi.jsonStringify(args.policy) },
+      { name: roleName, role: this.role.name, policy: pulumi.jsonStringify(args.policy) },
       { parent: this },
     );
-    this.arn = pulumi.all([role.arn, policy.id]).apply(([arn]) => arn);
+    this.arn = pulumi.all([this.role.arn, policy.id]).apply(([arn]) => arn);
     this.identity = this.arn.apply((roleArn) => ({ roleArn, ...subject }));
     this.registerOutputs({ arn: this.arn });
   }

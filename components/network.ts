@@ -53,11 +53,11 @@ export interface ClusterNetwork {
   /** ID of the VPC. */
   readonly vpcId: pulumi.Input<string>;
   /** Subnets of control plane and nodes, in at least two zones. */
-  readonly privateSubnetIds: pulumi.Input<string>[];
+  readonly privateSubnetIds: pulumi.Input<pulumi.Input<string>[]>;
   /** Subnets of public load balancers; may be none. */
-  readonly publicSubnetIds: pulumi.Input<string>[];
+  readonly publicSubnetIds: pulumi.Input<pulumi.Input<string>[]>;
   /** Subnets for nodes: those with a route to AWS, Git and the chart repositories. */
-  readonly nodeSubnetIds: pulumi.Input<string>[];
+  readonly nodeSubnetIds: pulumi.Input<pulumi.Input<string>[]>;
 }
 
 /** Names of the zones of the region in which EKS has control planes, also for spokes. */
@@ -82,12 +82,18 @@ export function eksZones(opts?: pulumi.InvokeOutputOptions): pulumi.Output<strin
 export class Network extends pulumi.ComponentResource implements ClusterNetwork {
   /** ID of the VPC. */
   readonly vpcId: pulumi.Output<string>;
+  /** IPv4 block of the VPC. */
+  readonly cidr: string;
   /** Private subnets, one in each zone. */
   readonly privateSubnetIds: pulumi.Output<string>[];
   /** Public subnets, one in each zone. */
   readonly publicSubnetIds: pulumi.Output<string>[];
   /** The private subnets, or the public ones if there is no NAT gateway. */
   readonly nodeSubnetIds: pulumi.Output<string>[];
+  /** Route table of the public subnets. */
+  readonly publicRouteTableId: pulumi.Output<string>;
+  /** Route tables of the private subnets, one in each zone, for routes to peered networks. */
+  readonly privateRouteTableIds: pulumi.Output<string>[];
   /** Public addresses of the NAT gateways, as CIDRs: the source addresses of all traffic from private subnets to the internet. */
   readonly egressCidrs: pulumi.Output<string>[];
   /** {@link eksZones}: all of them, not only those of the subnets. */
@@ -184,14 +190,19 @@ export class Network extends pulumi.ComponentResource implements ClusterNetwork 
     );
 
     this.vpcId = vpc.id;
+    this.cidr = cidr;
     this.privateSubnetIds = privateSubnets.map(({ id }) => id);
     this.publicSubnetIds = publicSubnets.map(({ id }) => id);
     this.nodeSubnetIds = nat === "none" ? this.publicSubnetIds : this.privateSubnetIds;
+    this.publicRouteTableId = publicTable.id;
+    this.privateRouteTableIds = privateTables.map(({ id }) => id);
     this.egressCidrs = addresses.map(({ publicIp }) => pulumi.interpolate`${publicIp}/32`);
     this.registerOutputs({
       vpcId: this.vpcId,
       privateSubnetIds: this.privateSubnetIds,
       publicSubnetIds: this.publicSubnetIds,
+      publicRouteTableId: this.publicRouteTableId,
+      privateRouteTableIds: this.privateRouteTableIds,
     });
   }
 }

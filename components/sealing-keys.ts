@@ -39,7 +39,8 @@ export interface SealingKeysArgs {
    */
   readonly tags?: Tags | undefined;
   /**
-   * Pulumi refuses to delete a key while this is true: what it sealed could never be read again.
+   * Pulumi refuses to delete a key while this is true: what it sealed could never be read again. The component's own option
+   * `protect` does the same, and protects the component too.
    * @default the component's own option `protect`
    */
   readonly protect?: boolean | undefined;

@@ -11,8 +11,8 @@ export interface ServiceRoleArgs {
   readonly roleName?: string;
   /** What the role is for, as IAM shows it. */
   readonly description: string;
-  /** Who may assume the role: `serviceTrust` of lib/iam/trust.ts writes it. */
-  readonly trust: PolicyDocument;
+  /** Who may assume the role: `serviceTrust` writes it for a service. */
+  readonly trust: pulumi.Input<PolicyDocument>;
   /**
    * Names of AWS managed policies to attach.
    * @default none
@@ -23,7 +23,7 @@ export interface ServiceRoleArgs {
    * ARN of a policy that is the role's permissions boundary.
    * @default none
    */
-  readonly permissionsBoundary?: string | undefined;
+  readonly permissionsBoundary?: pulumi.Input<string> | undefined;
   /**
    * Tags of the role.
    * @default those of the AWS provider (`aws:defaultTags`)
@@ -51,7 +51,7 @@ export class ServiceRole extends pulumi.ComponentResource {
       {
         name: roleName,
         description,
-        assumeRolePolicy: JSON.stringify(trust),
+        assumeRolePolicy: pulumi.jsonStringify(trust),
         permissionsBoundary,
         tags,
       },

@@ -35,7 +35,7 @@ export function hubNetwork(settings: Settings, tags: Tags): HubNetwork {
   const made = new Network(hubName, { cidr: vpcCidr, ...subnets, tags });
   return {
     vpcId: made.vpcId,
-    cidr: vpcCidr,
+    cidr: made.cidr,
     privateSubnetIds: made.privateSubnetIds,
     publicSubnetIds: made.publicSubnetIds,
     nodeSubnetIds: made.nodeSubnetIds,

@@ -1,7 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { HubCluster } from "../../components/hub-cluster.ts";
-import { HubNodes } from "../../components/hub-nodes.ts";
-import { Network } from "../../components/network.ts";
+import { HubCluster, HubNodes, Network } from "eks-gitops-fleet/components";
 
 const config = new pulumi.Config();
 const endpointPublicAccessCidrs = config.requireObject<string[]>("endpointPublicAccessCidrs");

@@ -1,5 +1,4 @@
-import { EncryptionKey } from "../../components/encryption-key.ts";
-import { SealingKeys } from "../../components/sealing-keys.ts";
+import { EncryptionKey, SealingKeys } from "eks-gitops-fleet/components";
 
 const key = new EncryptionKey("shop-secrets", { description: "Sealing keys of the shop" });
 const sealingKeys = new SealingKeys("shop", {

@@ -1,7 +1,6 @@
 import * as aws from "@pulumi/aws";
 import * as pulumi from "@pulumi/pulumi";
-import { IrsaRole } from "../../components/irsa-role.ts";
-import { policy } from "../../lib/iam/policy.ts";
+import { IrsaRole, policy } from "eks-gitops-fleet/components";
 
 const config = new pulumi.Config();
 const { partition } = aws.getPartitionOutput({});

@@ -1,4 +1,4 @@
-import { arns, type Scope, type Statement } from "./policy.ts";
+import { arns, type Condition, type Scope, type Statement } from "./policy.ts";
 
 /**
  * Services to which the roles of a cluster and of its nodes are passed. Node trust names ec2.amazonaws.com in every partition;
@@ -37,7 +37,7 @@ export function boundedRoleStatements(
 ): Statement[] {
   const bounded = { "iam:PermissionsBoundary": boundaryArn };
   // Calls that attach or detach always have iam:PolicyARN, the others never (Service Authorization Reference, "IAM").
-  const attaching =
+  const attaching: { calls: readonly string[]; condition: Condition } =
     attachable.length === 0
       ? { calls: [], condition: {} }
       : { calls: ["iam:AttachRolePolicy"], condition: { ArnEqualsIfExists: { "iam:PolicyARN": attachable } } };

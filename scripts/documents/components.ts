@@ -150,14 +150,23 @@ function index(components: readonly Component[]): string {
 
 <!-- Generated from components/: npm run generate. -->
 
-Component resources of Pulumi. The hub's program, [infra/index.ts](../../../infra/index.ts), is made of them, and each works by itself:
-what it can choose has a default. The programs in [examples/](../../../examples/README.md) use some alone.
+Component resources of Pulumi. The hub's program, [infra/index.ts](../../../infra/index.ts), is made of them. A program of
+your own can use one alone or several together, without the fleet; [examples/](../../../examples/README.md) has three such programs and says
+how to install the library. Required arguments are those that have no sensible default: what only you know, and other resources that the
+component needs, whose comments name the component that makes them.
+
+\`\`\`ts
+import { HubCluster, Network } from "eks-gitops-fleet/components";
+\`\`\`
+
 
 - An argument is called as its key in [Pulumi.yaml](../../../Pulumi.yaml), without a prefix that the component's name says: \`diskSize\` of
   HubNodes is \`nodeDiskSize\` there.
 - Every component takes \`tags\` where AWS has them. Without, resources have the default tags of the AWS provider
   (\`pulumi config set --path aws:defaultTags.tags.team shop\`).
 - Components on a cluster take its provider as an option: \`{ provider: cluster.provider }\`.
+- Where \`protect\` is an argument, it protects what can't be made again (keys, credentials, the cluster). Pulumi's option of the same name
+  protects everything in a component, so that an upgrade that deletes or replaces a part of it fails.
 
 ${table(["Component", "What it is"], rows).join("\n")}
 `;

@@ -46,13 +46,28 @@ describe.each(components.map((component) => [component.name, component] as const
   });
 
   test("shows in its examples all arguments that are needed, and none that there isn't", () => {
-    for (const { name, given } of (component.comment.tags["example"] ?? []).flatMap(calls)) {
+    const examples = (component.comment.tags["example"] ?? []).flatMap(calls);
+    expect(examples.map(({ name }) => name)).toContain(component.name);
+    // Resources of the SDKs (`new aws.iam.Role`) are theirs to document.
+    for (const { name, given } of examples.filter(({ name }) => !name.includes("."))) {
       const args = byName.get(name)?.args ?? [];
       expect(byName.has(name), name).toBe(true);
       expect(given.filter((one) => !args.some((arg) => arg.name === one))).toEqual([]);
       expect(args.filter((arg) => !arg.optional && !given.includes(arg.name)).map((arg) => arg.name)).toEqual([]);
     }
   });
+});
+
+test("the library exports every component with the type of its arguments; the program stays what Pulumi runs", async () => {
+  const entry = readFileSync(join(root, "components", "index.ts"), "utf8");
+  const library: Record<string, unknown> = await import("eks-gitops-fleet/components");
+  for (const { name } of components) {
+    expect(library[name], name).toBeTypeOf("function");
+    expect(entry).toMatch(new RegExp(`\\b${name}Args\\b`));
+  }
+  // Pulumi's runner takes "." before `main`.
+  const { main, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect([main, exports["."]]).toEqual(["infra/index.ts", "./infra/index.ts"]);
 });
 
 /** Keys of Pulumi.yaml that a component takes as they are, with what its name says already. */

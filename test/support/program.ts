@@ -112,6 +112,8 @@ export function computed(type: string, name: string, inputs: Properties): Record
     }
     case "aws:iam/openIdConnectProvider:OpenIdConnectProvider":
       return { arn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
+    case "eks:index:ManagedNodeGroup":
+      return { nodeGroup: { nodeGroupName: inputs["nodeGroupName"] } };
     case "aws:eks/cluster:Cluster":
       return {
         arn: `arn:aws:eks:eu-central-1:${account}:cluster/${physical}`,

@@ -1,0 +1,37 @@
+/**
+ * The components as a library: `import { HubCluster } from "eks-gitops-fleet/components"`. An import registers no resource;
+ * the hub's program is infra/index.ts.
+ */
+export type { ArgocdAccess } from "../lib/argocd.ts";
+export type { ClusterMetadata, GitProvider, GitSource, WorkloadIdentity } from "../lib/bridge.ts";
+export type { ControlPlaneLogType } from "../lib/eks-baseline.ts";
+export { type PolicyDocument, policy, type Statement } from "../lib/iam/policy.ts";
+export { type ServiceAccountRef, serviceAccountTrust, serviceTrust } from "../lib/iam/trust.ts";
+export type { PodSecurityLevel, Tags } from "../lib/labels.ts";
+export type { Repository } from "../lib/names.ts";
+export { ClusterSecret, type ClusterSecretArgs } from "./cluster-secret.ts";
+export { Crossplane, type CrossplaneArgs } from "./crossplane.ts";
+export {
+  RemainingSpokesGuard,
+  type RemainingSpokesGuardArgs,
+  RootKustomizationGuard,
+  type RootKustomizationGuardArgs,
+} from "./deletion-guards.ts";
+export { EncryptionKey, type EncryptionKeyArgs } from "./encryption-key.ts";
+export { ExternalSecrets, type ExternalSecretsArgs } from "./external-secrets.ts";
+export { FleetBoundary, type FleetBoundaryArgs } from "./fleet-boundary.ts";
+export { type FleetSize, type FleetSizeName, fleetSizes } from "./fleet-size.ts";
+export { Flux, type FluxArgs } from "./flux.ts";
+export { FluxSync, type FluxSyncArgs } from "./flux-sync.ts";
+export { type GitAuthentication, GitCredentials, type GitCredentialsArgs } from "./git-credentials.ts";
+export { HelmAddon, type HelmAddonArgs, type Registries } from "./helm-addon.ts";
+export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";
+export { HubNodes, type HubNodesArgs } from "./hub-nodes.ts";
+export { IrsaRole, type IrsaRoleArgs } from "./irsa-role.ts";
+export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
+export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
+export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";
+export { SealingKeys, type SealingKeysArgs } from "./sealing-keys.ts";
+export { SecretStore, type SecretStoreArgs } from "./secret-store.ts";
+export { ServiceRole, type ServiceRoleArgs } from "./service-role.ts";
+export { type Chart, charts, kubernetesVersions } from "./versions.ts";
