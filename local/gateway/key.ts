@@ -4,13 +4,8 @@ import { dirname, join } from "node:path";
 import { SignJWT } from "jose";
 import type { Instance } from "../instance/index.ts";
 
-/** The secret that gateway and ministack share, and what is derived from it. */
-export interface GatewayKey {
-  /** Access key id of the account's root. ministack checks no signature for it: the id itself is the secret. */
-  readonly rootAccessKeyId: string;
-  /** Signs claims for ministack (compact JWS, HS256); they hold for `ASSERTION_SECONDS`. */
-  sign(claims: Record<string, unknown>): Promise<string>;
-}
+/** What derives from the secret that gateway and ministack share. */
+export type GatewayKey = ReturnType<typeof gatewayKey>;
 
 /** Longer than any retry of one forwarded request, shorter than anything that could be collected. */
 const ASSERTION_SECONDS = 60;
@@ -37,12 +32,14 @@ export async function ensureGatewayKey(instance: Pick<Instance, "dir">): Promise
 }
 
 /** What derives from a shared secret; ministack/main.py derives the same. */
-export function gatewayKey(secret: Uint8Array): GatewayKey {
+export function gatewayKey(secret: Uint8Array) {
   const digest = createHmac("sha256", secret).update("root access key").digest("hex");
   return {
+    /** Access key id of the account's root. ministack checks no signature for it: the id itself is the secret. */
     rootAccessKeyId: `ROOT${digest.slice(0, 28).toUpperCase()}`,
-    // Not "exp": the claims of a web identity token keep their own.
-    sign: (claims) =>
+    /** Signs claims for ministack (compact JWS, HS256); they hold for `ASSERTION_SECONDS`. */
+    sign: (claims: Record<string, unknown>): Promise<string> =>
+      // Not "exp": the claims of a web identity token keep their own.
       new SignJWT({ ...claims, gatewayExp: Math.floor(Date.now() / 1000) + ASSERTION_SECONDS })
         .setProtectedHeader({ alg: "HS256" })
         .sign(secret),

@@ -8,18 +8,12 @@ import type { Store } from "./eks/store.ts";
 const CACHE_MS = 60_000;
 
 /** The OIDC issuers of the clusters. */
-export interface OidcIssuers {
-  /** The keys of the cluster with this issuer, or undefined when no cluster has it. Rejects when its API server does not answer. */
-  keys(issuer: string, fresh: boolean): Promise<JSONWebKeySet | undefined>;
-  /** Answers `GET /id/<id>/...` under the issuers' host. */
-  serve(path: string): Promise<HttpResponse>;
-}
-
-export function oidcIssuers(store: Store, clusters: Clusters): OidcIssuers {
+export function oidcIssuers(store: Store, clusters: Clusters) {
   const cache = new Map<string, { at: number; keys: JSONWebKeySet }>();
   const clusterOf = (issuer: string): ClusterRecord | undefined =>
     store.list().find(({ cluster }) => cluster.identity.oidc?.issuer === issuer && cluster.status !== "DELETING");
-  const keys: OidcIssuers["keys"] = async (issuer, fresh) => {
+  /** The keys of the cluster with this issuer, or undefined when no cluster has it. Rejects when its API server does not answer. */
+  const keys = async (issuer: string, fresh: boolean): Promise<JSONWebKeySet | undefined> => {
     const record = clusterOf(issuer);
     if (record === undefined) return undefined;
     const cached = cache.get(issuer);
@@ -30,7 +24,8 @@ export function oidcIssuers(store: Store, clusters: Clusters): OidcIssuers {
   };
   return {
     keys,
-    serve: async (path) => {
+    /** Answers `GET /id/<id>/...` under the issuers' host. */
+    serve: async (path: string): Promise<HttpResponse> => {
       const [, id = "", rest = ""] = /^\/id\/([0-9A-Fa-f]{32})(\/.*)$/.exec(path) ?? [];
       const issuer = store.list().find((record) => record.oidcId === id)?.cluster.identity.oidc?.issuer;
       const known = issuer === undefined ? undefined : await keys(issuer, false);

@@ -1,13 +1,10 @@
 import type { HttpRequest } from "./http.ts";
 
-/** What a SigV4 signature says about its request. Nothing here is verified: ministack does that. */
-export interface CredentialScope {
-  readonly region: string;
-  readonly service: string;
-}
-
-/** The credential scope of a signed request (header or query signature), or undefined when it carries no signature. */
-export function credentialScope(request: Pick<HttpRequest, "headers" | "url">): CredentialScope | undefined {
+/**
+ * The region and service of a signed request (header or query signature), or undefined when it carries no signature. Nothing here
+ * is verified: ministack does that.
+ */
+export function credentialScope(request: Pick<HttpRequest, "headers" | "url">) {
   const header = /^AWS4-HMAC-SHA256 .*Credential=([^,\s]+)/.exec(request.headers["authorization"] ?? "")?.[1];
   const credential = header ?? queryOf(request.url).get("X-Amz-Credential") ?? undefined;
   const [, , region, service, term] = credential?.split("/") ?? [];

@@ -19,13 +19,9 @@ import { vpcNetwork } from "./peering.ts";
 /** What the EKS API and STS look up in, or do to, other services: with the service's own rights, not the caller's. */
 export type AwsLookups = ReturnType<typeof awsLookups>;
 
-export interface LookupOptions {
+interface LookupOptions extends Readonly<Record<"rootAccessKeyId" | "region" | "account" | "partition", string>> {
   /** URL of ministack. */
   readonly endpoint: string;
-  readonly rootAccessKeyId: string;
-  readonly region: string;
-  readonly account: string;
-  readonly partition: string;
 }
 
 /** Lookups with the root key, straight at ministack. */

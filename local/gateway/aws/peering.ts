@@ -15,22 +15,17 @@ export interface PeeredRoute {
   readonly vpcId: string;
 }
 
-export interface VpcNetwork {
-  /** IPv4 blocks of the VPC. */
-  readonly cidrs: readonly string[];
-  peeredRoutes(subnetId: string): readonly PeeredRoute[];
-}
-
 /** The network of a VPC, as far as it leads to other VPCs: there are no transit gateways here. */
-export async function vpcNetwork(ec2: EC2Client, vpcId: string): Promise<VpcNetwork> {
+export async function vpcNetwork(ec2: EC2Client, vpcId: string) {
   const [{ Vpcs = [] }, { RouteTables = [] }, { VpcPeeringConnections = [] }] = await Promise.all([
     ec2.send(new DescribeVpcsCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
     ec2.send(new DescribeRouteTablesCommand({ Filters: [{ Name: "vpc-id", Values: [vpcId] }] })),
     ec2.send(new DescribeVpcPeeringConnectionsCommand({ Filters: [{ Name: "status-code", Values: ["active"] }] })),
   ]);
   return {
+    /** IPv4 blocks of the VPC. */
     cidrs: Vpcs.flatMap(cidrsOf),
-    peeredRoutes: (subnetId) => peeredRoutes(tableOf(RouteTables, subnetId), VpcPeeringConnections, vpcId),
+    peeredRoutes: (subnetId: string) => peeredRoutes(tableOf(RouteTables, subnetId), VpcPeeringConnections, vpcId),
   };
 }
 

@@ -5,10 +5,7 @@ import type { ClusterRecord, Update, UpdateRecord } from "./model.ts";
 import { type EksContext, list, type Operation, onCluster, operation, text } from "./operation.ts";
 
 /** What an update changes: a node group, an add-on, or without either the cluster itself. */
-interface Subject {
-  readonly nodegroupName?: string | undefined;
-  readonly addonName?: string | undefined;
-}
+type Subject = { [Name in keyof Omit<UpdateRecord, "update">]: string | undefined };
 
 /**
  * Adds an update in progress to a record and gives it. EKS writes the names of parameters with a capital, and their values as

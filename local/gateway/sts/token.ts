@@ -2,7 +2,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { StsError } from "./errors.ts";
 
 /** An OIDC provider registered in IAM. */
-export interface OidcProvider {
+interface OidcProvider {
   readonly clientIds: readonly string[];
 }
 

@@ -3,21 +3,6 @@ import { accessGroup } from "../eks/cluster-objects/access.ts";
 import type { AccessEntryRecord, ClusterRecord } from "../eks/model.ts";
 import { parsePrincipal, parseSession } from "../eks/principals.ts";
 
-/** A Kubernetes user, as a TokenReview gives it. */
-export interface TokenUser {
-  readonly username: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
-
-/** The caller of sts:GetCallerIdentity. */
-export interface CallerIdentity {
-  readonly arn: string;
-  readonly userId: string;
-  readonly account: string;
-}
-
 const PREFIX = "k8s-aws-v1.";
 /** How long an EKS token is good (aws-iam-authenticator: 15 minutes), and how far clocks may differ, in seconds. */
 const LIFETIME_SECONDS = 900;
@@ -74,7 +59,7 @@ function expectQuery(query: URLSearchParams): void {
 }
 
 /** Asks ministack's STS whose token it is, with the cluster's name as the signed header. Rejects with TokenRefused. */
-async function callerOf(url: URL, cluster: string, forward: Forward): Promise<CallerIdentity> {
+async function callerOf(url: URL, cluster: string, forward: Forward) {
   const answer = await forward({
     method: "GET",
     url: `${url.pathname}${url.search}`,
@@ -89,7 +74,7 @@ async function callerOf(url: URL, cluster: string, forward: Forward): Promise<Ca
 }
 
 /** The Kubernetes user of a caller by the cluster's access entries. Throws TokenRefused where no entry is for it. */
-export function userOf(record: ClusterRecord, caller: CallerIdentity, accessKeyId: string): TokenUser {
+export function userOf(record: ClusterRecord, caller: Awaited<ReturnType<typeof callerOf>>, accessKeyId: string) {
   const session = parseSession(caller.arn);
   const found = entryFor(record, caller.arn);
   if (found === undefined)
