@@ -53,14 +53,7 @@ export function seesOurFiles(pid: number): boolean {
 }
 
 /** The mount namespace of a process; undefined when it has ended, or has more rights than this one. */
-function mountNamespace(id: number | "self"): string | undefined {
-  try {
-    return readlinkSync(`/proc/${id}/ns/mnt`);
-  } catch (error) {
-    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
-    throw error;
-  }
-}
+const mountNamespace = (id: number | "self"): string | undefined => ofProcess(() => readlinkSync(`/proc/${id}/ns/mnt`));
 
 /** A process of an instance, with the mark that the supervisor gave to it or to the process that started it. */
 export interface OwnedProcess extends ProcessStat {
@@ -112,9 +105,12 @@ export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
 }
 
 // These files are made by the kernel as they are read: without the detour of a thread pool that costs microseconds.
-function readProc(pid: number, file: string): string | undefined {
+const readProc = (pid: number, file: string): string | undefined =>
+  ofProcess(() => readFileSync(`/proc/${pid}/${file}`, "utf8"));
+
+function ofProcess(read: () => string): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+    return read();
   } catch (error) {
     // EACCES: a process with more rights than ours, so none that we started.
     if (isMissing(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;

@@ -10,37 +10,17 @@ export interface GoMod {
 
 /** Reads a go.mod (https://go.dev/ref/mod#go-mod-file), as far as `GoMod` goes. */
 export function parseGoMod(text: string): GoMod {
-  let go: string | undefined;
-  const tools: string[] = [];
-  const versions = new Map<string, string>();
-  const replaced = new Map<string, string>();
-  let block: string | undefined;
-  for (const raw of text.split("\n")) {
-    const words = raw
-      .replace(/\/\/.*/, "")
-      .trim()
-      .split(/\s+/);
-    const [first = ""] = words;
-    if (first === "") continue;
-    if (first === ")") {
-      block = undefined;
-      continue;
-    }
-    if (words[1] === "(") {
-      block = first;
-      continue;
-    }
-    const verb = block ?? first;
-    const rest = block ? words : words.slice(1);
-    if (verb === "go") go = rest[0];
-    if (verb === "tool" && rest[0]) tools.push(rest[0]);
-    if (verb === "require" && rest[0] && rest[1]) versions.set(rest[0], rest[1]);
-    const target = rest.indexOf("=>");
-    if (verb === "replace" && rest[0] && target > 0) replaced.set(rest[0], rest.at(-1) ?? "");
-  }
+  // The lines of a block become lines of their own, each with the block's verb.
+  const flat = text
+    .replace(/\/\/.*/g, "")
+    .replace(/^(\w+) \(\n([^)]*)\n\)/gm, (_, verb: string, block: string) => block.replace(/^\s*(?=\S)/gm, `${verb} `));
+  const directives = flat.split("\n").map((line) => line.trim().split(/\s+/));
+  const of = (verb: string) => directives.flatMap(([first, ...words]) => (first === verb ? [words] : []));
+  const go = of("go")[0]?.[0];
   if (!go) throw new Error("go.mod has no go directive");
-  for (const [path, version] of replaced) if (versions.has(path)) versions.set(path, version);
-  return { go, tools, versions };
+  const replaced = new Map(of("replace").map((words) => [words[0], words.at(-1)]));
+  const versions = of("require").map(([path = "", version = ""]) => [path, replaced.get(path) ?? version] as const);
+  return { go, tools: of("tool").flatMap(([path]) => path ?? []), versions: new Map(versions) };
 }
 
 /** The name that `go build -o folder/` gives the program of an import path: its last element, a major version aside. */
