@@ -1,5 +1,5 @@
 /** The helm program: one cluster, no secrets in arguments, nothing left behind. */
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -182,26 +182,23 @@ function execute(
     HELM_CONFIG_HOME: path.join(folder, "config"),
     HELM_DATA_HOME: path.join(folder, "data"),
   };
+  // As an argument too: a helm that is a wrapper script may set KUBECONFIG itself.
+  const argv = [...args, "--kubeconfig", kubeconfig];
   return new Promise((resolve, reject) => {
-    // As an argument too: a helm that is a wrapper script may set KUBECONFIG itself.
-    const child = spawn(program, [...args, "--kubeconfig", kubeconfig], { env, stdio: ["pipe", "pipe", "pipe"] });
+    const child = execFile(program, argv, { env, maxBuffer: Number.POSITIVE_INFINITY }, (error, stdout, stderr) => {
+      signal?.removeEventListener("abort", stop);
+      if (!error) resolve(stdout);
+      // A text is the code of a system error: there is no such program, or it may not be run.
+      else if (typeof error.code === "string")
+        reject(new HelmError(`${program} cannot be run (FLEET_HELM or helm on PATH)`, { cause: error }));
+      else reject(new HelmError(`helm ${args[0]}: ${message(stderr) || `ended with ${error.code ?? error.signal}`}`));
+    });
     // Helm ends in order on SIGTERM: it marks the release as failed (and rolls back when asked to).
     const stop = () => child.kill("SIGTERM");
     signal?.addEventListener("abort", stop);
-    const output = { stdout: "", stderr: "" };
-    child.stdout.on("data", (data: Buffer) => (output.stdout += data.toString("utf8")));
-    child.stderr.on("data", (data: Buffer) => (output.stderr += data.toString("utf8")));
-    child.on("error", (error) =>
-      reject(new HelmError(`${program} cannot be run (FLEET_HELM or helm on PATH)`, { cause: error })),
-    );
-    child.on("close", (code, reason) => {
-      signal?.removeEventListener("abort", stop);
-      if (code === 0) resolve(output.stdout);
-      else reject(new HelmError(`helm ${args[0]}: ${message(output.stderr) || `ended with ${code ?? reason}`}`));
-    });
     // A helm that ends early closes its stdin: its exit code tells why.
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
   });
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { UNKNOWN } from "../../../../pulumi/framework/values.ts";
 import { startPlugin } from "../harness.ts";
 
-const main = fileURLToPath(new URL("../../../../pulumi/random/main.ts", import.meta.url));
+const plugins = fileURLToPath(new URL("../../../../pulumi/", import.meta.url));
 
 function alive(pid: number): boolean {
   try {
@@ -17,8 +17,8 @@ function alive(pid: number): boolean {
   }
 }
 
-test("a plugin ends when the engine that started it is killed", async () => {
-  const script = `"${process.execPath}" "${main}" & echo "pid $!"; wait`;
+test.each(["random", "eks"])("the plugin %s ends when the engine that started it is killed", async (name) => {
+  const script = `"${process.execPath}" "${plugins}${name}/main.ts" & echo "pid $!"; wait`;
   const engine = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
   const lines: string[] = [];
   createInterface({ input: engine.stdout }).on("line", (line) => lines.push(line));
