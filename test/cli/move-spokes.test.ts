@@ -166,7 +166,7 @@ describe("fleet move-spokes", () => {
       made: [`clusters/${fleet}/kustomization.yaml`, `spokes/${fleet}/README.md`],
     });
     expect(read("spokes", fleet, "blue", "spoke.yaml")).toMatch(/labels:\n {4}fleet\.internal\/fleet: fleet-dev\n/);
-    expect(read("spokes", fleet, "blue", "spoke.yaml")).toContain("# Changes of the Composition arrive");
+    expect(read("spokes", fleet, "blue", "spoke.yaml")).toContain("# Changes of the Composition take effect");
     expect(read("spokes", fleet, "amber", "sealing-keys", "kustomization.yaml")).toContain(
       "- ../../../../spoke-bootstrap/sealing-keys/store",
     );

@@ -49,7 +49,7 @@ describe("fleet new-cluster", () => {
       admins,
       endpoint: { publicAccessCidrs: ["8.8.8.0/24", "9.9.9.9/32"] },
     });
-    expect(text).toContain("# Changes of the Composition arrive");
+    expect(text).toContain("# Changes of the Composition take effect");
   });
 
   const editComposition = (from: string, to: string) => {

@@ -35,7 +35,7 @@ describe("fleet sealing-keys", () => {
     const secrets = readFileSync(join(folder, "secrets", "gitops-system.yaml"), "utf8");
     expect(await ownSealingKeys(checkout, "blue", connect)).toEqual({ folder, moved: true });
     expect(spec()).toMatchObject({ environment: "dev", sealing: "cluster" });
-    expect(readFileSync(join(folder, "spoke.yaml"), "utf8")).toContain("# Changes of the Composition arrive");
+    expect(readFileSync(join(folder, "spoke.yaml"), "utf8")).toContain("# Changes of the Composition take effect");
     expect(readdirSync(join(folder, "sealing-keys")).sort()).toEqual(["generation-1.yaml", "kustomization.yaml"]);
     expect(readFileSync(join(folder, "secrets", "gitops-system.yaml"), "utf8")).toBe(secrets);
   });
