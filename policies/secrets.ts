@@ -80,7 +80,7 @@ const secretPackages = /^(pulumi|tls|random):/;
 const plaintext = resourceRule({
   id: "secrets-no-plaintext",
   description:
-    "Private keys, tokens and kubeconfigs stand in secrets only, never in tags, descriptions, ConfigMaps or user data.",
+    "Private keys, tokens and kubeconfigs are in secrets only, never in tags, descriptions, ConfigMaps or user data.",
   remediation:
     "Put the value into Secrets Manager and give the reader a role. What was committed or deployed once counts as stolen: replace it.",
   types: (type) => !secretPackages.test(type),
