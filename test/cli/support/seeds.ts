@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { Report } from "../../../cli/check/check.ts";
 import { variable } from "../../../cli/render/envsubst.ts";
 import type { Rule } from "../../../cli/render/findings.ts";
@@ -626,21 +626,47 @@ export const expected = ({ rule, file, on, problem, clusters }: Seed) => ({
   clusters: expect.arrayContaining([...clusters]),
 });
 
-/** What `use` makes of a copy of repos/, or of some folders in it, with changes. */
-export function withChanges<T>(changes: readonly Change[], use: (folder: string) => T, folders = [""]): T {
+const copies = new Map<string, string>();
+afterAll(() => {
+  for (const folder of copies.values()) rmSync(folder, { recursive: true });
+  copies.clear();
+});
+
+/** A copy of folders of repos/, made once for a file of tests. */
+function copyOf(folders: readonly string[]): string {
+  const key = folders.join();
+  const before = copies.get(key);
+  if (before !== undefined) return before;
   const folder = mkdtempSync(join(tmpdir(), "fleet-seed-"));
+  copies.set(key, folder);
+  for (const name of folders) cpSync(join(repos, name), join(folder, name), { recursive: true });
+  return folder;
+}
+
+/** Makes a change, and gives what undoes it. */
+function made(folder: string, { file, from, to }: Change): () => void {
+  const path = join(folder, file);
+  const newFolder = mkdirSync(dirname(path), { recursive: true });
+  const before = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  if (from !== undefined && before === undefined) throw new Error(`${file} does not exist: the seed is out of date`);
+  const after = from === undefined ? to : before?.replace(from, () => to);
+  if (from !== undefined && after === before)
+    throw new Error(`${file} has no ${String(from)}: the seed is out of date`);
+  writeFileSync(path, after ?? "");
+  return () => {
+    if (before !== undefined) writeFileSync(path, before);
+    else rmSync(newFolder ?? path, { recursive: true });
+  };
+}
+
+/** What `use` makes of a copy of repos/, or of some folders in it, with changes. `use` leaves the copy as it is. */
+export function withChanges<T>(changes: readonly Change[], use: (folder: string) => T, folders = [""]): T {
+  const folder = copyOf(folders);
+  const undo: (() => void)[] = [];
   try {
-    for (const name of folders) cpSync(join(repos, name), join(folder, name), { recursive: true });
-    for (const { file, from, to } of changes) {
-      const path = join(folder, file);
-      mkdirSync(dirname(path), { recursive: true });
-      const before = from === undefined ? "" : readFileSync(path, "utf8");
-      const after = from === undefined ? to : before.replace(from, () => to);
-      if (after === before) throw new Error(`${file} has no ${String(from)}: the seed is out of date`);
-      writeFileSync(path, after);
-    }
+    for (const change of changes) undo.unshift(made(folder, change));
     return use(folder);
   } finally {
-    rmSync(folder, { recursive: true });
+    for (const back of undo) back();
   }
 }
