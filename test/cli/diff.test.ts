@@ -25,14 +25,16 @@ const changes = ({ clusters }: Report): Record<string, string[]> =>
       ]),
   );
 
+/** Of all tests; who changes it takes that back. */
+const fleet = new GitFleet();
+afterAll(() => fleet.remove());
+
 const addon = (spoke: string) => `changed Addon ${spoke}-addon-kube-proxy`;
 
 describe("a change of the Composition", () => {
-  let fleet: GitFleet;
   const commits: string[] = [];
 
   beforeAll(() => {
-    fleet = new GitFleet();
     commits.push(fleet.git("rev-parse", "HEAD"));
     // As the Composition asks for it: first dev alone, then promoted.
     const raised = (version: string) => [version, `${version}0`] as const;
@@ -44,7 +46,7 @@ describe("a change of the Composition", () => {
     fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
     commits.push(fleet.commit());
   });
-  afterAll(() => fleet.remove());
+  afterAll(() => fleet.restart());
 
   test("names every spoke that it reaches, and only those", async () => {
     const report = await diff(fleet, "HEAD~2", "HEAD~1");
@@ -83,12 +85,6 @@ describe("a change of the Composition", () => {
 });
 
 describe("the facts of a hub", () => {
-  let fleet: GitFleet;
-  beforeAll(() => {
-    fleet = new GitFleet();
-  });
-  afterAll(() => fleet.remove());
-
   test("are taken as they are: what stands for new spokes is in the hub's region", async () => {
     const hub = hubMetadata("fleet", "prod");
     const elsewhere = { ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] };
@@ -101,11 +97,7 @@ describe("the facts of a hub", () => {
 });
 
 describe("a refactoring of the manifests", () => {
-  let fleet: GitFleet;
-  beforeAll(() => {
-    fleet = new GitFleet();
-  });
-  afterAll(() => fleet.remove());
+  afterAll(() => fleet.restart());
 
   test("that changes nothing after rendering is said to change nothing", async () => {
     const api = "repos/gitops-system/platform/api";
@@ -124,17 +116,15 @@ describe("a refactoring of the manifests", () => {
 });
 
 describe("a spoke that goes", () => {
-  let fleet: GitFleet;
   let report: Report;
   beforeAll(async () => {
-    fleet = new GitFleet();
     fleet.delete("repos/gitops-system/spokes/fleet/green");
     // What can't be rendered is not a deletion.
     fleet.edit("repos/gitops-workloads/clusters/blue/payment-app/kustomization.yaml", ["rbac.yaml", "rbacs.yaml"]);
     fleet.commit();
     report = await diff(fleet, "HEAD~1", "HEAD");
   });
-  afterAll(() => fleet.remove());
+  afterAll(() => fleet.restart());
 
   test("takes everything with it, and what keeps data is named first", () => {
     const green = report.clusters.find(({ name }) => name === "green");
@@ -162,9 +152,7 @@ describe("a spoke that goes", () => {
 });
 
 describe("a stage that follows another revision", () => {
-  let fleet: GitFleet;
   beforeAll(() => {
-    fleet = new GitFleet();
     fleet.edit(composition, [
       "stages: {}",
       "stages: { prod: { gitRepository: gitops-system-prod, gitopsSystemRevision: prod } }",
@@ -191,7 +179,7 @@ spec:
     ]);
     fleet.commit();
   });
-  afterAll(() => fleet.remove());
+  afterAll(() => fleet.restart());
 
   test("gets nothing of a change of the chain on the main branch", async () => {
     const report = await diff(fleet, "HEAD~1", "HEAD");
@@ -206,26 +194,26 @@ spec:
 });
 
 describe("a change of the composition function", () => {
-  let fleet: GitFleet;
+  let project: GitFleet;
   beforeAll(() => {
-    fleet = new GitFleet(["repos", "functions", "lib"]);
+    project = new GitFleet(["repos", "functions", "lib"]);
   });
-  afterAll(() => fleet.remove());
+  afterAll(() => project.remove());
 
   test("is rendered with the code of each revision: a refactoring changes nothing, another tag every spoke", async () => {
     const context = "functions/spoke/context.ts";
-    fleet.edit(context, [
+    project.edit(context, [
       "const surroundings = surroundingsOf(spoke, hub);",
       "const around = surroundingsOf(spoke, hub);\n  const surroundings = { ...around };",
     ]);
-    fleet.commit();
-    expect(changes(await diff(fleet, "HEAD~1", "HEAD"))).toEqual({});
-    fleet.edit(context, [
+    project.commit();
+    expect(changes(await diff(project, "HEAD~1", "HEAD"))).toEqual({});
+    project.edit(context, [
       "environment: spec.environment,",
       'environment: spec.environment,\n      "cost-center": spec.tenant,',
     ]);
-    fleet.commit();
-    const report = await diff(fleet, "HEAD~1", "HEAD");
+    project.commit();
+    const report = await diff(project, "HEAD~1", "HEAD");
     expect(Object.keys(changes(report))).toEqual(["blue", "green", "teal", "check-dev", "check-prod"]);
     expect(changes(report)["blue"]).toContain("changed VPC blue-vpc");
     expect(new Set(report.clusters.flatMap((cluster) => cluster.changes.map(({ by }) => by)))).toEqual(

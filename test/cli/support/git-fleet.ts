@@ -30,6 +30,7 @@ const spokesOfTest: readonly SpokeOfTest[] = [
 
 export class GitFleet {
   readonly folder = mkdtempSync(join(tmpdir(), "fleet-diff-test-"));
+  readonly #first: string;
 
   /** @param parts folders of the project that are in the repository */
   constructor(parts: readonly string[] = ["repos"]) {
@@ -39,7 +40,13 @@ export class GitFleet {
     for (const spoke of spokesOfTest) this.#addSpoke(spoke);
     this.#fill("repos/gitops-workloads/templates/app", appFolder("blue"), { ...app, path: "./overlays/dev" });
     this.write(`${appFolder("blue")}/credential.yaml`, sealed(`${app.app}-git`, app.app));
-    this.commit();
+    this.#first = this.commit();
+  }
+
+  /** Takes back every change and commit of a test. */
+  restart(): void {
+    this.git("reset", "--quiet", "--hard", this.#first);
+    this.git("clean", "--quiet", "--force", "-d");
   }
 
   git(...args: string[]): string {
