@@ -12,7 +12,7 @@ const endpointCidrs = resourceRule({
   id: "eks-public-endpoint-cidrs",
   description: "A public Kubernetes endpoint admits named networks only, never the whole internet.",
   remediation:
-    "Set endpointPublicAccessCidrs to the networks that people and CI come from, or endpointPublicAccess to false.",
+    "Set endpointPublicAccessCidrs to the networks from which people and CI connect, or endpointPublicAccess to false.",
   parameters: widths,
   types: cluster,
   *check({ props }, limits) {
@@ -30,7 +30,7 @@ const endpointCidrs = resourceRule({
       const refused = reserved(text(cidr));
       if (fault) yield message(fault);
       else if (refused)
-        yield `${refused}, so EKS refuses it: set publicAccessCidrs to your own networks, as the internet sees them`;
+        yield `${refused}, so EKS refuses it: set publicAccessCidrs to the public addresses of your own networks`;
       else narrow.push(text(cidr));
     });
     const together = tooMany(narrow, limits);
@@ -54,7 +54,7 @@ const secretsEncryption = resourceRule({
 
 const controlPlaneLogs = resourceRule({
   id: "eks-control-plane-logs",
-  description: "The control plane writes to CloudWatch who did what, and who came in.",
+  description: "The control plane logs to CloudWatch who did what, and who was let in.",
   remediation: "Add the missing types to enabledClusterLogTypes.",
   parameters: { logTypes: strings("Types of logs that must be on.", auditLogTypes) },
   types: cluster,
@@ -86,10 +86,10 @@ const supportedVersion = resourceRule({
   types: [...cluster, "aws:eks/nodeGroup:NodeGroup"],
   *check({ props, type }, { versions }) {
     const version = text(props["version"]);
-    // A node group without a version follows its cluster; a cluster without one takes whatever EKS thinks is current.
+    // A node group without a version follows its cluster; a cluster without one gets EKS's present default.
     if (version === "" && !cluster.includes(type)) return;
     if (!versions.includes(version))
-      yield `Kubernetes version ${version || "(none)"} is not supported: take ${versions.join(" or ")}`;
+      yield `Kubernetes version ${version || "(none)"} is not supported: use ${versions.join(" or ")}`;
   },
 });
 

@@ -57,7 +57,7 @@ const wildcardActions = resourceRule({
   id: "iam-no-wildcard-actions",
   description: "Policies name the actions that they allow; wildcards stand on a reasoned list.",
   remediation:
-    "Name the actions. Where that can't be, add an exception with its reason to policies/lib/iam-exceptions.ts or to the configuration of this policy.",
+    "Name the actions. Where that is not possible, add an exception with its reason to policies/lib/iam-exceptions.ts or to the configuration of this policy.",
   parameters: furtherExceptions,
   types: identityPolicyTypes,
   *check(resource, config) {
@@ -76,7 +76,7 @@ const wildcardResources = resourceRule({
   id: "iam-no-wildcard-resources",
   description: "Policies name the resources on which they allow actions; wildcards stand on a reasoned list.",
   remediation:
-    "Name the resources, or a prefix of their names. Where that can't be, narrow by conditions and add an exception with its reason to policies/lib/iam-exceptions.ts or to the configuration of this policy.",
+    "Name the resources, or a prefix of their names. Where that is not possible, restrict it by conditions and add an exception with its reason to policies/lib/iam-exceptions.ts or to the configuration of this policy.",
   parameters: furtherExceptions,
   types: identityPolicyTypes,
   *check(resource, config) {
@@ -94,7 +94,7 @@ const wildcardResources = resourceRule({
 
 const awsManagedPolicies = resourceRule({
   id: "iam-aws-managed-policies",
-  description: "Of AWS's own policies only those are attached that EKS asks for.",
+  description: "The only AWS managed policies that are attached are those that EKS requires.",
   remediation: "Write a policy with the rights that are needed, or allow the name in the configuration of this policy.",
   parameters: {
     allowed: strings("Names of AWS managed policies that may be attached.", Object.values(managedPolicies).flat()),
@@ -108,13 +108,13 @@ const awsManagedPolicies = resourceRule({
   *check({ props }, { allowed }) {
     const name = /^arn:[^:]*:iam::aws:policy\/(.+)$/.exec(text(props["policyArn"]))?.[1];
     if (name !== undefined && !allowed.includes(name))
-      yield `the AWS managed policy ${name} is attached: allowed are ${words(allowed)}; write a policy with what is needed`;
+      yield `the AWS managed policy ${name} is attached: allowed are ${words(allowed)}; write a policy with the rights that are needed`;
   },
 });
 
 const delegatedBoundary = resourceRule({
   id: "iam-delegated-boundary",
-  description: "Whoever may make roles or change their rights may do so under a permissions boundary only.",
+  description: "Identities may create roles or change their rights only under a permissions boundary.",
   remediation: "Add a StringEquals condition on iam:PermissionsBoundary with the ARN of the boundary.",
   types: identityPolicyTypes,
   *check(resource) {
@@ -141,7 +141,7 @@ const irsaTrust = resourceRule({
       for (const issuer of trustedIssuers(statement)) {
         const subjects = fixed[`${issuer}:sub`] ?? [];
         const [subject = ""] = subjects;
-        // Issuers of others, such as GitHub's, have subjects of another form.
+        // Subjects of other issuers, such as GitHub's, have another form.
         const form = /^oidc[.-]eks\./.test(issuer) ? serviceAccountSubject : /^[^*?]+$/;
         if (subjects.length !== 1 || !form.test(subject))
           yield `the trust policy fixes ${issuer}:sub to ${words(subjects)}: StringEquals must name one service account, system:serviceaccount:<namespace>:<name>`;

@@ -16,7 +16,7 @@ function describesCluster(metadata: Readonly<Record<string, unknown>>): boolean 
   return text(metadata["name"]).startsWith(clusterSecretName(""));
 }
 
-/** The members of a Secret, decoded; each as what reads it. */
+/** The members of a Secret, each as a function that decodes it. */
 function members(props: Readonly<Record<string, unknown>>): { key: string; read: () => string }[] {
   const data = record(props["data"]);
   const plain = record(props["stringData"]);
@@ -28,7 +28,7 @@ function members(props: Readonly<Record<string, unknown>>): { key: string; read:
 
 const clusterSecret = resourceRule({
   id: "kubernetes-cluster-secret",
-  description: "A cluster secret names IAM roles, and holds no token, key or kubeconfig.",
+  description: "A cluster secret names IAM roles, and contains no token, key or kubeconfig.",
   remediation:
     "Give the reader an IAM role with an access entry, and write the role's ARN: lib/bridge.ts has no member for a credential.",
   types: ["kubernetes:core/v1:Secret"],
@@ -41,11 +41,11 @@ const clusterSecret = resourceRule({
         yield `member ${key} of the cluster secret names a credential: write the ARN of an IAM role instead`;
       const credential = credentialIn(read());
       if (credential)
-        yield `member ${key} of the cluster secret holds ${credential}: write the ARN of an IAM role instead`;
+        yield `member ${key} of the cluster secret contains ${credential}: write the ARN of an IAM role instead`;
     });
     const values = Object.fromEntries(found.map(({ key, read }) => [key, read()]));
     if (!carriesRole(values))
-      yield "the cluster secret carries no IAM role: add <addon>_iam_role_arn, or awsAuthConfig.roleARN for Argo CD";
+      yield "the cluster secret names no IAM role: add <addon>_iam_role_arn, or awsAuthConfig.roleARN for Argo CD";
   },
 });
 
@@ -106,7 +106,7 @@ const helmAtomic = resourceRule({
   remediation: "Set atomic.",
   types: release,
   *check({ props }) {
-    if (props["atomic"] !== true) yield "a failed upgrade would stay half done: set atomic to true";
+    if (props["atomic"] !== true) yield "a failed upgrade would not be rolled back: set atomic to true";
   },
 });
 

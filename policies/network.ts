@@ -8,7 +8,7 @@ const rule = "aws:ec2/securityGroupRule:SecurityGroupRule";
 const ingressRule = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule";
 const groups = ["aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"];
 
-/** Sources of the traffic that a security group or a rule lets in, each as what reads it. */
+/** Sources of the traffic that a security group or a rule admits, each as a function that reads it. */
 function sources(type: string, props: Readonly<Record<string, unknown>>): (() => readonly string[])[] {
   if (type === ingressRule) return [() => texts(props["cidrIpv4"]), () => texts(props["cidrIpv6"])];
   const blocks = (of: Readonly<Record<string, unknown>>) => [
@@ -24,7 +24,7 @@ function sources(type: string, props: Readonly<Record<string, unknown>>): (() =>
 
 const openIngress = resourceRule({
   id: "network-no-open-ingress",
-  description: "No security group lets the whole internet in.",
+  description: "No security group admits the whole internet.",
   remediation: "Name the networks or the security groups that need access.",
   parameters: widths,
   types: [...groups, rule, ingressRule],
@@ -80,7 +80,7 @@ const privateNodes = stackRule({
   id: "network-private-nodes",
   description: "Nodes run in subnets that the internet can't reach.",
   remediation:
-    "Give the node group private subnets, with a NAT gateway as their way out (natGateways: single or per-zone).",
+    "Give the node group private subnets, with a route to the internet through a NAT gateway (natGateways: single or per-zone).",
   *check(resources) {
     yield* each(resources.filter(isA("aws:eks/nodeGroup:NodeGroup")), function* (nodes): Generator<Finding> {
       const subnets = behind(nodes, "subnetIds").filter(isA("aws:ec2/subnet:Subnet"));

@@ -13,7 +13,7 @@ const awsDefaultDays = 30;
 const customerKey = resourceRule({
   id: "secrets-customer-key",
   description:
-    "Secrets are encrypted with a customer managed key, so that key policies and rotation are the fleet's own.",
+    "Secrets are encrypted with a customer managed key, so that the fleet controls key policies and rotation.",
   remediation: "Set kmsKeyId to the ARN of a customer managed key.",
   types: secret,
   *check({ props }) {
@@ -44,7 +44,7 @@ const keyRotation = resourceRule({
   remediation: "Set enableKeyRotation.",
   types: key,
   *check({ props }) {
-    // AWS rotates no asymmetric and no HMAC keys.
+    // AWS does not rotate asymmetric and HMAC keys.
     const symmetric = (props["customerMasterKeySpec"] ?? "SYMMETRIC_DEFAULT") === "SYMMETRIC_DEFAULT";
     if (symmetric && props["enableKeyRotation"] !== true)
       yield "the key is never rotated: set enableKeyRotation to true";
@@ -54,7 +54,7 @@ const keyRotation = resourceRule({
 const keyDeletionWindow = resourceRule({
   id: "kms-deletion-window",
   description:
-    "The deletion of a key can be taken back for some days: with the key everything that it encrypted is lost.",
+    "The deletion of a key can be cancelled for some days, because with the key everything that it encrypted is lost.",
   remediation: "Set kmsDeletionWindowDays in the configuration of the stack.",
   parameters: { minimumDays: integer("Least number of days, 7 to 30.", 7, 7) },
   types: key,
@@ -82,7 +82,7 @@ const plaintext = resourceRule({
   description:
     "Private keys, tokens and kubeconfigs are in secrets only, never in tags, descriptions, ConfigMaps or user data.",
   remediation:
-    "Put the value into Secrets Manager and give the reader a role. What was committed or deployed once counts as stolen: replace it.",
+    "Put the value into Secrets Manager and give the reader a role. Treat a value that was committed or deployed once as stolen, and replace it.",
   types: (type) => !secretPackages.test(type),
   *check({ type, props }) {
     const exempt = secretPaths[type] ?? (isSecureParameter(type, props) ? ["value"] : []);
@@ -96,7 +96,7 @@ const isSecureParameter = (type: string, props: Readonly<Record<string, unknown>
 function* plaintextIn(value: unknown, path: string, exempt: readonly string[]): Generator<string> {
   if (typeof value === "string") {
     const found = credentialIn(value);
-    if (found) yield `${path} holds ${found} in plain text: move it to Secrets Manager, and replace it`;
+    if (found) yield `${path} contains ${found} in plain text: move it to Secrets Manager, and replace it`;
   } else if (Array.isArray(value)) {
     yield* each([...value.keys()], (index) => plaintextIn(value[index], `${path}[${index}]`, exempt));
   } else {

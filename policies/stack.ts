@@ -1,4 +1,4 @@
-/** What only the whole stack shows: who can be whom, and who can read what. */
+/** Rules over a whole stack: who may assume which role, and who may read which secret. */
 import type { PolicyResource } from "@pulumi/policy";
 import { each, type Finding, type Parameter, stackRule } from "./lib/rule.ts";
 import { bindings, mayRead, ofType, type Reading, readings, trustedAccounts } from "./lib/stack.ts";
@@ -21,14 +21,17 @@ const oneServiceAccount = stackRule({
       const [account = ""] = accounts;
       if (accounts.length !== 1) {
         yield {
-          message: `the role trusts ${accounts.length} service accounts${accounts.length > 0 ? ` (${accounts.join(", ")})` : ""}: a role is for exactly one`,
+          message: `the role trusts ${accounts.length} service accounts${accounts.length > 0 ? ` (${accounts.join(", ")})` : ""}: a role must trust exactly one`,
           at: role,
         };
         return;
       }
       const holder = holders.get(account);
       if (holder)
-        yield { message: `service account ${account} has the role ${holder} already: one account, one role`, at: role };
+        yield {
+          message: `service account ${account} already has the role ${holder}: give each account one role`,
+          at: role,
+        };
       holders.set(account, role.name);
       const bound = found.filter(({ roleArn }) => roleArn === role.props["arn"]);
       for (const { at, account: other } of bound.filter((binding) => binding.account !== account))
@@ -87,7 +90,7 @@ const exactReaders = stackRule({
     const nameless = found.filter(({ account }) => account === undefined);
     for (const { at, secret } of nameless)
       yield {
-        message: `${secret} is read through a store without a service account: nobody can tell which role reads it`,
+        message: `${secret} is read through a store without a service account: the role that reads it can't be determined`,
         at,
       };
     yield* each(ofType(resources, "aws:secretsmanager/secret:Secret"), function* (secret): Generator<Finding> {
@@ -101,7 +104,7 @@ const exactReaders = stackRule({
         const listed = config.readers.some((reader) => glob(reader.secret)(name) && glob(reader.role)(roleName));
         if (readable && own.length === 0 && !listed && complete)
           yield {
-            message: `role ${roleName} may read secret ${name}, and nothing in the stack reads it so: narrow the policy of the role`,
+            message: `role ${roleName} may read secret ${name}, and nothing in the stack reads it through that role: narrow the policy of the role`,
             at: role,
           };
         if (!readable)

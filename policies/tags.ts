@@ -38,7 +38,7 @@ const tagged = [
 const required = resourceRule({
   id: "tags-required",
   description: "AWS resources carry the tags of their fleet, cluster and environment.",
-  remediation: "Hand the tags of the stack (tags in infra/arguments.ts) to the resource.",
+  remediation: "Pass the tags of the stack (tags in infra/hub.ts) to the resource.",
   parameters: { keys: strings("Tags that must be there.", [fleetTag, clusterTag, "environment"]) },
   types: tagged,
   *check(resource, { keys }) {

@@ -26,7 +26,7 @@ export function tooWide(cidr: string, limits: Limits): string | undefined {
   return Number(prefix) === 0 ? `${cidr} is the whole internet` : `${cidr} is wider than /${minimum}`;
 }
 
-/** Why EKS refuses a block on a public endpoint, undefined where it takes it. IPv4 only. */
+/** Why EKS refuses a block on a public endpoint; undefined if it accepts it. IPv4 only. */
 export function reserved(cidr: string): string | undefined {
   const network = networkOf(cidr);
   const purpose = network && reservedFor(network);

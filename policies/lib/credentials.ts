@@ -13,10 +13,10 @@ const forms: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Whether a text describes how to reach a cluster: only there the last form means anything. */
+/** Whether a text describes how to reach a cluster: the last pattern only counts there. */
 const describesCluster = /\b(clusters|users|tlsClientConfig|kind["']?\s*:\s*["']?Config)\b/;
 
-/** What kind of credential stands in a text; undefined for none. */
+/** The kind of credential that a text contains; undefined for none. */
 export function credentialIn(value: string): string | undefined {
   return find(value) ?? (isBase64(value) ? find(Buffer.from(value, "base64").toString("utf8")) : undefined);
 }

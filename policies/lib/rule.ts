@@ -1,4 +1,4 @@
-/** How a policy is written: a check that yields what is wrong. Values that a preview does not know yet put it off to the update. */
+/** How a policy is written: a check that yields what is wrong. If a value is not known at the preview, the check is made at the update. */
 import {
   type PolicyConfigSchema,
   type PolicyResource,

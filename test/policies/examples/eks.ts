@@ -51,9 +51,7 @@ export const eksExamples: readonly Example[] = [
     [
       "203.0.113.7/32 is reserved for documentation (RFC 5737)",
       "10.1.0.0/16 is reserved for private networks (RFC 1918)",
-    ].map(
-      (fault) => `${fault}, so EKS refuses it: set publicAccessCidrs to your own networks, as the internet sees them`,
-    ),
+    ].map((fault) => `${fault}, so EKS refuses it: set publicAccessCidrs to the public addresses of your own networks`),
   ),
   cidrs("what lies beside reserved addresses passes", endpoint({ publicAccessCidrs: besideReserved })),
   cidrs(
@@ -120,13 +118,13 @@ export const eksExamples: readonly Example[] = [
   ]),
   version("node groups may follow their cluster", nodes({})),
   version("an old version is stopped", cluster({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35 or 1.36",
+    "Kubernetes version 1.29 is not supported: use 1.34 or 1.35 or 1.36",
   ]),
   version("an old version of a node group is stopped", nodes({ version: "1.29" }), [
-    "Kubernetes version 1.29 is not supported: take 1.34 or 1.35 or 1.36",
+    "Kubernetes version 1.29 is not supported: use 1.34 or 1.35 or 1.36",
   ]),
   version("a cluster must name its version", cluster({}), [
-    "Kubernetes version (none) is not supported: take 1.34 or 1.35 or 1.36",
+    "Kubernetes version (none) is not supported: use 1.34 or 1.35 or 1.36",
   ]),
   version("the versions are a parameter", cluster({ version: "1.36" }), [], { versions: ["1.36"] }),
 

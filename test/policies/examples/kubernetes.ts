@@ -26,7 +26,7 @@ const identity = {
   secrets_kms_key_arn: "arn:aws:kms:eu-central-1:111111111111:key/k",
 };
 const instead = "write the ARN of an IAM role instead";
-const noRole = "the cluster secret carries no IAM role: add <addon>_iam_role_arn, or awsAuthConfig.roleARN for Argo CD";
+const noRole = "the cluster secret names no IAM role: add <addon>_iam_role_arn, or awsAuthConfig.roleARN for Argo CD";
 const external = { server: "https://example.com" };
 const upstream = "https://charts.crossplane.io/stable";
 const allowed = `allowed are https://fluxcd-community.github.io/helm-charts, ${upstream} and https://charts.external-secrets.io`;
@@ -54,11 +54,11 @@ export const kubernetesExamples: readonly Example[] = [
     bridge({ ...identity, kubeconfig: '{"users":[{"user":{"token":"t"}}]}' }),
     [
       `member kubeconfig of the cluster secret names a credential: ${instead}`,
-      `member kubeconfig of the cluster secret holds a kubeconfig or cluster configuration with a credential: ${instead}`,
+      `member kubeconfig of the cluster secret contains a kubeconfig or cluster configuration with a credential: ${instead}`,
     ],
   ),
   secret("a key is stopped under any name", bridge({ ...identity, note: `-----BEGIN ${"RSA"} PRIVATE KEY-----` }), [
-    `member note of the cluster secret holds a private key: ${instead}`,
+    `member note of the cluster secret contains a private key: ${instead}`,
   ]),
   secret(
     "plain text is read as well",
@@ -74,7 +74,9 @@ export const kubernetesExamples: readonly Example[] = [
       ...external,
       config: JSON.stringify({ awsAuthConfig: { roleARN: roleArn }, bearerToken: "t", tlsClientConfig: {} }),
     }),
-    [`member config of the cluster secret holds a kubeconfig or cluster configuration with a credential: ${instead}`],
+    [
+      `member config of the cluster secret contains a kubeconfig or cluster configuration with a credential: ${instead}`,
+    ],
   ),
   secret("a bridge without a role is stopped", bridge({ cluster_name: "hub" }), [noRole]),
   secret("what is not an ARN of a role is none", bridge({ crossplane_iam_role_arn: "crossplane" }), [noRole]),
@@ -118,7 +120,7 @@ export const kubernetesExamples: readonly Example[] = [
 
   atomic("an atomic release passes", release({ atomic: true })),
   atomic("a release that stays half done is stopped", release({ atomic: false }), [
-    "a failed upgrade would stay half done: set atomic to true",
+    "a failed upgrade would not be rolled back: set atomic to true",
   ]),
 
   security("what the program writes passes", [

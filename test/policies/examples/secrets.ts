@@ -19,7 +19,7 @@ const plaintext = examplesOf("secrets-no-plaintext");
 const ownKey = "the secret is encrypted with AWS's own key: set kmsKeyId to a customer managed key";
 const neverRotated = "the key is never rotated: set enableKeyRotation to true";
 const found = (path: string, what: string) =>
-  `${path} holds ${what} in plain text: move it to Secrets Manager, and replace it`;
+  `${path} contains ${what} in plain text: move it to Secrets Manager, and replace it`;
 
 // Credentials of no one: put together here, so that nobody finds one by searching the repository.
 const pem = ["-----BEGIN", "OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk=\n-----END OPENSSH PRIVATE KEY-----"].join(" ");

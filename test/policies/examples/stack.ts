@@ -100,7 +100,7 @@ const git = "acme/git/gitops-system";
 const reader = role("reader", trust("reader"));
 const world = [secret(git), secret("acme/sealing-keys/prod/1"), reader, store("reader")];
 const unread = (of: string, name = git) =>
-  `${of}: role ${of} may read secret ${name}, and nothing in the stack reads it so: narrow the policy of the role`;
+  `${of}: role ${of} may read secret ${name}, and nothing in the stack reads it through that role: narrow the policy of the role`;
 
 export const stackExamples: readonly Example[] = [
   one("an annotated service account and an add-on of the cluster secret pass", [
@@ -114,17 +114,17 @@ export const stackExamples: readonly Example[] = [
   one(
     "a role for two service accounts is stopped",
     [role("a", both), account("a", arnOf("a"))],
-    ["a: the role trusts 2 service accounts (flux-system/a, flux-system/b): a role is for exactly one"],
+    ["a: the role trusts 2 service accounts (flux-system/a, flux-system/b): a role must trust exactly one"],
   ),
   one(
     "a role for any service account is stopped",
     [role("a", JSON.stringify({ Statement: [{ Effect: "Allow", Principal: { Federated: providerArn } }] }))],
-    ["a: the role trusts 0 service accounts: a role is for exactly one"],
+    ["a: the role trusts 0 service accounts: a role must trust exactly one"],
   ),
   one(
     "two roles for one service account are stopped",
     [role("a", trust("a")), role("b", trust("a")), account("a", arnOf("a")), bridge("a", arnOf("b"))],
-    ["b: service account flux-system/a has the role a already: one account, one role"],
+    ["b: service account flux-system/a already has the role a: give each account one role"],
   ),
   one(
     "a service account that the role does not trust is stopped, also in the cluster secret",
@@ -190,7 +190,7 @@ export const stackExamples: readonly Example[] = [
   readers(
     "a store without a service account is stopped",
     [secret(git), store(), extract(git)],
-    [`external: ${git} is read through a store without a service account: nobody can tell which role reads it`],
+    [`external: ${git} is read through a store without a service account: the role that reads it can't be determined`],
   ),
   readers(
     "a reader outside the stack can be listed with its reason",
