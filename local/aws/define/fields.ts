@@ -55,6 +55,8 @@ export interface Field {
   readonly unordered?: true;
   /** Name in the CRD, where it is not that of Pulumi. `null`: the CRD does not have it. */
   readonly crd?: string | null;
+  /** In Pulumi an input, in the CRD an output. */
+  readonly observed?: true;
   /** Upstream refuses to make or change the resource without it. */
   readonly required?: true;
   /** Part of the identity, so not in `initProvider`; `required` in `forProvider` where upstream has no reference for it. */

@@ -1,7 +1,7 @@
 /** Endpoints of AWS services in a VPC. */
 import * as sdk from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
-import { fixed, out } from "../define/fields.ts";
+import { computed, fixed, out } from "../define/fields.ts";
 import { define } from "../define/resource.ts";
 import { composite } from "../handler.ts";
 import { api, arnOf, ec2, list } from "./define.ts";
@@ -39,7 +39,7 @@ export const vpcEndpoint = ec2({
     serviceName: { fixed },
     vpcEndpointType: { fixed, default: "Gateway" },
     policy: out("PolicyDocument"),
-    routeTableIds: out(undefined, { type: "set" }),
+    routeTableIds: { type: "set", computed, observed: true },
     arn: arnOf("vpc-endpoint"),
     dnsEntries: out(undefined, {
       ...{ crd: "dnsEntry", type: { blocks: { dnsName: {}, hostedZoneId: {} } } },
@@ -57,6 +57,22 @@ export const vpcEndpoint = ec2({
   find: endpoint,
   also: async (aws, _id, { ServiceName, VpcEndpointType }) =>
     VpcEndpointType === "Gateway" ? { PrefixListId: await prefixList(aws, ServiceName as string) } : {},
+  settings: [
+    {
+      fields: ["routeTableIds"],
+      settles: true,
+      async call(aws, id, { routeTableIds = [] }, { old }) {
+        const before = old.routeTableIds ?? [];
+        await api(aws).send(
+          new sdk.ModifyVpcEndpointCommand({
+            VpcEndpointId: id,
+            AddRouteTableIds: routeTableIds.filter((table) => !before.includes(table)),
+            RemoveRouteTableIds: before.filter((table) => !routeTableIds.includes(table)),
+          }),
+        );
+      },
+    },
+  ],
   async delete(aws, id) {
     const { Unsuccessful } = await api(aws).send(new sdk.DeleteVpcEndpointsCommand({ VpcEndpointIds: [id] }));
     const failure = Unsuccessful?.[0]?.Error;

@@ -47,7 +47,7 @@ function typeSchema(field: Field, place: Place): Schema {
 function properties(fields: Fields, place: Place): Record<string, Schema> {
   const entries = Object.entries(fields).flatMap(([property, field]): [string, Schema][] => {
     const { crd: name = property, format, crdDefault: value } = field;
-    if (name === null || (place !== "atProvider" && field.out)) return [];
+    if (name === null || (place !== "atProvider" && (field.out || field.observed))) return [];
     if (place === "initProvider" && field.identifier) return [];
     const schema = { ...typeSchema(field, place), ...(format && { format }), ...(value && { default: value }) };
     return [[name, schema]];

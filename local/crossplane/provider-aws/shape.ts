@@ -46,7 +46,7 @@ function toFields(fields: Fields, properties: Properties): Properties {
 
 /** The fields of a specification: what a handler takes, and the CRD offers. */
 export const specFields = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, { out, crd }]) => !out && crd !== null));
+  Object.fromEntries(Object.entries(fields).filter(([, { out, observed, crd }]) => !out && !observed && crd !== null));
 
 const outputs = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, { out }]) => out));
 

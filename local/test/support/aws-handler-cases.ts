@@ -139,16 +139,17 @@ export const cases: HandlerCase[] = [
     token: "aws:ec2/vpcEndpoint:VpcEndpoint",
     inputs: async (make) => {
       const vpcId = await vpc(make);
-      return { vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", tags };
+      const routeTableIds = [await make("aws:ec2/routeTable:RouteTable", { vpcId })];
+      return { vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds, tags };
     },
-    change: { tags: otherTags },
+    change: { routeTableIds: [], tags: otherTags },
   },
   {
     token: "aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation",
     inputs: async (make) => {
       const vpcId = await vpc(make);
       const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
-        ...{ vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", tags },
+        ...{ vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds: [], tags },
       });
       return { vpcEndpointId, routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }) };
     },
