@@ -9,7 +9,7 @@ import { refuse } from "./usage.ts";
 /** The folders of fleets in a checkout of gitops-system. */
 
 const template = join("templates", "fleet");
-export const runbook = "docs/guides/folders-of-a-fleet.md";
+export const foldersGuide = "docs/guides/folders-of-a-fleet.md";
 
 /** Names of the folders in a folder, sorted; none if it does not exist. */
 export const foldersIn = (path: string): string[] =>
@@ -73,7 +73,7 @@ export function fleetProblems(checkout: string, fleet: string): Problem[] {
       allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
       remedy:
         loose.length > 0
-          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} ${loose.length === 1 ? "is" : "are"} not in the folder of a fleet yet (${runbook})`
+          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} ${loose.length === 1 ? "is" : "are"} not in the folder of a fleet yet (${foldersGuide})`
           : `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
     },
   ];
@@ -134,7 +134,7 @@ export async function newFleet(checkout: string, fleet: string): Promise<string[
   refuseLooseSpokes("new-fleet", checkout, {
     key: "<fleet>",
     what: "can't be made beside spokes of no fleet: their hub would read the new folder, and remove them",
-    remedy: `run fleet move-spokes with the name of the fleet that they belong to (${runbook})`,
+    remedy: `run fleet move-spokes with the name of the fleet that they belong to (${foldersGuide})`,
   });
   return writeFleetFiles(checkout, fleet);
 }

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { runbook } from "./fleet-folders.ts";
+import { foldersGuide } from "./fleet-folders.ts";
 import { finishMove, moveSpokes } from "./spoke-move.ts";
 import { onePositional, parsed } from "./usage.ts";
 
@@ -9,7 +9,7 @@ export const summary =
 export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
 
 Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name> and makes the folders of the fleet. No spoke
-is made, changed or removed by it: Flux compares objects, not paths. ${runbook} says
+is made, changed or removed by it: Flux compares objects, not paths. ${foldersGuide} says
 in which order the parts of a fleet take it over. Run it where Git has the spokes of this one hub, before the branch of another
 hub is merged into this one.
 

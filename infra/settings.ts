@@ -1,6 +1,6 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
-import { controlPlaneLogTypes } from "../lib/eks-baseline.ts";
+import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
 import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
@@ -60,11 +60,6 @@ const vpcCidr: Key<string> = {
   allowed: `an IPv4 network from /${vpcPrefixes.min} to /${vpcPrefixes.max} with no bits set after the prefix`,
   example: "10.0.0.0/16",
 };
-
-/** Retention times of CloudWatch Logs (API reference, PutRetentionPolicy). */
-const retentionDays = [
-  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
-];
 
 const label = (example: string) =>
   text(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "1 to 63 lower-case letters, digits and hyphens", example);
@@ -126,7 +121,7 @@ export const keys = {
   secretRecoveryWindowDays: days("0, or 7 to 30", (value) => value === 0 || (value >= 7 && value <= 30)),
   kmsDeletionWindowDays: days("7 to 30", (value) => value >= 7 && value <= 30),
   logTypes: list(oneOf(...controlPlaneLogTypes)),
-  logRetentionDays: integer(retentionDays.join(", "), (value) => retentionDays.includes(value), 90),
+  logRetentionDays: integer(logRetentionTimes.join(", "), (value) => logRetentionTimes.includes(value), 90),
 
   ...gitKeys,
 

@@ -13,6 +13,11 @@ export type ControlPlaneLogType = (typeof controlPlaneLogTypes)[number];
 /** Who did what, and who came in as whom. The default of hubs and spokes, and what the policy pack asks for. */
 export const auditLogTypes: readonly ControlPlaneLogType[] = ["audit", "authenticator"];
 
+/** Days for which CloudWatch can keep logs (CloudWatch Logs API Reference, PutRetentionPolicy). */
+export const logRetentionTimes: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
 /** Access entries alone decide who comes in, never the ConfigMap aws-auth (EKS API Reference, CreateAccessConfigRequest). */
 export const authenticationMode = "API";
 
@@ -37,7 +42,10 @@ export const adminAccessPolicy = "AmazonEKSClusterAdminPolicy";
  */
 export const apiIngress = (cidrIpv4: string) => ({
   description: "Kubernetes API from a connected network",
-  ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4 },
+  ipProtocol: "tcp",
+  fromPort: 443,
+  toPort: 443,
+  cidrIpv4,
 });
 
 /** The fleet decides on an add-on's settings, on those of one that EKS installed too (EKS API Reference, CreateAddon). */

@@ -1,7 +1,7 @@
 /** Security groups and nodes. */
 import type { PolicyResource } from "@pulumi/policy";
 import { tooMany, tooWide, widths } from "./lib/cidr.ts";
-import { each, type Finding, resourceRule, stackRule } from "./lib/rule.ts";
+import { each, resourceRule, stackRule, type Violation } from "./lib/rule.ts";
 import { list, record, texts } from "./lib/values.ts";
 
 const rule = "aws:ec2/securityGroupRule:SecurityGroupRule";
@@ -82,7 +82,7 @@ const privateNodes = stackRule({
   remediation:
     "Give the node group private subnets, with a route to the internet through a NAT gateway (natGateways: single or per-zone).",
   *check(resources) {
-    yield* each(resources.filter(isA("aws:eks/nodeGroup:NodeGroup")), function* (nodes): Generator<Finding> {
+    yield* each(resources.filter(isA("aws:eks/nodeGroup:NodeGroup")), function* (nodes): Generator<Violation> {
       const subnets = behind(nodes, "subnetIds").filter(isA("aws:ec2/subnet:Subnet"));
       yield* each(subnets, function* (subnet) {
         if (isPublic(subnet, resources))

@@ -1,6 +1,6 @@
 /** Rules over a whole stack: who may assume which role, and who may read which secret. */
 import type { PolicyResource } from "@pulumi/policy";
-import { each, type Finding, type Parameter, stackRule } from "./lib/rule.ts";
+import { each, type Parameter, stackRule, type Violation } from "./lib/rule.ts";
 import { bindings, mayRead, ofType, type Reading, readings, trustedAccounts } from "./lib/stack.ts";
 import { glob, text } from "./lib/values.ts";
 
@@ -15,7 +15,7 @@ const oneServiceAccount = stackRule({
   *check(resources) {
     const { found, complete } = bindings(resources);
     const holders = new Map<string, string>();
-    yield* each(ofType(resources, roleType), function* (role): Generator<Finding> {
+    yield* each(ofType(resources, roleType), function* (role): Generator<Violation> {
       const accounts = trustedAccounts(role);
       if (accounts === undefined) return;
       const [account = ""] = accounts;
@@ -93,10 +93,10 @@ const exactReaders = stackRule({
         message: `${secret} is read through a store without a service account: the role that reads it can't be determined`,
         at,
       };
-    yield* each(ofType(resources, "aws:secretsmanager/secret:Secret"), function* (secret): Generator<Finding> {
+    yield* each(ofType(resources, "aws:secretsmanager/secret:Secret"), function* (secret): Generator<Violation> {
       const name = text(secret.props["name"]);
       const reads = found.filter(isOf(secret));
-      yield* each(ofType(resources, roleType), function* (role): Generator<Finding> {
+      yield* each(ofType(resources, roleType), function* (role): Generator<Violation> {
         const readable = mayRead(role, secret, resources);
         const accounts = trustedAccounts(role) ?? [];
         const own = reads.filter(({ account }) => account !== undefined && accounts.includes(account));

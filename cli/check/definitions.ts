@@ -83,7 +83,7 @@ function definition(object: Manifest): Definition | undefined {
 }
 
 /** One error of a manifest: the path of the value, and what is wrong with it. */
-export interface Violation {
+export interface SchemaError {
   readonly path: readonly string[];
   readonly problem: string;
   /** Whether the API server stops at this error and does not evaluate the definition's rules. */
@@ -95,7 +95,7 @@ const blocking: ReadonlySet<string> = new Set(["type", "required", "enum", "maxL
 
 const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 
-function violation({ instancePath, keyword, message = "is wrong", params, data }: ErrorObject): Violation {
+function schemaError({ instancePath, keyword, message = "is wrong", params, data }: ErrorObject): SchemaError {
   const path = instancePath
     .split("/")
     .slice(1)
@@ -191,7 +191,7 @@ export class Definitions {
   }
 
   /** The errors of a manifest; undefined when there is no definition of its kind or version. */
-  violations(manifest: Manifest): Violation[] | undefined {
+  schemaErrors(manifest: Manifest): SchemaError[] | undefined {
     const key = `${manifest.apiVersion} ${manifest.kind}`;
     if (!this.#validators.has(key)) this.#validators.set(key, this.#validator(manifest));
     const validate = this.#validators.get(key);
@@ -201,7 +201,7 @@ export class Definitions {
     // The error of a oneOf or anyOf itself adds nothing to those of its branches.
     return errors
       .filter(({ keyword }) => !["anyOf", "oneOf", "allOf", "not"].includes(keyword) || errors.length === 1)
-      .map(violation);
+      .map(schemaError);
   }
 
   #validator({ apiVersion, kind }: Manifest): ValidateFunction | undefined {

@@ -9,7 +9,7 @@ import { failureMessage } from "./observed.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
-import type { Problem } from "./problems.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import { type Remains, removable } from "./teardown.ts";
 import { compareVersions } from "./versions.ts";
@@ -43,7 +43,7 @@ function list(names: readonly string[], most = 4): string {
 }
 
 /** Whether the Spoke's specification is accepted. */
-export function accepted(problems: readonly Problem[]): SpokeCondition {
+export function accepted(problems: readonly SpokeProblem[]): SpokeCondition {
   const [first] = problems;
   if (!first) return yes("SpecAccepted", "Accepted", "the specification is accepted");
   return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));

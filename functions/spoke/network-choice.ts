@@ -5,7 +5,7 @@ import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { freeBlock } from "./pool.ts";
-import type { Problem } from "./problems.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { type ClaimKey, resources } from "./resources.ts";
 
 /** Which network a Spoke gets. */
@@ -16,7 +16,7 @@ export interface NetworkChoice {
   readonly accepted: boolean;
   /** Composition resource name of the claim on a block of the pool; none for a network that the Spoke names itself. */
   readonly claim?: ClaimKey;
-  readonly problem?: Problem;
+  readonly problem?: SpokeProblem;
 }
 
 export interface NetworkQuestion {

@@ -3,7 +3,7 @@ import { eksAddons, type SpokeSpec } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
-import type { Problem } from "./problems.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
@@ -18,7 +18,7 @@ export interface Plan {
   readonly publicAccessCidrs?: readonly string[];
   /** Networks connected to the VPC that the private endpoint admits. */
   readonly privateAccessCidrs: readonly string[];
-  readonly problems: readonly Problem[];
+  readonly problems: readonly SpokeProblem[];
 }
 
 export interface PlanQuestion {
@@ -34,7 +34,7 @@ export function runningVersion(observed: Observed): string | undefined {
   return observed.text(resources.cluster, "version");
 }
 
-function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: string; problem?: Problem } {
+function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: string; problem?: SpokeProblem } {
   const running = runningVersion(observed);
   const version = nextVersion(spec.kubernetesVersion, running);
   const supported = Object.keys(settings.kubernetesVersions).sort(compareVersions);
@@ -46,7 +46,7 @@ function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: st
   return running === undefined ? { problem } : { version: running, problem };
 }
 
-function regionProblem({ spec, hub }: PlanQuestion): Problem[] {
+function regionProblem({ spec, hub }: PlanQuestion): SpokeProblem[] {
   if (spec.account !== undefined || spec.region === hub.aws.region) return [];
   const message =
     `spec.region ${spec.region} is not the hub's region ${hub.aws.region}, to which the fleet's IAM policies are limited: ` +
@@ -55,7 +55,7 @@ function regionProblem({ spec, hub }: PlanQuestion): Problem[] {
 }
 
 /** The hub's own addresses and those that the Spoke adds. Without any the endpoint would be open to everybody: refused. */
-function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[]; problem?: Problem } {
+function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[]; problem?: SpokeProblem } {
   if (!spec.endpoint.public) return { cidrs: [] };
   const cidrs = [...new Set([...hub.hubEgressCidrs, ...spec.endpoint.publicAccessCidrs])].sort();
   if (cidrs.length > 0) return { cidrs };
@@ -70,7 +70,7 @@ function privateAccessCidrs({ spec: { endpoint }, hub }: PlanQuestion): readonly
   return [...new Set([...(endpoint.privateAccessCidrs ?? []), ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
 }
 
-function identityProblem({ hub, settings }: PlanQuestion): Problem[] {
+function identityProblem({ hub, settings }: PlanQuestion): SpokeProblem[] {
   const missing = Object.keys(fluxIdentities(settings)).filter((identity) => hub.identities[identity] === undefined);
   if (missing.length === 0) return [];
   const message = `the hub's cluster secret names no role for ${missing.join(", ")}: run pulumi up with the current program`;

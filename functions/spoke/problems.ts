@@ -1,5 +1,5 @@
 /** Why a Spoke's specification is not accepted: the reason of the condition, and a message with what a person can do about it. */
-export interface Problem {
+export interface SpokeProblem {
   readonly reason: string;
   readonly message: string;
 }

@@ -2,7 +2,7 @@ import type { SpokeSpec } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
-import type { Problem } from "./problems.ts";
+import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 
 export interface ZoneQuestion {
@@ -32,7 +32,7 @@ export function zoneNames({ spec, hub, observed }: ZoneQuestion): readonly (stri
 }
 
 /** The problem of a spoke that has fewer zones than its subnets need. */
-export function zoneProblem(question: ZoneQuestion): Problem[] {
+export function zoneProblem(question: ZoneQuestion): SpokeProblem[] {
   if (zoneNames(question).every((zone) => zone !== undefined)) return [];
   const { spec, hub } = question;
   const { region, network } = spec;

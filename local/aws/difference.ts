@@ -1,7 +1,8 @@
 /** What differs between a wanted resource and the one that AWS has. */
 import { isBlock, isEmpty } from "./compare.ts";
-import type { Handler, Properties } from "./handler.ts";
+import type { Handler } from "./handler.ts";
 import { sameInput } from "./lifecycle.ts";
+import type { Properties } from "./properties.ts";
 
 export interface Difference {
   /** Names of inputs (and `tagsAll`) that differ. */

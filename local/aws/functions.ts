@@ -3,7 +3,7 @@ import { DescribeAddonVersionsCommand, EKSClient, paginateListNodegroups } from 
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import type { Aws } from "./connection.ts";
 import { nodeGroup } from "./eks/node-group.ts";
-import type { Properties } from "./handler.ts";
+import type { Properties } from "./properties.ts";
 
 /** A lookup of the package (Terraform: a data source). */
 export interface AwsFunction {

@@ -1,24 +1,15 @@
 import { callSettings } from "./call-settings.ts";
 import type { Aws } from "./connection.ts";
+import type { CrossplaneTraits } from "./define/crossplane.ts";
 import type { Fields, Tables } from "./define/fields.ts";
 import type { Case } from "./define/mapping.ts";
-import type { CrossplaneTraits } from "./define/resource.ts";
-
-/** Properties of a resource in the camelCase shape of its Terraform schema. */
-export type Properties = Record<string, unknown>;
+import type { Properties } from "./properties.ts";
 
 export interface Change<I> {
   readonly old: I;
   readonly new: I;
   /** True when one of the inputs differs (for tags, `tagsAll` counts). */
   has(...properties: (keyof I & string)[]): boolean;
-}
-
-export type Tags = Record<string, string>;
-
-/** Inputs of a taggable resource as a handler gets them: `tagsAll` holds its tags and the provider's default tags. */
-export interface Tagged {
-  readonly tagsAll?: Tags;
 }
 
 /** What a definition states about a resource besides its fields and calls. */

@@ -18,6 +18,7 @@ export * from "./errors.ts";
 export { functions } from "./functions.ts";
 export * from "./handler.ts";
 export * from "./lifecycle.ts";
+export type { Properties, Tags } from "./properties.ts";
 
 const all: readonly Handler[] = [
   ...[cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),

@@ -4,7 +4,8 @@ import { samePolicy } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { computed, fixed, out } from "./define/fields.ts";
 import { define, type TagCalls } from "./define/resource.ts";
-import type { Handler, Tags } from "./handler.ts";
+import type { Handler } from "./handler.ts";
+import type { Tags } from "./properties.ts";
 import { ownTags } from "./tags.ts";
 
 const api = (aws: Aws) => aws.client(sdk.KMSClient);

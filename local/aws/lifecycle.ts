@@ -3,7 +3,8 @@
 import { isBlock, isEmpty, sameList } from "./compare.ts";
 import type { Aws } from "./connection.ts";
 import { AwsResourceError } from "./errors.ts";
-import { type Change, type Handler, IncompleteError, type Properties, type Tags } from "./handler.ts";
+import { type Change, type Handler, IncompleteError } from "./handler.ts";
+import type { Properties, Tags } from "./properties.ts";
 
 /** Paths of all inputs of a handler, `tags` and `region` included. */
 export function inputPaths(handler: Handler): string[] {

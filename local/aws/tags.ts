@@ -1,4 +1,4 @@
-import type { Tags } from "./handler.ts";
+import type { Tags } from "./properties.ts";
 
 /** Tags as most APIs write them: a list of keys and values. */
 export interface TagPair {

@@ -47,14 +47,14 @@ export interface ResourceRule<P extends Parameters> extends Header<P> {
 }
 
 /** A violation in a stack, at the resource where it can be fixed. */
-export interface Finding {
+export interface Violation {
   readonly message: string;
   readonly at: PolicyResource;
 }
 
 /** A rule about all resources of a stack together, with their outputs. */
 export interface StackRule<P extends Parameters> extends Header<P> {
-  readonly check: (resources: readonly PolicyResource[], config: ConfigOf<P>) => Iterable<Finding>;
+  readonly check: (resources: readonly PolicyResource[], config: ConfigOf<P>) => Iterable<Violation>;
 }
 
 export function resourceRule<P extends Parameters = Record<never, never>>(
@@ -103,10 +103,10 @@ function configOf<P extends Parameters>(
   return { ...Object.fromEntries(defaults), ...args.getConfig<object>() } as ConfigOf<P>;
 }
 
-/** Reports every finding up to the end, or up to a value that a preview does not know: then returns that. */
-function drain<T>(findings: Iterable<T>, report: (finding: T) => void): UnknownValueError | undefined {
+/** Reports every violation up to the end, or up to a value that a preview does not know: then returns that. */
+function drain<T>(violations: Iterable<T>, report: (violation: T) => void): UnknownValueError | undefined {
   try {
-    for (const finding of findings) report(finding);
+    for (const violation of violations) report(violation);
   } catch (error) {
     if (error instanceof UnknownValueError) return error;
     throw error;

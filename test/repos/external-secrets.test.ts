@@ -49,7 +49,7 @@ describe.each(folders)("the definitions in %s", (folder) => {
   test("know every field of our objects, and serve their version", () => {
     const definitions = new Definitions([folder]);
     for (const object of objects) {
-      expect(definitions.violations(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
+      expect(definitions.schemaErrors(object), `${object.kind} ${object.metadata.name}`).toEqual([]);
       const served = definitions.find("external-secrets.io", object.kind)?.versions.filter((each) => each.served);
       expect(served?.map(({ name }) => `external-secrets.io/${name}`)).toContain(object.apiVersion);
     }
@@ -58,6 +58,6 @@ describe.each(folders)("the definitions in %s", (folder) => {
   test("refuse a field that there is not", () => {
     const [object] = objects;
     const wrong = { ...object, spec: { ...object?.spec, unheardOf: 1 } } as Manifest;
-    expect(new Definitions([folder]).violations(wrong)).not.toEqual([]);
+    expect(new Definitions([folder]).schemaErrors(wrong)).not.toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
-import { foldersIn, isLeftOver, looseSpokes, runbook } from "../../fleet-folders.ts";
+import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet-folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import type { RenderedFleet } from "../../render/fleet.ts";
@@ -18,7 +18,7 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
       "fleet",
       { file: join(system, "spokes", spoke, "spoke.yaml"), line: 1 },
       `spokes/${spoke} is in no fleet's folder: no hub reads it there, and a hub that used to would remove the spoke`,
-      `run fleet move-spokes <fleet> (${runbook}); move a spoke that never existed to spokes/<fleet>/${spoke}`,
+      `run fleet move-spokes <fleet> (${foldersGuide}); move a spoke that never existed to spokes/<fleet>/${spoke}`,
     );
   const folders = foldersIn(join(system, "spokes")).filter((name) => !loose.includes(name));
   for (const name of folders)

@@ -3,7 +3,7 @@ import { groupOf } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { allObjects, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import { oldVersion } from "../api-versions.ts";
-import type { Definitions, Violation } from "../definitions.ts";
+import type { Definitions, SchemaError } from "../definitions.ts";
 
 /** Checks each object against the definition of its kind. */
 
@@ -40,7 +40,7 @@ function isServed({ manifest, by, place }: Rendered, definitions: Definitions, f
   return true;
 }
 
-function tell({ path, problem }: Violation, object: Rendered, findings: Findings): void {
+function tell({ path, problem }: SchemaError, object: Rendered, findings: Findings): void {
   const { manifest, raw, by, place } = object;
   const name = `${manifest.kind} ${raw.metadata.name}`;
   const written = valueAt(raw, path);
@@ -68,7 +68,7 @@ function tell({ path, problem }: Violation, object: Rendered, findings: Findings
 export function checkManifests(fleet: RenderedFleet, definitions: Definitions, findings: Findings): void {
   for (const object of allObjects(fleet))
     if (isServed(object, definitions, findings))
-      for (const violation of definitions.violations(object.manifest) ?? []) tell(violation, object, findings);
+      for (const error of definitions.schemaErrors(object.manifest) ?? []) tell(error, object, findings);
 }
 
 /** Kinds without a definition, whose fields were not checked. */

@@ -15,7 +15,7 @@ export function checkValidations(
   for (const { manifest, raw, by, place } of allObjects(fleet)) {
     const schema = definitions.schemaOf(manifest);
     // The API server evaluates the rules only if the object conforms to the schema.
-    if (!schema || !hasRules(schema) || definitions.violations(manifest)?.some(({ isBlocking }) => isBlocking))
+    if (!schema || !hasRules(schema) || definitions.schemaErrors(manifest)?.some(({ isBlocking }) => isBlocking))
       continue;
     const { broken, unknown } = validate(schema, manifest);
     for (const { path, rule, message } of broken) {

@@ -2,7 +2,7 @@
 
 import { type Equality, sameSet } from "../compare.ts";
 import type { Aws } from "../connection.ts";
-import type { Tagged, Tags } from "../handler.ts";
+import type { Tagged, Tags } from "../properties.ts";
 
 /** Type of a field. `strings` keeps its order, `set` has none; `map` has texts as values. */
 export type FieldType =

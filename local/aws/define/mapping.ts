@@ -1,6 +1,6 @@
 /** Between the properties of a resource and AWS's requests and answers, by its fields. */
 import { isBlock } from "../compare.ts";
-import type { Properties } from "../handler.ts";
+import type { Properties } from "../properties.ts";
 import { type Fields, type Item, membersOf, type Source, typeOf } from "./fields.ts";
 
 /** How a service writes the names of members: `VpcId` (EC2, IAM, KMS …) or `vpcId` (EKS, CloudWatch Logs). */

@@ -1,39 +1,13 @@
 /** One definition per AWS resource: the handler that creates, reads, updates and deletes it follows from its fields and calls. */
 import type { Aws } from "../connection.ts";
 import { isGone, orGone } from "../errors.ts";
-import { type Change, finishing, type Handler, type Properties, type Tags, type Traits } from "../handler.ts";
+import { type Change, finishing, type Handler, type Traits } from "../handler.ts";
 import { poll } from "../poll.ts";
+import type { Properties, Tags } from "../properties.ts";
 import { type TagPair, tagChanges, tagPairs, tagsFrom } from "../tags.ts";
+import type { CrossplaneTraits } from "./crossplane.ts";
 import { type Fields, type InputsOf, type Item, tablesOf } from "./fields.ts";
 import { type Case, propertiesOf, requestOf } from "./mapping.ts";
-
-/** What Crossplane's provider needs to know of a resource besides its fields. */
-export interface CrossplaneTraits {
-  /** Group and kind, `ec2/VPC`. */
-  readonly kind: string;
-  /**
-   * The input that the annotation `crossplane.io/external-name` gives, at first the object's own name (upstream:
-   * config/externalname.go). Without it the annotation holds the id.
-   */
-  readonly named?: string;
-  /** The value of that input; default: the external name itself. */
-  readonly nameOf?: (externalName: string) => string;
-  /** Input that Terraform fills with a unique name when it is not set. */
-  readonly generatedName?: string;
-  /** What upstream publishes in the connection Secret. */
-  readonly connection?: (actual: Properties) => Readonly<Record<string, string>>;
-  /**
-   * Finds a resource whose creation was interrupted before its id was recorded. Without it, only ids that are known beforehand
-   * can be found again, and Crossplane's rule holds: the object waits for a person.
-   */
-  readonly recover?: (aws: Aws, inputs: Properties, name: string) => Promise<string | undefined>;
-  /** Upstream wrote it by hand: it has no `initProvider`, and `atProvider` has its outputs alone. */
-  readonly bare?: true;
-  /** Milliseconds between two checks; default: the program's flag `--poll`. */
-  readonly pollMs?: (forProvider: Properties) => number;
-  /** Long operations, whose failures upstream reports in the condition `LastAsyncOperation` too. */
-  readonly asynchronous?: true;
-}
 
 /** How the API of a service takes tags. */
 export interface TagCalls {

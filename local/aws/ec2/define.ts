@@ -8,10 +8,12 @@ import {
   type TagDescription,
 } from "@aws-sdk/client-ec2";
 import type { Aws } from "../connection.ts";
+import type { CrossplaneTraits } from "../define/crossplane.ts";
 import type { Field, Fields, InputsOf, Item } from "../define/fields.ts";
 import { capital } from "../define/mapping.ts";
-import { type CrossplaneTraits, type Definition, define, pairTags, type TagCalls } from "../define/resource.ts";
-import type { Handler, Properties, Tags } from "../handler.ts";
+import { type Definition, define, pairTags, type TagCalls } from "../define/resource.ts";
+import type { Handler } from "../handler.ts";
+import type { Properties, Tags } from "../properties.ts";
 import { crossplaneTagKeys, tagPairs } from "../tags.ts";
 
 export const api = (aws: Aws) => aws.client(EC2Client);

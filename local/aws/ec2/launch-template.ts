@@ -2,7 +2,7 @@ import * as sdk from "@aws-sdk/client-ec2";
 import { computed, type Field, fixed, type Item, out } from "../define/fields.ts";
 import { requestOf } from "../define/mapping.ts";
 import { define } from "../define/resource.ts";
-import type { Tags } from "../handler.ts";
+import type { Tags } from "../properties.ts";
 import { tagPairs, tagsFrom } from "../tags.ts";
 import { api, byTags, ec2Tags, send } from "./define.ts";
 

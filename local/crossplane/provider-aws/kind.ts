@@ -1,6 +1,7 @@
 /** One kind of managed resource: its names in Kubernetes, the handler that serves it, and its fields. */
+
+import type { CrossplaneTraits } from "../../aws/define/crossplane.ts";
 import type { Fields } from "../../aws/define/fields.ts";
-import type { CrossplaneTraits } from "../../aws/define/resource.ts";
 import type { Handler } from "../../aws/handler.ts";
 
 export interface Kind extends Omit<CrossplaneTraits, "kind"> {

@@ -1,5 +1,5 @@
 /** A managed resource as the API server has it, and what Crossplane's annotations on it mean (crossplane-runtime 2.3, pkg/meta). */
-import type { Properties } from "../../aws/handler.ts";
+import type { Properties } from "../../aws/properties.ts";
 
 export interface Condition {
   readonly type: string;

@@ -1,5 +1,5 @@
 /** A managed resource in the API server during one pass over it: every write goes through here and gives the newest version. */
-import type { Properties } from "../../aws/handler.ts";
+import type { Properties } from "../../aws/properties.ts";
 import type { Objects } from "./kube.ts";
 import { annotationKeys, type Condition, conditionOf, FINALIZER, type Managed, withConditions } from "./managed.ts";
 

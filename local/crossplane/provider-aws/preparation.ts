@@ -1,5 +1,5 @@
 /** What a managed resource gets before its first look-up in AWS: name and tags. */
-import type { Tags } from "../../aws/handler.ts";
+import type { Tags } from "../../aws/properties.ts";
 import { crossplaneTagKeys } from "../../aws/tags.ts";
 import { apiGroup, type Kind } from "./kind.ts";
 import { allows, annotationKeys, externalName, isDeleted, type Managed } from "./managed.ts";

@@ -1,8 +1,8 @@
 /** Between the fields of a managed resource and the properties of its AWS handler. */
 import { isBlock } from "../../aws/compare.ts";
 import { type Field, type Fields, membersOf } from "../../aws/define/fields.ts";
-import type { Properties } from "../../aws/handler.ts";
 import { withDefaults } from "../../aws/lifecycle.ts";
+import type { Properties } from "../../aws/properties.ts";
 import type { Kind } from "./kind.ts";
 
 /** A value of a field as the handler takes it. */

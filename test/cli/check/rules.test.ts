@@ -61,7 +61,12 @@ describe("a definition", () => {
   const definitions = new Definitions();
   definitions.add(things);
   const thing = (spec: object, metadata: object = {}) =>
-    definitions.violations({ apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", ...metadata }, spec });
+    definitions.schemaErrors({
+      apiVersion: "example.com/v1",
+      kind: "Thing",
+      metadata: { name: "a", ...metadata },
+      spec,
+    });
 
   test("lets pass what it describes, and what it leaves open", () => {
     expect(thing({ size: 1, free: { anything: true } }, { labels: { a: "b" } })).toEqual([]);
@@ -73,12 +78,12 @@ describe("a definition", () => {
     [{ size: 1, colour: "red" }, {}, "spec has the field colour, which its definition does not have"],
     [{ size: 1 }, { labels: { a: 1 } }, "metadata.labels.a must be string; got 1"],
   ])("refuses %j %j: %s", (spec, metadata, problem) => {
-    expect(thing(spec, metadata)?.map((violation) => violation.problem)).toEqual([problem]);
+    expect(thing(spec, metadata)?.map(({ problem }) => problem)).toEqual([problem]);
   });
 
   test("says nothing of a kind that it does not know", () => {
     expect(
-      definitions.violations({ apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" } }),
+      definitions.schemaErrors({ apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" } }),
     ).toBeUndefined();
   });
 });
@@ -98,7 +103,7 @@ describe("definitions in files", () => {
   ])("are read: %s", (_, text) => {
     expect(
       read("things.yaml", text)
-        .violations(wrong)
+        .schemaErrors(wrong)
         ?.map(({ problem }) => problem),
     ).toEqual(["spec lacks size"]);
   });
@@ -116,14 +121,14 @@ describe("definitions in files", () => {
     write("both/a-cluster.yaml", list("cluster"));
     write("both/b.yaml", named("pinned"));
     const lacks = (...paths: string[]) =>
-      new Definitions(paths.map((path) => join(folder, path))).violations(wrong)?.map(({ problem }) => problem);
+      new Definitions(paths.map((path) => join(folder, path))).schemaErrors(wrong)?.map(({ problem }) => problem);
     expect(lacks("pinned")).toEqual(["spec lacks pinned"]);
     expect(lacks("pinned", "cluster.yaml")).toEqual(["spec lacks cluster"]);
     expect(lacks("cluster.yaml", "pinned")).toEqual(["spec lacks pinned"]);
     expect(lacks("both")).toEqual(["spec lacks cluster"]);
     const own = new Definitions([join(folder, "pinned")]);
     own.add(parse(named("own")));
-    expect(own.violations(wrong)?.map(({ problem }) => problem)).toEqual(["spec lacks own"]);
+    expect(own.schemaErrors(wrong)?.map(({ problem }) => problem)).toEqual(["spec lacks own"]);
   });
 
   test("are read: what kubectl get --raw /openapi/v3/apis/… prints", () => {
@@ -141,8 +146,8 @@ describe("definitions in files", () => {
       },
     };
     const definitions = read("things.json", JSON.stringify({ openapi: "3.0.0", components: { schemas } }));
-    expect(definitions.violations({ ...wrong, spec: { min: 1 } })).toEqual([]);
-    expect(definitions.violations({ ...wrong, spec: { min: 1, max: 2 } })).toEqual([
+    expect(definitions.schemaErrors({ ...wrong, spec: { min: 1 } })).toEqual([]);
+    expect(definitions.schemaErrors({ ...wrong, spec: { min: 1, max: 2 } })).toEqual([
       {
         path: ["spec", "max"],
         problem: "spec has the field max, which its definition does not have",

@@ -3,7 +3,8 @@
 import { callSettings } from "../../../aws/call-settings.ts";
 import type { Aws } from "../../../aws/connection.ts";
 import { type Fields, out } from "../../../aws/define/fields.ts";
-import { type Handler, IncompleteError, type Properties } from "../../../aws/handler.ts";
+import { type Handler, IncompleteError } from "../../../aws/handler.ts";
+import type { Properties } from "../../../aws/properties.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
 import {
   ConflictError,

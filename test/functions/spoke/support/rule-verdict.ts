@@ -23,7 +23,7 @@ export function verdictOf(definition: Manifest): (ruleCase: RuleCase) => Verdict
     const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };
     const stored = before && { ...spokeWith(base), status };
     const spoke = { ...spokeWith(patch), ...(before ? { status } : {}) };
-    const violations = () => definitions.violations(spoke as unknown as Manifest) ?? [];
+    const violations = () => definitions.schemaErrors(spoke as unknown as Manifest) ?? [];
     return { shape: () => violations().map(({ path }) => path.join(".")), ...validate(schema, spoke, stored) };
   };
 }
