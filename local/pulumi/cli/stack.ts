@@ -82,7 +82,7 @@ async function makeStack(dir: string, stack: string): Promise<void> {
   const args = ["stack", "init", stack, "--no-select", "--non-interactive", "--cwd", project];
   const env = { ...process.env, ...pulumiEnvironment(dir) };
   await run([binary, ...args], { env }).catch((error: unknown) => {
-    throw new Error(`the stack '${stack}' could not be made`, { cause: error });
+    throw new Error(`the stack '${stack}' could not be made: ${(error as Error).message}`, { cause: error });
   });
 }
 

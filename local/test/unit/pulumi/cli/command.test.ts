@@ -45,6 +45,15 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const calls = () => readFileSync(path.join(dir, "calls"), "utf8").trim().split("\n");
 const rendered = (stack: string) => path.join(pulumiPaths(dir).project, "stacks", `Pulumi.${stack}.yaml`);
 
+test("a stack that cannot be made says why, in Pulumi's words", async () => {
+  const { binary } = pulumiPaths(dir);
+  rmSync(binary);
+  writeFileSync(binary, "#!/bin/sh\necho 'error: the passphrase is wrong' >&2; exit 255\n", { mode: 0o755 });
+  await expect(prepareStack(dir, "dev")).rejects.toThrow(
+    /^the stack 'dev' could not be made: .*exit code 255\): error: the passphrase is wrong$/,
+  );
+});
+
 test("a stack is made once, outside the checkout, and its salt is kept", async () => {
   const before = readdirSync(path.join(CHECKOUT, "stacks"));
   const file = await prepareStack(dir, "dev");
