@@ -9,13 +9,19 @@ import { registryStep } from "./registry-step.ts";
 import { hubSteps, pulumiSteps } from "./stack-steps.ts";
 import { standardOutput } from "./step-display.ts";
 import { runSteps, type Timings } from "./steps.ts";
-import { keepDurations, lastDurations } from "./time-left.ts";
+import { type Begins, keepDurations, lastDurations } from "./time-left.ts";
 
 export interface UpOptions {
   /** Leave out the demo's spoke. */
   readonly hubOnly: boolean;
   /** What a new instance is made with; another one keeps what it has. */
   readonly choices?: Partial<Choices>;
+}
+
+/** What a start finds in a folder; undefined where an earlier one was cut short, which says nothing of how long others take. */
+function beginningOf(dir: string): Begins | undefined {
+  if (!existsSync(join(dir, "instance.json"))) return "new";
+  return existsSync(join(dir, "kubeconfig")) ? "existing" : undefined;
 }
 
 /**
@@ -30,10 +36,10 @@ export async function bringUp(
   const fleet = newLocalFleet(dir, stack, choices);
   const hub = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
   const steps = hubOnly ? hub : [...hub, ...demoSteps];
-  const begins = existsSync(join(dir, "instance.json")) ? "existing" : "new";
-  const durations = await lastDurations(cacheRoot(), begins);
+  const begins = beginningOf(dir);
+  const durations = begins && (await lastDurations(cacheRoot(), begins));
   const timings = await runSteps(steps, fleet, join(dir, "logs"), standardOutput, durations);
-  if (!hubOnly) await keepDurations(cacheRoot(), begins, timings);
+  if (begins && !hubOnly) await keepDurations(cacheRoot(), begins, timings);
   return { fleet, timings };
 }
 

@@ -43,24 +43,28 @@ export async function launch(instance: Instance, spec: ProcessSpec, onExit: (how
   if (spec.cgroup !== undefined) await makeCgroup(spec.cgroup);
   const [file, ...args] = enter(spec, spec.cgroup === undefined ? [] : await procsFiles(spec.cgroup));
   const env = { ...baseEnv(instance, spec.id), ...spec.env };
-  const child = await spawnLogged([file, ...args], env, logOf(instance, spec.id));
-  child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
-  const pid = child.pid as number;
+  const { pid } = await spawnLogged([file, ...args], env, logOf(instance, spec.id), onExit);
   return { pid, startTime: statOf(pid)?.startTime ?? 0, startedAt: new Date().toISOString() };
 }
 
-/** Starts a program in a session of its own, so that it outlives this process; it appends to a log. */
+/**
+ * Starts a program in a session of its own, so that it outlives this process; it appends to a log.
+ * @param onExit is told how it ended, as long as this process lives
+ */
 export async function spawnLogged(
   argv: readonly [string, ...string[]],
   env: Readonly<Record<string, string>>,
   path: string,
-): Promise<ChildProcess> {
+  onExit: (how: string) => void = () => {},
+): Promise<ChildProcess & { readonly pid: number }> {
   const [file, ...args] = argv;
   const log = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND, 0o600);
   try {
     const child = spawn(file, args, { cwd: "/", env, detached: true, stdio: ["ignore", log.fd, log.fd] });
+    // At once: a program that ends immediately must not end unseen.
+    child.once("exit", (code, signal) => onExit(signal === null ? `exit code ${code}` : `signal ${signal}`));
     await once(child, "spawn");
-    return child;
+    return Object.assign(child, { pid: child.pid as number });
   } finally {
     await log.close();
   }

@@ -25,13 +25,20 @@ function isGroup(path: string): boolean {
   return names.length > 0 && names.every((name) => /^[0-9a-f]{16}$/.test(name));
 }
 
+/** How long the steps of `npm start` took the last time (local/cli/time-left.ts). */
+export const STEP_TIMES = "step-times.json";
+
+/** The file, or a draft of it that a killed run left. */
+const isStepTimes = (name: string): boolean => name === STEP_TIMES || name.startsWith(`${STEP_TIMES}.`);
+
 /** The cache as a folder that we fill and remove. */
 export const CACHE_FOLDER: OwnedKind = {
   what: "the toolchain's cache",
   variable: "FLEET_CACHE_DIR",
-  isPart: (dir, name) => BUILD_FOLDERS.includes(name) || isGroup(join(dir, name)),
+  isPart: (dir, name) => BUILD_FOLDERS.includes(name) || isStepTimes(name) || isGroup(join(dir, name)),
   isOlder: (dir, names) =>
-    names.every((name) => CACHE_FOLDER.isPart(dir, name)) && names.some((name) => !BUILD_FOLDERS.includes(name)),
+    names.every((name) => CACHE_FOLDER.isPart(dir, name)) &&
+    names.some((name) => !BUILD_FOLDERS.includes(name) && !isStepTimes(name)),
 };
 
 /** Names the content of a recipe: 16 hex digits that change with any part, its name or the order of the parts. */

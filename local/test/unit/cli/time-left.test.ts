@@ -1,4 +1,4 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -30,4 +30,12 @@ test("a start of an instance that exists is told from one that makes it", async 
   );
   expect(await lastDurations(root, "existing")).toEqual({ a: 1000 });
   expect(await lastDurations(root, "new")).toEqual({ a: 2000 });
+});
+
+test("what was kept and can't be read is nothing, and is written anew", async () => {
+  const root = await mkdtemp(join(tmpdir(), "fleet-times-"));
+  await writeFile(join(root, "step-times.json"), "{");
+  expect(await lastDurations(root, "existing")).toBeUndefined();
+  await keepDurations(root, "existing", new Map([["a", 1000]]));
+  expect(await lastDurations(root, "existing")).toEqual({ a: 1000 });
 });

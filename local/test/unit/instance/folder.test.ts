@@ -168,6 +168,7 @@ describe("a folder of a version that wrote no marker", () => {
     await mkdir(join(dir, "go-main", KEY), { recursive: true });
     await mkdir(join(dir, "go-build", "00"), { recursive: true });
     await ensureOwned(CACHE_FOLDER, dir);
+    for (const name of ["step-times.json", "step-times.json.123.0a1b2c3d"]) await writeFile(join(dir, name), "{}");
     expect(await removeOwned(CACHE_FOLDER, dir)).toEqual([]);
     await mkdir(join(dir, "go-build", "00"), { recursive: true });
     await expect(ensureOwned(CACHE_FOLDER, dir)).rejects.toThrow("FLEET_CACHE_DIR");
