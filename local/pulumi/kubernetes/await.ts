@@ -53,6 +53,7 @@ export function checkAnnotations(object: JsonMap): void {
 /** How ready the object is now: by its kind, by its annotation, by what belongs to it. */
 export async function currentReadiness(client: Client, object: KubeObject): Promise<Readiness> {
   const own = readiness(object);
+  if (!own.ready && (await isLateBinding(client, object))) return { ready: true, message: "binds when it is used" };
   const waitFor = annotation(object, ANNOTATION.waitFor);
   const state = own.ready && waitFor !== undefined ? parseWaitFor(waitFor)(object) : own;
   return state.ready ? serviceEndpoints(client, object) : state;
@@ -75,6 +76,21 @@ async function serviceEndpoints(client: Client, object: KubeObject): Promise<Rea
   // `ready` unset counts as ready (EndpointConditions in discovery.k8s.io/v1).
   if (endpoints.some((endpoint) => at(endpoint, "conditions", "ready") !== false)) return ready;
   return { ready: false, message: "no pod behind the service is ready yet" };
+}
+
+/** A claim whose storage class binds at first use stays Pending until a pod comes. */
+async function isLateBinding(client: Client, object: KubeObject): Promise<boolean> {
+  const name = at(object, "spec", "storageClassName");
+  const pending = at(object, "status", "phase") === "Pending";
+  if (groupKind(object) !== "/PersistentVolumeClaim" || !pending || typeof name !== "string" || name === "")
+    return false;
+  try {
+    const path = `/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`;
+    return (await client.request({ method: "GET", path }))["volumeBindingMode"] === "WaitForFirstConsumer";
+  } catch (error) {
+    if (isNotFound(error)) return false;
+    throw error;
+  }
 }
 
 /** What came of a wait. */

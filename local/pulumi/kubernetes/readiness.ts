@@ -103,9 +103,13 @@ function pod(object: JsonMap): Readiness {
   return byCondition(object, "Ready");
 }
 
-function namespace(object: JsonMap): Readiness {
-  const phase = textOf(at(object, "status", "phase"));
-  return phase === "Active" ? READY : waiting(`phase is ${phase || "not set"}, waiting for Active`);
+function phase(...good: string[]) {
+  return (object: JsonMap): Readiness => {
+    const current = textOf(at(object, "status", "phase"));
+    return good.includes(current)
+      ? READY
+      : waiting(`phase is ${current || "not set"}, waiting for ${good.join(" or ")}`);
+  };
 }
 
 function crd(object: JsonMap): Readiness {
@@ -113,10 +117,13 @@ function crd(object: JsonMap): Readiness {
   return refused ? failed(describeCondition(refused)) : byCondition(object, "Established");
 }
 
-function service(object: JsonMap): Readiness {
+function loadBalanced(object: JsonMap): Readiness {
   const ingress = at(object, "status", "loadBalancer", "ingress");
-  const waits = at(object, "spec", "type") === "LoadBalancer" && !(Array.isArray(ingress) && ingress.length > 0);
-  return waits ? waiting("waiting for an address of the load balancer") : READY;
+  return Array.isArray(ingress) && ingress.length > 0 ? READY : waiting("waiting for an address of the load balancer");
+}
+
+function service(object: JsonMap): Readiness {
+  return at(object, "spec", "type") === "LoadBalancer" ? loadBalanced(object) : READY;
 }
 
 const RULES: Readonly<Record<string, (object: JsonMap) => Readiness>> = {
@@ -125,11 +132,14 @@ const RULES: Readonly<Record<string, (object: JsonMap) => Readiness>> = {
   "apps/DaemonSet": (object) =>
     rollout(object, number(object, "status", "desiredNumberScheduled"), "updatedNumberScheduled", "numberAvailable"),
   "batch/Job": job,
+  "networking.k8s.io/Ingress": loadBalanced,
   "apiextensions.k8s.io/CustomResourceDefinition": crd,
   "apiregistration.k8s.io/APIService": (object) => byCondition(object, "Available"),
   "/Pod": pod,
   "/Service": service,
-  "/Namespace": namespace,
+  "/Namespace": phase("Active"),
+  "/PersistentVolumeClaim": phase("Bound"),
+  "/PersistentVolume": phase("Available", "Bound"),
 };
 
 /** `group/kind`; the core group is empty. */

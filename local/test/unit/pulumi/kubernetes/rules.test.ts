@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { fieldManager, isManagedBy } from "../../../../pulumi/kubernetes/apply.ts";
-import { timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
+import { currentReadiness, timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
+import type { Client } from "../../../../pulumi/kubernetes/client.ts";
 import { kindOfToken, objectPath } from "../../../../pulumi/kubernetes/kinds.ts";
 import { driftedInputs, inputsOf, sameQuantity, withoutNulls } from "../../../../pulumi/kubernetes/live.ts";
 import { isImmutableRefusal } from "../../../../pulumi/kubernetes/plan.ts";
@@ -63,6 +64,9 @@ describe("readiness", () => {
     ["batch/v1", "Job", {}, { conditions: [{ type: "Complete", status: "True" }] }, { active: 1 }],
     ["v1", "Pod", {}, { conditions: [{ type: "Ready", status: "True" }] }, { phase: "Pending" }],
     ["v1", "Namespace", {}, { phase: "Active" }, { phase: "Terminating" }],
+    ["v1", "PersistentVolumeClaim", {}, { phase: "Bound" }, { phase: "Pending" }],
+    ["v1", "PersistentVolume", {}, { phase: "Available" }, { phase: "Pending" }],
+    ["networking.k8s.io/v1", "Ingress", {}, { loadBalancer: { ingress: [{ hostname: "lb" }] } }, { loadBalancer: {} }],
     ["v1", "Service", { type: "LoadBalancer" }, { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] } }, {}],
     [
       "apiextensions.k8s.io/v1",
@@ -76,6 +80,17 @@ describe("readiness", () => {
     const of = (status: object) => readiness(object(apiVersion, kind, { metadata: {}, spec, status }));
     expect(of(good).ready).toBe(true);
     expect(of(bad).ready).toBe(false);
+  });
+
+  test.each([
+    ["binds at first use: ready while it is pending", "WaitForFirstConsumer", "Pending", true],
+    ["has lost its volume: not ready, whenever its class binds", "WaitForFirstConsumer", "Lost", false],
+    ["binds at once: not ready while it is pending", "Immediate", "Pending", false],
+  ])("a claim that %s", async (_, volumeBindingMode, phase, ready) => {
+    const request = vi.fn(async () => ({ volumeBindingMode }));
+    const claim = object("v1", "PersistentVolumeClaim", { spec: { storageClassName: "gp3" }, status: { phase } });
+    const state = await currentReadiness({ request } as unknown as Client, claim);
+    expect(state.ready).toBe(ready);
   });
 
   test("what cannot get ready any more fails at once", () => {
