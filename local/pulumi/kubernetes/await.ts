@@ -116,10 +116,10 @@ export async function awaitReady(object: KubeObject, context: WaitContext): Prom
       failed = false,
     } = state instanceof Error ? { ready: false, message: state.message } : state;
     if (ready) return { object: current, reasons: [] };
-    if (signal.aborted) return { object: current, reasons: [`cancelled while waiting: ${message}`] };
+    if (signal.aborted && !failed) return { object: current, reasons: [`cancelled while waiting: ${message}`] };
     if (failed || Date.now() >= deadline) {
       const reason = failed ? message : `not ready within ${seconds} s: ${message}`;
-      return { object: current, reasons: [reason, ...(await diagnose(client, current))] };
+      return { object: current, reasons: [...new Set([reason, ...(await diagnose(client, current))])] };
     }
     log.status(message);
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);

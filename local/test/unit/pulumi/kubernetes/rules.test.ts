@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { fieldManager, isManagedBy } from "../../../../pulumi/kubernetes/apply.ts";
-import { currentReadiness, timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
+import { awaitReady, currentReadiness, timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
 import type { Client } from "../../../../pulumi/kubernetes/client.ts";
 import { kindOfToken, objectPath } from "../../../../pulumi/kubernetes/kinds.ts";
 import { driftedInputs, inputsOf, sameQuantity, withoutNulls } from "../../../../pulumi/kubernetes/live.ts";
@@ -91,6 +91,19 @@ describe("readiness", () => {
     const claim = object("v1", "PersistentVolumeClaim", { spec: { storageClassName: "gp3" }, status: { phase } });
     const state = await currentReadiness({ request } as unknown as Client, claim);
     expect(state.ready).toBe(ready);
+  });
+
+  test("a cancelled wait reports a failure as what it is, and anything else as cancelled", async () => {
+    const log = { debug: vi.fn(), warning: vi.fn(), status: vi.fn() };
+    const client = { request: async () => ({ items: [] }) } as unknown as Client;
+    const context = { client, path: "/job", log, signal: AbortSignal.abort(), timeoutSeconds: undefined };
+    const reasons = async (status: object) => {
+      const job = object("batch/v1", "Job", { metadata: { name: "j", namespace: "n" }, status });
+      return (await awaitReady(job, context)).reasons;
+    };
+    const failure = { type: "Failed", status: "True", reason: "BackoffLimitExceeded", message: "m" };
+    expect(await reasons({ conditions: [failure] })).toEqual(["Failed is True (BackoffLimitExceeded): m"]);
+    expect(await reasons({ active: 1 })).toEqual([expect.stringContaining("cancelled while waiting")]);
   });
 
   test("what cannot get ready any more fails at once", () => {
