@@ -12,7 +12,10 @@ const ANNOTATION = {
   skip: "pulumi.com/skipAwait",
   waitFor: "pulumi.com/waitFor",
   timeout: "pulumi.com/timeoutSeconds",
+  propagation: "pulumi.com/deletionPropagationPolicy",
 };
+/** What a deletion may do with the objects that belong to the deleted one. */
+const PROPAGATION = ["Foreground", "Background", "Orphan"];
 
 /** What a wait works with. */
 export interface WaitContext {
@@ -43,9 +46,18 @@ export function timeoutOf(object: JsonMap, custom: number | undefined): number {
   throw new Error(`annotation ${ANNOTATION.timeout}: got '${text}', allowed is a whole number of seconds from 1`);
 }
 
+/** How a deletion goes on to what belongs to the object: Foreground unless its annotation says otherwise. @throws for any other value. */
+export function propagationOf(object: JsonMap): string {
+  const text = annotation(object, ANNOTATION.propagation) ?? "Foreground";
+  const policy = PROPAGATION.find((name) => name.toLowerCase() === text.toLowerCase());
+  if (policy !== undefined) return policy;
+  throw new Error(`annotation ${ANNOTATION.propagation}: got '${text}', allowed are ${PROPAGATION.join(", ")}`);
+}
+
 /** Wrong annotations are found before anything is created. */
 export function checkAnnotations(object: JsonMap): void {
   timeoutOf(object, undefined);
+  propagationOf(object);
   const waitFor = annotation(object, ANNOTATION.waitFor);
   if (waitFor !== undefined) parseWaitFor(waitFor);
 }

@@ -30,7 +30,7 @@ import {
   managerOf,
   patiently,
 } from "./apply.ts";
-import { awaitGone, awaitReady, checkAnnotations, currentReadiness, skipsAwait } from "./await.ts";
+import { awaitGone, awaitReady, checkAnnotations, currentReadiness, propagationOf, skipsAwait } from "./await.ts";
 import { ApiError, isNotFound } from "./client.ts";
 import type { GroupKind } from "./kinds.ts";
 import { driftedInputs, inputsOf, recordedObject } from "./live.ts";
@@ -183,7 +183,7 @@ async function remove(kind: GroupKind, context: Context, id: string, state: Json
     const location = await locateId(session, kind, id);
     const uid = at(state, "metadata", "uid");
     const preconditions = typeof uid === "string" && { preconditions: { uid } };
-    const body = { propagationPolicy: "Foreground", ...preconditions };
+    const body = { propagationPolicy: propagationOf(state), ...preconditions };
     await patiently(context, () => session.client.request({ method: "DELETE", path: location.path, body }));
     if (!skipsAwait(state)) await awaitGone({ ...state, ...kind } as KubeObject, wait(context, location));
   } catch (error) {

@@ -143,6 +143,25 @@ test("a deletion names the object that it means, by its uid", async () => {
   expect(JSON.parse(deletion?.body ?? "")).toEqual({ propagationPolicy: "Foreground", preconditions: { uid: "u-1" } });
 });
 
+test.each([
+  ["orphan", "Orphan"],
+  ["Background", "Background"],
+])("the annotation deletionPropagationPolicy %s has the API server delete with %s", async (policy, sent) => {
+  const annotations = { "pulumi.com/deletionPropagationPolicy": policy };
+  const state = { metadata: { name: `gone-${policy}`, namespace: "n", uid: "u-1", annotations } };
+  stored.set(`/api/v1/namespaces/n/configmaps/gone-${policy}`, state);
+  await plugin.delete(CONFIG_MAP, `n/gone-${policy}`, state);
+  const deletion = calls.filter(({ method }) => method === "DELETE").at(-1);
+  expect(JSON.parse(deletion?.body ?? "")).toMatchObject({ propagationPolicy: sent });
+});
+
+test("a deletionPropagationPolicy that the API server does not have is refused before anything is created", async () => {
+  const metadata = { name: "a", annotations: { "pulumi.com/deletionPropagationPolicy": "later" } };
+  expect((await plugin.check(CONFIG_MAP, "it", { metadata })).failures).toEqual([
+    expect.stringContaining("got 'later', allowed are Foreground, Background, Orphan"),
+  ]);
+});
+
 test("an object that somebody else made is refused, nothing is applied", async () => {
   stored.set("/api/v1/namespaces/n/configmaps/theirs", {
     metadata: { name: "theirs", managedFields: [{ manager: "kubectl", operation: "Update" }] },
