@@ -1,7 +1,5 @@
-import * as z from "zod";
-import { invalidParameter, notFound } from "./errors.ts";
-import { list, type Operation, onAnything } from "./operation.ts";
-import { KUBERNETES_VERSIONS, minorOf } from "./versions.ts";
+import type * as z from "zod";
+import { invalidParameter } from "./errors.ts";
 
 /** Where every add-on is installed. */
 export const NAMESPACE = "kube-system";
@@ -29,7 +27,7 @@ export const NETWORK_POLICY = "enableNetworkPolicy";
  * The add-ons: CoreDNS is installed, kube-proxy and the VPC CNI are what the node has anyway (the latter decides whether it
  * enforces NetworkPolicies), the rest is recorded only.
  */
-const CATALOG: readonly CatalogEntry[] = [
+export const CATALOG: readonly CatalogEntry[] = [
   {
     name: "coredns",
     type: "networking",
@@ -65,7 +63,7 @@ const CATALOG: readonly CatalogEntry[] = [
 ];
 
 /** Versions for a Kubernetes minor; the first is the default. */
-function versionsOf({ own, eks = {} }: CatalogEntry, minor: string): string[] {
+export function versionsOf({ own, eks = {} }: CatalogEntry, minor: string): string[] {
   return [own.replace("MINOR", minor), ...(eks[minor] ? [eks[minor]] : [])];
 }
 
@@ -87,48 +85,4 @@ export function addonVersion(entry: CatalogEntry, kubernetesVersion: string, ask
       `Addon version specified is not supported: got ${asked} for ${entry.name}, with Kubernetes ${kubernetesVersion} the embedded cloud has ${offered.join(", ")}`,
     );
   return asked ?? (offered[0] as string);
-}
-
-export const addonCatalogOperations: readonly Operation[] = [
-  list("DescribeAddonVersions", {
-    member: "addons",
-    shape: { addonName: z.string().optional(), kubernetesVersion: z.string().optional() },
-    authorize: onAnything,
-    items: (_context, { addonName }) => {
-      const entries = CATALOG.filter(({ name }) => addonName === undefined || name === addonName);
-      if (addonName !== undefined && entries.length === 0) throw notFound(`No addon found for name: ${addonName}`);
-      return entries;
-    },
-    keyOf: ({ name }) => name,
-    row: (entry, { kubernetesVersion }) =>
-      description(
-        entry,
-        KUBERNETES_VERSIONS.filter((version) => kubernetesVersion === undefined || version === kubernetesVersion),
-      ),
-  }),
-];
-
-function description(entry: CatalogEntry, minors: readonly string[]): object {
-  const versions = new Map<string, string[]>();
-  for (const minor of [...minors].sort((a, b) => minorOf(b) - minorOf(a)))
-    for (const version of versionsOf(entry, minor)) versions.set(version, [...(versions.get(version) ?? []), minor]);
-  return {
-    addonName: entry.name,
-    type: entry.type,
-    publisher: "eks",
-    owner: "aws",
-    defaultNamespace: NAMESPACE,
-    addonVersions: [...versions].map(([version, compatible]) => ({
-      addonVersion: version,
-      architecture: ["amd64", "arm64"],
-      computeTypes: ["ec2"],
-      compatibilities: compatible.map((clusterVersion) => ({
-        clusterVersion,
-        platformVersions: ["*"],
-        defaultVersion: versionsOf(entry, clusterVersion)[0] === version,
-      })),
-      requiresConfiguration: false,
-      requiresIamPermissions: false,
-    })),
-  };
 }

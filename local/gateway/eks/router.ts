@@ -4,7 +4,7 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from "../aws/http.t
 import type { GatewayKey } from "../key.ts";
 import { accessEntryOperations } from "./access-entries.ts";
 import { accessPolicyOperations } from "./access-policies.ts";
-import { addonCatalogOperations } from "./addon-catalog.ts";
+import { addonVersionOperations } from "./addon-versions.ts";
 import { addonOperations } from "./addons.ts";
 import { clusterUpdateOperations } from "./cluster-updates.ts";
 import { clusterOperations } from "./clusters.ts";
@@ -26,7 +26,7 @@ export const OPERATIONS = [
   ...accessEntryOperations,
   ...accessPolicyOperations,
   ...addonOperations,
-  ...addonCatalogOperations,
+  ...addonVersionOperations,
   ...tagOperations,
 ];
 

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, writeAtomic } from "../../instance/index.ts";
+import { CATALOG } from "./addon-catalog.ts";
 import { inUse, limitExceeded, notFound } from "./errors.ts";
 import type { ClusterRecord } from "./model.ts";
 import type { NumberRange } from "./runtime.ts";
@@ -8,14 +9,24 @@ import type { NumberRange } from "./runtime.ts";
 /** The state of the EKS API: one file per cluster, on disk before a call is answered. */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
+interface StoredRecord extends ClusterRecord {
+  readonly podIdentityAssociations?: unknown;
+}
+
+/** A record of an earlier release without what this one does not serve: pod identity associations and their agent's add-on. */
+function carriedOver({ podIdentityAssociations: _, ...record }: StoredRecord): ClusterRecord {
+  const served = Object.entries(record.addons).filter(([addon]) => CATALOG.some(({ name }) => name === addon));
+  return { ...record, addons: Object.fromEntries(served) };
+}
+
 /** Opens the store in a folder (made where missing). */
 export async function openStore(folder: string) {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const records = new Map<string, ClusterRecord>();
   for (const file of await readdir(folder)) {
     // Drafts of an interrupted write have other endings.
-    const record = file.endsWith(".json") ? await readJson<ClusterRecord>(join(folder, file)) : undefined;
-    if (record !== undefined) records.set(record.cluster.name, record);
+    const record = file.endsWith(".json") ? await readJson<StoredRecord>(join(folder, file)) : undefined;
+    if (record !== undefined) records.set(record.cluster.name, carriedOver(record));
   }
   const path = (name: string): string => join(folder, `${name}.json`);
   // Writes happen in order, so that an earlier state never overwrites a later one.

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { CALLER, clusterBody, type FakeEks, fakeAws, fakeEks, roleArn, withNodes } from "./fakes.ts";
 
@@ -182,6 +184,31 @@ describe("a gateway that starts again", () => {
     next.worker.add("hub");
     await next.settle();
     expect(next.store.find("hub")?.cluster.status).toBe(status === "CREATING" ? "ACTIVE" : undefined);
+  });
+
+  test("drops what an earlier release recorded and this one does not serve", async () => {
+    await eks.call("POST", "/clusters", clusterBody("hub"));
+    await eks.settle();
+    await eks.call("POST", "/clusters/hub/addons", { addonName: "kube-proxy" });
+    await eks.settle();
+    await eks.worker.stop();
+    const file = join(eks.folder, "hub.json");
+    const record = JSON.parse(readFileSync(file, "utf8"));
+    const agent = "eks-pod-identity-agent";
+    record.addons[agent] = { ...record.addons["kube-proxy"], addonName: agent };
+    record.podIdentityAssociations = { "a-1": { associationId: "a-1" } };
+    writeFileSync(file, JSON.stringify(record));
+    const next = await fakeEks({ clusters: eks.clusters, aws: eks.aws, folder: eks.folder });
+    next.worker.add("hub");
+    await next.settle();
+    expect(next.errors).toEqual([]);
+    expect((await next.call("GET", "/clusters/hub/addons")).body.addons).toEqual(["kube-proxy"]);
+    expect((await next.call("GET", `/clusters/hub/addons/${agent}`)).error).toBe("ResourceNotFoundException");
+    // The next change writes the record without them.
+    await next.call("DELETE", "/clusters/hub/addons/kube-proxy");
+    await next.settle();
+    const written = JSON.parse(readFileSync(file, "utf8"));
+    expect([written.addons, written.podIdentityAssociations]).toEqual([{}, undefined]);
   });
 });
 
