@@ -78,7 +78,15 @@ const credentials = object(
   { required: ["source"] },
 );
 
-const assumeRoleChain: Schema = { type: "array", items: object({ roleARN: text }) };
+const assumeRoleChain: Schema = {
+  type: "array",
+  items: object({
+    externalID: text,
+    roleARN: text,
+    tags: { type: "array", items: object({ key: text, value: text }, { required: ["key", "value"] }) },
+    transitiveTagKeys: { type: "array", items: text },
+  }),
+};
 
 const configSchema = object(
   {

@@ -1,7 +1,7 @@
 /** From a ProviderConfig to AWS clients. */
 import { fromTemporaryCredentials, fromTokenFile } from "@aws-sdk/credential-providers";
 import { type Aws, type AwsCredentials, connectAws } from "../../aws/connection.ts";
-import type { Objects } from "./kube.ts";
+import type { AssumeRole, Objects } from "./kube.ts";
 import type { Managed } from "./managed.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,11 +20,18 @@ function irsa(environment: Environment, region: string): AwsCredentials {
   return fromTokenFile({ clientConfig: { region }, roleSessionName: SESSION }) as AwsCredentials;
 }
 
-function assume(master: AwsCredentials, RoleArn: string | undefined, region: string): AwsCredentials {
-  if (!RoleArn) throw new Error("an element of the ProviderConfig's assumeRoleChain has no roleARN");
+function assume(master: AwsCredentials, role: AssumeRole, region: string): AwsCredentials {
+  const { roleARN, externalID, tags, transitiveTagKeys } = role;
+  if (!roleARN) throw new Error("an element of the ProviderConfig's assumeRoleChain has no roleARN");
   return fromTemporaryCredentials({
     masterCredentials: master,
-    params: { RoleArn, RoleSessionName: SESSION },
+    params: {
+      RoleArn: roleARN,
+      RoleSessionName: SESSION,
+      ...(externalID && { ExternalId: externalID }),
+      ...(tags && { Tags: tags.map(({ key, value }) => ({ Key: key, Value: value })) }),
+      ...(transitiveTagKeys && { TransitiveTagKeys: [...transitiveTagKeys] }),
+    },
     clientConfig: { region },
   }) as AwsCredentials;
 }
@@ -54,7 +61,7 @@ export function connections(objects: Objects, environment: Environment): Connect
       const known = sessions.get(key);
       if (known) return known;
       const identity = assumeRoleChain.reduce(
-        (master, { roleARN }) => assume(master, roleARN, region),
+        (master, role) => assume(master, role, region),
         irsa(environment, region),
       );
       const session = connectAws({ region, credentials: identity });

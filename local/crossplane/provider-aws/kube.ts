@@ -5,10 +5,18 @@ export interface SecretData {
   readonly [key: string]: string;
 }
 
+/** One role of a chain, and what its trust policy may ask of who assumes it. */
+export interface AssumeRole {
+  readonly roleARN?: string;
+  readonly externalID?: string;
+  readonly tags?: readonly { readonly key: string; readonly value: string }[];
+  readonly transitiveTagKeys?: readonly string[];
+}
+
 export interface ProviderConfig {
   readonly spec: {
     readonly credentials: { readonly source: string };
-    readonly assumeRoleChain?: readonly { readonly roleARN?: string }[];
+    readonly assumeRoleChain?: readonly AssumeRole[];
   };
 }
 

@@ -1,4 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { EC2Client } from "@aws-sdk/client-ec2";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { connections } from "../../../crossplane/provider-aws/credentials.ts";
 import { type Config, configAction, configOf } from "../../../crossplane/provider-aws/family.ts";
 import type { Objects } from "../../../crossplane/provider-aws/kube.ts";
@@ -121,6 +128,60 @@ describe("credentials", () => {
     const aws = await connected.connect(managed);
     expect(aws.region).toBe("eu-west-1");
     expect(await connected.connect(managed)).toBe(aws);
+  });
+
+  test("by a chain go from role to role, each with its external id and session tags", async () => {
+    const asked: Record<string, string>[] = [];
+    const sts = createServer((request, response) => {
+      void text(request).then((body) => {
+        const form = Object.fromEntries(new URLSearchParams(body));
+        const signedBy = /Credential=([^/]+)/.exec(request.headers.authorization ?? "")?.[1] ?? "nobody";
+        asked.push({ ...form, signedBy });
+        const keys = `<AccessKeyId>KEY${asked.length}</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>`;
+        const credentials = `<Credentials>${keys}<Expiration>2100-01-01T00:00:00Z</Expiration></Credentials>`;
+        const action = form["Action"];
+        response.setHeader("content-type", "text/xml");
+        response.end(`<${action}Response><${action}Result>${credentials}</${action}Result></${action}Response>`);
+      });
+    });
+    await new Promise<void>((resolve) => sts.listen(0, "127.0.0.1", resolve));
+    const folder = mkdtempSync(join(tmpdir(), "fleet-token-"));
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      sts.close();
+      rmSync(folder, { recursive: true });
+    });
+    const token = join(folder, "token");
+    writeFileSync(token, "jwt");
+    const own = { AWS_ROLE_ARN: "arn:aws:iam::000000000000:role/own", AWS_WEB_IDENTITY_TOKEN_FILE: token };
+    const endpoint = `http://127.0.0.1:${(sts.address() as AddressInfo).port}`;
+    for (const [name, value] of Object.entries({ ...own, AWS_ENDPOINT_URL: endpoint })) vi.stubEnv(name, value);
+    const assumeRoleChain = [
+      { roleARN: "arn:aws:iam::000000000001:role/hop" },
+      {
+        roleARN: "arn:aws:iam::000000000002:role/customer",
+        externalID: "customer-7",
+        tags: [{ key: "team", value: "red" }],
+        transitiveTagKeys: ["team"],
+      },
+    ];
+    const aws = await connections(objects({ credentials: { source: "IRSA" }, assumeRoleChain }), own).connect(managed);
+    const { accessKeyId } = await aws.client(EC2Client).config.credentials();
+    expect(accessKeyId).toBe("KEY3");
+    expect(asked).toMatchObject([
+      { Action: "AssumeRoleWithWebIdentity", RoleArn: own.AWS_ROLE_ARN, WebIdentityToken: "jwt" },
+      { Action: "AssumeRole", RoleArn: "arn:aws:iam::000000000001:role/hop", signedBy: "KEY1" },
+      {
+        Action: "AssumeRole",
+        RoleArn: "arn:aws:iam::000000000002:role/customer",
+        signedBy: "KEY2",
+        ExternalId: "customer-7",
+        "Tags.member.1.Key": "team",
+        "Tags.member.1.Value": "red",
+        "TransitiveTagKeys.member.1": "team",
+      },
+    ]);
+    expect(asked[1]).not.toHaveProperty("ExternalId");
   });
 
   test.each([
