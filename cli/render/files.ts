@@ -32,6 +32,7 @@ interface Part {
 /** One document of a file. */
 export class Source {
   readonly file: string;
+  /** Frozen: all files with the same text share it. */
   readonly content: unknown;
   readonly #document: Document<ParsedNode>;
   readonly #lines: LineCounter;
@@ -98,6 +99,15 @@ interface Parsed {
 
 const known = new Map<string, Parsed>();
 
+/** Freezes a value with all that is in it; aliases may lead back to it. */
+function frozen(value: unknown): unknown {
+  // What `!!binary` gives can't be frozen.
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) frozen(member);
+  return value;
+}
+
 /** Each text once: the states of a comparison, and the folders of clusters made of one template, are mostly the same. */
 function parsed(text: string): Parsed {
   const before = known.get(text);
@@ -114,7 +124,7 @@ function parsed(text: string): Parsed {
     : {
         parts: documents
           .filter(({ contents }) => contents !== null)
-          .map((document) => ({ document, content: document.toJS() })),
+          .map((document) => ({ document, content: frozen(document.toJS()) })),
         lines,
       };
   known.set(text, result);

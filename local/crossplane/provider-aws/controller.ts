@@ -27,7 +27,6 @@ export async function runController(
   const reconciler: ReconcilerOptions = {
     objects,
     connections: connections(objects, process.env),
-
     now: () => new Date(),
     signal,
   };
