@@ -33,15 +33,24 @@ const namespaces = {
 
 /** Puts in the place of a CommonJS module one that loads it when one of its exports is first read. */
 function loadOnUse(file) {
-  let loaded;
-  const exports = () => {
-    if (loaded === undefined) {
-      delete require.cache[file];
-      loaded = require(file);
-    }
-    return loaded;
-  };
   const stand = Object.assign(new Module(file), { filename: file, loaded: true });
+  let loaded;
+  let loading = false;
+  const exports = () => {
+    if (loaded !== undefined) return loaded;
+    // What it loads may lead back to it: then it is what Node's loader has of it so far.
+    if (loading) return require.cache[file].exports;
+    loading = true;
+    delete require.cache[file];
+    try {
+      loaded = require(file);
+      return loaded;
+    } finally {
+      loading = false;
+      // Pulumi tells a module that a function captures by what the cache has: that is what the program has, too.
+      require.cache[file] = stand;
+    }
+  };
   stand.exports = new Proxy(
     {},
     {
@@ -61,7 +70,17 @@ function loadOnUse(file) {
   require.cache[file] = stand;
 }
 
-for (const name of features) loadOnUse(fromPulumi.resolve(name));
+/** Features that this version of the SDK does not have: a quick start must not be what keeps a program from starting. */
+export const unknown = [];
+
+for (const name of features) {
+  try {
+    loadOnUse(fromPulumi.resolve(name));
+  } catch (error) {
+    if (error.code !== "MODULE_NOT_FOUND") throw error;
+    unknown.push(name);
+  }
+}
 for (const [sdk, atOnce] of Object.entries(namespaces)) {
   const folder = dirname(require.resolve(sdk));
   for (const entry of readdirSync(folder, { withFileTypes: true }))

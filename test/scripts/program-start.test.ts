@@ -18,6 +18,7 @@ function underPulumisNode(module: string): unknown {
 describe("the Node that Pulumi starts", () => {
   const found = underPulumisNode(`
     import module from "node:module";
+    import { unknown } from "./scripts/program-start.mjs";
     import { isProxy } from "node:util/types";
     import "@pulumi/pulumi/cmd/run/tracing.js";
     import * as pulumi from "@pulumi/pulumi";
@@ -29,6 +30,8 @@ describe("the Node that Pulumi starts", () => {
     const late = ["@npmcli/arborist/", "/typescript/lib/typescript.js", "@pulumi/pulumi/automation/", "@pulumi/aws/s3/"];
     const before = late.flatMap(loaded);
     const { text } = await pulumi.runtime.serializeFunction(() => "captured");
+    const { s3 } = aws;
+    const captured = await pulumi.runtime.serializeFunction(() => s3.Bucket);
     const used = {
       automation: typeof pulumi.automation.LocalWorkspace.create,
       aws: new Set(Object.keys(aws.s3)).has("Bucket") && typeof aws.s3.Bucket,
@@ -37,8 +40,15 @@ describe("the Node that Pulumi starts", () => {
       text: text.includes("captured"),
     };
     const references = [...loaded("@pulumi/aws/"), ...loaded("@pulumi/kubernetes/")];
-    console.log(JSON.stringify({ before, used, folder: module.getCompileCacheDir(), references }));
-  `) as { before: string[]; used: Record<string, unknown>; folder: string; references: string[] };
+    console.log(JSON.stringify({ before, used, folder: module.getCompileCacheDir(), references, unknown, captured: captured.text }));
+  `) as {
+    before: string[];
+    used: Record<string, unknown>;
+    folder: string;
+    references: string[];
+    unknown: string[];
+    captured: string;
+  };
 
   test("keeps what it compiles of the program in the checkout's own cache", () => {
     expect(found.folder.startsWith(join(root, "node_modules", ".cache", "compile"))).toBe(true);
@@ -46,6 +56,15 @@ describe("the Node that Pulumi starts", () => {
 
   test("loads no feature of the SDKs that the program does not use", () => {
     expect(found.before).toEqual([]);
+  });
+
+  test("knows every feature of the installed SDK that it leaves out", () => {
+    expect(found.unknown).toEqual([]);
+  });
+
+  test("puts a module that a function captures into the state by its name, not by its content", () => {
+    expect(found.captured).toContain('require("@pulumi/aws/s3/index.js")');
+    expect(found.captured.length).toBeLessThan(2000);
   });
 
   test("loads a feature when it is used, with everything in it", () => {
