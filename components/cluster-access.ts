@@ -49,17 +49,25 @@ interface Administrator {
   readonly principalArn: pulumi.Input<string>;
 }
 
-/** Administrators by what is given for them: a name, or the ARN itself, from which the name is taken. */
-export function administrators(admins: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>) {
-  const named = Array.isArray(admins)
-    ? (admins as readonly string[]).map((arn) => [arn.replace(/^arn:[^:]*:iam::/, ""), arn] as const)
-    : Object.entries(admins);
-  return named.map(
-    ([name, principalArn]): Administrator => ({
-      key: lengthSafe(name.replaceAll(/[^A-Za-z0-9]+/g, "-"), 60),
-      principalArn,
-    }),
-  );
+/** The parts of logical names that ARNs give, as existing stacks have them. */
+const partOf = (arn: string): string => arn.replace(/^arn:[^:]*:iam::/, "").replaceAll(/[^A-Za-z0-9]+/g, "-");
+
+/**
+ * Administrators by what is given for them: a name, or the ARN itself, from which the name is taken.
+ * @throws a user error for a name that can't be part of a logical name
+ */
+export function administrators(
+  admins: readonly string[] | Readonly<Record<string, pulumi.Input<string>>>,
+): Administrator[] {
+  if (Array.isArray(admins))
+    return (admins as readonly string[]).map((arn) => ({ key: lengthSafe(partOf(arn), 60), principalArn: arn }));
+  return Object.entries(admins).map(([key, principalArn]) => {
+    if (!/^[A-Za-z0-9]([-A-Za-z0-9]{0,58}[A-Za-z0-9])?$/.test(key))
+      throw userError(
+        `admins: got the name ${JSON.stringify(key)}; a name has 1 to 60 letters, digits and hyphens and begins and ends with a letter or a digit, such as platform-team`,
+      );
+    return { key, principalArn };
+  });
 }
 
 /**

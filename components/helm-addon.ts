@@ -19,7 +19,7 @@ export interface Registries {
 
 /** The parts of chart values that concern images. */
 export function imageValues({ images = "", pullSecret }: Registries) {
-  const names = pullSecret === undefined ? [] : [registrySecrets.pull];
+  const names = pullSecret ? [registrySecrets.pull] : [];
   return {
     /** The address from which an image is pulled, given its upstream name without a tag; the chart adds the tag. */
     image: (upstreamName: string) => `${prefixOf(images)}${upstreamName}`,

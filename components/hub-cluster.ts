@@ -29,7 +29,8 @@ export interface HubClusterArgs {
   readonly version: string;
   /**
    * ARNs of IAM roles and users that become cluster administrators: `clusterAdmins` of Pulumi.yaml. The logical names of their access
-   * entries follow from the ARNs. For an ARN that is an output, such as that of a role of the same program, give a name: `{ name: arn }`.
+   * entries follow from the ARNs. For an ARN that is an output, such as that of a role of the same program, give a name (letters,
+   * digits and hyphens): `{ name: arn }`.
    * @default none: whoever creates the cluster is an administrator anyway
    * @example { platform: role.arn }
    */
@@ -139,6 +140,7 @@ export class HubCluster extends pulumi.ComponentResource {
     const { network, version, admins = [], clusterName = name, tags } = args;
     const { endpointPublicAccess = false, endpointPublicAccessCidrs = [], endpointPrivateAccess = true } = args;
     requireReachable(endpointPublicAccess, endpointPublicAccessCidrs, endpointPrivateAccess);
+    const administrating = administrators(admins);
     const names = clusterNames(clusterName);
     const protect = args.protect === undefined ? {} : { protect: args.protect };
     const { partition } = aws.getPartitionOutput({}, { parent: this });
@@ -221,7 +223,7 @@ export class HubCluster extends pulumi.ComponentResource {
       { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
-    const access = administrators(admins).flatMap((admin) => makeAdministrator(accessible, admin, partition));
+    const access = administrating.flatMap((admin) => makeAdministrator(accessible, admin, partition));
     const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,

@@ -59,6 +59,16 @@ describe("a cluster alone", () => {
     expect(one(resources, "AccessEntry").inputs["principalArn"]).toBe(admins[0]);
   });
 
+  test.each(["platform team", "", "-platform", "a".repeat(61)])(
+    "takes no administrator by the name '%s'",
+    async (name) => {
+      const named = { [name]: "arn:aws:iam::222222222222:role/platform" };
+      await expect(cluster({ admins: named })).rejects.toThrow(
+        `admins: got the name ${JSON.stringify(name)}; a name has 1 to 60 letters, digits and hyphens`,
+      );
+    },
+  );
+
   test("has the defaults of Pulumi.yaml, but no public endpoint as long as nobody says for whom", async () => {
     const resources = await cluster();
     const { inputs, protect } = one(resources, "index:Cluster");

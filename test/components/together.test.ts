@@ -39,7 +39,7 @@ describe("components of one program", () => {
       const { arn: permissionsBoundary } = new FleetBoundary("shop-boundary", { description: "Roles", document });
       const trust = serviceTrust("ec2.amazonaws.com");
       const role = new ServiceRole("platform", { description: "Platform team", trust, permissionsBoundary });
-      const admins = { "platform team": role.arn };
+      const admins = { "platform-team": role.arn };
       const cluster = new HubCluster("shop", { network: existing, version: "1.35", admins, permissionsBoundary });
       new HubNodes("nodes", { cluster, permissionsBoundary });
       new IrsaRole("orders", {
