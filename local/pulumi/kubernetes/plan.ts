@@ -21,14 +21,16 @@ import type { GroupKind } from "./kinds.ts";
 import { recordedObject } from "./live.ts";
 import { isAutonamed } from "./naming.ts";
 import { at, type KubeObject } from "./readiness.ts";
-import type { Session, Settings } from "./session.ts";
+import { knowsImmutableFields, replaceOn } from "./replace.ts";
+import type { Session } from "./session.ts";
 
 type Context = ResourceContext<Session>;
 
-/** What a change of inputs means: which fields are immutable, the API server says in a dry run. */
+/** What a change of inputs means: which fields are immutable, a table says, and the API server in a dry run. */
 export async function diff(kind: GroupKind, request: DiffRequest<Session>): Promise<Diff> {
   const { session, oldInputs, newInputs } = request;
-  const { properties } = diffInputs(oldInputs, newInputs, { replaceOn: replaceOn(kind, session.settings) });
+  const rules = { replaceOn: replaceOn(kind, session.settings, oldInputs) };
+  const { properties } = diffInputs(oldInputs, newInputs, rules);
   const changes = Object.values(properties);
   const replaces = changes.some(({ replace }) => replace);
   const refused = changes.length > 0 && !replaces && (await refusesChange(kind, request));
@@ -36,14 +38,6 @@ export async function diff(kind: GroupKind, request: DiffRequest<Session>): Prom
     properties: refused ? replacing(properties) : properties,
     deleteBeforeReplace: sameIdentity(oldInputs, newInputs) && !isAutonamed(newInputs),
   };
-}
-
-/** Paths of inputs whose change needs a new object, whatever the API server says. */
-function replaceOn({ apiVersion, kind }: GroupKind, settings: Settings): string[] {
-  const mutable = { ConfigMap: settings.enableConfigMapMutable, Secret: settings.enableSecretMutable }[kind];
-  // Consumers of a ConfigMap or Secret see a change only under a new name, unless the provider is told otherwise.
-  const data = apiVersion === "v1" && mutable === false ? ["data", "stringData", "binaryData"] : [];
-  return ["metadata.name", "metadata.namespace", "kind", ...data];
 }
 
 /** True when the API server refused a change because a field is immutable; the words differ by kind. */
@@ -60,13 +54,24 @@ function sameIdentity(before: PropertyMap, after: PropertyMap): boolean {
   });
 }
 
-/** Asks the server whether it would refuse the change because a field is immutable, which no table knows for custom resources. */
+/**
+ * Asks the server whether it would refuse the change because a field is immutable, which no table knows for custom resources. When the
+ * server cannot say, the change is shown as one in place, with a warning for kinds that the table lacks.
+ */
 async function refusesChange(kind: GroupKind, request: DiffRequest<Session>): Promise<boolean> {
-  if (hasUnknown(request.newInputs)) return false;
+  const unanswered = (reason: string) => {
+    if (!knowsImmutableFields(kind))
+      request.log.warning(
+        `shown as an update in place, but it may turn out to be a replacement: the API server could not be asked whether the change is allowed (${reason})`,
+      );
+    return false;
+  };
+  if (hasUnknown(request.newInputs)) return unanswered("an input is not known yet");
   try {
     await dryRun(kind, request, plainMap(request.newInputs), plainMap(request.state));
     return false;
   } catch (error) {
+    if (isUnanswered(error)) return unanswered(fullMessage(error));
     // Other refusals are reported by the preview or the update itself.
     return error instanceof ApiError && error.status === 422 && isImmutableRefusal(error.message);
   }
@@ -102,14 +107,17 @@ export async function preview(kind: GroupKind, request: PreviewRequest<Session>)
 }
 
 function cannotPreview(error: unknown): boolean {
+  // An immutable field means a replacement, which deletes the old object first.
+  const immutable = error instanceof ApiError && error.status === 422 && isImmutableRefusal(error.message);
+  return immutable || isUnanswered(error);
+}
+
+/** True when the error says nothing about the object: the server is away or denies access, the kind or namespace comes later. */
+function isUnanswered(error: unknown): boolean {
   if (error instanceof UnreachableError || isNotFound(error) || isPassing(error)) return true;
   if (!(error instanceof ApiError)) return false;
-  // Webhooks with side effects refuse dry runs; an immutable field means a replacement, which deletes the old object first.
-  return (
-    /does not support dry run/.test(error.message) ||
-    (error.status === 422 && isImmutableRefusal(error.message)) ||
-    [401, 403].includes(error.status)
-  );
+  // Webhooks with side effects refuse dry runs.
+  return [401, 403].includes(error.status) || /does not support dry run/.test(error.message);
 }
 
 /** Parts of a new object that a dry run only guesses. */

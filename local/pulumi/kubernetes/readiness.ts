@@ -1,5 +1,6 @@
 /** When an object counts as ready, by its kind. */
 import { type JsonMap, textOf } from "../framework/index.ts";
+import type { GroupKind } from "./kinds.ts";
 
 /** How far an object is. */
 export interface Readiness {
@@ -143,8 +144,7 @@ const RULES: Readonly<Record<string, (object: JsonMap) => Readiness>> = {
 };
 
 /** `group/kind`; the core group is empty. */
-export function groupKind(object: KubeObject): string {
-  const { apiVersion, kind } = object;
+export function groupKind({ apiVersion, kind }: GroupKind): string {
   return `${apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : ""}/${kind}`;
 }
 

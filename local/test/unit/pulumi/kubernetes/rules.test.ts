@@ -1,11 +1,14 @@
 import { describe, expect, test, vi } from "vitest";
+import { type PropertyMap, UNKNOWN, type Value } from "../../../../pulumi/framework/index.ts";
 import { fieldManager, isManagedBy } from "../../../../pulumi/kubernetes/apply.ts";
 import { awaitReady, currentReadiness, timeoutOf } from "../../../../pulumi/kubernetes/await.ts";
-import type { Client } from "../../../../pulumi/kubernetes/client.ts";
-import { kindOfToken, objectPath } from "../../../../pulumi/kubernetes/kinds.ts";
+import { ApiError, type Client, UnreachableError } from "../../../../pulumi/kubernetes/client.ts";
+import { type GroupKind, kindOfToken, objectPath } from "../../../../pulumi/kubernetes/kinds.ts";
 import { driftedInputs, inputsOf, sameQuantity, withoutNulls } from "../../../../pulumi/kubernetes/live.ts";
-import { isImmutableRefusal } from "../../../../pulumi/kubernetes/plan.ts";
+import { diff, isImmutableRefusal } from "../../../../pulumi/kubernetes/plan.ts";
 import { type KubeObject, parseWaitFor, readiness } from "../../../../pulumi/kubernetes/readiness.ts";
+import { replaceOn } from "../../../../pulumi/kubernetes/replace.ts";
+import { openSession, type Session } from "../../../../pulumi/kubernetes/session.ts";
 
 const object = (apiVersion: string, kind: string, rest: object): KubeObject =>
   ({ apiVersion, kind, ...rest }) as KubeObject;
@@ -203,6 +206,82 @@ describe("drift", () => {
       false,
       false,
     ]);
+  });
+});
+
+describe("replacements", () => {
+  const { settings } = openSession({});
+  const { settings: mutable } = openSession({ enableConfigMapMutable: true, enableSecretMutable: "true" });
+  const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment" };
+  const BINDING = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "RoleBinding" };
+  const CUSTOM = { apiVersion: "example.com/v1", kind: "Thing" };
+  const SECRET = { apiVersion: "v1", kind: "Secret" };
+
+  test("immutable fields replace; data of ConfigMaps and Secrets unless the provider says otherwise", () => {
+    const paths = (apiVersion: string, kind: string, from = settings, old: PropertyMap = {}) =>
+      replaceOn({ apiVersion, kind }, from, old);
+    expect(paths("apps/v1", "Deployment")).toContain("spec.selector");
+    expect(paths("apps/v1", "StatefulSet")).toContain("spec.volumeClaimTemplates");
+    expect(paths("rbac.authorization.k8s.io/v1", "ClusterRoleBinding")).toContain("roleRef");
+    expect(paths("v1", "Secret", mutable)).toContain("type");
+    expect(paths("v1", "ConfigMap")).toContain("data");
+    expect(paths("v1", "ConfigMap", mutable)).not.toContain("data");
+    expect(paths("v1", "Secret", mutable)).not.toContain("stringData");
+    expect(paths("v1", "Secret", mutable, { immutable: true })).toEqual(
+      expect.arrayContaining(["immutable", "data", "stringData"]),
+    );
+    expect(paths("example.com/v1", "Secret")).not.toContain("data");
+  });
+
+  /** The diff of one input from `a` to `after`, with the given answer of the API server to the dry run. */
+  async function diffed(kind: GroupKind, path: string, after: Value, answer: () => Promise<object>) {
+    const log = { debug: vi.fn(), warning: vi.fn(), status: vi.fn() };
+    const request = vi.fn(answer);
+    const discovery = { find: async () => ({ ...kind, plural: "things", namespaced: false }) };
+    const session = { client: { request }, discovery, settings: mutable } as unknown as Session;
+    const context = {
+      session,
+      urn: "urn",
+      name: "it",
+      signal: new AbortController().signal,
+      timeoutSeconds: undefined,
+    };
+    const inputs = (value: Value) => ({ metadata: { name: "it" }, [path]: value });
+    const found = { id: "it", state: {}, oldInputs: inputs("a"), newInputs: inputs(after), log };
+    const { properties } = await diff(kind, { ...context, ...found });
+    const warnings = log.warning.mock.calls.map(([message]) => String(message));
+    return { replaces: properties[path]?.replace, warnings, asked: request.mock.calls.length };
+  }
+  const answers = async () => ({ metadata: {} });
+  const fails = (error: Error) => async () => {
+    throw error;
+  };
+
+  test.each([
+    [DEPLOYMENT, "spec"],
+    [BINDING, "roleRef"],
+    [SECRET, "type"],
+  ])("of %o, %s replaces in a preview that does not know its new value", async (kind, path) => {
+    expect(await diffed(kind, path, UNKNOWN, answers)).toEqual({ replaces: true, warnings: [], asked: 0 });
+  });
+
+  test("what the table does not have, the API server decides", async () => {
+    const immutable = new ApiError(422, "Invalid", "spec: Invalid value: field is immutable");
+    expect(await diffed(CUSTOM, "spec", "b", answers)).toEqual({ replaces: false, warnings: [], asked: 1 });
+    expect(await diffed(CUSTOM, "spec", "b", fails(immutable))).toEqual({ replaces: true, warnings: [], asked: 1 });
+  });
+
+  test.each([
+    ["an input is not known yet", UNKNOWN, answers],
+    ["connection refused", "b", fails(new UnreachableError("connection refused"))],
+    ["things is forbidden", "b", fails(new ApiError(403, "Forbidden", "things is forbidden"))],
+    ["Unauthorized", "b", fails(new ApiError(401, "Unauthorized", "Unauthorized"))],
+    ["does not support dry run", "b", fails(new ApiError(400, "BadRequest", "webhook does not support dry run"))],
+  ])("a change that the API server could not judge is reported: %s", async (reason, after, answer) => {
+    const { replaces, warnings } = await diffed(CUSTOM, "spec", after, answer);
+    expect([replaces, warnings]).toEqual([false, [expect.stringContaining("may turn out to be a replacement")]]);
+    expect(warnings[0]).toContain(reason);
+    expect((await diffed(SECRET, "data", after, answer)).warnings).toEqual([]);
   });
 });
 
