@@ -75,7 +75,7 @@ export function resourceCalls<S>({ provider, session, signal, log }: Calls<S>) {
     check: about(
       (request: messages.CheckRequest) => ({ recorded: request.getOlds(), given: request.getNews() }),
       async ({ request, definition, context, recorded, given }) => {
-        const naming = { ...context, seed: request.getRandomseed_asU8() };
+        const naming = { ...context, seed: request.getRandomseed_asU8(), configured: request.hasAutonaming() };
         const { news, made } = fillIn(definition, recorded, withoutBookkeeping(given), naming);
         const failures = checkInputs(definition.shape, definition.accepts, news);
         const olds = withoutBookkeeping(recorded);

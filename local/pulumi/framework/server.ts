@@ -40,6 +40,7 @@ function makeService<S>(provider: ProviderDefinition<S>, startAddress: string | 
         address = request.getEngineAddress();
         engine = connectEngine(address);
       }
+      // The engine sends pulumi:autonaming only to a provider that claims it, and autoname refuses it.
       return new provpb.ProviderHandshakeResponse().setAcceptSecrets(true).setSupportsAutonamingConfiguration(true);
     }),
     getPluginInfo: unary(() => new pluginpb.PluginInfo().setVersion(version)),

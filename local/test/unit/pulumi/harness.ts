@@ -17,7 +17,8 @@ export interface Plugin {
   configure(config: PropertyMap): Promise<void>;
   checkConfig(config: PropertyMap): Promise<Checked>;
   diffConfig(olds: PropertyMap, news: PropertyMap): Promise<Diffed>;
-  check(token: string, name: string, news: PropertyMap, olds?: PropertyMap): Promise<Checked>;
+  /** @param proposedName what `pulumi:autonaming` has the engine propose. */
+  check(token: string, name: string, news: PropertyMap, olds?: PropertyMap, proposedName?: string): Promise<Checked>;
   diff(token: string, id: string, oldInputs: PropertyMap, newInputs: PropertyMap, state?: PropertyMap): Promise<Diffed>;
   create(
     token: string,
@@ -113,12 +114,14 @@ export async function startPlugin(main: string, env: Record<string, string> = {}
       const request = new provpb.DiffRequest().setOldInputs(encode(olds)).setOlds(encode(olds)).setNews(encode(news));
       return diffed(await call<messages.DiffResponse>((done) => client.diffConfig(request, done)));
     },
-    async check(token, name, news, olds = {}) {
+    async check(token, name, news, olds = {}, proposedName = undefined) {
       const request = new provpb.CheckRequest()
         .setUrn(urn(token, name))
         .setOlds(encode(olds))
         .setNews(encode(news))
         .setRandomseed(Buffer.alloc(32, 0xab));
+      if (proposedName !== undefined)
+        request.setAutonaming(new provpb.CheckRequest.AutonamingOptions().setProposedName(proposedName));
       return checked(await call<messages.CheckResponse>((done) => client.check(request, done)));
     },
     async diff(token, id, oldInputs, newInputs, state = {}) {

@@ -137,7 +137,7 @@ test("a refresh takes the values of what the program set, all tags, and nothing 
 });
 
 test("automatic names keep to their length", () => {
-  const request = { name: "a-long-name", seed: Buffer.alloc(32, 0xab) };
+  const request = { name: "a-long-name", seed: Buffer.alloc(32, 0xab), configured: false };
   expect(autoname(request, 64)).toBe("a-long-name-abababa");
   expect(autoname(request, 12)).toBe("a-lo-abababa");
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Secret, UNKNOWN } from "../../../../pulumi/framework/values.ts";
+import { type PropertyMap, Secret, UNKNOWN } from "../../../../pulumi/framework/values.ts";
 import { type Plugin, startPlugin } from "../harness.ts";
 
 const CONFIG_MAP = "kubernetes:core/v1:ConfigMap";
@@ -207,6 +207,14 @@ test("names are made up, kept, and given up with the ones of the program; data r
     properties: { "metadata.namespace": "update-replace" },
     deleteBeforeReplace: false,
   });
+});
+
+test("autonaming that the project configures is refused where a name would be made up, and nowhere else", async () => {
+  const check = (metadata: PropertyMap, olds = {}) => plugin.check(CONFIG_MAP, "it", { metadata }, olds, "proposed");
+  await expect(check({})).rejects.toThrow(/do not implement pulumi:autonaming.* give the resource an explicit name/);
+  expect((await check({ name: "own" })).failures).toEqual([]);
+  const { inputs } = await plugin.check(CONFIG_MAP, "it", { metadata: {} });
+  expect((await check({}, inputs)).inputs["metadata"]).toEqual(inputs["metadata"]);
 });
 
 test("Secret data is secret from the check on, unknown metadata is left alone", async () => {
