@@ -14,6 +14,8 @@ const ANNOTATION = {
   timeout: "pulumi.com/timeoutSeconds",
   propagation: "pulumi.com/deletionPropagationPolicy",
 };
+/** Annotations of the official provider that this one does not implement. Others under pulumi.com belong to others, e.g. Pulumi's operator. */
+const REFUSED = ["pulumi.com/patchFieldManager", "pulumi.com/replaceUnready"];
 /** What a deletion may do with the objects that belong to the deleted one. */
 const PROPAGATION = ["Foreground", "Background", "Orphan"];
 
@@ -56,6 +58,11 @@ export function propagationOf(object: JsonMap): string {
 
 /** Wrong annotations are found before anything is created. */
 export function checkAnnotations(object: JsonMap): void {
+  const refused = REFUSED.find((name) => annotation(object, name) !== undefined);
+  if (refused !== undefined)
+    throw new Error(
+      `the stand-in provider kubernetes does not implement the annotation ${refused}: leave it out, or use the official plugin (FLEET_PULUMI_PLUGINS=official)`,
+    );
   timeoutOf(object, undefined);
   propagationOf(object);
   const waitFor = annotation(object, ANNOTATION.waitFor);

@@ -225,7 +225,7 @@ test("Secret data is secret from the check on, unknown metadata is left alone", 
   expect(failures).toEqual([]);
 });
 
-test("what the plugin does not have is refused: lists, patches, client-side charts, wrong kinds, client-side apply", async () => {
+test("what the plugin does not have is refused: lists, patches, client-side charts, wrong kinds, annotations, client-side apply", async () => {
   for (const token of [
     "kubernetes:core/v1:PodList",
     "kubernetes:core/v1:ServicePatch",
@@ -239,6 +239,12 @@ test("what the plugin does not have is refused: lists, patches, client-side char
   expect((await plugin.check(CONFIG_MAP, "it", { metadata: { generateName: "x-" } })).failures[0]).toContain(
     "metadata.generateName",
   );
+  for (const name of ["pulumi.com/replaceUnready", "pulumi.com/patchFieldManager"])
+    expect((await plugin.check(CONFIG_MAP, "it", { metadata: { annotations: { [name]: "true" } } })).failures).toEqual([
+      expect.stringContaining(`does not implement the annotation ${name}`),
+    ]);
+  const operators = { "pulumi.com/reconciliation-request": "now" };
+  expect((await plugin.check(CONFIG_MAP, "it", { metadata: { annotations: operators } })).failures).toEqual([]);
   expect((await plugin.checkConfig({ enableServerSideApply: "false" })).failures[0]).toContain("allowed is true");
   expect((await plugin.checkConfig({ renderYamlToDirectory: "x" })).failures[0]).toContain(
     "does not implement 'renderYamlToDirectory'",
