@@ -1,4 +1,10 @@
 import {
+  CreateTableCommand,
+  DynamoDBClient,
+  TransactGetItemsCommand,
+  TransactWriteItemsCommand,
+} from "@aws-sdk/client-dynamodb";
+import {
   CreateSubnetCommand,
   CreateTagsCommand,
   CreateVpcCommand,
@@ -431,6 +437,50 @@ describe("what the emulator's evaluation gained", () => {
     const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
     expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");
     expect(await outcome(bounded.iam.send(new ListRolesCommand({})))).toBe("AccessDenied");
+  });
+
+  test("each item of a DynamoDB transaction is judged on its own table", async () => {
+    const dynamodb = ({ credentials }: Clients) =>
+      new DynamoDBClient({
+        endpoint: cloud.instance.awsEndpoint,
+        region: REGION,
+        ...(credentials === undefined ? {} : { credentials }),
+      });
+    for (const TableName of ["first", "second"])
+      await dynamodb(cloud.deployer).send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: "PAY_PER_REQUEST",
+          AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+          KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+        }),
+      );
+    const Key = { id: { S: "a" } };
+    const write = (by: Clients, ...tables: string[]) => {
+      const TransactItems = tables.map((TableName) => ({ Put: { TableName, Item: Key } }));
+      return outcome(dynamodb(by).send(new TransactWriteItemsCommand({ TransactItems })));
+    };
+    const read = (by: Clients, ...tables: string[]) => {
+      const TransactItems = tables.map((TableName) => ({ Get: { TableName, Key } }));
+      return outcome(dynamodb(by).send(new TransactGetItemsCommand({ TransactItems })));
+    };
+    const table = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
+    const items = { Action: ["dynamodb:PutItem", "dynamodb:GetItem"] };
+    const both = await cloud.roleWith("both-tables", allow({ ...items, Resource: [table("first"), table("second")] }));
+    const one = await cloud.roleWith("one-table", allow({ ...items, Resource: table("first") }));
+    const allButFirst = await cloud.roleWith(
+      "all-tables-but-first",
+      allow(items, { ...items, Effect: "Deny", Resource: table("first") }),
+    );
+    for (const transact of [write, read]) {
+      expect(await transact(both, "first", "second")).toBe("allowed");
+      expect(await transact(one, "first")).toBe("allowed");
+      expect(await transact(one, "first", "second")).toBe("AccessDeniedException");
+      expect(await transact(one, "second", "first")).toBe("AccessDeniedException");
+      expect(await transact(allButFirst, "second")).toBe("allowed");
+      expect(await transact(allButFirst, "first", "second")).toBe("AccessDeniedException");
+      expect(await transact(allButFirst, "second", "first")).toBe("AccessDeniedException");
+    }
   });
 
   test("a role with a path is known by its whole ARN", async () => {

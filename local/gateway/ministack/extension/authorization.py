@@ -88,7 +88,9 @@ def extend(_app, _secret):
             if call is None:
                 return original(access_key_id, iam_action, service, region, resource_arn, service_context)
             context = {**(service_context or {}), **call.context}
-            rights = [(service, iam_action, arn, {}) for arn in call.resources] + call.also
+            # ministack asks for the items of a DynamoDB transaction one by one, each with its own table.
+            resources = call.resources if resource_arn == call.resources[0] else [resource_arn]
+            rights = [(service, iam_action, arn, {}) for arn in resources] + call.also
             for of, wanted, arn, keys in rights:
                 # What the request says counts for the rights of its own service.
                 denied = original(access_key_id, wanted, of, region, arn, {**context, **keys} if of == service else keys)
