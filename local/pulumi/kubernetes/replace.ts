@@ -11,7 +11,8 @@ const DATA = ["data", "stringData", "binaryData"];
  * All immutable fields by `group/kind` (the core group is empty) of the built-in kinds that the program makes, of workloads and of role
  * bindings. A preview relies on them when the API server cannot be asked; other kinds only the server knows.
  *
- * Source: the update validation of Kubernetes 1.34 (pkg/apis/.../validation). `immutable` of ConfigMaps and Secrets see {@link replaceOn}.
+ * Source: ValidateSecretUpdate, ValidateStatefulSetUpdate and their like in Kubernetes 1.36.4 (pkg/apis). For `immutable` of ConfigMaps and
+ * Secrets see {@link replaceOn}.
  */
 const IMMUTABLE: Readonly<Record<string, readonly string[]>> = {
   "/ConfigMap": [],
