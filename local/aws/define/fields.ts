@@ -61,6 +61,8 @@ export interface Field {
   readonly required?: true;
   /** Part of the identity, so not in `initProvider`; `required` in `forProvider` where upstream has no reference for it. */
   readonly identifier?: true | "required";
+  /** Group and kind of the managed resource whose id it can be taken from, `iam/Role`. */
+  readonly ref?: string;
   readonly format?: "date-time";
   /** Default in the CRD. */
   readonly crdDefault?: string;

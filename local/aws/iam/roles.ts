@@ -86,7 +86,7 @@ export const rolePolicy = define({
   autoName: { property: "name", maxLength: 128 },
   fields: {
     name: { fixed, api: "PolicyName", crd: null },
-    role: { fixed, api: "RoleName", identifier: true },
+    role: { fixed, api: "RoleName", identifier: true, ref: "iam/Role" },
     policy: policyDocument("PolicyDocument"),
   },
   create: (aws, request) => api(aws).send(new sdk.PutRolePolicyCommand(request as never)),
@@ -109,7 +109,7 @@ export const rolePolicyAttachment = define({
   // Terraform invents an id; nothing but these handlers reads ours.
   idOf: attachment.idOf,
   fields: {
-    role: { fixed, api: "RoleName" },
+    role: { fixed, api: "RoleName", ref: "iam/Role" },
     policyArn: { fixed },
   },
   create: (aws, request) => api(aws).send(new sdk.AttachRolePolicyCommand(request as never)),

@@ -1,9 +1,11 @@
-/** What a managed resource gets before its first look-up in AWS: name and tags. */
+/** What a managed resource gets before its first look-up in AWS: name, tags, values of references. */
 import type { Tags } from "../../aws/properties.ts";
 import { crossplaneTagKeys } from "../../aws/tags.ts";
 import { apiGroup, type Kind } from "./kind.ts";
+import type { Objects } from "./kube.ts";
 import { allows, annotationKeys, externalName, isDeleted, type Managed } from "./managed.ts";
 import type { ManagedObject } from "./object.ts";
+import { resolved } from "./references.ts";
 
 /** The tags that upjet puts on every resource that takes tags (upjet, pkg/resource). */
 const defaultTags = (kind: Kind, { metadata, spec }: Managed): Tags => ({
@@ -25,4 +27,11 @@ export async function initialize(object: ManagedObject, kind: Kind): Promise<voi
     ...(nameless && { metadata: { annotations: { [annotationKeys.externalName]: metadata.name } } }),
     ...(missing.length > 0 && { spec: { forProvider: { tags: Object.fromEntries(missing) } } }),
   });
+}
+
+/** Writes the values of references. Those of a deleted object stay as they are: the referenced resource may be gone. */
+export async function resolve(object: ManagedObject, kind: Kind, objects: Objects): Promise<void> {
+  if (isDeleted(object.managed)) return;
+  const forProvider = await resolved(objects, kind, object.managed);
+  if (forProvider) await object.patchUnchanged({ spec: { forProvider } });
 }

@@ -16,7 +16,7 @@ import {
   policyMistake,
 } from "./managed.ts";
 import { type Change, ManagedObject } from "./object.ts";
-import { initialize } from "./preparation.ts";
+import { initialize, resolve } from "./preparation.ts";
 
 export interface ReconcilerOptions {
   readonly objects: Objects;
@@ -31,6 +31,7 @@ export type Outcome = "poll" | "again" | "retry" | "wait";
 
 /** Steps of a pass, and the reason of the event when one fails. */
 const reasons = {
+  resolve: "CannotResolveResourceReferences",
   connect: "CannotConnectToProvider",
   observe: "CannotObserveExternalResource",
   create: "CannotCreateExternalResource",
@@ -127,6 +128,7 @@ export class Reconciliation {
       return "wait";
     }
     await initialize(this.#object, this.#kind);
+    await attempt("resolve", () => resolve(this.#object, this.#kind, this.#options.objects));
     const external = await attempt("connect", () => this.#connect());
     if (await attempt("connect", () => this.#recovered(external))) return "again";
     const observed = await attempt("observe", () => external.observe());

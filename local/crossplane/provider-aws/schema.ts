@@ -1,6 +1,7 @@
 /** OpenAPI schemas of managed resources. Structural without unknown fields: the API server prunes or refuses what is not listed. */
 import { type Field, type Fields, typeOf } from "../../aws/define/fields.ts";
 import type { Kind } from "./kind.ts";
+import { referenceName } from "./references.ts";
 
 /** The part of the JSON schema dialect of CustomResourceDefinitions that is used here. */
 export interface Schema {
@@ -31,6 +32,8 @@ const list = (items: Schema, more: Partial<Schema> = {}): Schema => ({ type: "ar
 
 const textMap: Schema = { type: "object", additionalProperties: text, "x-kubernetes-map-type": "granular" };
 
+const referenceSchema = object({ name: text, namespace: text }, { required: ["name"] });
+
 /** What differs between the three places where fields stand. */
 type Place = "forProvider" | "initProvider" | "atProvider";
 
@@ -50,7 +53,8 @@ function properties(fields: Fields, place: Place): Record<string, Schema> {
     if (name === null || (place !== "atProvider" && (field.out || field.observed))) return [];
     if (place === "initProvider" && field.identifier) return [];
     const schema = { ...typeSchema(field, place), ...(format && { format }), ...(value && { default: value }) };
-    return [[name, schema]];
+    const reference = place === "atProvider" ? undefined : referenceName(name, field);
+    return [[name, schema], ...(reference ? [[reference, referenceSchema] satisfies [string, Schema]] : [])];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
