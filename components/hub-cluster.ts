@@ -140,7 +140,7 @@ export class HubCluster extends pulumi.ComponentResource {
     const { network, version, admins = [], clusterName = name, tags } = args;
     const { endpointPublicAccess = false, endpointPublicAccessCidrs = [], endpointPrivateAccess = true } = args;
     requireReachable(endpointPublicAccess, endpointPublicAccessCidrs, endpointPrivateAccess);
-    const administrating = administrators(admins);
+    const principals = administrators(admins);
     const names = clusterNames(clusterName);
     const protect = args.protect === undefined ? {} : { protect: args.protect };
     const { partition } = aws.getPartitionOutput({}, { parent: this });
@@ -223,7 +223,7 @@ export class HubCluster extends pulumi.ComponentResource {
       { parent: this, ...protect, aliases: [{ parent: this.cluster }] },
     );
     this.oidc = { providerArn: oidcProvider.arn, issuer: this.cluster.oidcIssuer };
-    const access = administrating.flatMap((admin) => makeAdministrator(accessible, admin, partition));
+    const access = principals.flatMap((admin) => makeAdministrator(accessible, admin, partition));
     const awsProfile = args.awsProfile ?? new pulumi.Config("aws").get("profile");
     this.provider = new kubernetes.Provider(
       `${name}-kubernetes`,

@@ -8,7 +8,7 @@ import type { PackageSpec } from "./package.ts";
 export const PROVIDER_API = "v2.6.0";
 
 /**
- * Versions of provider-upjet-aws under which the stand-in can be had: those that Git names, which may be one for each environment
+ * Versions of provider-upjet-aws under which the stand-in is published: those that Git names, which may be one for each environment
  * while a new one is tried.
  */
 export const PROVIDER_VERSIONS = ["v2.7.0"] as const;

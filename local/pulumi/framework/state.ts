@@ -4,10 +4,10 @@ import type { ResourceDefinition } from "./provider.ts";
 import { markSecret, mirrorSecrets } from "./secrets.ts";
 import { isMap, type PropertyMap, reveal, UNKNOWN, type Value } from "./values.ts";
 
-/** Input that lists the names of inputs whose values the provider made up, as Pulumi's bridged providers record it. */
+/** Input that lists the names of inputs whose values the provider generated, as Pulumi's bridged providers record it. */
 export const DEFAULTS_KEY = "__defaults";
 
-/** Names of the inputs that the provider made up. */
+/** Names of the inputs that the provider generated. */
 export function madeUp(inputs: PropertyMap): string[] {
   const names = inputs[DEFAULTS_KEY];
   return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];

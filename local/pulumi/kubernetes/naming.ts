@@ -13,12 +13,12 @@ import {
 import { at } from "./readiness.ts";
 import type { Session } from "./session.ts";
 
-/** Annotation that says the name was made up, as in the official provider. */
+/** Annotation that says the provider generated the name, as in the official provider. */
 const AUTONAMED = "pulumi.com/autonamed";
 /** Longest name of an object (RFC 1123 subdomain). */
 const MAX_NAME = 253;
 
-/** True when the object's name was made up. */
+/** True when the provider generated the object's name. */
 export function isAutonamed(inputs: PropertyMap): boolean {
   return at(reveal(inputs), "metadata", "annotations", AUTONAMED) === "true";
 }

@@ -182,7 +182,7 @@ test("without a cluster a preview shows the inputs, and real operations say what
   );
 });
 
-test("names are made up, kept, and given up with the ones of the program; data replaces unless the provider says otherwise", async () => {
+test("names are generated, kept, and replaced by those that the program gives; data replaces unless the provider says otherwise", async () => {
   const { inputs } = await plugin.check(CONFIG_MAP, "settings", { metadata: { namespace: "n" } });
   expect(inputs["metadata"]).toEqual({
     namespace: "n",
@@ -209,7 +209,7 @@ test("names are made up, kept, and given up with the ones of the program; data r
   });
 });
 
-test("autonaming that the project configures is refused where a name would be made up, and nowhere else", async () => {
+test("autonaming that the project configures is refused where a name would be generated, and nowhere else", async () => {
   const check = (metadata: PropertyMap, olds = {}) => plugin.check(CONFIG_MAP, "it", { metadata }, olds, "proposed");
   await expect(check({})).rejects.toThrow(/do not implement pulumi:autonaming.* give the resource an explicit name/);
   expect((await check({ name: "own" })).failures).toEqual([]);
