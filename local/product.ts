@@ -1,4 +1,4 @@
-/** All that the embedded cloud knows of the product: no other file of local/ imports from outside it. */
+/** All code of the product that the embedded cloud uses: no other file of local/ imports from outside it. `product-paths.ts` has its paths. */
 export { type AppAccess, appCredential } from "../cli/app-credential.ts";
 export { onboardApp } from "../cli/app-folder.ts";
 export { ask, type Question } from "../cli/ask.ts";
@@ -9,6 +9,23 @@ export { newSpoke } from "../cli/spoke-folder.ts";
 export { finishMove, moveSpokes } from "../cli/spoke-move.ts";
 export { charts, kubernetesVersions } from "../components/versions.ts";
 export { managedKinds } from "../functions/spoke/kinds.ts";
+export { distribution, hasApt, unpackPackages } from "../functions/spoke/package/debian.ts";
+export { FUNCTION_REPOSITORY, functionPackage } from "../functions/spoke/package/function.ts";
+export {
+  addEntry,
+  type EntryHeader,
+  type ImageFile,
+  imageArchitecture,
+  imageConfig,
+  type LayerSpec,
+  layerEntries,
+  type RunSpec,
+  writeLayer,
+  writeTar,
+} from "../functions/spoke/package/layer.ts";
+export type { Platform } from "../functions/spoke/package/layout.ts";
+export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/package/package.ts";
+export { NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";

@@ -49,7 +49,7 @@ function publication({ functionPackage }: InitRequest): Step {
   return {
     what: "Publish the composition function, unless you have; then make the package public, or give the hub a pull secret (docs/guides/function-package.md)",
     commands: [
-      "npx node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke",
+      "npx node functions/spoke/package/main.ts",
       `crane auth login ${functionPackage.split("/")[0]} --username <user> --password-stdin < <file with the token>`,
       `crane push --index <folder that it prints> ${functionPackage}:v${functionVersion()}`,
     ],

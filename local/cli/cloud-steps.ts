@@ -6,7 +6,7 @@ import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway
 import { gatewayProcess } from "../gateway/process.ts";
 import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
 import { contentFolder, contentNames, deployerPolicies, doctorPolicy, nodeReleasesPolicy } from "../product.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { CHECKOUT } from "../product-paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { giveFolders } from "./fleet-folders.ts";

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { OVERLAY_PROBE_PREFIX } from "../instance/folder.ts";
 import { CommandError, folderProblem, hierarchies, INSTANCE_FOLDER, run } from "../instance/index.ts";
 import { allProcesses, markIn, seesOurFiles } from "../instance/processes.ts";
+import { hasApt } from "../product.ts";
 import { CACHE_FOLDER } from "../toolchain/cache.ts";
-import { hasApt } from "../toolchain/debian.ts";
 import { findOwn, lackingWithoutApt } from "../toolchain/system.ts";
 import { type Cache, GIB, type Machine, missing, neededTools, toFill } from "./preflight.ts";
 

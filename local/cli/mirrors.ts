@@ -1,5 +1,5 @@
-import { FUNCTION_REPOSITORY } from "../crossplane/packages/function.ts";
 import type { Instance } from "../instance/index.ts";
+import { FUNCTION_REPOSITORY } from "../product.ts";
 import { chartsRegistry, credentialOf, dockerConfig, mirrorOf, type Published, REGISTRY } from "../registry/index.ts";
 import type { Image } from "../toolchain/index.ts";
 import type { Choices } from "./choices.ts";

@@ -1,7 +1,8 @@
 // `npm run preview -- <stack> [pulumi flags]`: `pulumi preview` of any stack on the stand-ins, in an instance that exists
 // only meanwhile. Nothing is deployed; the running instance of `npm start`, if there is one, is not touched.
+
+import { CHECKOUT } from "../product-paths.ts";
 import { requireStack } from "../pulumi/cli/index.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { main } from "./command.ts";
 import { foreground } from "./foreground.ts";
 import { previewResult } from "./preview-result.ts";

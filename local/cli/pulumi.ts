@@ -5,8 +5,8 @@ import { MACHINE } from "../gateway/eks/endpoint-access.ts";
 import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import { keys, parseCidr, reservedFor } from "../product.ts";
+import { CHECKOUT, policyFileName, stackFileName } from "../product-paths.ts";
 import { encryptConfig, pulumiCommand, pulumiPaths } from "../pulumi/cli/index.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import type { PolicyConfig } from "../pulumi/cli/policies.ts";
 import { stackFile } from "../pulumi/cli/stack.ts";
 import type { StackValues } from "./git-method.ts";
@@ -125,7 +125,7 @@ export async function writeOverrides(instance: Instance, stack: string, facts: I
   await mkdir(folder, { recursive: true });
   const plain = overrides(config, facts);
   const write = (values: Config) =>
-    writeAtomic(join(folder, `Pulumi.${stack}.yaml`), stringify({ config: values }, { lineWidth: 0 }), 0o600);
+    writeAtomic(join(folder, stackFileName(stack)), stringify({ config: values }, { lineWidth: 0 }), 0o600);
   await write(plain);
   const secrets = {
     ...(usesGit(config, facts) ? qualified(facts.git.secrets) : {}),
@@ -133,7 +133,7 @@ export async function writeOverrides(instance: Instance, stack: string, facts: I
   };
   if (Object.keys(secrets).length > 0)
     await write({ ...plain, ...(await encryptConfig(instance.dir, stack, secrets)) });
-  await writeAtomic(join(folder, `policies.${stack}.json`), JSON.stringify(policyOverrides(config, facts)));
+  await writeAtomic(join(folder, policyFileName(stack)), JSON.stringify(policyOverrides(config, facts)));
 }
 
 /** The `pulumi` of the instance's shell files: the real CLI with the stack's files and the instance's environment. */

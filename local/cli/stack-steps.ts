@@ -6,8 +6,8 @@ import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
 import type { ClusterAccess, Surroundings } from "../product.ts";
+import { productPaths, STACKS } from "../product-paths.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
 import { rootAws } from "./aws.ts";
 import { choicesOf } from "./choices.ts";
@@ -29,6 +29,8 @@ import {
 } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
+
+const LOCAL = join(import.meta.dirname, "..");
 
 const FLUX_SECONDS = 300;
 const PODS_SECONDS = 300;
@@ -67,10 +69,10 @@ const toolsStep: Step<LocalFleet> = {
       instance,
       { ...cloudEnvironment(instance), ...pulumiEnvironment(instance.dir) },
       {
-        pulumi: [process.execPath, join(CHECKOUT, "local", "pulumi", "cli", "main.ts")],
+        pulumi: [process.execPath, join(LOCAL, "pulumi", "cli", "main.ts")],
         helm: helm(clientEnvironment(instance)),
-        fleet: [process.execPath, join(CHECKOUT, "cli", "main.ts")],
-        "deploy-key": [process.execPath, join(CHECKOUT, "local", "git", "deploy-key.ts")],
+        fleet: [process.execPath, productPaths.fleet],
+        "deploy-key": [process.execPath, join(LOCAL, "git", "deploy-key.ts")],
         ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
       },
     );
@@ -89,7 +91,7 @@ async function writeSsh(instance: Instance): Promise<void> {
 /** Writes {@link surroundingsOf}. The Git server has an authority of its own, which only its credentials name. */
 async function writeSurroundings(instance: Instance): Promise<void> {
   const surroundings: Surroundings = {
-    stacks: join(pulumiPaths(instance.dir).project, "stacks"),
+    stacks: join(pulumiPaths(instance.dir).project, STACKS),
     authorities: await readFile(instance.paths.caCertificate, "utf8"),
     hosts: { [GIT_HOST]: instance.gatewayAddress },
   };

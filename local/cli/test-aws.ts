@@ -7,8 +7,8 @@ import { ACCOUNT, REGION } from "../gateway/ministack.ts";
 import { bareRepository, commitTo } from "../git/index.ts";
 import type { Instance } from "../instance/index.ts";
 import { awsProofPolicy, contentNames } from "../product.ts";
+import { CHECKOUT, STACKS, stackFileName } from "../product-paths.ts";
 import { pulumiPaths } from "../pulumi/cli/index.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
 import { rootAws } from "./aws.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { main } from "./command.ts";
@@ -52,7 +52,7 @@ async function variables(instance: Instance): Promise<Record<string, string>> {
     FLEET_AWS_CONFIRM_ACCOUNT: ACCOUNT,
     AWS_REGION: REGION,
     FLEET_AWS_STACK: STACK,
-    FLEET_AWS_CONFIG_FILE: join(pulumiPaths(instance.dir).project, "stacks", `Pulumi.${STACK}.yaml`),
+    FLEET_AWS_CONFIG_FILE: join(pulumiPaths(instance.dir).project, STACKS, stackFileName(STACK)),
     FLEET_AWS_FLEET: await fleetNameOf(STACK),
     FLEET_AWS_SYSTEM_REPOSITORY: bareRepository(instance, "gitops-system"),
     FLEET_AWS_WORKLOADS_REPOSITORY: bareRepository(instance, "gitops-workloads"),

@@ -1,12 +1,9 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { productPaths } from "../product-paths.ts";
 import { run } from "../toolchain/run.ts";
 import type { Step } from "./steps.ts";
-
-/** Below this folder, every folder with a go.mod has programs that only tests run. */
-const E2E = join(CHECKOUT, "test", "e2e");
 
 /**
  * Downloads and compiles the Go programs that tests run and the local stack doesn't (actionlint, Kyverno's compiler), into
@@ -15,8 +12,8 @@ const E2E = join(CHECKOUT, "test", "e2e");
 export const testToolsStep: Step<unknown> = {
   name: "build what only the tests run",
   run: async (_, report) => {
-    for (const name of (await readdir(E2E)).sort()) {
-      const folder = join(E2E, name);
+    for (const name of (await readdir(productPaths.e2e)).sort()) {
+      const folder = join(productPaths.e2e, name);
       if (!existsSync(join(folder, "go.mod"))) continue;
       report(name);
       // Its own program; without one, those that its go.mod names. Kyverno's controller is for the long tests alone.

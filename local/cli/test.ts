@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../instance/index.ts";
-import { CHECKOUT } from "../pulumi/cli/paths.ts";
+import { CHECKOUT } from "../product-paths.ts";
 import { main } from "./command.ts";
 import { newLocalFleet } from "./fleet.ts";
 import { foreground } from "./foreground.ts";

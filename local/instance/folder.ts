@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { lstat, mkdir, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { join, relative } from "node:path";
+import { CHECKOUT } from "../product-paths.ts";
 import { orMissing, readJson, readText, writeAtomic } from "./files.ts";
 import { mountsUnder } from "./mounts.ts";
 
@@ -26,8 +27,6 @@ interface Marker {
   /** Different for every folder that was ever made. */
   readonly id: string;
 }
-
-const CHECKOUT = dirname(dirname(import.meta.dirname));
 
 /** Why a folder can't be of this kind; undefined when it can, or is. Changes nothing. */
 export async function folderProblem(kind: OwnedKind, dir: string): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { mkdir, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { CHECKOUT } from "../product-paths.ts";
 import { type Instance, instanceAt, MAX_INSTANCES, RUN_ROOT } from "./addresses.ts";
 import { readFolder, readJson, writeAtomic } from "./files.ts";
 import { ensureOwned, INSTANCE_FOLDER } from "./folder.ts";
@@ -17,8 +18,7 @@ interface Claim {
 
 /** The folder of the instance that a person uses: `FLEET_LOCAL_DIR`, or `.local` at the root of this checkout. */
 export function defaultDir(): string {
-  const root = dirname(dirname(import.meta.dirname));
-  return realDir(process.env["FLEET_LOCAL_DIR"] || join(root, ".local"));
+  return realDir(process.env["FLEET_LOCAL_DIR"] || join(CHECKOUT, ".local"));
 }
 
 /**

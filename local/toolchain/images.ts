@@ -1,9 +1,11 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { ImageFile } from "../product.ts";
+import { CHECKOUT, layerSource } from "../product-paths.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { externalSecretsGroup, type GoGroup, mainGroup, moduleDir, podinfoGroup } from "./go.ts";
 import { versionOf } from "./go-mod.ts";
-import { type ImageFile, type ImageSpec, writeImageArchive } from "./image-archive.ts";
+import { type ImageSpec, writeImageArchive } from "./image-archive.ts";
 
 const NONROOT = "65532:65532";
 const NOBODY = "65534:65534";
@@ -79,7 +81,11 @@ export interface Image {
 
 /** Where an image is, or will be. The key is its recipe and the content key of its programs. */
 async function imageEntry(root: string, name: ImageName, programsKey: string): Promise<Entry> {
-  const sources = await readTexts(import.meta.dirname, ["images.ts", "image-archive.ts"]);
+  const sources = await readTexts(CHECKOUT, [
+    layerSource,
+    "local/toolchain/images.ts",
+    "local/toolchain/image-archive.ts",
+  ]);
   return { root, group: `image-${name}`, key: contentKey({ ...sources, programsKey }) };
 }
 

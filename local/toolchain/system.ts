@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, symlink } from "node:fs/promises";
 import { basename, delimiter, dirname, join } from "node:path";
 import { CommandError, run as runCommand } from "../instance/command.ts";
-import { compare } from "../product.ts";
+import { compare, distribution, hasApt, unpackPackages } from "../product.ts";
+import { CHECKOUT, debianSource } from "../product-paths.ts";
 import { contentKey, ensureEntry, readTexts } from "./cache.ts";
-import { distribution, hasApt, unpackPackages } from "./debian.ts";
+import { run } from "./run.ts";
 import { expectLibraries, libraryFolders, place, unpackedProgram } from "./unpacked.ts";
 
 /** Commands that come together: all of them from this machine when it has them in a fitting version, else from a package. */
@@ -181,7 +182,7 @@ export async function ensureSystem(root: string, say: (detail: string) => void, 
   const own = given ?? (await findOwn());
   const packages = lackingPackages(own);
   if (packages.length > 0 && !hasApt()) throw new Error(lackingWithoutApt(own).join("\n"));
-  const texts = await readTexts(import.meta.dirname, ["debian.ts", "system.ts", "unpacked.ts"]);
+  const texts = await readTexts(CHECKOUT, [debianSource, "local/toolchain/system.ts", "local/toolchain/unpacked.ts"]);
   const release = packages.length > 0 ? await distribution() : "";
   const key = contentKey({ ...texts, own: JSON.stringify(own), release });
   const dir = await ensureEntry({ root, group: "system", key }, (folder) => build(folder, own, packages, say));
@@ -193,7 +194,7 @@ export async function ensureSystem(root: string, say: (detail: string) => void, 
 }
 
 async function build(dir: string, own: Own, packages: string[], say: (detail: string) => void): Promise<void> {
-  const root = packages.length > 0 ? await unpackPackages(dir, packages, say) : undefined;
+  const root = packages.length > 0 ? await unpackPackages(dir, packages, { say, run }) : undefined;
   const bin = join(dir, BIN);
   await rm(bin, { recursive: true, force: true });
   await mkdir(bin);

@@ -21,7 +21,7 @@ const request: InitRequest = {
 
 /** The commands of the tutorial that come after fleet init, or that init can't know to be done. */
 const way = [
-  /local\/crossplane\/packages\/main\.ts .* function-spoke$/m,
+  /functions\/spoke\/package\/main\.ts$/m,
   /crane push --index .* ghcr\.io\/acme\/function-spoke:v[\d.]+$/m,
   /gh repo create acme\//,
   /push --set-upstream origin main/,

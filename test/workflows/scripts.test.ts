@@ -237,9 +237,7 @@ describe("a release", () => {
   test.for(["function", "package"])("is built for both processors, as the job %s pushes it", (job) => {
     program("npx", 'echo "host/project/function:v1.2.3 layout"');
     expect(runs(job, "Build the package", {})).toMatchObject({ status: 0 });
-    expect(read("called")).toBe(
-      "node local/crossplane/packages/main.ts --architecture amd64 --architecture arm64 function-spoke\n",
-    );
+    expect(read("called")).toBe("node functions/spoke/package/main.ts\n");
     expect(read("output")).toBe("reference=host/project/function:v1.2.3\nlayout=layout\n");
   });
 

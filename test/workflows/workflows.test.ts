@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { FUNCTION_REPOSITORY, packages } from "@eks-gitops-fleet/local/crossplane";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
+import { functionPackage } from "../../functions/spoke/package/function.ts";
 import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
@@ -218,9 +218,8 @@ describe("a merge", () => {
 
 describe("a release", () => {
   test("publishes the function in the version that Git installs, and never a version twice", () => {
-    const published = packages.find(({ repository }) => repository === FUNCTION_REPOSITORY);
     const [installed] = documents(join(system, "platform", "crossplane", "packages", "function.yaml"));
-    expect(installed?.spec.package).toBe(`$\{function_package}:${published?.version}`);
+    expect(installed?.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
     const job = workflow("release").jobs["function"];
     const script = scripts(job);
     expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });

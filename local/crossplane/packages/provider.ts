@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { familyCrds, managedCrd } from "../provider-aws/crds.ts";
 import { families } from "../provider-aws/kinds.ts";
-import type { PackageSpec } from "./package.ts";
+import type { MadePackage } from "./made.ts";
 
 /** Version of provider-upjet-aws whose API the stand-in has. */
 export const PROVIDER_API = "v2.6.0";
@@ -34,16 +34,16 @@ function metadata(name: string, dependsOn: readonly object[]): object {
   };
 }
 
-const sources = ["../provider-aws", "../../aws", "../../work-queue.ts"];
+const sources = ["local/crossplane/provider-aws", "local/aws", "local/work-queue.ts"];
 
-const family = (version: string): PackageSpec => ({
+const family = (version: string): MadePackage => ({
   ...{ version, sources },
   repository: `${ORGANISATION}/${FAMILY}`,
   entry: join(programs, "family.ts"),
   objects: [metadata(FAMILY, []), ...familyCrds],
 });
 
-const members = (version: string): PackageSpec[] =>
+const members = (version: string): MadePackage[] =>
   Object.entries(families).map(([group, kinds]) => ({
     ...{ version, sources },
     repository: `${ORGANISATION}/provider-aws-${group}`,
@@ -54,7 +54,7 @@ const members = (version: string): PackageSpec[] =>
     ],
   }));
 
-export const providerPackages: readonly PackageSpec[] = PROVIDER_VERSIONS.flatMap((version) => [
+export const providerPackages: readonly MadePackage[] = PROVIDER_VERSIONS.flatMap((version) => [
   family(version),
   ...members(version),
 ]);

@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
+import { CHECKOUT } from "../../product-paths.ts";
+import { ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
 import { policyFlags } from "./policies.ts";
 import { prepareStack, selectedStack } from "./stack.ts";
 

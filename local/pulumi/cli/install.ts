@@ -4,8 +4,8 @@ import { copyFile, link, lstat, mkdir, readdir, readFile, rename, rm, stat, syml
 import { homedir } from "node:os";
 import path from "node:path";
 import { writeAtomic } from "../../instance/files.ts";
+import { CHECKOUT } from "../../product-paths.ts";
 import { openSdk } from "../framework/shape.ts";
-import { CHECKOUT } from "./paths.ts";
 
 /** The packages that this project has stand-ins for. Each serves the version of its npm SDK. */
 const PLUGINS = ["aws", "eks", "kubernetes", "random", "tls"] as const;

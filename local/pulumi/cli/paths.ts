@@ -5,9 +5,6 @@ import { chmod, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { writeAtomic } from "../../instance/files.ts";
 
-/** Root of this checkout. */
-export const CHECKOUT = path.dirname(path.dirname(path.dirname(import.meta.dirname)));
-
 /** Folders and files below `<instance>/pulumi`. */
 export interface PulumiPaths {
   /** PULUMI_HOME: the CLI with the language host, plugins, selected stacks. */

@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { writeAtomic } from "../../instance/files.ts";
-import { CHECKOUT, pulumiPaths } from "./paths.ts";
+import { policyFileName, productPaths, STACKS } from "../../product-paths.ts";
+import { pulumiPaths } from "./paths.ts";
 
 /** Parameters by policy, as `--policy-pack-config` takes them. */
 export type PolicyConfig = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -20,13 +21,13 @@ export async function policyFlags(
   [pack = "", ...more]: readonly string[],
   cwd: string,
 ): Promise<string[]> {
-  if (more.length > 0 || path.resolve(cwd, pack) !== path.join(CHECKOUT, "policies")) return [];
-  const name = `policies.${stack}.json`;
+  if (more.length > 0 || path.resolve(cwd, pack) !== productPaths.policyPack) return [];
+  const name = policyFileName(stack);
   const { overrides, project } = pulumiPaths(dir);
-  const base = await read(path.join(CHECKOUT, "stacks", name));
+  const base = await read(path.join(productPaths.stacks, name));
   const override = await read(path.join(overrides, name));
   if (!base && !override) return [];
-  const file = path.join(project, "stacks", name);
+  const file = path.join(project, STACKS, name);
   await mkdir(path.dirname(file), { recursive: true });
   await writeAtomic(file, JSON.stringify(merged(base ?? {}, override ?? {}), null, 2));
   return ["--policy-pack-config", file];

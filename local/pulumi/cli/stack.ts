@@ -11,7 +11,8 @@ import path from "node:path";
 import { parse, stringify } from "yaml";
 import { run } from "../../instance/command.ts";
 import { writeAtomic } from "../../instance/files.ts";
-import { CHECKOUT, ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
+import { productPaths, STACKS, stackFileName } from "../../product-paths.ts";
+import { ensurePassphrase, pulumiEnvironment, pulumiPaths } from "./paths.ts";
 
 interface StackFile {
   encryptionsalt?: string;
@@ -19,11 +20,11 @@ interface StackFile {
   config?: Record<string, unknown>;
 }
 
-const projectFile = path.join(CHECKOUT, "Pulumi.yaml");
+const projectFile = productPaths.project;
 
 /** Where the checkout keeps the configuration of a stack. */
 export function stackFile(stack: string): string {
-  return path.join(CHECKOUT, "stacks", `Pulumi.${stack}.yaml`);
+  return path.join(productPaths.stacks, stackFileName(stack));
 }
 
 /** @throws when the checkout has no such stack; the message names those that it has. */
@@ -43,9 +44,9 @@ export async function prepareStack(dir: string, stack: string): Promise<string> 
   await requireStack(stack);
   await ensurePassphrase(dir);
   const { project } = pulumiPaths(dir);
-  await mkdir(path.join(project, "stacks"), { recursive: true });
+  await mkdir(path.join(project, STACKS), { recursive: true });
   await copyFile(projectFile, path.join(project, "Pulumi.yaml"));
-  const rendered = path.join(project, "stacks", `Pulumi.${stack}.yaml`);
+  const rendered = path.join(project, STACKS, stackFileName(stack));
   await writeAtomic(rendered, stringify(await renderStack(dir, stack, rendered)), 0o600);
   if (!(await stackExists(dir, stack))) await makeStack(dir, stack);
   return rendered;
@@ -53,7 +54,7 @@ export async function prepareStack(dir: string, stack: string): Promise<string> 
 
 async function renderStack(dir: string, stack: string, previous: string): Promise<StackFile> {
   const base = await readStackFile(stackFile(stack));
-  const override = await readStackFile(path.join(pulumiPaths(dir).overrides, `Pulumi.${stack}.yaml`));
+  const override = await readStackFile(path.join(pulumiPaths(dir).overrides, stackFileName(stack)));
   const { encryptionsalt } = await readStackFile(previous);
   return {
     ...(encryptionsalt && !base.secretsprovider ? { encryptionsalt } : {}),

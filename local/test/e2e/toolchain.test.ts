@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { hasApt } from "../../toolchain/debian.ts";
+import { hasApt } from "../../product.ts";
 import { chartVersions, ensureToolchain, imageReferences, removeCache, type Toolchain } from "../../toolchain/index.ts";
 import { ensurePython } from "../../toolchain/python.ts";
 import { ensureSystem, fits, SYSTEM_SETS } from "../../toolchain/system.ts";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { raiseQuotas } from "../../cli/quotas.ts";
 import { findInstance } from "../../instance/index.ts";
+import { CHECKOUT } from "../../product-paths.ts";
 import { type MachineState, machineState } from "./machine.ts";
 
 declare module "vitest" {
@@ -16,13 +17,11 @@ declare module "vitest" {
   }
 }
 
-const root = join(import.meta.dirname, "..", "..", "..");
-
 /** Runs a command of local/cli/ on the tests' instance, its output beside the tests'. */
 export function command(name: string, dir: string, args: readonly string[] = []): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(root, "local", "cli", name), ...args], {
-      cwd: root,
+    const child = spawn(process.execPath, [join(import.meta.dirname, "..", "..", "cli", name), ...args], {
+      cwd: CHECKOUT,
       stdio: ["ignore", "inherit", "inherit"],
       env: { ...process.env, FLEET_LOCAL_DIR: dir },
     });
@@ -33,7 +32,7 @@ export function command(name: string, dir: string, args: readonly string[] = [])
   });
 }
 
-const checkout = () => execFileSync("git", ["status", "--porcelain"], { cwd: root, encoding: "utf8" });
+const checkout = () => execFileSync("git", ["status", "--porcelain"], { cwd: CHECKOUT, encoding: "utf8" });
 
 /**
  * One embedded cloud with the production program for all e2e tests, brought up and removed by the commands that a person

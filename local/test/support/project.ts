@@ -2,9 +2,8 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { CHECKOUT } from "../../product-paths.ts";
 import { installPulumi, pulumiPaths, runPulumi } from "../../pulumi/cli/index.ts";
-
-const CHECKOUT = path.dirname(path.dirname(path.dirname(import.meta.dirname)));
 
 /** What an operation did. */
 interface Outcome {

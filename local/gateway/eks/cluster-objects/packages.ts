@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import type { KubernetesObject } from "@kubernetes/client-node";
-import { FUNCTION_REPOSITORY } from "../../../crossplane/packages/function.ts";
+import { FUNCTION_REPOSITORY } from "../../../product.ts";
 import { mirrorOf } from "../../../registry/names.ts";
 
 /** The CRD that says that Crossplane is in a cluster. */

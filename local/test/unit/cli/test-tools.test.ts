@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { testToolsStep } from "../../../cli/test-tools.ts";
-import { CHECKOUT } from "../../../pulumi/cli/paths.ts";
+import { productPaths } from "../../../product-paths.ts";
 
 test("what Go builds for the end-to-end tests is built before them, from the go.mod files as they are", async () => {
   const dir = mkdtempSync(join(tmpdir(), "test-tools-"));
@@ -16,7 +16,7 @@ test("what Go builds for the end-to-end tests is built before them, from the go.
     const said: string[] = [];
     await testToolsStep.run(undefined, (detail) => said.push(detail));
     expect(said).toEqual(["actionlint", "kyverno"]);
-    const e2e = join(CHECKOUT, "test", "e2e");
+    const { e2e } = productPaths;
     expect(readFileSync(join(dir, "calls"), "utf8").trimEnd().split("\n")).toEqual([
       `${e2e}/actionlint -mod=readonly local build -o /dev/null tool`,
       `${e2e}/kyverno -mod=readonly local build -o /dev/null .`,

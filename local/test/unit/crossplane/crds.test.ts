@@ -6,19 +6,10 @@ import { type Crd, familyCrds, managedCrd } from "../../../crossplane/provider-a
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import type { Schema } from "../../../crossplane/provider-aws/schema.ts";
+import { CHECKOUT } from "../../../product-paths.ts";
 
 /** The upstream CRDs lie beside the checkout on the machines where the project is developed; no clone has them. */
-const upstreamFolder = join(
-  import.meta.dirname,
-  "..",
-  "..",
-  "..",
-  "..",
-  "..",
-  "shared",
-  "crds",
-  "provider-upjet-aws-v2.6.0",
-);
+const upstreamFolder = join(CHECKOUT, "..", "shared", "crds", "provider-upjet-aws-v2.6.0");
 const upstream = new Map<string, Crd>(
   (existsSync(upstreamFolder) ? readdirSync(upstreamFolder) : []).map((file) => {
     const crd = parse(readFileSync(join(upstreamFolder, file), "utf8")) as Crd;

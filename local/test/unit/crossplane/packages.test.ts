@@ -1,24 +1,17 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmdirSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { functionPackage } from "../../../crossplane/packages/function.ts";
-import { FUNCTION_REPOSITORY, PROVIDER_VERSIONS, packages } from "../../../crossplane/packages/index.ts";
-import { libraries } from "../../../crossplane/packages/libraries.ts";
-import { packageYaml } from "../../../crossplane/packages/package.ts";
+import { PROVIDER_VERSIONS, packages } from "../../../crossplane/packages/index.ts";
 import { providerPackages } from "../../../crossplane/packages/provider.ts";
 import { crdName } from "../../../crossplane/provider-aws/kind.ts";
 import { allKinds } from "../../../crossplane/provider-aws/kinds.ts";
 import { imageConfigs } from "../../../gateway/eks/cluster-objects/packages.ts";
-import { managedKinds } from "../../../product.ts";
-import { imageArchitecture } from "../../../toolchain/image-archive.ts";
+import { FUNCTION_REPOSITORY, managedKinds, packageYaml } from "../../../product.ts";
+import { CHECKOUT, productPaths, stackFileName } from "../../../product-paths.ts";
 
-const root = join(import.meta.dirname, "..", "..", "..", "..");
-const system = join(root, "repos", "gitops-system");
-const folder = join(system, "platform", "crossplane", "packages");
+const folder = join(productPaths.gitopsSystem, "platform", "crossplane", "packages");
 
 interface Manifest {
   readonly kind: string;
@@ -51,15 +44,13 @@ describe("the packages", () => {
   });
 
   test("are made again when anything changes that their programs are made of", async () => {
-    const specs = [...providerPackages, functionPackage];
-    for (const { entry, sources } of new Map(specs.map((spec) => [spec.entry, spec])).values()) {
+    for (const { entry, sources } of new Map(packages.map((spec) => [spec.entry, spec])).values()) {
       const { metafile } = await build({
-        ...{ entryPoints: [entry], absWorkingDir: root, bundle: true, packages: "external", platform: "node" },
+        ...{ entryPoints: [entry], absWorkingDir: CHECKOUT, bundle: true, packages: "external", platform: "node" },
         ...{ write: false, metafile: true, format: "esm" },
       });
-      const known = sources.map((source) => relative(root, join(root, "local", "crossplane", "packages", source)));
       const unknown = Object.keys(metafile.inputs).filter(
-        (input) => !known.some((source) => input === source || input.startsWith(`${source}/`)),
+        (input) => !sources.some((source) => input === source || input.startsWith(`${source}/`)),
       );
       expect(unknown, entry).toEqual([]);
     }
@@ -80,25 +71,6 @@ describe("the packages", () => {
     const [first, ...rest] = parseAllDocuments(packageYaml(providerPackages[1]?.objects ?? []));
     expect(first?.toJS()).toMatchObject({ kind: "Provider" });
     expect(rest.length).toBeGreaterThan(0);
-  });
-
-  test("run on a Node with all the libraries that the dynamic linker would load, and none but these", () => {
-    const ldd = spawnSync("ldd", [process.execPath], { encoding: "utf8" }).stdout;
-    const loaded = [...ldd.matchAll(/(?:=> |^\t)(\/\S+) \(0x/gm)].map(([, path]) => realpathSync(path as string));
-    const found = libraries(process.execPath, "/", imageArchitecture());
-    expect(loaded.length).toBeGreaterThan(1);
-    expect(Object.values(found).sort()).toEqual(loaded.sort());
-  });
-
-  test("don't take a program of another processor, or one whose libraries are not there", () => {
-    const other = imageArchitecture() === "amd64" ? "arm64" : "amd64";
-    expect(() => libraries(process.execPath, "/", other)).toThrow(`is for the processor ${imageArchitecture()}, not`);
-    const empty = mkdtempSync(join(tmpdir(), "root-"));
-    expect(() => libraries(process.execPath, empty, imageArchitecture())).toThrow(
-      /needs the library ld-linux\S+, which is not in/,
-    );
-    rmdirSync(empty);
-    expect(() => libraries(join(root, "package.json"), "/", "amd64")).toThrow("is no 64-bit little-endian ELF file");
   });
 });
 
@@ -153,26 +125,22 @@ describe("what Git installs on the hub", () => {
     expect(providers.map(({ metadata }) => metadata.name)).toContain("provider-family-aws");
   });
 
-  test("has the function in the version of its package", () => {
-    expect(manifests("function.yaml")[0]?.spec.package).toBe(`$\{function_package}:${functionPackage.version}`);
-  });
-
   test("is pulled with the hub's pull secrets, every package", () => {
     for (const { metadata, spec } of written)
       expect(spec, metadata.name).toMatchObject({ packagePullSecrets: "$" + "{pull_secrets}" });
   });
 
   test("is on the local stack what a stack gets that names no function package", () => {
-    const local = readFileSync(join(root, "stacks", "Pulumi.local.yaml"), "utf8");
+    const local = readFileSync(join(productPaths.stacks, stackFileName("local")), "utf8");
     expect(local).not.toContain("functionPackage");
   });
 });
 
 test("every version of the providers that a spoke's environment asks for can be had", () => {
-  const names = readdirSync(join(system, "tools"), { recursive: true, encoding: "utf8" });
+  const names = readdirSync(join(productPaths.gitopsSystem, "tools"), { recursive: true, encoding: "utf8" });
   const texts = names
     .filter((name) => name.endsWith("versions.yaml"))
-    .map((name) => readFileSync(join(system, "tools", name), "utf8"));
+    .map((name) => readFileSync(join(productPaths.gitopsSystem, "tools", name), "utf8"));
   const asked = texts.flatMap((text) =>
     [...text.matchAll(/provider_aws_version: (\S+)/g)].map(([, version]) => version),
   );

@@ -10,9 +10,9 @@ import {
   OVERLAY_PROBE_PREFIX,
   removeOwned,
 } from "../../../instance/folder.ts";
+import { CHECKOUT as checkout } from "../../../product-paths.ts";
 import { CACHE_FOLDER } from "../../../toolchain/cache.ts";
 
-const checkout = join(import.meta.dirname, "..", "..", "..", "..");
 /** The first folder in the list of users that is another one's home: every Linux machine has some. */
 const otherHome = readFileSync("/etc/passwd", "utf8")
   .split("\n")

@@ -14,9 +14,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { CHECKOUT, productPaths } from "../../../../product-paths.ts";
 import { pulumiCommand, readArguments, runPulumi } from "../../../../pulumi/cli/command.ts";
 import { installPlugins, installPulumi } from "../../../../pulumi/cli/install.ts";
-import { CHECKOUT, pulumiPaths } from "../../../../pulumi/cli/paths.ts";
+import { pulumiPaths } from "../../../../pulumi/cli/paths.ts";
 import { prepareStack } from "../../../../pulumi/cli/stack.ts";
 import { openSdk } from "../../../../pulumi/framework/shape.ts";
 
@@ -55,17 +56,17 @@ test("a stack that cannot be made says why, in Pulumi's words", async () => {
 });
 
 test("a stack is made once, outside the checkout, and its salt is kept", async () => {
-  const before = readdirSync(path.join(CHECKOUT, "stacks"));
+  const before = readdirSync(productPaths.stacks);
   const file = await prepareStack(dir, "dev");
   expect(file).toBe(rendered("dev"));
   expect(calls()).toEqual([`stack init dev --no-select --non-interactive --cwd ${pulumiPaths(dir).project}`]);
   await prepareStack(dir, "dev");
   expect(calls()).toHaveLength(1);
   const config = parse(readFileSync(file, "utf8")) as { encryptionsalt: string; config: object };
-  const own = parse(readFileSync(path.join(CHECKOUT, "stacks", "Pulumi.dev.yaml"), "utf8")) as { config: object };
+  const own = parse(readFileSync(path.join(productPaths.stacks, "Pulumi.dev.yaml"), "utf8")) as { config: object };
   expect(config).toEqual({ encryptionsalt: "v1:salt-of-dev", config: own.config });
-  expect(readdirSync(path.join(CHECKOUT, "stacks"))).toEqual(before);
-  expect(readFileSync(path.join(CHECKOUT, "stacks", "Pulumi.dev.yaml"), "utf8")).not.toContain("salt-of-dev");
+  expect(readdirSync(productPaths.stacks)).toEqual(before);
+  expect(readFileSync(path.join(productPaths.stacks, "Pulumi.dev.yaml"), "utf8")).not.toContain("salt-of-dev");
 });
 
 test("the instance's overrides go on top of the checkout's configuration", async () => {
@@ -117,9 +118,9 @@ describe("the checkout's policy pack", () => {
     const override = { "kubernetes-helm-registries": { registries: ["https://100.64.255.1/charts"] } };
     writeFileSync(path.join(pulumiPaths(dir).overrides, "policies.local.json"), JSON.stringify(override));
     expect(await flags("local", "--policy-pack", "policies")).toEqual(["--policy-pack-config", config("local")]);
-    const own = JSON.parse(readFileSync(path.join(CHECKOUT, "stacks", "policies.local.json"), "utf8")) as object;
+    const own = JSON.parse(readFileSync(path.join(productPaths.stacks, "policies.local.json"), "utf8")) as object;
     expect(JSON.parse(readFileSync(config("local"), "utf8"))).toEqual({ ...own, ...override });
-    expect(await flags("local", `--policy-pack=${CHECKOUT}/policies/`)).toEqual([
+    expect(await flags("local", `--policy-pack=${productPaths.policyPack}/`)).toEqual([
       "--policy-pack-config",
       config("local"),
     ]);

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "./run.ts";
+import { type Run, run as runCommand } from "./command.ts";
 
 /** Whether this machine can take packages apart that its distribution serves: apt-get and dpkg-deb are there. */
 export const hasApt = (exists: (path: string) => boolean = existsSync): boolean =>
   ["/usr/bin/apt-get", "/usr/bin/dpkg-deb"].every((path) => exists(path));
 
 /** The distribution's release (Debian: with the point release) and processor: what decides which packages apt gives. */
-export const distribution = (): Promise<string> =>
+export const distribution = (run: Run = runCommand): Promise<string> =>
   run([
     "sh",
     "-c",
@@ -51,16 +51,22 @@ export function chosenPackages(plan: string, asked: readonly string[]): string[]
 /** The file names in what `apt-get --print-uris download` says: `'<address>' <name> <size> <hash>`. */
 const fileNames = (uris: string): string[] => [...uris.matchAll(/^'[^']+' (\S+\.deb) /gm)].map(([, name = ""]) => name);
 
+interface UnpackOptions {
+  readonly say?: (detail: string) => void;
+  readonly run?: Run;
+  /** A processor by Debian's name; default: the machine's. */
+  readonly architecture?: string;
+}
+
 /**
  * Downloads packages of the machine's distribution with the libraries that they need, and unpacks them into `<dir>/root`.
  * Nothing is installed, and nothing of the machine's package database or apt's lists is touched. Killed and run again it
- * keeps what was downloaded. @param architecture a processor by Debian's name; default: the machine's. @returns `<dir>/root`
+ * keeps what was downloaded. @returns `<dir>/root`
  */
 export async function unpackPackages(
   dir: string,
   packages: readonly string[],
-  say: (detail: string) => void,
-  architecture?: string,
+  { say = () => {}, run = runCommand, architecture }: UnpackOptions = {},
 ): Promise<string> {
   const apt = join(dir, "apt");
   const archives = join(dir, "archives");
@@ -79,14 +85,16 @@ export async function unpackPackages(
   let got = 0;
   await run([...aptGet, "download", ...chosen], {
     cwd: archives,
-    onLine: (line) => line.startsWith("Get:") && say(`${++got} of ${files.length} packages downloaded`),
+    onLine: (line) => {
+      if (line.startsWith("Get:")) say(`${++got} of ${files.length} packages downloaded`);
+    },
   });
   // What an earlier, killed attempt may have unpacked in part.
   await rm(root, { recursive: true, force: true });
   await mkdir(root);
   for (const file of files) {
     const asked = packages.includes(file.split("_")[0] ?? "");
-    await unpack(join(archives, file), root, asked ? [] : NOT_LIBRARIES);
+    await unpack(run, join(archives, file), root, asked ? [] : NOT_LIBRARIES);
   }
   for (const folder of [apt, archives]) await rm(folder, { recursive: true });
   return root;
@@ -95,7 +103,7 @@ export async function unpackPackages(
 // Of a package that only brings libraries, nothing else is wanted: some have programs with special rights.
 const NOT_LIBRARIES = ["./bin", "./sbin", "./usr/bin", "./usr/sbin", "./etc", "./usr/share", "./usr/libexec"];
 
-async function unpack(archive: string, root: string, without: readonly string[]): Promise<void> {
+async function unpack(run: Run, archive: string, root: string, without: readonly string[]): Promise<void> {
   const content = `${archive}.tar`;
   await run(["sh", "-c", 'dpkg-deb --fsys-tarfile "$1" > "$2"', "sh", archive, content]);
   await run([

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { link, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type ImageFile, imageConfig, layerEntries, writeLayer } from "../toolchain/image-archive.ts";
+import { type ImageFile, imageConfig, layerEntries, type RunSpec, writeLayer } from "./layer.ts";
 
 interface Layer {
   /** Path in the image to what is there. */
@@ -24,16 +24,13 @@ export interface Platform {
   readonly base: SharedLayer;
 }
 
-export interface LayoutSpec {
-  /** Upstream's name without tag, for messages. */
+export interface LayoutSpec extends RunSpec {
+  /** The image's name without tag, for messages. */
   readonly name: string;
   /** An image for each, in this order. */
   readonly platforms: readonly Platform[];
   /** What every image has above its platform's layer. */
   readonly layers: readonly Layer[];
-  readonly entrypoint: readonly string[];
-  readonly user: string;
-  readonly env: Readonly<Record<string, string>>;
 }
 
 interface Descriptor {

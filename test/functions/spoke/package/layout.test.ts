@@ -3,10 +3,8 @@ import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { instanceAt } from "../../../instance/index.ts";
-import { mirrorOf, registryConfig } from "../../../registry/index.ts";
-import { type LayoutSpec, type Platform, writeLayout } from "../../../registry/layout.ts";
-import { layerEntries, writeLayer } from "../../../toolchain/image-archive.ts";
+import { layerEntries, writeLayer } from "../../../../functions/spoke/package/layer.ts";
+import { type LayoutSpec, type Platform, writeLayout } from "../../../../functions/spoke/package/layout.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -87,21 +85,5 @@ describe("a layout for several processors", () => {
     expect(first.slice(1)).toEqual(second.slice(1));
     // Where Crossplane finds package.yaml, in whichever image it takes.
     expect(first.at(-1).annotations).toEqual({ "io.crossplane.xpkg": "base" });
-  });
-});
-
-describe("the registry", () => {
-  const instance = instanceAt("/tmp/x", 3);
-
-  test("listens on the instance's gateway address only, over TLS, and keeps its images in the instance", () => {
-    const config = JSON.parse(registryConfig(instance, { certificate: "/c", key: "/k" }));
-    expect(config.http).toMatchObject({ addr: "100.67.255.1:5000", tls: { certificate: "/c", key: "/k" } });
-    expect(config.storage.filesystem.rootdirectory).toBe("/tmp/x/registry/storage");
-  });
-
-  test("has upstream's repositories under their whole names", () => {
-    expect(mirrorOf("xpkg.crossplane.io/crossplane-contrib")).toBe(
-      "registry.fleet.internal:5000/xpkg.crossplane.io/crossplane-contrib",
-    );
   });
 });
