@@ -1,8 +1,8 @@
 import { appGit, appQuestion, demo, factsOf, type LocalFleet } from "@eks-gitops-fleet/local/cli";
 import { bareRepository, commitTo } from "@eks-gitops-fleet/local/git";
-import { onboardApp } from "../cli/app-folder.ts";
-import { ask } from "../cli/ask.ts";
-import { newSpoke } from "../cli/spoke-folder.ts";
+import { ask } from "../cli/app/ask.ts";
+import { onboardApp } from "../cli/app/folder.ts";
+import { newSpoke } from "../cli/spoke/folder.ts";
 import type { Bench } from "./bench.ts";
 import { adminOf, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";

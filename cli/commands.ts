@@ -1,16 +1,16 @@
 import type { ParseArgsOptionsConfig } from "node:util";
-import * as check from "./check.ts";
-import * as deployerPolicy from "./deployer-policy.ts";
-import * as diff from "./diff.ts";
-import * as doctor from "./doctor.ts";
-import * as init from "./init.ts";
-import * as moveSpokes from "./move-spokes.ts";
-import * as newCluster from "./new-cluster.ts";
-import * as newFleet from "./new-fleet.ts";
-import * as nodeReleases from "./node-releases.ts";
-import * as onboard from "./onboard.ts";
-import * as reseal from "./reseal.ts";
-import * as sealingKeys from "./sealing-keys.ts";
+import * as onboard from "./app/onboard.ts";
+import * as check from "./check/command.ts";
+import * as diff from "./diff/command.ts";
+import * as doctor from "./doctor/command.ts";
+import * as deployerPolicy from "./fleet/deployer-policy.ts";
+import * as newFleet from "./fleet/new-fleet.ts";
+import * as init from "./init/command.ts";
+import * as nodeReleases from "./node-releases/command.ts";
+import * as reseal from "./sealing/reseal.ts";
+import * as sealingKeys from "./sealing/sealing-keys.ts";
+import * as moveSpokes from "./spoke/move-spokes.ts";
+import * as newCluster from "./spoke/new-cluster.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {

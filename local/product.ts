@@ -1,12 +1,13 @@
 /** All code of the product that the embedded cloud uses: no other file of local/ imports from outside it. `product-paths.ts` has its paths. */
-export { type AppAccess, appCredential } from "../cli/app-credential.ts";
-export { onboardApp } from "../cli/app-folder.ts";
-export { ask, type Question } from "../cli/ask.ts";
+
+export { ask, type Question } from "../cli/app/ask.ts";
+export { type AppAccess, appCredential } from "../cli/app/credential.ts";
+export { onboardApp } from "../cli/app/folder.ts";
 export type { Surroundings } from "../cli/doctor/surroundings.ts";
+export { credentialReader, type FleetFacts, fromOutputs } from "../cli/fleet/facts.ts";
 export { contentFolder, contentNames } from "../cli/init/repositories.ts";
-export { credentialReader, type FleetFacts, fromOutputs } from "../cli/sources.ts";
-export { newSpoke } from "../cli/spoke-folder.ts";
-export { finishMove, moveSpokes } from "../cli/spoke-move.ts";
+export { newSpoke } from "../cli/spoke/folder.ts";
+export { finishMove, moveSpokes } from "../cli/spoke/move.ts";
 export { charts, kubernetesVersions } from "../components/versions.ts";
 export { managedKinds } from "../functions/spoke/kinds.ts";
 export { distribution, hasApt, unpackPackages } from "../functions/spoke/package/debian.ts";
@@ -28,6 +29,7 @@ export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/
 export { NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
+export { filled } from "../lib/generated-part.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 export { deployerPolicies } from "../lib/iam/deployer.ts";
 export { doctorPolicy } from "../lib/iam/doctor.ts";
@@ -36,6 +38,7 @@ export { isArm } from "../lib/instance-types.ts";
 export { type ClusterAccess, tokenUser } from "../lib/kubeconfig.ts";
 export { labelKeys } from "../lib/labels.ts";
 export { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
+export { markdownTable } from "../lib/markdown.ts";
 export { fleetNames, namespaces, repositories } from "../lib/names.ts";
 export { type Quota, type QuotaName, quotas } from "../lib/quotas.ts";
 export { spokeApi } from "../lib/spoke.ts";

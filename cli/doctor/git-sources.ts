@@ -1,6 +1,6 @@
 import type { Readable } from "../../infra/settings.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
-import type { FleetFacts } from "../sources.ts";
+import type { FleetFacts } from "../fleet/facts.ts";
 import { isMissing, untold } from "./aws.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 

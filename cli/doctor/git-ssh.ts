@@ -1,5 +1,5 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
-import type { FleetFacts } from "../sources.ts";
+import type { FleetFacts } from "../fleet/facts.ts";
 import { type Finding, ok, unchecked, wrong } from "./finding.ts";
 import { type Source, withCredential, withoutBranch } from "./git-sources.ts";
 import { type Ended, firstComplaint, type Run } from "./process.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { credentialReader, type FleetFacts } from "../sources.ts";
+import { credentialReader, type FleetFacts } from "../fleet/facts.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import type { Finding } from "./finding.ts";
 import { checkApp } from "./git-app.ts";

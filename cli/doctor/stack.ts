@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parse } from "yaml";
-import { type Judged, judge, type Project, readProject, type StackFile, stackPath } from "../stack-config.ts";
+import { type Judged, judge, type Project, readProject, type StackFile, stackPath } from "../fleet/stack-config.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import type { Run } from "./process.ts";
 import { type Surroundings, stackFileIn } from "./surroundings.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { complaint, type Run } from "../doctor/process.ts";
-import { fleetFiles } from "../fleet-folders.ts";
+import { fleetFiles } from "../fleet/folders.ts";
 import { type Files, readFiles } from "../folder.ts";
 import type { InitRequest } from "./request.ts";
 

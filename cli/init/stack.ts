@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Document, isMap, isScalar, type Pair, parse, parseDocument, type YAMLMap } from "yaml";
 import { keys } from "../../infra/settings.ts";
-import { isEncrypted, type Project, type StackFile, stackPath } from "../stack-config.ts";
+import { isEncrypted, type Project, type StackFile, stackPath } from "../fleet/stack-config.ts";
 import type { InitRequest } from "./request.ts";
 
 /** Makes the file of a new stack from one of the project's examples: comments and choices stay, values of other accounts and people go. */

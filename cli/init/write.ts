@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import type { Run } from "../doctor/process.ts";
-import { readProject, stackPath } from "../stack-config.ts";
+import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { refuse } from "../usage.ts";
 import { problemsOf } from "./problems.ts";
 import {

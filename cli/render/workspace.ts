@@ -6,7 +6,7 @@ import { compareVersions } from "../../functions/spoke/versions.ts";
 import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { fillTemplate } from "../../lib/template.ts";
-import { foldersIn } from "../fleet-folders.ts";
+import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { readOffer } from "../../cli/spoke-rules.ts";
+import { readOffer } from "../../cli/spoke/rules.ts";
 import { blocks, root, text } from "./support/pages.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-recipes-"));

@@ -7,7 +7,7 @@ import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type Run, runner } from "../../cli/doctor/process.ts";
-import { run } from "../../cli/node-releases.ts";
+import { run } from "../../cli/node-releases/command.ts";
 import { nodeReleasesPolicy } from "../../lib/iam/node-releases.ts";
 
 let cloud: GatewayCloud;

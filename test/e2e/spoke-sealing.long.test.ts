@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seal } from "../../cli/seal.ts";
-import { certificateFor, fromOutputs } from "../../cli/sources.ts";
+import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
+import { seal } from "../../cli/sealing/seal.ts";
 import { repositories } from "../../lib/names.ts";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";

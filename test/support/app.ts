@@ -2,7 +2,7 @@ import { DescribeTableCommand, ListTagsOfResourceCommand } from "@aws-sdk/client
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { GetQueueUrlCommand, ListQueueTagsCommand } from "@aws-sdk/client-sqs";
 import { expect } from "vitest";
-import { ask } from "../../cli/ask.ts";
+import { ask } from "../../cli/app/ask.ts";
 import { dnsSuffix } from "../../lib/iam/policy.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";

@@ -75,7 +75,7 @@ describe("the comparison of a pull request", () => {
       "fleet diff HEAD^1 HEAD --fail-on-refused --preview dev=previews/preview-dev.json " +
         "--preview prod=previews/preview-prod.json --bridge previews/bridge-prod.json --observed observed\n",
     );
-    const command = readFileSync(join(root, "cli", "diff.ts"), "utf8");
+    const command = readFileSync(join(root, "cli", "diff", "command.ts"), "utf8");
     for (const [option] of read("called").matchAll(/--\S+/g)) expect(command).toContain(`\n  ${option} `);
   });
 

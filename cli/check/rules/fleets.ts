@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
-import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet-folders.ts";
+import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import type { RenderedFleet } from "../../render/fleet.ts";

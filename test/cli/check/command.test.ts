@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { run } from "../../../cli/check.ts";
+import { run } from "../../../cli/check/command.ts";
 import { kustomize } from "../../../cli/render/kustomize.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { repos } from "../../repos/support/spoke.ts";

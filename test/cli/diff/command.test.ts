@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { run } from "../../../cli/diff.ts";
+import { run } from "../../../cli/diff/command.ts";
 import { GitFleet } from "../support/git-fleet.ts";
 
 // Without kustomize and helm: test/e2e/diff.test.ts runs the command with the real ones.

@@ -3,7 +3,7 @@ import { webcrypto } from "node:crypto";
 import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { X509CertificateGenerator } from "@peculiar/x509";
-import type { FleetFacts } from "../../../cli/sources.ts";
+import type { FleetFacts } from "../../../cli/fleet/facts.ts";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const knownHosts = "[git.fleet.internal]:2222 ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMq";

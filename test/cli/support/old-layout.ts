@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { keyFiles } from "../../../cli/sealing-keys-folder.ts";
+import { keyFiles } from "../../../cli/sealing/keys-folder.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { files } from "../../repos/support/kustomize.ts";
 import { sealed, system } from "../../repos/support/spoke.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { newSpoke, type SpokeRequest } from "../../../cli/spoke-folder.ts";
+import { newSpoke, type SpokeRequest } from "../../../cli/spoke/folder.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { inNewCases } from "./cases.ts";
 

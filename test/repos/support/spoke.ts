@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keyFiles } from "../../../cli/sealing-keys-folder.ts";
+import { keyFiles } from "../../../cli/sealing/keys-folder.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../../../lib/registries.ts";

@@ -1,0 +1,110 @@
+import { dirname, join, relative, resolve } from "node:path";
+import type { Sealing } from "../../lib/spoke.ts";
+import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { isSystemCheckout } from "../fleet/folders.ts";
+import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "../usage.ts";
+import { onboardApp } from "./folder.ts";
+
+export const summary =
+  "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
+
+export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
+
+Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL,
+commit and push.
+
+  --cluster NAME         the spoke, which is looked up in a checkout of gitops-system
+  --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
+  --system DIR           the checkout of gitops-system; default: gitops-system beside the checkout of gitops-workloads, if it
+                         is there
+  --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
+                         named where the fleet has a key of scope cluster-<cluster>
+  --tenant NAME          team that owns the application
+  --repository-url URL   the team's repository: ssh://…, with a new deploy key, or https://…, with a token or a GitHub App
+  --revision BRANCH      default: main
+  --path PATH            what Flux applies of it; default: ./overlays/<environment>
+  --known-hosts FILE     host keys of the team's Git host; default: those of gitops-workloads
+  --token-file FILE      with https://…: an access token that may read the team's repository and no other
+  --username NAME        goes with the token; default: git
+  --github-app-id N, --github-app-installation-id N, --github-app-key-file FILE
+                         with https://…, instead of a token: a GitHub App of the team's
+  --github-app-base-url URL
+                         API of the app's GitHub server; default: what the fleet has for it; none is needed for github.com
+  --ca-file FILE         authorities behind the Git host's certificate (PEM); default: those of gitops-workloads
+${sourceHelp}
+`;
+
+export const options = {
+  ...sourceOptions,
+  cluster: { type: "string" },
+  environment: { type: "string" },
+  system: { type: "string" },
+  sealing: { type: "string" },
+  tenant: { type: "string" },
+  "repository-url": { type: "string" },
+  revision: { type: "string", default: "main" },
+  path: { type: "string" },
+  "known-hosts": { type: "string" },
+  "token-file": { type: "string" },
+  username: { type: "string" },
+  "github-app-id": { type: "string" },
+  "github-app-installation-id": { type: "string" },
+  "github-app-key-file": { type: "string" },
+  "github-app-base-url": { type: "string" },
+  "ca-file": { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** The checkout of gitops-system that is given, or is beside that of gitops-workloads; undefined if there is none. */
+export function systemBeside(workloads: string, named: string | undefined): string | undefined {
+  const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
+  if (isSystemCheckout(folder)) return folder;
+  if (named === undefined) return undefined;
+  throw new UsageError(`--system: ${folder} is not a checkout of gitops-system. See npx fleet onboard --help`);
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("onboard", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const app = onePositional("onboard", "app", positionals);
+  const required = requiredFlags("onboard", values, ["cluster", "environment", "tenant", "repository-url"]);
+  const { cluster, environment, tenant, "repository-url": repositoryUrl } = required;
+  const path = values.path ?? `./overlays/${environment}`;
+  const checkout = resolve(values.repository ?? ".");
+  const system = systemBeside(checkout, values.system);
+  const { folder, publicKey } = await onboardApp(
+    checkout,
+    {
+      ...{ app, cluster, environment, tenant, repositoryUrl, revision: values.revision, path },
+      // Compared with the allowed values before anything else uses it.
+      sealing: values.sealing as Sealing | undefined,
+    },
+    () => fleetFrom(values),
+    {
+      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+      caCertificate: await flagFile("--ca-file", values["ca-file"]),
+      token: await flagFile("--token-file", values["token-file"]),
+      username: values.username,
+      githubAppId: values["github-app-id"],
+      githubAppInstallationId: values["github-app-installation-id"],
+      githubAppKey: await flagFile("--github-app-key-file", values["github-app-key-file"]),
+      githubAppBaseUrl: values["github-app-base-url"],
+    },
+    system,
+  );
+  if (system === undefined)
+    console.error(
+      `Note: it was not checked whether the fleet has a spoke ${cluster}, because there is no checkout of gitops-system beside this one; name one with --system`,
+    );
+  const made = relative(checkout, folder);
+  const steps = [
+    ...(publicKey === undefined ? [] : [`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`]),
+    `In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push`,
+    `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+  ];
+  console.log(`Made ${folder}. Next:\n${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}`);
+  return 0;
+}

@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { kustomize } from "../render/kustomize.ts";
+import { noPositional, parsed, UsageError } from "../usage.ts";
+import { check } from "./check.ts";
+import { type Format, formats, formatted } from "./format.ts";
+
+export const summary = "check the repositories as the clusters would see them, before anything is merged";
+
+export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
+
+Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
+each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
+rules (CEL).
+Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90 days.
+
+  --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side
+                 (default: repos)
+  --crds PATH    a folder or a file with CustomResourceDefinitions (kubectl get crds -o yaml > crds.yaml) and, for Kubernetes'
+                 own kinds, OpenAPI documents (kubectl get --raw /openapi/v3/apis/apps/v1 > apps.json); may be given more than
+                 once: of a kind that several define, the last --crds wins, and in a folder a list as kubectl prints it.
+                 Without it the fields of objects are not checked, nor the rules; those of the repositories' own kinds
+                 always are.
+  --format       text (default), json, or github: annotations of a pull request
+
+Reads nothing but the files of the repositories, no symbolic links among them, and writes nothing into them.
+
+kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
+Linux, where this user may make namespaces (root always), it sees only the one repository and has no network.
+Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
+`;
+
+export const options = {
+  repos: { type: "string", default: "repos" },
+  crds: { type: "string", multiple: true, default: [] as string[] },
+  format: { type: "string", default: "text" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+function isFormat(text: string): text is Format {
+  return (formats as readonly string[]).includes(text);
+}
+
+function existing(path: string, flag: string): string {
+  if (existsSync(path)) return resolve(path);
+  throw new UsageError(`${flag}: there is no ${path}; name a path that exists. See npx fleet check --help`);
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("check", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  noPositional("check", positionals);
+  const { format } = values;
+  if (!isFormat(format)) throw new UsageError(`--format must be ${formats.join(", ")}; got ${format}`);
+  try {
+    const repos = existing(values.repos, "--repos");
+    const definitions = values.crds.map((path) => existing(path, "--crds"));
+    const report = check({ repos, definitions, build: kustomize() });
+    process.stdout.write(formatted(report, format, process.cwd()));
+    return report.findings.length > 0 ? 1 : 0;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`fleet check could not run: ${(error as Error).message}`, { cause: error });
+  }
+}

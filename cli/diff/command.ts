@@ -1,0 +1,81 @@
+import { resolve } from "node:path";
+import { kustomize } from "../render/kustomize.ts";
+import { parsed, UsageError } from "../usage.ts";
+import { blastRadius } from "./blast-radius.ts";
+import { helmProgram } from "./charts.ts";
+import { readHubData, readRecorded } from "./facts.ts";
+import { markdown } from "./markdown.ts";
+import { readPreview } from "./preview.ts";
+
+export const summary = "show what a change does to every cluster and stack, after rendering";
+
+export const help = `Usage: npx fleet diff <base> <head> [options]
+
+Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
+Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
+differs, as one comment for a pull request, with the changes of Spokes that the API server would refuse.
+
+<base> and <head> are Git revisions, or folders (write ./name where both would fit). They hold the project (repos/ and
+functions/spoke), the checkouts of the repositories side by side, or one of the repositories alone.
+With origin/main ahead of a branch, take as base $(git merge-base origin/main HEAD).
+
+  --fleet NAME          the fleet whose clusters are compared, where gitops-system has several (default: that of --bridge)
+  --repos DIR           where one repository is compared: folder with the checkouts of the others
+  --preview STACK=FILE  what pulumi preview --json --stack STACK wrote; may be given more than once
+  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: samples)
+  --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
+                        -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
+  --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
+  --format              markdown (default), or json: everything, uncut
+  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke; the comment is
+                        written in any case
+
+kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
+it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where
+you would run the code of the change.
+Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
+`;
+
+const formats = ["markdown", "json"];
+
+export const options = {
+  fleet: { type: "string" },
+  repos: { type: "string" },
+  preview: { type: "string", multiple: true, default: [] as string[] },
+  bridge: { type: "string" },
+  observed: { type: "string" },
+  charts: { type: "string" },
+  format: { type: "string", default: "markdown" },
+  "fail-on-refused": { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("diff", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const [base, head, ...rest] = positionals;
+  if (base === undefined || head === undefined || rest.length > 0)
+    throw new UsageError(
+      `fleet diff takes <base> and <head>, got ${positionals.join(" ") || "nothing"}. See npx fleet diff --help`,
+    );
+  if (!formats.includes(values.format))
+    throw new UsageError(`--format must be ${formats.join(" or ")}; got ${values.format}`);
+  const stacks = values.preview.map(readPreview);
+  try {
+    const report = await blastRadius({
+      ...{ base, head, cwd: process.cwd(), build: kustomize(), stacks, recorded: readRecorded(values.observed) },
+      ...(values.fleet === undefined ? {} : { fleet: values.fleet }),
+      ...(values.repos === undefined ? {} : { others: resolve(values.repos) }),
+      ...(values.bridge === undefined ? {} : { hub: readHubData(values.bridge) }),
+      ...{ charts: { ...helmProgram(), ...(values.charts === undefined ? {} : { charts: resolve(values.charts) }) } },
+    });
+    process.stdout.write(values.format === "json" ? `${JSON.stringify(report, null, 2)}\n` : markdown(report));
+    return values["fail-on-refused"] && report.clusters.some(({ refused }) => refused) ? 1 : 0;
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`fleet diff could not run: ${(error as Error).message}`, { cause: error });
+  }
+}

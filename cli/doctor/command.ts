@@ -1,0 +1,157 @@
+import { existsSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { noPositional, parsed, UsageError } from "../usage.ts";
+import { type AwsConfig, noLogin } from "./aws.ts";
+import { checkBackend } from "./backend.ts";
+import { type Finding, type Group, hasWork, note } from "./finding.ts";
+import { checkGit } from "./git.ts";
+import { checkHub } from "./hub.ts";
+import { checkLogin } from "./login.ts";
+import { type Run, runner } from "./process.ts";
+import { checkQuotas } from "./quotas.ts";
+import { checkReferences } from "./references.ts";
+import { asJson, asText } from "./report.ts";
+import { readStack, type Stack } from "./stack.ts";
+import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
+import { checkTools } from "./tools.ts";
+
+export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
+
+export const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+
+Checks what a stack needs and says what to do next; it changes nothing.
+
+  tools          the programs on PATH and their versions
+  configuration  every problem in the stack's file
+  AWS login      who you are; the account and the region are the stack's
+  backend        Pulumi is logged in and reaches its state; how the secrets in the state are kept
+  quotas         VPCs, gateway endpoints, Elastic IPs, NAT gateways, EKS clusters, OIDC providers and IAM roles, against what is
+                 in use and what the hub and more spokes take
+  hub            the Kubernetes version of its control plane is the stack's, once there is one
+  Git hosts      their host keys are the stack's; the deploy keys or the token read the branches
+  packages       the charts, images and Crossplane packages that this project's files name can be pulled, without credentials
+
+  --stack NAME        Pulumi stack of the hub; default: the selected one
+  --config-file FILE  its configuration; default: stacks/Pulumi.NAME.yaml; in the shell of a local instance, what Pulumi
+                      runs with there
+  --spokes N          spokes to be made next, each in the hub's account and region; default: 1
+  --offline           does not ask chart repositories and container registries
+  --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
+                      note (worth knowing), wrong or unchecked (something must be done)
+
+AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported
+as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached
+with ssh, without your configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets
+everything that is needed.
+Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
+`;
+
+export const options = {
+  stack: { type: "string" },
+  "config-file": { type: "string" },
+  spokes: { type: "string", default: "1" },
+  offline: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+/** What the doctor checks. */
+export interface World {
+  /** Folder of the Pulumi project. */
+  readonly root: string;
+  readonly env: Readonly<NodeJS.ProcessEnv>;
+  readonly run: Run;
+  readonly aws: AwsConfig;
+  readonly connect: Connect;
+  /** Those of an embedded cloud. */
+  readonly surroundings?: Surroundings | undefined;
+  /** Chart repositories and registries are not asked. */
+  readonly offline: boolean;
+}
+
+export interface Question {
+  readonly stack: string | undefined;
+  readonly configFile: string | undefined;
+  /** Spokes to be made next. */
+  readonly spokes: number;
+}
+
+/** All findings; checks that need a stack are left out if there is none. */
+export async function examine(question: Question, world: World): Promise<Group[]> {
+  const { root, run, surroundings } = world;
+  const { stack, findings } = await readStack({ root, surroundings, ...question }, run);
+  const tools = checkTools(stack?.settings.kubernetesVersion, run, stack?.embedded);
+  const ofStack = stack === undefined ? [] : await examineStack(stack, question, world);
+  const groups = [{ name: "tools", findings: await tools }, { name: "configuration", findings }, ...ofStack];
+  return groups.filter((group) => group.findings.length > 0);
+}
+
+async function examineStack(stack: Stack, { spokes }: Question, world: World): Promise<Group[]> {
+  const { env, run, aws, connect } = world;
+  const packages = checkPackages(stack, world);
+  const login = await checkLogin(stack, aws);
+  const [backend, quotas, hub, git] = await Promise.all([
+    checkBackend(stack, run, env),
+    login.known ? checkQuotas(stack, spokes, aws) : [noLogin("quotas")],
+    login.known ? checkHub(stack, aws) : [],
+    checkGit(stack, { run, connect, aws, loggedIn: login.known, ssh: env["FLEET_SSH"] }),
+  ]);
+  return [
+    { name: "AWS login", findings: login.findings },
+    { name: "backend", findings: backend },
+    { name: "quotas", findings: quotas },
+    { name: "hub", findings: hub },
+    { name: "Git hosts", findings: git },
+    { name: "packages", findings: await packages },
+  ];
+}
+
+async function checkPackages(stack: Stack, { root, connect, offline }: World): Promise<Finding[]> {
+  if (offline) return [note("packages", "are not checked", "run this without --offline")];
+  const today = new Date().toISOString().slice(0, 10);
+  return checkReferences(stack, { root, fetch: connect(""), pauses: [1_000, 4_000], today });
+}
+
+/** The environment without the project's own programs, which npm and scripts/run.mjs put first on PATH: Pulumi runs the user's. */
+function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessEnv {
+  const own = join(root, "node_modules", ".bin");
+  const path = (env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== own);
+  return { ...env, PATH: path.join(delimiter) };
+}
+
+/** The message for the local stack, whose account, host names and authorities are set in its own shell only. */
+function inItsShell(dir: string): string {
+  const file = join(dir, "env");
+  const start = existsSync(file) ? "" : "npm start && ";
+  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("doctor", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  noPositional("doctor", positionals);
+  if (!/^\d{1,4}$/.test(values.spokes))
+    throw new UsageError(`--spokes: got ${values.spokes}, allowed is a whole number from 0 to 9999`);
+  const root = dirname(dirname(import.meta.dirname));
+  const env = ofUser(root, process.env);
+  const surroundings = readSurroundings(env);
+  if (values.stack === "local" && surroundings === undefined && values["config-file"] === undefined)
+    throw new UsageError(`fleet doctor: ${inItsShell(env["FLEET_LOCAL_DIR"] || join(root, ".local"))}`);
+  const groups = await examine(
+    { stack: values.stack, configFile: values["config-file"], spokes: Number(values.spokes) },
+    {
+      root,
+      env,
+      run: runner(root, env),
+      aws: {},
+      connect: connectIn(surroundings, (url, init) => fetch(url, init)),
+      surroundings,
+      offline: values.offline,
+    },
+  );
+  process.stdout.write(values.json ? asJson(groups) : asText(groups));
+  return hasWork(groups) ? 1 : 0;
+}

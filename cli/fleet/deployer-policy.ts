@@ -1,0 +1,130 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { fleetNameRule } from "../../infra/rules.ts";
+import { keys } from "../../infra/settings.ts";
+import { deployerPolicies } from "../../lib/iam/deployer.ts";
+import { dnsSuffix, partitionOf } from "../../lib/iam/policy.ts";
+import { fleetNames } from "../../lib/names.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { noPositional, parsed, refuse, requiredFlags } from "../usage.ts";
+
+export const summary = "print the IAM policies of whoever runs pulumi up for a fleet";
+
+export const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
+
+Prints the policies as one JSON object, by name; nothing in AWS is asked or changed.
+
+  --fleet NAME       fleet of the stack's configuration
+  --account ID       AWS account of the hub, 12 digits
+  --region REGION    AWS region of the hub, such as eu-central-1
+  --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
+                     Without it the deployer can make itself as powerful as it likes
+  --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
+`;
+
+export const options = {
+  fleet: { type: "string" },
+  account: { type: "string" },
+  region: { type: "string" },
+  boundary: { type: "string" },
+  out: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+interface Request {
+  readonly fleet: string;
+  readonly account: string;
+  readonly region: string;
+  readonly boundary: string | undefined;
+}
+
+/** What the program accepts, flag by flag, and the forms of AWS. */
+export const forms: Readonly<
+  Record<keyof Request, { readonly parse: (value: string) => unknown; readonly allowed: string }>
+> = {
+  fleet: keys.fleet,
+  account: { parse: (value) => /^\d{12}$/.exec(value) ?? undefined, allowed: "12 digits" },
+  region: {
+    parse: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.exec(value) ?? undefined,
+    allowed: "the name of an AWS region, such as eu-central-1",
+  },
+  boundary: keys.permissionsBoundary,
+};
+
+/** Every problem in the flags. */
+function problemsOf(request: Request): Problem[] {
+  const malformed = (Object.keys(forms) as (keyof Request)[]).flatMap((flag): Problem[] => {
+    const value = request[flag];
+    const { parse, allowed } = forms[flag];
+    if (value === undefined || parse(value) !== undefined) return [];
+    return [{ key: flag, what: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` }];
+  });
+  return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryProblems(request)];
+}
+
+/** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
+export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
+  const { boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
+  if (![boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
+  return [
+    {
+      key: "boundary",
+      what: "is a policy that the deployer itself creates and changes",
+      got: boundary,
+      allowed: "a policy that somebody else maintains",
+      remedy: "ask the account's administrators to create one, and set it as permissionsBoundary of the stack too",
+    },
+  ];
+}
+
+type PolicyFile = readonly [name: string, path: string];
+
+const creations = (files: readonly PolicyFile[]): string =>
+  files
+    .map(([name, path]) => `  aws iam create-policy --policy-name ${name} --policy-document file://${path}`)
+    .join("\n");
+
+const attachments = (files: readonly PolicyFile[], partition: string, account: string): string =>
+  files
+    .map(([name]) => {
+      const arn = `arn:${partition}:iam::${account}:policy/${name}`;
+      return `  aws iam attach-role-policy --role-name <role> --policy-arn ${arn}`;
+    })
+    .join("\n");
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("deployer-policy", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  noPositional("deployer-policy", positionals);
+  const { fleet, account, region } = requiredFlags("deployer-policy", values, ["fleet", "account", "region"]);
+  const boundary = values.boundary || undefined;
+  refuse("deployer-policy", problemsOf({ fleet, account, region, boundary }));
+  const partition = partitionOf(region);
+  const policies = deployerPolicies({
+    fleet,
+    partition,
+    accountId: account,
+    region,
+    dnsSuffix: dnsSuffix(partition),
+    ...(boundary === undefined ? {} : { permissionsBoundary: boundary }),
+  });
+  const named = Object.entries(policies).map(([name, document]) => [`${fleet}-${name}`, document] as const);
+  if (values.out === undefined) {
+    console.log(JSON.stringify(Object.fromEntries(named), undefined, 2));
+    return 0;
+  }
+  const folder = resolve(values.out);
+  await mkdir(folder, { recursive: true });
+  const files = named.map(([name]) => [name, join(folder, `${name}.json`)] as const);
+  for (const [name, document] of named)
+    await writeFile(join(folder, `${name}.json`), `${JSON.stringify(document, undefined, 2)}\n`);
+  console.log(`Wrote ${files.length} policies to ${folder}. Create them:
+${creations(files)}
+
+Then attach them to the role that runs pulumi up (to a user: attach-user-policy --user-name <user>):
+${attachments(files, partition, account)}`);
+  return 0;
+}

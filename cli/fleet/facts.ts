@@ -1,0 +1,187 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { z } from "zod";
+import { fleetNames, type Repository } from "../../lib/names.ts";
+import { checkCertificate } from "../sealing/seal.ts";
+
+/** The facts of a fleet that commands need and that are not in a repository. */
+export interface FleetFacts {
+  /** The fleet's name, the prefix of its names in AWS. */
+  readonly name: string;
+  /** Region of the hub; undefined when only the AWS environment knows it. */
+  readonly region?: string;
+  /** Network of the hub's VPC. */
+  readonly vpcCidr?: string;
+  /** The sealing certificate of each scope (an environment, or cluster-<spoke>); a string if one serves for all. */
+  readonly certificates: string | Readonly<Record<string, string>>;
+  /** Generations of each scope's sealing key; undefined when the hub's stack was not asked. */
+  readonly generations?: Readonly<Record<string, readonly string[]>>;
+  /** URLs of the fleet's repositories; undefined when the hub's stack was not asked. */
+  readonly repositoryUrls?: Readonly<Record<Repository, string>>;
+  /** Program that seals: `kubeseal`, by name or path. */
+  readonly kubeseal: string;
+  /** A repository's credential, as Flux reads it: member name to value. */
+  readonly credential: (repository: Repository) => Promise<Readonly<Record<string, string>>>;
+}
+
+const outputsSchema = z.object({
+  bridgeData: z.looseObject({
+    fleet: z.string(),
+    aws_region: z.string(),
+    aws_vpc_cidr: z.string().optional(),
+    gitops_system_repo_url: z.string(),
+    gitops_workloads_repo_url: z.string(),
+  }),
+  sealingCertificates: z.record(z.string(), z.record(z.string(), z.string())),
+  activeSealingKeys: z.record(z.string(), z.string()),
+});
+
+/** The part of {@link FleetFacts} that is in the outputs of the hub's stack. */
+export function fromOutputs(outputs: unknown): Pick<
+  FleetFacts,
+  "name" | "region" | "vpcCidr" | "generations" | "repositoryUrls"
+> & {
+  readonly certificates: Readonly<Record<string, string>>;
+} {
+  const read = outputsSchema.safeParse(outputs);
+  if (!read.success) {
+    throw new Error(
+      `the outputs of the hub's stack are not as expected: ${z.prettifyError(read.error)}\n` +
+        "Name the hub's stack with --stack, and bring it up to date with pulumi up",
+    );
+  }
+  const { bridgeData, sealingCertificates, activeSealingKeys } = read.data;
+  const certificates = Object.entries(activeSealingKeys).flatMap(([scope, generation]) => {
+    const certificate = sealingCertificates[scope]?.[generation];
+    return certificate === undefined ? [] : [[scope, certificate] as const];
+  });
+  return {
+    name: bridgeData.fleet,
+    region: bridgeData.aws_region,
+    ...(bridgeData.aws_vpc_cidr === undefined ? {} : { vpcCidr: bridgeData.aws_vpc_cidr }),
+    certificates: Object.fromEntries(certificates),
+    generations: Object.fromEntries(
+      Object.entries(sealingCertificates).map(([scope, generations]) => [scope, Object.keys(generations).sort()]),
+    ),
+    repositoryUrls: {
+      "gitops-system": bridgeData.gitops_system_repo_url,
+      "gitops-workloads": bridgeData.gitops_workloads_repo_url,
+    },
+  };
+}
+
+/** Scopes that have a sealing key; undefined if one certificate was given for all. */
+export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): readonly string[] | undefined =>
+  typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
+
+/** How a scope gets the sealing key that it lacks. */
+export const keyRemedy = (scope: string): string =>
+  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this command again`;
+
+/** The certificate of a scope's active sealing key, checked. */
+export function certificateFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): string {
+  const certificate = typeof certificates === "string" ? certificates : certificates[scope];
+  if (certificate === undefined)
+    throw new Error(
+      `the fleet has no sealing key of scope ${scope}; it has ${Object.keys(certificates).join(", ")}: ${keyRemedy(scope)}`,
+    );
+  checkCertificate(certificate, `the sealing certificate of scope ${scope}`);
+  return certificate;
+}
+
+const credentialSchema = z.record(z.string(), z.string());
+
+/** Reads the credentials of the fleet's repositories from Secrets Manager, where the hub's stack put them. */
+export function credentialReader(fleet: string, client: SecretsManagerClient): FleetFacts["credential"] {
+  return async (repository) => {
+    const name = fleetNames(fleet).gitSecret(repository);
+    const region = await client.config.region();
+    let text: string | undefined;
+    try {
+      text = (await client.send(new GetSecretValueCommand({ SecretId: name }))).SecretString;
+    } catch (error) {
+      const { name: kind, message } = error as Error;
+      throw new Error(
+        `the credential of ${repository} can't be read, secret ${name} in ${region}: ${kind}: ${message}. ` +
+          "It needs AWS credentials that may read it (secretsmanager:GetSecretValue, kms:Decrypt), the hub's region and the right fleet",
+        { cause: error },
+      );
+    }
+    const read = credentialSchema.safeParse(json(text));
+    // No message may contain the value.
+    if (!read.success)
+      throw new Error(`secret ${name} in ${region} is not a JSON object of strings: run pulumi up on the hub's stack`);
+    return read.data;
+  };
+}
+
+function json(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Flags for the origin of the facts, of every command that writes something. */
+export const sourceOptions = {
+  repository: { type: "string" },
+  certificate: { type: "string" },
+  fleet: { type: "string" },
+  stack: { type: "string" },
+} as const;
+
+export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
+  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs name the fleet and its certificates
+  --certificate FILE     seal with this certificate (PEM) instead of the stack's
+  --fleet NAME           name of the fleet; with --certificate the stack is not asked
+
+Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on
+PATH.`;
+
+export interface SourceFlags {
+  readonly certificate?: string | undefined;
+  readonly fleet?: string | undefined;
+  readonly stack?: string | undefined;
+}
+
+/** The facts of the fleet that a command's flags name: from the hub's stack, unless the flags contain all of them. */
+export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<FleetFacts> {
+  const given = certificate === undefined ? undefined : await readFile(certificate, "utf8");
+  const known =
+    given !== undefined && fleet !== undefined
+      ? { name: fleet, certificates: given }
+      : fromOutputs(await stackOutputs(stack));
+  const name = fleet ?? known.name;
+  const region = "region" in known ? known.region : undefined;
+  const client = new SecretsManagerClient(region === undefined ? {} : { region });
+  return {
+    ...known,
+    name,
+    certificates: given ?? known.certificates,
+    kubeseal: "kubeseal",
+    credential: credentialReader(name, client),
+  };
+}
+
+async function stackOutputs(stack: string | undefined): Promise<unknown> {
+  const args = ["stack", "output", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
+  try {
+    const { stdout } = await promisify(execFile)("pulumi", args, {
+      cwd: dirname(dirname(import.meta.dirname)),
+      maxBuffer: 16 << 20,
+    });
+    return JSON.parse(stdout);
+  } catch (error) {
+    const { code, stderr } = error as { code?: unknown; stderr?: string };
+    const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
+    throw new Error(
+      `pulumi ${args.join(" ")} failed: ${why}\n` +
+        "This command reads the outputs of the hub's stack: log in to its backend and name it with --stack, or give --fleet NAME and --certificate FILE",
+      { cause: error },
+    );
+  }
+}

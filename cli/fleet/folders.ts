@@ -1,0 +1,140 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
+import { hubName } from "../../lib/names.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { type Files, instantiate, requireCheckout } from "../folder.ts";
+import { refuse } from "../usage.ts";
+
+/** The folders of fleets in a checkout of gitops-system. */
+
+const template = join("templates", "fleet");
+export const foldersGuide = "docs/guides/folders-of-a-fleet.md";
+
+/** Names of the folders in a folder, sorted; none if it does not exist. */
+export const foldersIn = (path: string): string[] =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+        .map(({ name }) => name)
+        .sort()
+    : [];
+
+/** Folders of spokes that belong to no fleet, from when one repository had one hub. */
+export const looseSpokes = (checkout: string): string[] =>
+  foldersIn(join(checkout, "spokes")).filter((name) => existsSync(join(checkout, "spokes", name, "spoke.yaml")));
+
+/** @throws UsageError while there are such folders. */
+export function refuseLooseSpokes(
+  command: string,
+  checkout: string,
+  words: Pick<Problem, "key" | "what" | "remedy">,
+): void {
+  const loose = looseSpokes(checkout);
+  if (loose.length === 0) return;
+  const got = loose.map((name) => join("spokes", name)).join(", ");
+  refuse(command, [{ ...words, got, allowed: "spokes in spokes/<fleet>/<name>" }]);
+}
+
+/** The first line of the kustomization that fleet move-spokes leaves in the former place of a spoke. */
+export const movedTo = "# Moved to ";
+
+/** Whether a folder is what fleet move-spokes left of a spoke. */
+export const isLeftOver = (folder: string): boolean => {
+  const file = join(folder, "kustomization.yaml");
+  return existsSync(file) && readFileSync(file, "utf8").startsWith(movedTo);
+};
+
+/** Fleets in whose folder there is a spoke of this name. */
+export const fleetsOf = (checkout: string, spoke: string): string[] =>
+  foldersIn(join(checkout, "spokes")).filter((fleet) => existsSync(join(checkout, spokeFolder(fleet, spoke))));
+
+/** Whether a folder is a checkout of gitops-system. */
+export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, template));
+
+/** Names of a fleet's spokes in a checkout, including those that are not in a fleet's folder yet. */
+export const spokesIn = (checkout: string, fleet: string): string[] =>
+  [
+    ...foldersIn(join(checkout, spokesFolder(fleet))).filter((name) =>
+      existsSync(join(checkout, spokeFolder(fleet, name), "spoke.yaml")),
+    ),
+    ...looseSpokes(checkout),
+  ].sort();
+
+/** The problems of the fleet in which a spoke is to be created or changed. */
+export function fleetProblems(checkout: string, fleet: string): Problem[] {
+  if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
+  const loose = looseSpokes(checkout);
+  return [
+    {
+      key: "--fleet",
+      what: "has no folders in this checkout",
+      got: fleet,
+      allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
+      remedy:
+        loose.length > 0
+          ? `run fleet move-spokes ${fleet} first: ${loose.join(", ")} ${loose.length === 1 ? "is" : "are"} not in the folder of a fleet yet (${foldersGuide})`
+          : `run fleet new-fleet ${fleet} first, or name the fleet's stack or checkout (--stack, --repository)`,
+    },
+  ];
+}
+
+/** The problems of a fleet's name, by the rules of the stack's configuration (infra/settings.ts). */
+export function fleetNameProblems(fleet: string): Problem[] {
+  if (/^[a-z][-a-z0-9]*[a-z0-9]$/.test(fleet) && fleet !== hubName) return [];
+  return [
+    {
+      key: "<fleet>",
+      what: "can't be the name of a fleet",
+      got: shown(fleet),
+      allowed: `lower-case letters, digits and hyphens, beginning with a letter, not ${hubName}: the name in the config of the hub's stack`,
+      remedy: "correct the name",
+    },
+  ];
+}
+
+/** The files of a fleet in gitops-system, from the top of the checkout. */
+export async function fleetFiles(checkout: string, fleet: string): Promise<Files> {
+  const folders = { clusters: hubFolder(fleet), spokes: spokesFolder(fleet) };
+  const files = Object.entries(folders).map(async ([part, folder]) => {
+    const made = await instantiate(checkout, join(template, part), { fleet });
+    return Object.entries(made).map(([name, text]) => [join(folder, name), text] as const);
+  });
+  return Object.fromEntries((await Promise.all(files)).flat());
+}
+
+/**
+ * Writes the files of a fleet in a checkout of gitops-system that do not exist yet.
+ * @returns the paths of the new files, from the top of the checkout.
+ */
+export async function writeFleetFiles(checkout: string, fleet: string): Promise<string[]> {
+  const missing = Object.entries(await fleetFiles(checkout, fleet)).filter(
+    ([path]) => !existsSync(join(checkout, path)),
+  );
+  for (const [path, text] of missing) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true });
+    writeFileSync(join(checkout, path), text);
+  }
+  return missing.map(([path]) => path);
+}
+
+/** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. */
+export function requireFleet(command: string, checkout: string, fleet: string): void {
+  requireCheckout(checkout, "gitops-system", template);
+  refuse(command, fleetNameProblems(fleet));
+}
+
+/**
+ * Creates the folders of a new fleet.
+ * @returns the new files; none if all exist.
+ * @throws UsageError, also while there are spokes outside a fleet's folder: their hub would read the new, empty folder and remove them.
+ */
+export async function newFleet(checkout: string, fleet: string): Promise<string[]> {
+  requireFleet("new-fleet", checkout, fleet);
+  refuseLooseSpokes("new-fleet", checkout, {
+    key: "<fleet>",
+    what: "can't be made beside spokes of no fleet: their hub would read the new folder, and remove them",
+    remedy: `run fleet move-spokes with the name of the fleet that they belong to (${foldersGuide})`,
+  });
+  return writeFleetFiles(checkout, fleet);
+}

@@ -1,0 +1,31 @@
+import { resolve } from "node:path";
+import { onePositional, parsed } from "../usage.ts";
+import { newFleet } from "./folders.ts";
+
+export const summary = "write the folders of a fleet in gitops-system: what its hub applies, and its spokes";
+
+export const help = `Usage: npx fleet new-fleet <fleet> [--repository DIR]
+
+Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it once, before Flux on the hub looks for them.
+<fleet> is the fleet of the hub's stack. What exists stays as it is.
+
+  --repository DIR       the checkout to write into; default: the current folder
+`;
+
+export const options = { repository: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("new-fleet", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const fleet = onePositional("new-fleet", "fleet", positionals);
+  const checkout = resolve(values.repository ?? ".");
+  const made = await newFleet(checkout, fleet);
+  if (made.length === 0) console.log(`${fleet} has its folders in ${checkout}: nothing to do.`);
+  else
+    console.log(`Made ${made.join(" and ")}. Next, in ${checkout}:
+  git add ${made.join(" ")} && git commit -m "Add fleet ${fleet}" && git push`);
+  return 0;
+}

@@ -1,0 +1,140 @@
+import { dirname, relative, resolve } from "node:path";
+import { runner } from "../doctor/process.ts";
+import { flagFile, onePositional, parsed } from "../usage.ts";
+import { nextSteps } from "./next.ts";
+import type { InitRequest } from "./request.ts";
+import { init, type Part } from "./write.ts";
+
+export const summary = "write the Git repositories and the stack file that a new fleet begins with";
+
+export const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
+                      --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
+
+Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
+stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks AWS and the Git host nothing, and pushes nothing. What exists
+already stays as it is, and any difference from what would be written is shown.
+
+  --stack NAME               Pulumi stack of the hub; dev and prod are the names of the examples
+  --fleet NAME               prefix of the fleet's names in AWS; it can't be changed later
+  --environment NAME         environment of the hub
+  --spoke-environment NAME   environment of the spokes to come; default: the hub's. Can be given more than once
+  --account ID               AWS account, the only one in which the stack may run
+  --region REGION            AWS region of the hub
+  --system-url URL           where gitops-system is to be pushed to, and Flux reads it: ssh://git@host/path.git
+  --workloads-url URL        the same for gitops-workloads
+  --sample-app-url URL       also writes payment-app-manifests, the sample application, which is to be pushed there
+  --known-hosts FILE         keys of the Git host, as ssh-keyscan prints them, compared with what the host publishes
+  --public-access-cidr CIDR  public network that may use the hub's Kubernetes API. Can be given more than once
+  --private-access-cidr CIDR network connected to the hub's VPC that may use its private endpoint. Can be given more than once
+  --admin ARN                IAM role or user that administers the hub, beside the one that makes it. Can be given more than once
+  --vpc-cidr CIDR            network of the hub's VPC; default: the example's
+  --vpc-id ID                existing VPC to use, instead of one that the stack makes; with it:
+  --private-subnet-id ID     subnet of that VPC for the hub. Give two or more, in different zones
+  --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
+  --function-package NAME    where the composition function is published; default: this project's
+                             (docs/guides/function-package.md)
+  --boundary ARN             policy that is the permissions boundary of every role of the hub
+  --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
+  --github-app-id N, --github-app-installation-id N
+  --github-app-base-url URL  API of a GitHub Enterprise Server
+  --ca-file FILE             authorities behind the certificate of the Git host (PEM), for https:// URLs
+  --example NAME             file in stacks/ whose choices the new one takes: dev (default; small, may go at any time) or prod
+                             (three zones, protected from removal, a private endpoint unless --public-access-cidr is given,
+                             which needs --vpc-id and --private-access-cidr: docs/guides/private-endpoints.md)
+
+Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was
+called wrongly.
+`;
+
+export const options = {
+  stack: { type: "string", default: "" },
+  fleet: { type: "string", default: "" },
+  environment: { type: "string", default: "" },
+  "spoke-environment": { type: "string", multiple: true },
+  account: { type: "string", default: "" },
+  region: { type: "string", default: "" },
+  "system-url": { type: "string", default: "" },
+  "workloads-url": { type: "string", default: "" },
+  "sample-app-url": { type: "string" },
+  "known-hosts": { type: "string" },
+  "public-access-cidr": { type: "string", multiple: true },
+  "private-access-cidr": { type: "string", multiple: true },
+  admin: { type: "string", multiple: true },
+  "vpc-cidr": { type: "string" },
+  "vpc-id": { type: "string" },
+  "private-subnet-id": { type: "string", multiple: true },
+  "egress-cidr": { type: "string", multiple: true },
+  "function-package": { type: "string" },
+  boundary: { type: "string" },
+  "git-authentication": { type: "string" },
+  "github-app-id": { type: "string" },
+  "github-app-installation-id": { type: "string" },
+  "github-app-base-url": { type: "string" },
+  "ca-file": { type: "string" },
+  example: { type: "string", default: "dev" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** Variables that would make git use another repository than the intended one, as in a hook. */
+const ofOtherRepositories = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"];
+
+/** The shorter of the absolute and the relative path. */
+function brief(path: string): string {
+  const way = relative(process.cwd(), path);
+  return way !== "" && way.length < path.length ? way : path;
+}
+
+function described({ path, made, differences }: Part): string {
+  const name = brief(path);
+  if (made) return `made   ${name}`;
+  if (differences.length === 0) return `there  ${name}, as it would be written`;
+  const shown = differences.slice(0, 10);
+  const rest = differences.length - shown.length;
+  return [
+    `there  ${name}, left as it is. It differs from what would be written:`,
+    ...[...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].map((line) => `         ${line}`),
+  ].join("\n");
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("init", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const request: InitRequest = {
+    folder: resolve(onePositional("init", "folder", positionals)),
+    stack: values.stack,
+    fleet: values.fleet,
+    environment: values.environment,
+    spokeEnvironments: values["spoke-environment"] ?? [values.environment],
+    account: values.account,
+    region: values.region,
+    systemUrl: values["system-url"],
+    workloadsUrl: values["workloads-url"],
+    sampleAppUrl: values["sample-app-url"],
+    gitAuthentication: values["git-authentication"],
+    githubAppId: values["github-app-id"],
+    githubAppInstallationId: values["github-app-installation-id"],
+    githubAppBaseUrl: values["github-app-base-url"],
+    caCertificate: await flagFile("--ca-file", values["ca-file"]),
+    knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+    publicAccessCidrs: values["public-access-cidr"] ?? [],
+    privateAccessCidrs: values["private-access-cidr"] ?? [],
+    admins: values.admin ?? [],
+    vpcCidr: values["vpc-cidr"],
+    vpcId: values["vpc-id"],
+    privateSubnetIds: values["private-subnet-id"] ?? [],
+    egressCidrs: values["egress-cidr"] ?? [],
+    functionPackage: values["function-package"],
+    boundary: values.boundary,
+    example: values.example,
+  };
+  const root = dirname(dirname(import.meta.dirname));
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
+  const parts = await init(root, request, runner(root, env));
+  console.log(
+    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) })}`,
+  );
+  return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
+}

@@ -1,0 +1,43 @@
+import { relative, resolve } from "node:path";
+import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { reseal } from "../spoke/keys.ts";
+import { choiceProblems } from "../spoke/rules.ts";
+import { type DeployKeys, deployKeyChoices } from "../spoke/secrets.ts";
+import { flagFile, onePositional, parsed, refuse, requiredFlags } from "../usage.ts";
+
+export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
+
+export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
+
+Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
+
+  --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
+  --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
+${sourceHelp}
+`;
+
+export const options = {
+  ...sourceOptions,
+  "deploy-keys": { type: "string" },
+  "known-hosts": { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("reseal", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("reseal", "spoke", positionals);
+  const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
+  refuse("reseal", choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
+  const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
+  const checkout = resolve(values.repository ?? ".");
+  const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
+  const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));
+  console.log(`Sealed the deploy keys of ${name} for ${scope}.
+${register}Next, in ${checkout}:
+  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} again" && git push`);
+  return 0;
+}

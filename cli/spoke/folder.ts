@@ -1,0 +1,180 @@
+import { join } from "node:path";
+import { parseDocument } from "yaml";
+import { spokeFolder } from "../../lib/layout.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { clusterScopePrefix, type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { type FleetFacts, scopesOf } from "../fleet/facts.ts";
+import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
+import { type Files, instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
+import { refuse, textProblems } from "../usage.ts";
+import {
+  choiceProblems,
+  cidrProblems,
+  nameProblems,
+  networksOf,
+  type Offer,
+  publicAccessProblems,
+  readOffer,
+  schemaProblems,
+  versionProblems,
+} from "./rules.ts";
+import { type DeployKeys, deployKeyChoices, registration, type SpokeSecrets, spokeSecrets } from "./secrets.ts";
+
+/** The request for a new spoke; missing members have the fleet's or the Spoke API's default. */
+export interface SpokeRequest {
+  readonly name: string;
+  readonly environment: string;
+  readonly tenant: string;
+  readonly region?: string | undefined;
+  readonly kubernetesVersion?: string | undefined;
+  readonly cidr?: string | undefined;
+  /** Number of nodes, as a person writes it. */
+  readonly nodes?: string | undefined;
+  /** ARNs of IAM roles or users that administer the cluster. */
+  readonly admins?: readonly string[] | undefined;
+  /** IPv4 networks of people and pipelines that may use the public endpoint; the hub always may. */
+  readonly publicAccessCidrs?: readonly string[] | undefined;
+  readonly sealing?: Sealing | undefined;
+  /** Default: the fleet's. */
+  readonly deployKeys?: DeployKeys | undefined;
+  /** Lines of known_hosts for deploy keys of its own; default: those of the fleet's credentials. */
+  readonly knownHosts?: string | undefined;
+}
+
+/** The result of {@link newSpoke}. */
+export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
+  readonly folder: string;
+  /** What a person does with new deploy keys; empty without any. */
+  readonly register: string;
+}
+
+const template = join("templates", "spoke");
+const flags = {
+  region: "--region",
+  tenant: "--tenant",
+  environment: "--environment",
+  nodes: "--nodes",
+  admins: "--admin",
+  endpoint: "--public-access-cidr",
+  sealing: "--sealing",
+};
+
+/** Members of the specification that the template has no placeholder for. */
+function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: SpokeRequest) {
+  // Text that is not a number stays text, and the schema refuses it.
+  const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
+  return {
+    ...(cidr === undefined ? {} : { network: { cidr } }),
+    ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs: [...new Set(publicAccessCidrs)] } }),
+    ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
+    ...(admins.length === 0 ? {} : { admins }),
+    ...(sealing === undefined ? {} : { sealing }),
+  };
+}
+
+/** All problems of a request that the checkout shows. */
+function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
+  const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
+  const named = nameProblems(name);
+  // In any fleet, because gitops-workloads has one folder per cluster name.
+  const taken = named.length === 0 ? fleetsOf(checkout, name) : [];
+  const there = taken.map((fleet) => ({
+    key: "<name>",
+    what: "already has a folder",
+    got: join(checkout, spokeFolder(fleet, name)),
+    allowed: "a name without a folder, in every fleet",
+    remedy: "choose another name; to change an existing spoke, edit its spoke.yaml",
+  }));
+  return [
+    ...named,
+    ...there,
+    ...choiceProblems(
+      "--environment",
+      environment,
+      offer.environments,
+      "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
+    ),
+    ...(deployKeys === undefined ? [] : choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
+    ...publicAccessProblems(request.publicAccessCidrs ?? []),
+    ...versionProblems(kubernetesVersion, environment, offer),
+    ...schemaProblems(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
+    ...textProblems({ "--environment": environment, "--tenant": tenant }),
+  ];
+}
+
+/** The Spoke of the template with what it has no placeholder for; comments stay. */
+function completed(files: Files, request: SpokeRequest): Files {
+  const document = parseDocument(files["spoke.yaml"] ?? "");
+  for (const [member, value] of Object.entries(extras(request)))
+    document.setIn(["spec", member], document.createNode(value));
+  return { ...files, "spoke.yaml": document.toString({ lineWidth: 0 }) };
+}
+
+const below = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
+
+/** The problems of the request that the fleet's sealing keys show. */
+function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): Problem[] {
+  const scopes = scopesOf(fleet);
+  if (request.sealing !== "cluster")
+    return scopes === undefined
+      ? []
+      : choiceProblems(
+          "--environment",
+          scope,
+          scopes.filter((name) => !name.startsWith(clusterScopePrefix)),
+          "choose one, or add a sealing key of the environment to the hub's stack and run pulumi up",
+        );
+  return ownKeyProblems("--sealing", scope, fleet);
+}
+
+/**
+ * Makes the folder of a new spoke in a checkout of gitops-system. All problems of the request are reported before anything is
+ * read from the fleet or written.
+ * @throws UsageError that lists every problem.
+ */
+export async function newSpoke(
+  checkout: string,
+  request: SpokeRequest,
+  connect: () => Promise<FleetFacts>,
+): Promise<NewSpoke> {
+  requireCheckout(checkout, "gitops-system", template);
+  const offer = await readOffer(checkout);
+  refuse("new-cluster", problemsOf(checkout, request, offer));
+  if (request.cidr !== undefined) refuse("new-cluster", cidrProblems(request.cidr, []));
+
+  const fleet = await connect();
+  refuse("new-cluster", fleetProblems(checkout, fleet.name));
+  const region = request.region ?? fleet.region;
+  const scope = sealingScope(request);
+  refuse("new-cluster", [
+    ...keyProblems(request, scope, fleet),
+    ...(region === undefined
+      ? [
+          {
+            key: "--region",
+            what: "is not known",
+            got: "(nothing)",
+            allowed: "an AWS region",
+            remedy: "give --region",
+          },
+        ]
+      : []),
+    ...(request.cidr === undefined ? [] : cidrProblems(request.cidr, await networksOf(checkout, fleet))),
+  ]);
+  const values = {
+    name: request.name,
+    fleet: fleet.name,
+    environment: request.environment,
+    tenant: request.tenant,
+    region: region as string,
+    kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
+  };
+  const files = completed(await instantiate(checkout, template, values), request);
+  const folder = join(checkout, spokeFolder(fleet.name, request.name));
+  const secrets = await spokeSecrets("new-cluster", { ...request, scope }, fleet);
+  const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
+  await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });
+  return { folder, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };
+}

@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Document, parseDocument } from "yaml";
+import { spokeFolder } from "../../lib/layout.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import type { FleetFacts } from "../fleet/facts.ts";
+import { fleetsOf } from "../fleet/folders.ts";
+import { requireCheckout } from "../folder.ts";
+import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
+import { refuse } from "../usage.ts";
+import { nameProblems } from "./rules.ts";
+import { type DeployKeys, registration, spokeSecrets } from "./secrets.ts";
+
+/** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
+
+interface SpokeFile {
+  readonly folder: string;
+  readonly path: string;
+  readonly document: Document;
+  readonly environment: string;
+  readonly sealing: Sealing;
+}
+
+/** @throws UsageError if no fleet in the checkout has such a spoke, before the fleet's stack is read. */
+function requireSpoke(command: string, checkout: string, name: string): void {
+  requireCheckout(checkout, "gitops-system", "spokes");
+  refuse(command, nameProblems(name));
+  if (fleetsOf(checkout, name).length === 0) refuse(command, [noSpoke(name)]);
+}
+
+const noSpoke = (got: string): Problem => ({
+  key: "<name>",
+  what: "is not the name of a spoke in this checkout",
+  got,
+  allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
+  remedy: "correct the name or the fleet, or pull the checkout; fleet new-cluster makes a new spoke",
+});
+
+/** @throws UsageError when the fleet has no such spoke, or its file is not a Spoke. */
+async function readSpoke(command: string, checkout: string, fleet: string, name: string): Promise<SpokeFile> {
+  const folder = join(checkout, spokeFolder(fleet, name));
+  const path = join(folder, "spoke.yaml");
+  const document = parseDocument(existsSync(path) ? await readFile(path, "utf8") : "");
+  const environment: unknown = document.errors.length > 0 ? undefined : document.getIn(["spec", "environment"]);
+  if (typeof environment !== "string")
+    refuse(command, [noSpoke(existsSync(path) ? `${path} without spec.environment` : `${name} of fleet ${fleet}`)]);
+  const sealing = document.getIn(["spec", "sealing"]) === "cluster" ? "cluster" : "environment";
+  return { folder, path, document, environment: environment as string, sealing };
+}
+
+export interface SealingKeysChange {
+  readonly folder: string;
+  /** Whether the spoke read its environment's keys before. */
+  readonly moved: boolean;
+}
+
+/**
+ * Lets a spoke read sealing keys of its own, in every generation that the hub's stack has: writes the folder `sealing-keys` beside its
+ * Spoke and sets `sealing: cluster`. Existing files of generations stay as they are.
+ * @throws UsageError when the fleet has no key of the spoke's own; then nothing was changed.
+ */
+export async function ownSealingKeys(
+  checkout: string,
+  name: string,
+  connect: () => Promise<FleetFacts>,
+): Promise<SealingKeysChange> {
+  requireSpoke("sealing-keys", checkout, name);
+  const fleet = await connect();
+  const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
+  const scope = sealingScope({ name, environment, sealing: "cluster" });
+  refuse("sealing-keys", ownKeyProblems("<name>", scope, fleet));
+  const generations = fleet.generations?.[scope] ?? [];
+  const keys = join(folder, "sealing-keys");
+  await mkdir(keys, { recursive: true });
+  const gone = (await readdir(keys)).filter(
+    (file) => /^generation-.*\.yaml$/.test(file) && !generations.map(generationFile).includes(file),
+  );
+  for (const file of gone) await rm(join(keys, file));
+  for (const [file, text] of Object.entries(keyFiles(generations)))
+    if (file === "kustomization.yaml" || !existsSync(join(keys, file))) await writeFile(join(keys, file), text);
+  if (sealing === "cluster") return { folder, moved: false };
+  document.setIn(["spec", "sealing"], "cluster");
+  await writeFile(path, document.toString({ lineWidth: 0 }));
+  return { folder, moved: true };
+}
+
+export interface Resealed {
+  readonly folder: string;
+  readonly scope: string;
+  /** What a person does with new deploy keys; empty without any. */
+  readonly register: string;
+}
+
+/**
+ * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own.
+ * @throws UsageError, and Error when the fleet has no sealing key of the scope; then nothing was changed.
+ */
+export async function reseal(
+  checkout: string,
+  request: { readonly name: string; readonly deployKeys: DeployKeys; readonly knownHosts?: string | undefined },
+  connect: () => Promise<FleetFacts>,
+): Promise<Resealed> {
+  const { name } = request;
+  requireSpoke("reseal", checkout, name);
+  const fleet = await connect();
+  const { folder, environment, sealing } = await readSpoke("reseal", checkout, fleet.name, name);
+  const scope = sealingScope({ name, environment, sealing });
+  const secrets = await spokeSecrets("reseal", { ...request, scope }, fleet);
+  for (const [path, text] of Object.entries(secrets.files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return { folder, scope, register: registration(secrets, fleet) };
+}

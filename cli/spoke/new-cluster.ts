@@ -1,0 +1,86 @@
+import { relative, resolve } from "node:path";
+import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { flagFile, onePositional, parsed, requiredFlags } from "../usage.ts";
+import { newSpoke } from "./folder.ts";
+import type { DeployKeys } from "./secrets.ts";
+
+export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
+
+export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+
+Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
+
+  --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
+  --tenant NAME          team that owns the cluster
+  --region REGION        default: the hub's
+  --kubernetes-version V default: the newest that the Composition offers; required where the environment's channel holds
+                         the Composition back
+  --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
+  --nodes N              number of nodes; default: the Spoke API's
+  --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
+  --public-access-cidr A.B.C.D/N
+                         network from which people and pipelines reach its API server; can be given more than once.
+                         If none is given, only the hub and the cluster itself can
+  --sealing SCOPE        environment: its secrets are sealed with the environment's key, which its spokes share (default);
+                         cluster: with a key of its own, scope cluster-<name> of sealingKeys in the hub's stack
+  --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
+                         own: with new ones, to be registered at the Git host
+  --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
+${sourceHelp}
+`;
+
+export const options = {
+  ...sourceOptions,
+  environment: { type: "string" },
+  tenant: { type: "string" },
+  region: { type: "string" },
+  "kubernetes-version": { type: "string" },
+  cidr: { type: "string" },
+  nodes: { type: "string" },
+  admin: { type: "string", multiple: true },
+  "public-access-cidr": { type: "string", multiple: true },
+  sealing: { type: "string" },
+  "deploy-keys": { type: "string" },
+  "known-hosts": { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("new-cluster", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("new-cluster", "name", positionals);
+  const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
+  const checkout = resolve(values.repository ?? ".");
+  // Both are compared with the allowed values before anything else uses them.
+  const sealing = values.sealing as Sealing | undefined;
+  const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
+  const { folder, register } = await newSpoke(
+    checkout,
+    {
+      name,
+      environment,
+      tenant,
+      region: values.region,
+      kubernetesVersion: values["kubernetes-version"],
+      cidr: values.cidr,
+      nodes: values.nodes,
+      admins: values.admin,
+      publicAccessCidrs: values["public-access-cidr"],
+      sealing,
+      deployKeys,
+      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+    },
+    () => fleetFrom(values),
+  );
+  const path = relative(checkout, folder);
+  const scope = sealingScope({ name, environment, sealing });
+  console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
+${register}Next, in ${checkout}:
+  git add ${path} && git commit -m "Add spoke ${name}" && git push
+  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way`);
+  return 0;
+}

@@ -1,0 +1,119 @@
+import { join } from "node:path";
+import { gitHost, knows } from "../../lib/known-hosts.ts";
+import { type Repository, repositories } from "../../lib/names.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { sshUrl } from "../app/rules.ts";
+import { certificateFor, type FleetFacts } from "../fleet/facts.ts";
+import type { Files } from "../folder.ts";
+import { newDeployKey } from "../sealing/deploy-key.ts";
+import { seal } from "../sealing/seal.ts";
+import { refuse } from "../usage.ts";
+
+/**
+ * Whose deploy keys a spoke reads the fleet's repositories with: the fleet's, which the hub and other spokes hold too, or keys of
+ * its own, which the Git host can tell apart and revoke one by one.
+ */
+export const deployKeyChoices = ["fleet", "own"] as const;
+export type DeployKeys = (typeof deployKeyChoices)[number];
+
+export interface SecretsRequest {
+  /** The spoke. */
+  readonly name: string;
+  /** Scope of the sealing keys that it reads. */
+  readonly scope: string;
+  /** Default: fleet. */
+  readonly deployKeys?: DeployKeys | undefined;
+  /** Lines of known_hosts for keys of its own; default: those of the fleet's credentials. */
+  readonly knownHosts?: string | undefined;
+}
+
+export interface SpokeSecrets {
+  /** SealedSecrets, by path in the spoke's folder. */
+  readonly files: Files;
+  /** Public halves of new deploy keys, to register at the Git host; empty when the spoke has the fleet's. */
+  readonly publicKeys: Readonly<Partial<Record<Repository, string>>>;
+}
+
+/** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
+const fluxNamespace = "flux-system";
+
+interface Credential {
+  readonly data: Readonly<Record<string, string>>;
+  readonly publicKey?: string;
+}
+
+/** What is wrong with a deploy key of a spoke's own for a repository with this URL, on a host with these keys. */
+function deployKeyProblems(repository: Repository, url: string | undefined, knownHosts: string): Problem[] {
+  if (url !== undefined && sshUrl(url) === undefined)
+    return [
+      {
+        key: "--deploy-keys",
+        what: `can't be own: ${repository} is not read over SSH, which a deploy key needs`,
+        got: shown(url),
+        allowed: "fleet, or SSH URLs of the fleet's repositories",
+        remedy: "use --deploy-keys fleet, or set gitAuthentication deploy-key and SSH URLs in the hub's stack",
+      },
+    ];
+  const known = url === undefined ? knownHosts.trim() !== "" : knows(knownHosts, gitHost(new URL(url)).name);
+  if (known) return [];
+  return [
+    {
+      key: "--known-hosts",
+      what: `has no key of the Git host of ${repository}, so Flux could not tell it from an impostor`,
+      got: knownHosts.trim() === "" ? "(nothing)" : "keys of other hosts",
+      allowed: "the host's line in known_hosts: that of the fleet's credential, or --known-hosts FILE",
+      remedy: "write the host's key, as the host publishes it, into a file and name it with --known-hosts",
+    },
+  ];
+}
+
+/** @throws UsageError */
+async function ownKey(
+  command: string,
+  repository: Repository,
+  request: SecretsRequest,
+  fleet: FleetFacts,
+): Promise<Credential> {
+  const hosts = request.knownHosts ?? (await fleet.credential(repository))["known_hosts"] ?? "";
+  refuse(command, deployKeyProblems(repository, fleet.repositoryUrls?.[repository], hosts));
+  const { identity, publicKey } = newDeployKey(`${request.name}@${fleet.name}`);
+  return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, publicKey };
+}
+
+/**
+ * The SealedSecrets with which Flux on a spoke reads the fleet's repositories. Private keys are in memory and in a pipe to kubeseal only.
+ * @param command of `fleet`, for the message of a refusal
+ * @throws UsageError when keys of its own can't work; Error when the fleet has no sealing key of the scope.
+ */
+export async function spokeSecrets(command: string, request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
+  const certificate = certificateFor(fleet, request.scope);
+  const sealed = await Promise.all(
+    repositories.map(async (repository) => {
+      const { data, publicKey }: Credential =
+        request.deployKeys === "own"
+          ? await ownKey(command, repository, request, fleet)
+          : { data: await fleet.credential(repository) };
+      const text = await seal(fleet.kubeseal, certificate, { namespace: fluxNamespace, name: repository, data });
+      return { repository, text, publicKey };
+    }),
+  );
+  return {
+    files: Object.fromEntries(sealed.map(({ repository, text }) => [join("secrets", `${repository}.yaml`), text])),
+    publicKeys: Object.fromEntries(
+      sealed.flatMap(({ repository, publicKey }) => (publicKey === undefined ? [] : [[repository, publicKey]])),
+    ),
+  };
+}
+
+/** What a person does with new deploy keys before the commit is pushed; empty without any. */
+export function registration(
+  { publicKeys }: SpokeSecrets,
+  { repositoryUrls }: Pick<FleetFacts, "repositoryUrls">,
+): string {
+  return Object.entries(publicKeys)
+    .map(
+      ([repository, publicKey]) =>
+        `Register this deploy key, read-only, at ${repositoryUrls?.[repository as Repository] ?? repository}:\n  ${publicKey}\n`,
+    )
+    .join("");
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { check, rules } from "../../../cli/check/check.ts";
+import { ruleNames } from "../../../cli/render/findings.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { repos } from "../../repos/support/spoke.ts";
+import {
+  type Change,
+  expected,
+  type Found,
+  fleetSeeds,
+  found,
+  kustomizeTells,
+  moreSeeds,
+  seeds,
+  withChanges,
+} from "../support/seeds.ts";
+import { validationSeeds } from "../support/validation-seeds.ts";
+
+/** Without a cluster and without kustomize: test/e2e/check.test.ts does the same with the real one and with definitions. */
+
+const compiled = (changes: readonly Change[]): Found[] =>
+  withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
+
+const all = [...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].filter(
+  (seed) => !seed.needsDefinitions && !kustomizeTells(seed),
+);
+const together = all.filter(({ alone }) => !alone);
+
+describe("fleet check", () => {
+  test("finds nothing in the repositories as they are, and every file in them is some cluster's", () => {
+    const report = check({ repos, build: buildText });
+    expect(found(report, repos)).toEqual([]);
+    expect(report.clusters).toEqual(["hub", "check-dev", "check-prod"]);
+    // The sizes that the hub does not take are no note: nobody can change that they are there.
+    expect(report.notes).toEqual([
+      expect.stringMatching(/^the fields of \d+ kinds were not checked, .*--crds crds\.yaml/),
+    ]);
+    expect(report.notes[0]?.length).toBeLessThan(300);
+  });
+
+  describe("finds once, whatever else is wrong,", () => {
+    const results = compiled(together.flatMap(({ changes }) => changes));
+
+    test.each(together)("$fault", (seed) => {
+      expect(results.filter(({ problem }) => problem === seed.problem)).toEqual(
+        together.filter(({ problem }) => problem === seed.problem).map(expected),
+      );
+    });
+
+    test("and raises no false alarm beside", () => {
+      const problems = together.map(({ problem }) => problem);
+      expect(results.filter(({ problem }) => !problems.includes(problem))).toEqual([]);
+    });
+  });
+
+  test("notes a manifest that no choice of the stack applies, beside folders of which each cluster takes one", () => {
+    const size = "gitops-system/platform/crossplane/packages/sizes";
+    const lost = `${size}-lost/kustomization.yaml`;
+    const text = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n";
+    const changes = [lost, `${size}/huge/kustomization.yaml`].map((file) => ({ file, to: text }));
+    const notes = withChanges(changes, (folder) => check({ repos: folder, build: buildText }).notes);
+    expect(notes.filter((note) => note.startsWith("nothing applies"))).toEqual([`nothing applies ${lost}`]);
+  });
+
+  test("has a seeded fault for each rule, so that none can go unnoticed", () => {
+    const seeded = new Set([...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].map(({ rule }) => rule));
+    expect([...seeded].sort()).toEqual([...ruleNames].sort());
+  });
+
+  test.each(Object.keys(rules) as (keyof typeof rules)[])("misses a fault without its rule %s", (without) => {
+    const problems = withChanges(
+      together.flatMap(({ changes }) => changes),
+      (folder) => found(check({ repos: folder, build: buildText, without }), folder).map(({ problem }) => problem),
+    );
+    expect(together.filter(({ problem }) => !problems.includes(problem))).not.toEqual([]);
+  });
+
+  test("says once of a kind which of its rules it can't evaluate", () => {
+    const definition = "gitops-system/platform/api/definition.yaml";
+    const changes = [{ file: definition, from: "self != '0.0.0.0/0'", to: "isPublic(self)" }];
+    const endpoint = "  tenant: __tenant__\n  endpoint: { publicAccessCidrs: [5.6.7.0/24] }";
+    const template = { file: "gitops-system/templates/spoke/spoke.yaml", from: "  tenant: __tenant__", to: endpoint };
+    withChanges([...changes, template], (folder) => {
+      const { findings, notes } = check({ repos: folder, build: buildText });
+      expect(findings).toEqual([]);
+      expect(notes.filter((note) => note.includes("isPublic"))).toEqual([
+        "fleet.internal/v1alpha1 Spoke: the rule isPublic(self) was not evaluated: found no matching overload for 'isPublic(dyn)'",
+      ]);
+    });
+  });
+
+  describe("finds, and nothing else,", () => {
+    test.each(all.filter(({ alone }) => alone))("$fault", (seed) => {
+      const results = compiled(seed.changes);
+      expect(results).toEqual([expected(seed)]);
+      expect(results[0]?.clusters).toHaveLength(seed.clusters.length);
+    });
+  });
+});

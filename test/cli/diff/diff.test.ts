@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BlastRadiusOptions, blastRadius } from "../../../cli/diff/blast-radius.ts";
+import { markdown } from "../../../cli/diff/markdown.ts";
+import type { Report } from "../../../cli/diff/report.ts";
+import { hubMetadata } from "../../../cli/render/clusters.ts";
+import type { Build } from "../../../cli/render/kustomize.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { composition, GitFleet } from "../support/git-fleet.ts";
+
+/** Without kustomize and helm: test/e2e/diff.test.ts does the same with the real ones. */
+
+const build: Build = Object.assign((...args: Parameters<Build>) => buildText(...args), { notes: ["how it was built"] });
+const options = { build, recorded: new Map(), stacks: [], charts: {} };
+const diff = (fleet: GitFleet, base: string, head: string, more: Partial<BlastRadiusOptions> = {}): Promise<Report> =>
+  blastRadius({ base, head, cwd: fleet.folder, ...options, ...more });
+
+/** What happens to each cluster, those aside that stay as they are. */
+const changes = ({ clusters }: Report): Record<string, string[]> =>
+  Object.fromEntries(
+    clusters
+      .filter((cluster) => cluster.changes.length > 0)
+      .map((cluster) => [
+        cluster.name,
+        cluster.changes.map(({ operation, kind, name }) => `${operation} ${kind} ${name}`),
+      ]),
+  );
+
+/** Of all tests; who changes it takes that back. */
+const fleet = new GitFleet();
+afterAll(() => fleet.remove());
+
+const addon = (spoke: string) => `changed Addon ${spoke}-addon-kube-proxy`;
+
+describe("a change of the Composition", () => {
+  const commits: string[] = [];
+
+  beforeAll(() => {
+    commits.push(fleet.git("rev-parse", "HEAD"));
+    // As the Composition asks for it: first dev alone, then promoted.
+    const raised = (version: string) => [version, `${version}0`] as const;
+    fleet.edit(composition, raised("v1.35.3-eksbuild.21"), raised("v1.36.0-eksbuild.21"), [
+      'prod: "true"',
+      'prod: "false"',
+    ]);
+    commits.push(fleet.commit());
+    fleet.edit(composition, ['prod: "false"', 'prod: "true"']);
+    commits.push(fleet.commit());
+  });
+  afterAll(() => fleet.restart());
+
+  test("names every spoke that it reaches, and only those", async () => {
+    const report = await diff(fleet, "HEAD~2", "HEAD~1");
+    expect(report.gaps).toEqual([]);
+    expect(changes(report)).toEqual({
+      hub: ["changed Composition spoke"],
+      blue: [addon("blue")],
+      "check-dev": [addon("check-dev")],
+    });
+    expect(report.clusters.map(({ name }) => name)).toEqual([
+      "hub",
+      "blue",
+      "green",
+      "teal",
+      "check-dev",
+      "check-prod",
+    ]);
+    expect(report.head.commit).toBe(commits[1]);
+    const [change] = report.clusters[1]?.changes ?? [];
+    expect(change?.diff).toEqual(
+      expect.arrayContaining(["-    addonVersion: v1.35.3-eksbuild.21", "+    addonVersion: v1.35.3-eksbuild.210"]),
+    );
+    expect(markdown(report)).toContain(
+      "**2 of 4 clusters touched**: 2 changed. New spokes would be created differently too, in dev.",
+    );
+  });
+
+  test("that was held back reaches the other stage with the commit that promotes it", async () => {
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(changes(report)).toEqual({
+      hub: ["changed Composition spoke"],
+      green: [addon("green")],
+      "check-prod": [addon("check-prod")],
+    });
+  });
+});
+
+describe("the facts of a hub", () => {
+  test("are taken as they are: what stands for new spokes is in the hub's region", async () => {
+    const hub = hubMetadata("fleet", "prod");
+    const elsewhere = { ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] };
+    const { gaps } = await diff(fleet, "HEAD", "HEAD", { hub: elsewhere });
+    expect(gaps.filter((gap) => gap.includes("check-"))).toEqual([]);
+    expect(gaps).toContainEqual(
+      expect.stringContaining("spec.region eu-west-1 is not the hub's region ap-southeast-2"),
+    );
+  });
+});
+
+describe("a refactoring of the manifests", () => {
+  afterAll(() => fleet.restart());
+
+  test("that changes nothing after rendering is said to change nothing", async () => {
+    const api = "repos/gitops-system/platform/api";
+    fleet.move(`${api}/composition.yaml`, `${api}/compositions/spoke.yaml`);
+    fleet.edit(`${api}/kustomization.yaml`, ["composition.yaml", "compositions/spoke.yaml"]);
+    fleet.edit(`${api}/compositions/spoke.yaml`, ["kubeConfig: configMap", 'kubeConfig: "configMap" # as a comment']);
+    const blue = "repos/gitops-system/spokes/fleet/blue";
+    fleet.move(`${blue}/spoke.yaml`, `${blue}/cluster.yaml`);
+    fleet.edit(`${blue}/kustomization.yaml`, ["spoke.yaml", "cluster.yaml"]);
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(changes(report)).toEqual({});
+    expect(report.gaps).toEqual([]);
+    expect(markdown(report)).toContain("**Nothing changes**: 4 clusters compared.");
+  });
+});
+
+describe("a spoke that goes", () => {
+  let report: Report;
+  beforeAll(async () => {
+    fleet.delete("repos/gitops-system/spokes/fleet/green");
+    // What can't be rendered is not a deletion.
+    fleet.edit("repos/gitops-workloads/clusters/blue/payment-app/kustomization.yaml", ["rbac.yaml", "rbacs.yaml"]);
+    fleet.commit();
+    report = await diff(fleet, "HEAD~1", "HEAD");
+  });
+  afterAll(() => fleet.restart());
+
+  test("takes everything with it, and what keeps data is named first", () => {
+    const green = report.clusters.find(({ name }) => name === "green");
+    expect(new Set(green?.changes.map(({ operation }) => operation))).toEqual(new Set(["deleted"]));
+    const kinds = green?.changes.map(({ kind }) => kind) ?? [];
+    const stateful = green?.changes.filter((change) => change.stateful).map(({ kind }) => kind) ?? [];
+    expect(kinds.slice(0, stateful.length)).toEqual(stateful);
+    expect(stateful).toEqual(expect.arrayContaining(["Cluster", "Group", "Key", "Spoke", "VPC"]));
+    expect(kinds).toEqual(expect.arrayContaining(["Kustomization", "HelmRelease", "NodeGroup", "ConfigMap"]));
+    expect(green?.problems).toEqual([expect.stringContaining("spec.deletionProtection is on")]);
+    expect(markdown(report)).toMatch(
+      /> \[!CAUTION]\n> \*\*Stateful resources are deleted or replaced[\s\S]*> - \*\*deleted\*\* VPC: `spokes\/green-vpc` – green/,
+    );
+  });
+
+  test("and what can't be rendered is told as such, not as a deletion", () => {
+    expect(Object.keys(changes(report))).toEqual(["green"]);
+    expect(report.gaps).toEqual([
+      expect.stringMatching(
+        /^head, repos\/gitops-workloads\/clusters\/blue\/payment-app\/kustomization.yaml:\d+: the file rbacs.yaml does not exist$/,
+      ),
+    ]);
+    expect(markdown(report)).toContain("> **Not complete**");
+  });
+});
+
+describe("a stage that follows another revision", () => {
+  beforeAll(() => {
+    fleet.edit(composition, [
+      "stages: {}",
+      "stages: { prod: { gitRepository: gitops-system-prod, gitopsSystemRevision: prod } }",
+    ]);
+    fleet.edit("repos/gitops-system/clusters/fleet/kustomization.yaml", ["resources:", "resources:\n  - prod.yaml"]);
+    fleet.write(
+      "repos/gitops-system/clusters/fleet/prod.yaml",
+      `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata:
+  name: gitops-system-prod
+  namespace: flux-system
+spec:
+  url: \${gitops_system_repo_url}
+  interval: 1m
+  ref:
+    branch: prod
+`,
+    );
+    fleet.commit();
+    fleet.edit("repos/gitops-system/spoke-bootstrap/base/namespaces.yaml", [
+      "  name: flux-system\n",
+      "  name: flux-system\n  annotations: { changed: yes-it-is }\n",
+    ]);
+    fleet.commit();
+  });
+  afterAll(() => fleet.restart());
+
+  test("gets nothing of a change of the chain on the main branch", async () => {
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.gaps).toEqual([]);
+    const change = ["changed Namespace flux-system"];
+    expect(changes(report)).toEqual({ blue: change, teal: change, "check-dev": change });
+    expect(report.notes).toContain(
+      "what follows gitops-system at branch prod is shown unchanged: a merge into main does not reach it",
+    );
+    expect(report.notes).toContain("how it was built");
+  });
+});
+
+describe("a change of the composition function", () => {
+  let project: GitFleet;
+  beforeAll(() => {
+    project = new GitFleet(["repos", "functions", "lib"]);
+  });
+  afterAll(() => project.remove());
+
+  test("is rendered with the code of each revision: a refactoring changes nothing, another tag every spoke", async () => {
+    const context = "functions/spoke/context.ts";
+    project.edit(context, [
+      "const surroundings = surroundingsOf(spoke, hub);",
+      "const around = surroundingsOf(spoke, hub);\n  const surroundings = { ...around };",
+    ]);
+    project.commit();
+    expect(changes(await diff(project, "HEAD~1", "HEAD"))).toEqual({});
+    project.edit(context, [
+      "environment: spec.environment,",
+      'environment: spec.environment,\n      "cost-center": spec.tenant,',
+    ]);
+    project.commit();
+    const report = await diff(project, "HEAD~1", "HEAD");
+    expect(Object.keys(changes(report))).toEqual(["blue", "green", "teal", "check-dev", "check-prod"]);
+    expect(changes(report)["blue"]).toContain("changed VPC blue-vpc");
+    expect(new Set(report.clusters.flatMap((cluster) => cluster.changes.map(({ by }) => by)))).toEqual(
+      new Set(["the Composition"]),
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { nextSteps } from "../../../cli/init/next.ts";
+import type { InitRequest } from "../../../cli/init/request.ts";
+import { root } from "../support/fleet.ts";
+import { byToken, newProject } from "../support/init.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-init-next-"));
+afterAll(() => rmSync(base, { recursive: true }));
+
+/** What the tutorial asks for. */
+const request: InitRequest = {
+  ...newProject(base).request,
+  folder: "../fleet",
+  region: "eu-central-1",
+  sampleAppUrl: "ssh://git@github.com/acme/payment-app-manifests.git",
+  functionPackage: "ghcr.io/acme/function-spoke",
+};
+
+/** The commands of the tutorial that come after fleet init, or that init can't know to be done. */
+const way = [
+  /functions\/spoke\/package\/main\.ts$/m,
+  /crane push --index .* ghcr\.io\/acme\/function-spoke:v[\d.]+$/m,
+  /gh repo create acme\//,
+  /push --set-upstream origin main/,
+  /pulumi stack init pilot --secrets-provider/,
+  /npx fleet doctor/,
+  /git add stacks\/Pulumi\.pilot\.yaml && git commit/,
+  /pulumi up/,
+  /pulumi stack output kubeconfig .*> \.\.\/pilot\.kubeconfig && export KUBECONFIG=/,
+  /kubectl get nodes/,
+  /gh repo deploy-key add <\(pulumi stack output --json deployPublicKeys/,
+  /npx fleet new-cluster green /,
+  /commit -m "Add spoke green"/,
+  /kubectl -n spokes get spoke green --watch/,
+  /npx fleet onboard payment-app --cluster green/,
+  /gh repo deploy-key add <\(echo '<the key that it printed>'\) --repo acme\/payment-app-manifests --title green/,
+  /commit -m "Onboard payment-app on green"/,
+  /aws eks update-kubeconfig .*--name pilot-spoke-green --kubeconfig \.\.\/green\.kubeconfig/,
+  /kubectl --kubeconfig \.\.\/green\.kubeconfig -n payment-app get pods --watch/,
+];
+const inOrder = (text: string): number[] => {
+  const positions: number[] = [];
+  for (const pattern of way) {
+    const from = positions.at(-1) ?? 0;
+    const found = text.slice(from).search(pattern);
+    expect(found, `${pattern} after ${text.slice(from, from + 80)}`).toBeGreaterThanOrEqual(0);
+    positions.push(from + found);
+  }
+  return positions;
+};
+
+describe("the next steps of fleet init", () => {
+  test("are the tutorial's, in its order", () => {
+    inOrder(readFileSync(join(root, "docs", "tutorials", "first-spoke-on-aws.md"), "utf8"));
+    inOrder(nextSteps(request));
+  });
+
+  test("name the version of the function that this checkout has", () => {
+    const { version } = JSON.parse(readFileSync(join(root, "functions", "spoke", "package.json"), "utf8"));
+    expect(nextSteps(request)).toContain(`ghcr.io/acme/function-spoke:v${version}\n`);
+  });
+
+  test("leave the package to its document where the stack takes this project's", () => {
+    const steps = nextSteps({ ...request, functionPackage: undefined });
+    expect(steps).toContain("docs/guides/function-package.md");
+    expect(steps).not.toContain("crane push");
+  });
+
+  test("register no key where Git is read by token, and make no repository at a host that gh does not know", () => {
+    const token = nextSteps({
+      ...request,
+      ...byToken,
+      sampleAppUrl: "https://github.com/acme/payment-app-manifests.git",
+    });
+    expect(token).not.toContain("deploy-key add");
+    expect(token).toContain("--token-file <file>");
+    const elsewhere = "ssh://git@git.example.com/acme";
+    const steps = nextSteps({
+      ...request,
+      systemUrl: `${elsewhere}/gitops-system.git`,
+      workloadsUrl: `${elsewhere}/gitops-workloads.git`,
+      sampleAppUrl: `${elsewhere}/payment-app-manifests.git`,
+    });
+    expect(steps).not.toMatch(/gh repo/);
+    expect(steps).toContain(
+      `# register the deploy key that it printed, read-only, at ${elsewhere}/payment-app-manifests.git`,
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { FleetFacts } from "../../../cli/fleet/facts.ts";
+import { run as runReseal } from "../../../cli/sealing/reseal.ts";
+import { afterPush } from "../../../cli/sealing/sealing-keys.ts";
+import { newSpoke } from "../../../cli/spoke/folder.ts";
+import { ownSealingKeys, reseal } from "../../../cli/spoke/keys.ts";
+import { fromBase64 } from "../../../lib/bridge.ts";
+import { certificate, type fakeKubeseal, newCase, privateHalf } from "../support/fleet.ts";
+
+const base = mkdtempSync(join(tmpdir(), "fleet-spoke-keys-"));
+afterAll(() => rmSync(base, { recursive: true }));
+const dev = await certificate();
+const own = await certificate();
+
+let checkout: string;
+let kubeseal: ReturnType<typeof fakeKubeseal>;
+let fleet: FleetFacts;
+let folder: string;
+beforeEach(async () => {
+  ({ checkout, kubeseal, fleet } = newCase(base, "gitops-system", { dev, "cluster-blue": own }));
+  const request = { name: "blue", environment: "dev", tenant: "payments" };
+  ({ folder } = await newSpoke(checkout, request, async () => fleet));
+});
+
+const connect = async () => fleet;
+const spec = () => parse(readFileSync(join(folder, "spoke.yaml"), "utf8")).spec;
+const lastSealed = () => kubeseal.calls().slice(-2);
+
+describe("fleet sealing-keys", () => {
+  test("gives a spoke of its environment's scope sealing keys of its own, and leaves what is sealed as it is", async () => {
+    const secrets = readFileSync(join(folder, "secrets", "gitops-system.yaml"), "utf8");
+    expect(await ownSealingKeys(checkout, "blue", connect)).toEqual({ folder, moved: true });
+    expect(spec()).toMatchObject({ environment: "dev", sealing: "cluster" });
+    expect(readFileSync(join(folder, "spoke.yaml"), "utf8")).toContain("# Changes of the Composition take effect");
+    expect(readdirSync(join(folder, "sealing-keys")).sort()).toEqual(["generation-1.yaml", "kustomization.yaml"]);
+    expect(readFileSync(join(folder, "secrets", "gitops-system.yaml"), "utf8")).toBe(secrets);
+  });
+
+  test("run again, adds generations that the stack has got and removes those that it has lost, and no other file changes", async () => {
+    await ownSealingKeys(checkout, "blue", connect);
+    const keys = join(folder, "sealing-keys");
+    const first = readFileSync(join(keys, "generation-1.yaml"), "utf8").replace("1h0m0s", "5m0s");
+    writeFileSync(join(keys, "generation-1.yaml"), first);
+    const withGenerations = (...generations: string[]) => ({ ...fleet, generations: { "cluster-blue": generations } });
+    fleet = withGenerations("1", "2");
+    expect(await ownSealingKeys(checkout, "blue", connect)).toEqual({ folder, moved: false });
+    expect(readFileSync(join(keys, "generation-1.yaml"), "utf8")).toBe(first);
+    expect(parse(readFileSync(join(keys, "generation-2.yaml"), "utf8")).spec.dataFrom[0].extract.key).toMatch(/\/2$/);
+    fleet = withGenerations("2");
+    await ownSealingKeys(checkout, "blue", connect);
+    expect(readdirSync(keys).sort()).toEqual(["generation-2.yaml", "kustomization.yaml"]);
+    expect(parse(readFileSync(join(keys, "kustomization.yaml"), "utf8")).resources.slice(1)).toEqual([
+      "generation-2.yaml",
+    ]);
+  });
+
+  test("without such a key in the stack is refused with what to add, and changes nothing", async () => {
+    fleet = { ...fleet, certificates: { dev }, generations: { dev: ["1"] } };
+    await expect(ownSealingKeys(checkout, "blue", connect)).rejects.toThrow("append { scope: cluster-blue");
+    expect(spec()).not.toHaveProperty("sealing");
+    expect(existsSync(join(folder, "sealing-keys"))).toBe(false);
+  });
+});
+
+test("fleet sealing-keys names the next command with all that it needs", () => {
+  const [, argv = ""] = /npx fleet reseal (.*)/.exec(afterPush("blue", true)) ?? [];
+  // It gets as far as to look for the checkout.
+  return expect(runReseal([...argv.split(" "), "--repository", base])).rejects.toThrow(
+    "is not a checkout of gitops-system",
+  );
+});
+
+describe("fleet reseal", () => {
+  test("seals the fleet's deploy keys for the scope that the Spoke says", async () => {
+    await ownSealingKeys(checkout, "blue", connect);
+    const { scope, register } = await reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
+    expect(scope).toBe("cluster-blue");
+    expect(register).toBe("");
+    expect(lastSealed().map(({ certificate: used }) => used)).toEqual([own, own]);
+    for (const { input } of lastSealed()) expect(fromBase64(input.data)["identity"]).toContain(privateHalf);
+  });
+
+  test("replaces them by new keys of the spoke's own, each time others, and says which to register", async () => {
+    const request = { name: "blue", deployKeys: "own" } as const;
+    const first = await reseal(checkout, request, connect);
+    const second = await reseal(checkout, request, connect);
+    expect(first.scope).toBe("dev");
+    expect(first.register).toContain("blue@fleet");
+    expect(second.register).not.toBe(first.register);
+    for (const { input } of lastSealed()) {
+      const data = fromBase64(input.data);
+      expect(data["identity"]).not.toContain(privateHalf);
+      expect(second.register).toContain(data["identity.pub"]);
+    }
+  });
+});
+
+test.each([
+  ["teal", "is not the name of a spoke in this checkout"],
+  ["../blue", "can't be the name of a spoke"],
+])("both refuse the spoke %s before the fleet is asked", async (name, problem) => {
+  const asked = () => Promise.reject(new Error("asked the fleet"));
+  await expect(ownSealingKeys(checkout, name, asked)).rejects.toThrow(problem);
+  await expect(reseal(checkout, { name, deployKeys: "fleet" }, asked)).rejects.toThrow(problem);
+});
