@@ -59,6 +59,11 @@ const forbiddenEvents = ["pull_request_target", "workflow_run", "issue_comment"]
 const actionsOf = ({ steps = [] }: Job) => steps.flatMap(({ uses }) => uses ?? []);
 const checksOut = (job: Job) => actionsOf(job).some((action) => action.startsWith("actions/checkout@"));
 
+/** Whether a job has none of the repository's files, nor packages that they name: it neither checks it out nor installs anything. */
+const runsNoCode = (job: Job) =>
+  !checksOut(job) &&
+  (job.steps ?? []).every(({ uses = "", run = "" }) => !uses.startsWith("./") && !/\b(npm|npx|node|go)\b/.test(run));
+
 /** setup-go caches unless it is told not to; the other actions are told with a word of their own. */
 const caches = ({ uses = "", with: inputs = {} }: Step) =>
   (uses.startsWith("actions/setup-go@") && inputs["cache"] !== false) ||
@@ -91,8 +96,9 @@ function ofJob(job: Job, events: readonly string[]): string[] {
     found.push(`${image}: a container is pinned by its digest`);
   if (job.permissions === undefined) found.push("a job names its permissions");
   if (!job.uses && !job["timeout-minutes"]) found.push("a job has a time limit");
-  if (rights.some(([name, level]) => name === "contents" && level !== "read"))
-    found.push("no job writes to the repository");
+  // The right to write a release is the right to push: only the runner's own programs and pinned actions may have it.
+  const writes = rights.some(([name, level]) => name === "contents" && level !== "read");
+  if (writes && !(job.environment === "release" && runsNoCode(job))) found.push("no job writes to the repository");
   if (actionsOf(job).some((action) => action.startsWith("pulumi/actions@")) && job["runs-on"] !== ownRunner)
     found.push(`a job that talks to a hub runs on ${ownRunner}: not every runner reaches its endpoint`);
   if (rights.some(([, level]) => level === "write") && (job.steps ?? []).some(caches))

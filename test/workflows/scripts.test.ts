@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -276,6 +277,52 @@ describe("a release", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release("v1.2.4").text).toContain(`the tag is v1.2.4, but Git and the package say ${reference}`);
     expect(existsSync(join(dir, "called"))).toBe(false);
+  });
+});
+
+describe("the files of a release", () => {
+  const archive = (processor: string, text: string, sum = text) => {
+    const folder = join(dir, "release", `toolchain-${processor}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${processor}.tar.gz`), text);
+    const digest = createHash("sha256").update(sum).digest("hex");
+    writeFileSync(join(folder, "SHA256SUMS"), `${digest}  ${processor}.tar.gz\n`);
+  };
+  const sign = () => runs("files", "Sign the checksums", {});
+  const attach = () => runs("files", "Attach the files to a draft of the release", { TAG: "v1.2.3" });
+  beforeEach(() => program("cosign", "touch SHA256SUMS.sigstore.json"));
+
+  test("have one list of checksums, which the workflow signs", () => {
+    archive("x64", "one");
+    archive("arm64", "two");
+    expect(sign()).toMatchObject({ status: 0 });
+    expect(read("SHA256SUMS").match(/\S+\.tar\.gz/g)).toEqual(["arm64.tar.gz", "x64.tar.gz"]);
+    expect(read("called")).toBe("sign-blob --yes --bundle SHA256SUMS.sigstore.json SHA256SUMS\n");
+  });
+
+  test("are not signed when an archive is not the one that was built", () => {
+    archive("arm64", "changed", "built");
+    archive("x64", "one");
+    expect(sign().status).toBe(1);
+    expect(existsSync(join(dir, "called"))).toBe(false);
+  });
+
+  test.for([
+    ["is made as a draft where there is none", "exit 1", ["release create v1.2.3 --draft --verify-tag"]],
+    ["is kept where there is one", "exit 0", []],
+  ] as const)("are attached to the tag's release, which %s", ([, view, made]) => {
+    archive("x64", "one");
+    sign();
+    rmSync(join(dir, "called"));
+    program("gh", `if [ "$2" = view ]; then ${view}; fi`);
+    expect(attach()).toMatchObject({ status: 0 });
+    const files = "SHA256SUMS SHA256SUMS.sigstore.json release/toolchain-x64/x64.tar.gz";
+    const called = read("called").trim().split("\n");
+    expect(called).toEqual([
+      "release view v1.2.3",
+      ...made.map((start) => expect.stringContaining(start)),
+      `release upload v1.2.3 ${files}`,
+    ]);
   });
 });
 

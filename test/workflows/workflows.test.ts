@@ -227,13 +227,24 @@ describe("a release", () => {
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
   });
 
-  test("builds the toolchain of each processor where the repository asks for it, and signs nothing: no key is at GitHub", () => {
+  test("builds the toolchain of each processor where the repository asks for it, with no right but to read", () => {
     const job = workflow("release").jobs["toolchain"];
     expect([job?.needs, job?.if]).toEqual(["proven", "vars.TOOLCHAIN_ARCHIVE == 'true'"]);
     expect(job?.strategy?.matrix).toEqual({ runner: ["ubuntu-latest", "ubuntu-24.04-arm"] });
     expect(scripts(job)).toContain("npx node local/toolchain/pack.ts toolchain");
     expect(job?.steps?.at(-1)?.with).toMatchObject({ path: "toolchain" });
     expect(job?.permissions).toEqual({ contents: "read" });
+  });
+
+  test("gets the archives, their checksums and the workflow's signature as a draft, from a job that runs none of the repository's code", () => {
+    const { files } = workflow("release").jobs;
+    expect(files?.needs).toEqual(["function", "toolchain"]);
+    expect(files?.environment).toBe("release");
+    expect(files?.permissions).toEqual({ contents: "write", "id-token": "write" });
+    expect(files?.steps?.flatMap(({ uses }) => uses?.split("@")[0] ?? [])).toEqual([
+      "actions/download-artifact",
+      "sigstore/cosign-installer",
+    ]);
   });
 });
 
@@ -328,6 +339,11 @@ jobs:
     ["no limit", good.replace("    timeout-minutes: 5\n", ""), "a job has a time limit"],
     ["no concurrency", good.replace("concurrency: pull\n", ""), "a workflow says what runs at once"],
     ["a right to push", rights("contents: write"), "no job writes to the repository"],
+    [
+      "a right to write releases beside code of the repository",
+      rights("contents: write", "    environment: release\n"),
+      "no job writes to the repository",
+    ],
     ["a right to write for forks", rights("pull-requests: write"), "runs for branches of this repository only"],
     ["a right to write beside foreign code", rights("pull-requests: write"), "runs no code of the pull request"],
     [
