@@ -1,6 +1,6 @@
 /** Waiting for objects: until they are ready, until they are gone. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { JsonMap, Log } from "../framework/index.ts";
+import { givenText, type JsonMap, type Log } from "../framework/index.ts";
 import { ApiError, type Client, isNotFound, UnreachableError } from "./client.ts";
 import { diagnose } from "./diagnosis.ts";
 import { at, groupKind, type KubeObject, parseWaitFor, type Readiness, readiness } from "./readiness.ts";
@@ -99,10 +99,9 @@ async function serviceEndpoints(client: Client, object: KubeObject): Promise<Rea
 
 /** A claim whose storage class binds at first use stays Pending until a pod comes. */
 async function isLateBinding(client: Client, object: KubeObject): Promise<boolean> {
-  const name = at(object, "spec", "storageClassName");
+  const name = givenText(at(object, "spec", "storageClassName"));
   const pending = at(object, "status", "phase") === "Pending";
-  if (groupKind(object) !== "/PersistentVolumeClaim" || !pending || typeof name !== "string" || name === "")
-    return false;
+  if (groupKind(object) !== "/PersistentVolumeClaim" || !pending || name === undefined) return false;
   try {
     const path = `/apis/storage.k8s.io/v1/storageclasses/${encodeURIComponent(name)}`;
     return (await client.request({ method: "GET", path }))["volumeBindingMode"] === "WaitForFirstConsumer";

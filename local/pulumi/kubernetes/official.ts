@@ -5,7 +5,7 @@
  * `setDefaults` and `checkpointRelease` in helm_release.go; `convertYAMLManifestToJSON` in manifest_json.go.
  */
 import { parseAllDocuments } from "yaml";
-import { isMap, type JsonMap, type PropertyMap, Secret, textOf, type Value } from "../framework/index.ts";
+import { givenText, isMap, type JsonMap, type PropertyMap, Secret, textOf, type Value } from "../framework/index.ts";
 import { at } from "./readiness.ts";
 
 const INPUTS_KEY = "__inputs";
@@ -74,9 +74,9 @@ export function resourceNames(manifest: string): JsonMap {
     if (!object || typeof name !== "string") continue;
     const version = textOf(object["apiVersion"]);
     const group = version.includes("/") ? `.${version.slice(0, version.indexOf("/"))}` : "";
-    const namespace = at(object, "metadata", "namespace");
+    const namespace = givenText(at(object, "metadata", "namespace"));
     const key = `${textOf(object["kind"])}${group}/${version}`;
-    const full = typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : name;
+    const full = namespace === undefined ? name : `${namespace}/${name}`;
     names[key] = (names[key] ?? new Set()).add(full);
   }
   return Object.fromEntries(Object.entries(names).map(([kind, own]) => [kind, [...own].sort()]));

@@ -2,6 +2,7 @@
 import {
   type Current,
   equal,
+  givenText,
   type Json,
   type JsonMap,
   plainMap,
@@ -16,19 +17,16 @@ import { keptUnreachable, type Session } from "./session.ts";
 
 type Context = ResourceContext<Session>;
 
-/** A text input, undefined when missing or empty. */
-const text = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
-
 /** The namespace of the release. */
 export function namespaceOf(context: Context, inputs: JsonMap): string {
-  return text(inputs["namespace"]) ?? context.session.client.namespace;
+  return givenText(inputs["namespace"]) ?? context.session.client.namespace;
 }
 
 /** Where the chart comes from. */
 export function sourceOf(inputs: JsonMap): ChartSource {
   return {
     chart: textOf(inputs["chart"]),
-    version: text(inputs["version"]),
+    version: givenText(inputs["version"]),
     repository: (inputs["repositoryOpts"] ?? {}) as ChartSource["repository"],
   };
 }
@@ -98,7 +96,7 @@ function driftedRelease(inputs: JsonMap, found: ReleaseMetadata, values: JsonMap
   return {
     ...inputs,
     ...(sameChart ? {} : { chart: found.chart }),
-    ...(isExact(text(inputs["version"])) ? { version: sameVersion(inputs, found) } : {}),
+    ...(isExact(givenText(inputs["version"])) ? { version: sameVersion(inputs, found) } : {}),
     ...(sameValues ? {} : { values }),
   };
 }

@@ -1,5 +1,5 @@
 /** The configured provider: one cluster, its API and the provider's settings. */
-import type { Current, JsonMap, ResourceContext } from "../framework/index.ts";
+import { type Current, givenText, type JsonMap, type ResourceContext } from "../framework/index.ts";
 import { Client, UnreachableError } from "./client.ts";
 import { Helm, HelmError } from "./helm.ts";
 import { Discovery } from "./kinds.ts";
@@ -26,9 +26,7 @@ export interface Session {
 }
 
 /** The kubeconfig of the configuration: content or path; undefined when there is none. */
-export function kubeconfigOf({ kubeconfig }: JsonMap): string | undefined {
-  return typeof kubeconfig === "string" && kubeconfig !== "" ? kubeconfig : undefined;
-}
+export const kubeconfigOf = ({ kubeconfig }: JsonMap): string | undefined => givenText(kubeconfig);
 
 /** Opens a session. The cluster is asked only when the first resource needs it, so that previews without one work. */
 export function openSession(config: JsonMap): Session {
