@@ -69,7 +69,7 @@ function generate(): void {
     writeFileSync(file, text);
     console.log(`wrote ${path}`);
   }
-  const tests = globSync("test/**/*.test.ts", { cwd: root }).filter((test) =>
+  const tests = globSync(["test/**/*.test.ts", "local/test/unit/**/*.test.ts"], { cwd: root }).filter((test) =>
     readFileSync(join(root, test), "utf8").includes(".toMatchFileSnapshot("),
   );
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");

@@ -1,37 +1,38 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { charts } from "../../../product.ts";
+import { charts, filled, markdownTable } from "../../../product.ts";
 import { differences } from "../../../toolchain/differences.ts";
 import { goGroups } from "../../../toolchain/go.ts";
 import { chartVersions, imageReferences } from "../../../toolchain/index.ts";
 
-const root = join(import.meta.dirname, "..", "..", "..", "..");
+const readme = join(import.meta.dirname, "..", "..", "..", "README.md");
 
-/** The differences as a table in Markdown: as local/README.md has it. */
-function differencesTable(): string {
-  const rows = differences().map(
-    ({ part, production, local, why }) => `| ${part} | ${production} | ${local} | ${why} |`,
+const differencesTable = (): string[] =>
+  markdownTable(
+    ["Part", "Production", "Here", "Why"],
+    differences().map(({ part, production, local, why }) => [part, production, local, why]),
   );
-  return ["| Part | Production | Here | Why |", "| --- | --- | --- | --- |", ...rows].join("\n");
-}
 
-/** What the programs leave out of what upstream compiles in, as a table in Markdown: as local/README.md has it. */
-function leftOutTable(): string {
-  const rows = goGroups.flatMap(({ name, patches }) =>
-    patches.map(
-      ({ file, module, says }) =>
-        `| \`${module}\` | ${says.replaceAll("\n", " ")} | [${basename(file)}](toolchain/go/${name}/patches/${basename(file)}) |`,
+/** What the programs leave out of what upstream compiles in. */
+const leftOutTable = (): string[] =>
+  markdownTable(
+    ["Module", "What is left out", "Patch"],
+    goGroups.flatMap(({ name, patches }) =>
+      patches.map(({ file, module, says }) => [
+        `\`${module}\``,
+        says,
+        `[${basename(file)}](toolchain/go/${name}/patches/${basename(file)})`,
+      ]),
     ),
   );
-  return ["| Module | What is left out | Patch |", "| --- | --- | --- |", ...rows].join("\n");
-}
+
+test("the README has the versions that differ and what programs leave out as the code has them: npm run generate", async () => {
+  const text = filled(readFileSync(readme, "utf8"), "differences", ["", ...differencesTable(), ""]);
+  await expect(filled(text, "left-out", ["", ...leftOutTable(), ""])).toMatchFileSnapshot(readme);
+});
 
 describe("what the local stack runs in another version than production", () => {
-  test("is in its README as the code has it", () => {
-    expect(readFileSync(join(root, "local", "README.md"), "utf8")).toContain(`\n${differencesTable()}\n`);
-  });
-
   test("is named for External Secrets, whose chart has production's number around the program that runs", () => {
     const found = differences().find(({ part }) => part === "External Secrets");
     expect(found?.production).toBe(charts.externalSecrets.version);
@@ -46,8 +47,4 @@ describe("what the local stack runs in another version than production", () => {
       expect(why).not.toBe("");
     }
   });
-});
-
-test("what the programs leave out of upstream's is in the README as the patches have it", () => {
-  expect(readFileSync(join(root, "local", "README.md"), "utf8")).toContain(`\n${leftOutTable()}\n`);
 });
