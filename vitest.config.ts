@@ -27,6 +27,9 @@ export default defineConfig({
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
           exclude: ["test/e2e/**", onAws],
           ...patience,
+          // One process for many files: each loads what it needs once, not once for each file.
+          isolate: false,
+          globalSetup: ["test/support/scratch.ts"],
           // vitest leaves half of the processors idle by default.
           maxWorkers: "100%",
           // Not 0: vitest would put a group 0 with a single worker last.

@@ -63,7 +63,17 @@ const always: Readonly<Record<string, Schema>> = {
   },
 };
 
-const ajv = () => new Ajv({ strict: false, allErrors: true, verbose: true, validateFormats: false, logger: false });
+const ajv = new Ajv({ strict: false, allErrors: true, verbose: true, validateFormats: false, logger: false });
+
+const compiled = new Map<string, ValidateFunction>();
+
+/** Each schema once: compiling takes longer than all that is validated with it. */
+function validator(schema: object): ValidateFunction {
+  const text = JSON.stringify(schema);
+  const validate = compiled.get(text) ?? ajv.compile(schema);
+  compiled.set(text, validate);
+  return validate;
+}
 
 function filesBelow(path: string): string[] {
   if (!statSync(path).isDirectory()) return [path];
@@ -209,7 +219,7 @@ export class Definitions {
     if (own) return this.#builtInValidator(own);
     const schema = this.schemaOf({ apiVersion, kind }) ?? always[`${apiVersion} ${kind}`];
     if (!schema) return undefined;
-    return ajv().compile(
+    return validator(
       closed({ ...schema, properties: { ...schema.properties, apiVersion: text, kind: text, metadata: objectMeta } }),
     );
   }
@@ -237,6 +247,6 @@ export class Definitions {
     const schemas = Object.fromEntries(
       Object.entries(document.components?.schemas ?? {}).map(([key, schema]) => [key, closed(schema)]),
     );
-    return ajv().compile({ components: { schemas }, $ref: `#/components/schemas/${name}` });
+    return ajv.compile({ components: { schemas }, $ref: `#/components/schemas/${name}` });
   }
 }

@@ -50,7 +50,10 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-export async function run(argv: readonly string[]): Promise<number> {
+/** The programs of this machine that it runs. */
+const programs = { kustomize, helmProgram };
+
+export async function run(argv: readonly string[], { kustomize, helmProgram } = programs): Promise<number> {
   const { values, positionals } = parsed("diff", argv, options);
   if (values.help) {
     process.stdout.write(help);

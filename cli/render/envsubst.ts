@@ -117,8 +117,10 @@ class Parser {
         found.push(text, this.#substitution());
         text = "";
       } else {
-        text += rest.charAt(0);
-        this.#at += 1;
+        const next = ends.length === 0 ? this.#text.indexOf("$", this.#at + 1) : this.#at + 1;
+        const end = next === -1 ? this.#text.length : next;
+        text += this.#text.slice(this.#at, end);
+        this.#at = end;
       }
     }
     return [...found, text];

@@ -28,7 +28,7 @@ export class BuildError extends Error {
 }
 
 /** This machine has no kustomize. */
-export class KustomizeMissing extends Error {
+class KustomizeMissing extends Error {
   override name = "KustomizeMissing";
 }
 

@@ -49,11 +49,16 @@ export async function rootControllers(root: string): Promise<string[]> {
 
 /**
  * Lets the root cgroup pass on only these controllers again. It keeps those that a cgroup below it passes on: another program uses them.
+ * @param write writes to a file of the kernel's
  * @returns those that the kernel kept although no cgroup passes them on
  */
-export async function withoutRootControllers(root: string, keep: readonly string[]): Promise<string[]> {
+export async function withoutRootControllers(
+  root: string,
+  keep: readonly string[],
+  write: (file: string, text: string) => Promise<void> = writeFile,
+): Promise<string[]> {
   for (const name of (await rootControllers(root)).filter((controller) => !keep.includes(controller)))
-    await writeFile(join(root, SUBTREE_CONTROL), `-${name}`).catch((error: NodeJS.ErrnoException) =>
+    await write(join(root, SUBTREE_CONTROL), `-${name}`).catch((error: NodeJS.ErrnoException) =>
       error.code === "EBUSY" ? undefined : Promise.reject(error),
     );
   const left = (await rootControllers(root)).filter((controller) => !keep.includes(controller));

@@ -69,6 +69,8 @@ export interface Host {
   readonly note: string;
   /** Commands of the programs that run here and see these files. */
   readonly commands: () => readonly string[];
+  /** Writes to a file of a cgroup; default: as to any file. */
+  readonly writeCgroup?: (file: string, text: string) => Promise<void>;
 }
 
 const MACHINE: Host = {
@@ -126,7 +128,7 @@ export async function restoreHost(host: Host = MACHINE): Promise<void> {
   if (note === undefined) return;
   const refused = await restoreSettings(host, note);
   for (const folder of note.absent.toReversed()) await removeFolder(host, folder);
-  const controllers = await withoutRootControllers(cgroupRoot(host), note.controllers);
+  const controllers = await withoutRootControllers(cgroupRoot(host), note.controllers, host.writeCgroup);
   const left = [
     ...(await changedSettings(host, note)).map(
       ({ name, now, before }) =>

@@ -24,7 +24,7 @@ function register(url: string, key: string, found = "") {
     status,
     stderr,
     calls: readFileSync(calls, "utf8")
-      .replaceAll(/\/tmp\/\S+/g, "FILE")
+      .replaceAll(/\S+\/tmp\.\w+/g, "FILE")
       .trim()
       .split("\n"),
   };

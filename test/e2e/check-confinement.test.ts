@@ -2,11 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
 import { confinement } from "../../cli/render/confinement.ts";
 import { type Build, kustomize } from "../../cli/render/kustomize.ts";
-import { replaced, withChanges } from "../cli/support/seeds.ts";
+import { removeCopies, replaced, withChanges } from "../cli/support/seeds.ts";
+
+afterAll(removeCopies);
 
 /** What the real kustomize can reach when `fleet check` and `fleet diff` run it. */
 

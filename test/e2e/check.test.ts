@@ -6,9 +6,11 @@ import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { check } from "../../cli/check/check.ts";
 import { kustomize } from "../../cli/render/kustomize.ts";
-import { expected, found, kustomizeTells, moreSeeds, seeds, withChanges } from "../cli/support/seeds.ts";
+import { expected, found, kustomizeTells, moreSeeds, removeCopies, seeds, withChanges } from "../cli/support/seeds.ts";
 import { validationSeeds } from "../cli/support/validation-seeds.ts";
 import { schemaFolder } from "../functions/spoke/support/schemas.ts";
+
+afterAll(removeCopies);
 
 /** `fleet check` with the real kustomize and the definitions of the pinned versions. */
 

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
-import { vi } from "vitest";
 import { parse } from "yaml";
 
 /** Mocked runs of the production program: what it registers, exactly as the engine would be told. */
@@ -240,9 +239,14 @@ const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
 /** Runs infra/index.ts with `config` as the stack `stack`; the values of `secretKeys` are encrypted ones. */
 export async function runProgram(stack: string, config: ConfigText, secretKeys: string[] = []): Promise<Run> {
   pulumi.runtime.setAllConfig(config, secretKeys);
-  vi.resetModules();
-  return exported(await recorded(stack, () => import("../../infra/index.ts")));
+  return exported(await recorded(stack, () => evaluated("infra/index.ts")));
 }
+
+let evaluations = 0;
+
+/** Runs a module of the checkout, however often it ran before; what it imports runs once. */
+const evaluated = (path: string) =>
+  import(/* @vite-ignore */ new URL(`../../${path}?run=${++evaluations}`, import.meta.url).href) as Promise<object>;
 
 /** A run with the values of what the program exports. */
 async function exported({ resources, result }: Awaited<ReturnType<typeof recorded<object>>>): Promise<Run> {
@@ -258,6 +262,5 @@ export async function runExample(name: string): Promise<Run> {
   );
   const config = Object.entries({ ...Object.fromEntries(defaults), ...stack["config"] });
   pulumi.runtime.setAllConfig(Object.fromEntries(config.map(([key, value]) => [key, asText(value)])));
-  const program = new URL(`../../examples/${name}/index.ts`, import.meta.url).href;
-  return exported(await recorded("example", () => import(/* @vite-ignore */ program) as Promise<object>, own["name"]));
+  return exported(await recorded("example", () => evaluated(`examples/${name}/index.ts`), own["name"]));
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { check, rules } from "../../../cli/check/check.ts";
 import { ruleNames } from "../../../cli/render/findings.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
@@ -11,10 +11,13 @@ import {
   found,
   kustomizeTells,
   moreSeeds,
+  removeCopies,
   seeds,
   withChanges,
 } from "../support/seeds.ts";
 import { validationSeeds } from "../support/validation-seeds.ts";
+
+afterAll(removeCopies);
 
 /** Without a cluster and without kustomize: test/e2e/check.test.ts does the same with the real one and with definitions. */
 

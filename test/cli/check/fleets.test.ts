@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { Files } from "../../../cli/render/files.ts";
 import { Findings } from "../../../cli/render/findings.ts";
@@ -6,7 +6,9 @@ import { follow } from "../../../cli/render/follow.ts";
 import { FluxBuild } from "../../../cli/render/generate.ts";
 import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
-import { type Change, fleetFolder, found, spoke, withChanges } from "../support/seeds.ts";
+import { type Change, fleetFolder, found, removeCopies, spoke, withChanges } from "../support/seeds.ts";
+
+afterAll(removeCopies);
 
 /** dev's branch merged into prod's: both fleets are in one repository. */
 const dev = spoke("blue", "10.70.0.0/18", "fleet-dev");

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { Files } from "../../../cli/render/files.ts";
 import { Findings } from "../../../cli/render/findings.ts";
@@ -11,7 +11,9 @@ import { missingPatches } from "../../../cli/render/patches.ts";
 import { Trees } from "../../../cli/render/tree.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { fluxSeeds, namespaces, outsideSeeds } from "../support/outside-seeds.ts";
-import { expected, found, withChanges } from "../support/seeds.ts";
+import { expected, found, removeCopies, withChanges } from "../support/seeds.ts";
+
+afterAll(removeCopies);
 
 const file = `${namespaces}/kustomization.yaml`;
 

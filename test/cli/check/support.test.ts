@@ -1,10 +1,12 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { kubernetesReleases, kubernetesVersions, supportWarning } from "../../../components/versions.ts";
 import { compositionInput } from "../../functions/spoke/support/definition.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
-import { spoke, withChanges } from "../support/seeds.ts";
+import { removeCopies, spoke, withChanges } from "../support/seeds.ts";
+
+afterAll(removeCopies);
 
 const warningsOn = (day: string) =>
   withChanges(spoke("teal", "10.64.0.0/18"), (folder) =>

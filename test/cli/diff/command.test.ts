@@ -3,17 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/diff/command.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
 import { GitFleet } from "../support/git-fleet.ts";
 
-// Without kustomize and helm: test/e2e/diff.test.ts runs the command with the real ones.
-vi.mock(import("../../../cli/render/kustomize.ts"), async (original) => {
-  const { buildText } = await import("../../repos/support/kustomize.ts");
-  return { ...(await original()), kustomize: () => buildText };
-});
-vi.mock(import("../../../cli/diff/charts.ts"), async (original) => ({
-  ...(await original()),
-  helmProgram: () => ({}),
-}));
+/** Without kustomize and helm: test/e2e/diff.test.ts runs the command with the real ones. */
+const programs = { kustomize: () => buildText, helmProgram: () => ({}) };
 
 const fleet = new GitFleet();
 const base = mkdtempSync(join(tmpdir(), "fleet-diff-base-"));
@@ -30,7 +24,7 @@ afterEach(() => {
 /** Exit code and output. */
 async function diff(...flags: string[]) {
   const write = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-  const code = await run([base, fleet.folder, ...flags]);
+  const code = await run([base, fleet.folder, ...flags], programs);
   const text = write.mock.calls.map(([part]) => String(part)).join("");
   write.mockRestore();
   return { code, text };

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import type { Report } from "../../../cli/check/check.ts";
 import { variable } from "../../../cli/render/envsubst.ts";
 import type { Rule } from "../../../cli/render/findings.ts";
@@ -627,10 +627,12 @@ export const expected = ({ rule, file, on, problem, clusters }: Seed) => ({
 });
 
 const copies = new Map<string, string>();
-afterAll(() => {
+
+/** Removes the copies that {@link withChanges} made; for `afterAll` of each file that calls it. */
+export function removeCopies(): void {
   for (const folder of copies.values()) rmSync(folder, { recursive: true });
   copies.clear();
-});
+}
 
 /** A copy of folders of repos/, made once for a file of tests. */
 function copyOf(folders: readonly string[]): string {

@@ -5,29 +5,21 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Host, prepareHost, restoreHost } from "../../../instance/host-state.ts";
 
 /** The kernel's side of cgroup.subtree_control: `-name` takes one away, and is refused while a cgroup below passes it on. */
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  return {
-    ...real,
-    writeFile: async (path: string, text: string) => {
-      if (!String(path).endsWith("cgroup.subtree_control") || !/^[+-]/.test(text))
-        return await real.writeFile(path, text);
-      const now = (await real.readFile(path, "utf8")).split(/\s+/).filter(Boolean);
-      const folder = dirname(path);
-      const below = (await real.readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-      for (const { name } of below) {
-        const used = await real.readFile(join(folder, name, "cgroup.subtree_control"), "utf8");
-        if (used.split(/\s+/).includes(text.slice(1))) throw Object.assign(new Error("busy"), { code: "EBUSY" });
-      }
-      if (stuck === text.slice(1)) throw Object.assign(new Error("busy"), { code: "EBUSY" });
-      await real.writeFile(path, `${now.filter((name) => name !== text.slice(1)).join(" ")}\n`);
-    },
-  };
-});
+async function writeCgroup(path: string, text: string): Promise<void> {
+  const now = (await readFile(path, "utf8")).split(/\s+/).filter(Boolean);
+  const folder = dirname(path);
+  const below = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  for (const { name } of below) {
+    const used = await readFile(join(folder, name, "cgroup.subtree_control"), "utf8");
+    if (used.split(/\s+/).includes(text.slice(1))) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+  }
+  if (stuck === text.slice(1)) throw Object.assign(new Error("busy"), { code: "EBUSY" });
+  await writeFile(path, `${now.filter((name) => name !== text.slice(1)).join(" ")}\n`);
+}
 let stuck: string | undefined;
 
 let root: string;
@@ -49,7 +41,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-const host = (): Host => ({ root, note: join(root, "host.json"), commands: () => commands });
+const host = (): Host => ({ root, note: join(root, "host.json"), commands: () => commands, writeCgroup });
 /** Makes a cgroup that passes on these controllers. */
 async function cgroup(name: string, controllers: string): Promise<void> {
   const folder = join(root, "sys/fs/cgroup", name);

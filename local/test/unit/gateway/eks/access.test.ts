@@ -1,7 +1,9 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { inScope } from "../../../../gateway/eks/cluster-objects/access.ts";
 import { corefile } from "../../../../gateway/eks/cluster-objects/coredns.ts";
-import { clusterBody, type FakeEks, fakeEks, roleArn } from "./fakes.ts";
+import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "./fakes.ts";
+
+afterAll(removeStores);
 
 let eks: FakeEks;
 beforeEach(async () => {

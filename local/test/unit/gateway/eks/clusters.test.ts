@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
-import { CALLER, clusterBody, type FakeEks, fakeAws, fakeEks, roleArn, withNodes } from "./fakes.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { CALLER, clusterBody, type FakeEks, fakeAws, fakeEks, removeStores, roleArn, withNodes } from "./fakes.ts";
+
+afterAll(removeStores);
 
 let eks: FakeEks;
 beforeEach(async () => {

@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import { type FakeEks, fakeEks, withNodes } from "./fakes.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { type FakeEks, fakeEks, removeStores, withNodes } from "./fakes.ts";
+
+afterAll(removeStores);
 
 let eks: FakeEks;
 beforeEach(async () => {

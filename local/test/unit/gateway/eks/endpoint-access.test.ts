@@ -1,6 +1,8 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { changesReach } from "../../../../gateway/eks/endpoint-access.ts";
-import { clusterBody, type FakeEks, fakeEks, roleArn } from "./fakes.ts";
+import { clusterBody, type FakeEks, fakeEks, removeStores, roleArn } from "./fakes.ts";
+
+afterAll(removeStores);
 
 const HUB = "100.64.254.1";
 /** Where nodes and pods come from. */

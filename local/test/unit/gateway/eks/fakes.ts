@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
 import type { HttpResponse } from "../../../../gateway/aws/http.ts";
 import type { AwsLookups } from "../../../../gateway/aws/lookups.ts";
 import type { PeeredRoute } from "../../../../gateway/aws/peering.ts";
@@ -15,9 +14,18 @@ import { gatewayKey } from "../../../../gateway/key.ts";
 import { WorkQueue } from "../../../../work-queue.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 
-/** The folders of all stores of a test file. */
-const base = mkdtempSync(join(tmpdir(), "fleet-eks-"));
-afterAll(() => rmSync(base, { recursive: true, maxRetries: 5 }));
+const stores: string[] = [];
+
+function newStore(): string {
+  const folder = mkdtempSync(join(tmpdir(), "fleet-eks-"));
+  stores.push(folder);
+  return folder;
+}
+
+/** Removes the folders of all stores that {@link fakeEks} made; for `afterAll` of each file that calls it. */
+export function removeStores(): void {
+  for (const folder of stores.splice(0)) rmSync(folder, { recursive: true, maxRetries: 5 });
+}
 
 const ACCOUNT = "000000000000";
 export const CALLER = `arn:aws:iam::${ACCOUNT}:user/deployer`;
@@ -109,7 +117,7 @@ export interface FakeEks {
 }
 
 export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "folder">> = {}): Promise<FakeEks> {
-  const folder = over.folder ?? mkdtempSync(join(base, "store-"));
+  const folder = over.folder ?? newStore();
   const clusters = over.clusters ?? fakeClusters();
   const aws = over.aws ?? fakeAws();
   const store = await openStore(folder);

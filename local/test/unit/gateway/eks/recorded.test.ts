@@ -1,7 +1,9 @@
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { clustersBut } from "../../../../gateway/eks/recorded-clusters.ts";
 import { fakeClusters } from "./fake-clusters.ts";
-import { clusterBody, fakeEks, roleArn } from "./fakes.ts";
+import { clusterBody, fakeEks, removeStores, roleArn } from "./fakes.ts";
+
+afterAll(removeStores);
 
 async function recording(pattern: string | undefined) {
   const clusters = fakeClusters();

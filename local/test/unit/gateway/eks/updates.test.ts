@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, test } from "vitest";
-import { clusterBody, type FakeEks, fakeEks } from "./fakes.ts";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { clusterBody, type FakeEks, fakeEks, removeStores } from "./fakes.ts";
+
+afterAll(removeStores);
 
 let eks: FakeEks;
 beforeEach(async () => {
