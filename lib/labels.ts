@@ -27,6 +27,9 @@ export const stageLabel = { [`${group}/source`]: "stage" } as const;
 /** On the Kustomization of the bootstrap chain that brings the sealing keys: a spoke with keys of its own takes them from its folder. */
 export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 
+/** On a Spoke's claim on its network: the /16 that the network lies in, so that the claims around a network are found. */
+export const networkLabel = `${group}/network`;
+
 /** Tags of an AWS resource, by key. */
 export type Tags = Readonly<Record<string, string>>;
 

@@ -2,9 +2,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type FunctionHandler, RunFunctionRequest, Severity, Status } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "../../functions/spoke/api.ts";
+import { claimManifest } from "../../functions/spoke/claims.ts";
 import { hubSecret } from "../../functions/spoke/hub.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { type bridgeData, inBase64 } from "../../lib/bridge.ts";
+import { networkLabel } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
 /** The composition function of a state, called as Crossplane calls it, relying on nothing but the protocol. */
@@ -49,12 +51,29 @@ const conditionStatus: Readonly<Record<number, string>> = {
 };
 const mostRounds = 5;
 
-/** The objects of the hub's API server that the function requires: the cluster secret and the other Spokes. */
-function fetched(name: string, wanted: { kind: string; matchName?: string | undefined }, call: Call): object[] {
-  if (wanted.kind === "Secret" && wanted.matchName === hubSecret.name)
+interface Wanted {
+  readonly kind: string;
+  readonly matchName?: string | undefined;
+  readonly matchLabels?: { readonly labels: Readonly<Record<string, string>> } | undefined;
+}
+
+/** The claims of the other Spokes on their networks. */
+const claims = ({ others }: Call): KubeObject[] =>
+  others.flatMap(({ metadata, spec, status }) => {
+    const network = status?.network?.cidr;
+    return network === undefined ? [] : [claimManifest(metadata.name, network, spec.network.cidr === undefined)];
+  });
+
+/** The objects of the hub's API server that the function requires: the cluster secret, and what other Spokes have. */
+function fetched(name: string, { kind, matchName, matchLabels }: Wanted, call: Call): object[] {
+  if (kind === "Secret" && matchName === hubSecret.name)
     return [{ apiVersion: "v1", kind: "Secret", metadata: { ...hubSecret }, data: inBase64(call.hub) }];
+  // A function from before there were claims on every network reads the Spokes.
+  if (kind === spokeApi.kind && name === "spokes") return call.others.map((spoke) => ({ ...spoke }));
+  const region = matchLabels?.labels[networkLabel];
   // The chain is ready, and nothing is being removed.
-  return wanted.kind === spokeApi.kind && name === "spokes" ? call.others.map((spoke) => ({ ...spoke })) : [];
+  if (region === undefined) return [];
+  return claims(call).filter(({ metadata }) => metadata.labels?.[networkLabel] === region);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Spoke, SpokeStatus } from "./api.ts";
+import type { Claim } from "./claims.ts";
 import type { Entry } from "./composer.ts";
 import {
   accepted,
@@ -37,8 +38,8 @@ export interface Question {
   readonly composed: ReadonlyMap<string, KubeObject>;
   readonly settings: Settings;
   readonly hub: Hub;
-  /** The other Spokes of the fleet; empty once the network is made. */
-  readonly others: readonly Spoke[];
+  /** Claims on networks by their region (`claims.ts`); empty once the network is made. */
+  readonly claims: ReadonlyMap<string, readonly Claim[]>;
   /** Flux objects of the bootstrap chain; empty once it is ready. */
   readonly chain: readonly KubeObject[];
   /** Everything that carries the spoke's label; empty but for a removal. */
@@ -129,9 +130,9 @@ function speaking({ chain }: Question, { composer, observed }: Context): readonl
 
 /** What a Spoke is made of, given what exists. The same question always has the same answer. */
 export function compose(question: Question): Answer {
-  const { spoke, hub, settings, composed, others } = question;
+  const { spoke, hub, settings, composed, claims, now } = question;
   const observed = new Observed(composed);
-  const network = chooseNetwork({ spoke, observed, hub, others });
+  const network = chooseNetwork({ spoke, observed, hub, claims, now });
   const decided = plan({ spec: spoke.spec, hub, settings, observed, network });
   const hubAccess = hubAccessOf(spoke, observed, settings, question.chain);
   const context = contextOf({ spoke, hub, settings, plan: decided, observed, hubAccess });

@@ -14,11 +14,12 @@ import {
   to,
 } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "./api.ts";
+import { type Claim, readClaim } from "./claims.ts";
 import { type Answer, compose } from "./compose.ts";
 import { readHub } from "./hub.ts";
 import type { KubeObject } from "./kube.ts";
 import { Observed } from "./observed.ts";
-import { chainPrefix, remainsPrefix, requirements, type Selector } from "./requirements.ts";
+import { chainPrefix, claimsPrefix, remainsPrefix, requirements, type Selector } from "./requirements.ts";
 import { readSettings } from "./settings.ts";
 
 type Fetched = RunFunctionRequest["requiredResources"];
@@ -27,10 +28,22 @@ function items(fetched: Fetched, name: string): KubeObject[] {
   return (fetched[name]?.items ?? []).flatMap(({ resource }) => (resource ? [resource as unknown as KubeObject] : []));
 }
 
-const startingWith = (fetched: Fetched, prefix: string): KubeObject[] =>
-  Object.keys(fetched)
-    .filter((name) => name.startsWith(prefix))
-    .flatMap((name) => items(fetched, name));
+/** What was fetched under names with a prefix, by the rest of the name. */
+const startingWith = (fetched: Fetched, prefix: string): Map<string, KubeObject[]> =>
+  new Map(
+    Object.keys(fetched)
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => [name.slice(prefix.length), items(fetched, name)]),
+  );
+
+/** The claims on networks that were fetched, by region. */
+const claimsIn = (fetched: Fetched): Map<string, Claim[]> =>
+  new Map(
+    [...startingWith(fetched, claimsPrefix)].map(([region, objects]) => [
+      region,
+      objects.flatMap((object) => readClaim(object) ?? []),
+    ]),
+  );
 
 function ask(response: RunFunctionResponse, selectors: Readonly<Record<string, Selector>>): void {
   response.requirements = {
@@ -93,23 +106,23 @@ function answer(request: RunFunctionRequest, response: RunFunctionResponse): Run
       resource ? [[key, resource as unknown as KubeObject] as const] : [],
     ),
   );
-  const needed = requirements(spoke, new Observed(composed), settings);
-  ask(response, needed);
   const { requiredResources: fetched } = request;
+  const claims = claimsIn(fetched);
+  const hub = "hub" in fetched ? readHub(items(fetched, "hub")[0]) : undefined;
+  const needed = requirements(spoke, new Observed(composed), settings, hub && { hub, claims });
+  ask(response, needed);
   // Crossplane fetches the required objects and calls again.
-  if (Object.keys(needed).some((name) => !(name in fetched))) return response;
+  if (hub === undefined || Object.keys(needed).some((name) => !(name in fetched))) return response;
   tell(
     response,
     compose({
       spoke,
       composed,
       settings,
-      hub: readHub(items(fetched, "hub")[0]),
-      others: items(fetched, "spokes")
-        .map((other) => other as unknown as Spoke)
-        .filter(({ metadata }) => metadata.uid !== spoke.metadata.uid),
-      chain: startingWith(fetched, chainPrefix),
-      labelled: startingWith(fetched, remainsPrefix),
+      hub,
+      claims,
+      chain: [...startingWith(fetched, chainPrefix).values()].flat(),
+      labelled: [...startingWith(fetched, remainsPrefix).values()].flat(),
       now: Date.now(),
     }),
   );

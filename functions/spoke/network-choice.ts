@@ -1,10 +1,11 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../lib/cidr.ts";
 import { poolPrefix } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
+import { addressRegion, type Claim, claimKey, comesBefore, readClaim } from "./claims.ts";
 import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
-import { freeBlock } from "./pool.ts";
+import { candidates } from "./pool.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { type ClaimKey, resources } from "./resources.ts";
 
@@ -14,7 +15,7 @@ export interface NetworkChoice {
   readonly cidr?: string;
   /** Whether the network may be made. */
   readonly accepted: boolean;
-  /** Composition resource name of the claim on a block of the pool; none for a network that the Spoke names itself. */
+  /** Composition resource name of the Spoke's claim on the network; none while it may not have it. */
   readonly claim?: ClaimKey;
   readonly problem?: SpokeProblem;
 }
@@ -23,54 +24,60 @@ export interface NetworkQuestion {
   readonly spoke: Spoke;
   readonly observed: Observed;
   readonly hub: Hub;
-  /** The other Spokes of the fleet; only read while the VPC does not exist. */
-  readonly others: readonly Spoke[];
+  /** Claims by {@link addressRegion}, of the regions that {@link regionsToRead} names; only read while the VPC does not exist. */
+  readonly claims: ReadonlyMap<string, readonly Claim[]>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
-interface Taken {
-  readonly owner: string;
-  readonly cidr: Cidr;
-}
+/**
+ * Milliseconds after which a claim on a network that the Spoke names counts: then every claim of an earlier second is seen, although
+ * timestamps are whole seconds and Crossplane reads through a cache.
+ */
+const settling = 5000;
 
-/** Key and object name of the claim on `cidr`: two Spokes can't both own an object of one name, so the first one gets it. */
-export function claimKey(cidr: string): ClaimKey {
-  return `network-${cidr.replaceAll(/[./]/g, "-")}`;
-}
+/** Numbers of the pool's blocks that are looked at, until one of them is free. Crossplane lets a function ask five times. */
+const searches = [16, 64, 256, Number.POSITIVE_INFINITY] as const;
 
-/** Whether Spoke `a` has precedence over Spoke `b`: the older one has; of two of the same age the first by name. */
-function comesBefore(a: Spoke, b: Spoke): boolean {
-  const age = (spoke: Spoke) => `${spoke.metadata.creationTimestamp ?? ""} ${spoke.metadata.name}`;
-  return age(a) < age(b);
-}
-
-function named(spoke: Spoke, cidr: string | undefined): Taken[] {
-  const parsed = parseCidr(cidr ?? "");
-  return parsed ? [{ owner: `Spoke ${spoke.metadata.name}`, cidr: parsed }] : [];
-}
-
-const hubNetwork = (hub: Hub): Taken[] => {
-  const cidr = parseCidr(hub.aws.vpcCidr);
+const hubNetwork = ({ aws }: Hub): Pick<Claim, "owner" | "cidr">[] => {
+  const cidr = parseCidr(aws.vpcCidr);
   return cidr ? [{ owner: "the hub", cidr }] : [];
 };
 
-function collision(cidr: Cidr, taken: readonly Taken[]): Taken | undefined {
-  return taken.find((other) => overlaps(cidr, other.cidr));
+const collision = <Taken extends Pick<Claim, "cidr">>(cidr: Cidr, taken: readonly Taken[]): Taken | undefined =>
+  taken.find((other) => overlaps(cidr, other.cidr));
+
+const othersOf = ({ claims, spoke }: Pick<NetworkQuestion, "claims" | "spoke">): Claim[] =>
+  [...claims.values()].flat().filter(({ owner }) => owner !== spoke.metadata.name);
+
+/** The blocks of the pool in the order in which the Spoke tries them. */
+function candidatesOf({ spoke, hub }: Pick<NetworkQuestion, "spoke" | "hub">): Cidr[] {
+  const pool = parseCidr(hub.spokeCidrPool);
+  return pool ? candidates(pool, spoke.metadata.name) : [];
 }
 
-/** A network that the Spoke names: refused where it overlaps the hub's, a recorded one, or the proposal of an older Spoke. */
-function given(text: string, { spoke, hub, others }: NetworkQuestion): NetworkChoice {
+/** The Spoke's own claim, once it is stored. */
+function ownClaim({ observed }: NetworkQuestion, claim: ClaimKey): Claim | undefined {
+  const object = observed.get(resources.claim(claim));
+  return object && readClaim(object);
+}
+
+/** Whether no claim of an earlier second can still appear. A claim without a time is of a simulation. */
+const isSettled = ({ created }: Claim, now: number): boolean => created === "" || now - Date.parse(created) >= settling;
+
+/** A network that the Spoke names: claimed first, and refused where it overlaps the hub's or one that was claimed before. */
+function given(text: string, question: NetworkQuestion): NetworkChoice {
   const cidr = parseCidr(text);
   if (!cidr) {
     const message = `spec.network.cidr ${text} is not an IPv4 network: use a.b.c.d/n with no bits set after the prefix`;
     return { accepted: false, problem: { reason: "InvalidNetwork", message } };
   }
-  const taken = [
-    ...hubNetwork(hub),
-    ...others.flatMap((other) => named(other, other.status?.network?.cidr)),
-    ...others.filter((other) => comesBefore(other, spoke)).flatMap((other) => named(other, other.spec.network.cidr)),
-  ];
-  const other = collision(cidr, taken);
-  if (!other) return { cidr: text, accepted: true };
+  const claim = claimKey(text);
+  const own = ownClaim(question, claim);
+  const before = othersOf(question).filter((other) => own === undefined || comesBefore(other, own));
+  const spokes = before.map((other) => ({ ...other, owner: `Spoke ${other.owner}` }));
+  const other = collision(cidr, [...hubNetwork(question.hub), ...spokes]);
+  if (!other) return { cidr: text, accepted: own !== undefined && isSettled(own, question.now), claim };
   const message =
     `spec.network.cidr ${text} overlaps ${formatCidr(other.cidr)} of ${other.owner}: ` +
     "a network can't be changed, so remove this Spoke and add it again with a free network, or without spec.network.cidr for one from the fleet's pool";
@@ -79,26 +86,22 @@ function given(text: string, { spoke, hub, others }: NetworkQuestion): NetworkCh
 
 /**
  * A block of the pool, in two steps: first a claim and the record in the status, then, when the claim is ours, the network.
- * If another Spoke claimed the block first, or names it in its specification, this one takes another block.
+ * If another Spoke claimed the block first, or a network that overlaps it, this one takes another block.
  */
-function fromPool({ spoke, observed, hub, others }: NetworkQuestion): NetworkChoice {
-  const pool = parseCidr(hub.spokeCidrPool);
-  const explicit = [...hubNetwork(hub), ...others.flatMap((other) => named(other, other.spec.network.cidr))];
-  const recorded = others.flatMap((other) => named(other, other.status?.network?.cidr));
+function fromPool(question: NetworkQuestion): NetworkChoice {
+  const { spoke, hub } = question;
+  const taken = [...hubNetwork(hub), ...othersOf(question)];
   const wish = spoke.status?.network?.cidr;
   const wished = parseCidr(wish ?? "");
-  if (wish !== undefined && wished && !collision(wished, explicit)) {
+  if (wish !== undefined && wished && !collision(wished, hubNetwork(hub))) {
     const claim = claimKey(wish);
-    if (observed.has(resources.claim(claim))) return { cidr: wish, accepted: true, claim };
-    if (!collision(wished, recorded)) return { cidr: wish, accepted: false, claim };
+    const own = ownClaim(question, claim);
+    const before = othersOf(question).filter((other) => own === undefined || comesBefore(other, own));
+    if (!collision(wished, before)) return { cidr: wish, accepted: own !== undefined, claim };
   }
-  const block =
-    pool &&
-    freeBlock(
-      pool,
-      [...explicit, ...recorded].map(({ cidr }) => cidr),
-      spoke.metadata.name,
-    );
+  const block = candidatesOf(question).find(
+    (each) => question.claims.has(addressRegion(each)) && !collision(each, taken),
+  );
   if (block) return { cidr: formatCidr(block), accepted: false, claim: claimKey(formatCidr(block)) };
   const message =
     `the fleet's pool ${hub.spokeCidrPool} has no free /${poolPrefix}: ` +
@@ -106,13 +109,30 @@ function fromPool({ spoke, observed, hub, others }: NetworkQuestion): NetworkCho
   return { accepted: false, problem: { reason: "PoolExhausted", message } };
 }
 
+/**
+ * The regions whose claims the Spoke has to know, given those that are known: so many of the pool's that one has a free block. A network that
+ * the Spoke names needs one region, and a pool with room needs about five, however many spokes there are.
+ */
+export function regionsToRead(question: Pick<NetworkQuestion, "spoke" | "hub" | "claims">): readonly string[] {
+  const { spoke, hub, claims } = question;
+  const known = [spoke.spec.network.cidr ?? spoke.status?.network?.cidr ?? ""].flatMap((text) => parseCidr(text) ?? []);
+  const own = known.map(addressRegion);
+  if (spoke.spec.network.cidr !== undefined) return own;
+  const all = candidatesOf(question);
+  const taken = [...hubNetwork(hub), ...othersOf(question)];
+  const searched = searches.map((most) => all.slice(0, most));
+  const enough = searched.find(
+    (blocks) =>
+      blocks.some((block) => !claims.has(addressRegion(block))) || blocks.some((block) => !collision(block, taken)),
+  );
+  return [...new Set([...own, ...(enough ?? all).map(addressRegion)])];
+}
+
 /** The network of a Spoke. Once its VPC exists nothing is chosen any more. */
 export function chooseNetwork(question: NetworkQuestion): NetworkChoice {
   const { spoke, observed } = question;
-  const { cidr: wanted } = spoke.spec.network;
   const made = at(observed.get(resources.vpc)?.spec, "forProvider", "cidrBlock");
-  if (typeof made === "string") {
-    return { cidr: made, accepted: true, ...(wanted === undefined ? { claim: claimKey(made) } : {}) };
-  }
+  if (typeof made === "string") return { cidr: made, accepted: true, claim: claimKey(made) };
+  const { cidr: wanted } = spoke.spec.network;
   return wanted === undefined ? fromPool(question) : given(wanted, question);
 }

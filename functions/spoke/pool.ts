@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Cidr, overlaps, part } from "../../lib/cidr.ts";
+import { type Cidr, part } from "../../lib/cidr.ts";
 import { poolPrefix } from "../../lib/spoke.ts";
 
 /** Blocks in the pool; 0 when it is smaller than one. */
@@ -8,15 +8,11 @@ function blockCount(pool: Cidr): number {
 }
 
 /**
- * A block of the pool that shares no address with `taken`; undefined when none is left. The search begins at a block that
- * follows from `name`, so Spokes that appear together rarely want the same block.
+ * The blocks of the pool in the order in which a Spoke of this name tries them. The first follows from `name`, so Spokes that appear
+ * together rarely want the same block.
  */
-export function freeBlock(pool: Cidr, taken: readonly Cidr[], name: string): Cidr | undefined {
+export function candidates(pool: Cidr, name: string): Cidr[] {
   const count = blockCount(pool);
   const start = createHash("sha256").update(name).digest().readUInt32BE() % Math.max(count, 1);
-  for (let step = 0; step < count; step += 1) {
-    const block = part(pool, poolPrefix - pool.prefix, (start + step) % count);
-    if (!taken.some((other) => overlaps(block, other))) return block;
-  }
-  return undefined;
+  return Array.from({ length: count }, (_, step) => part(pool, poolPrefix - pool.prefix, (start + step) % count));
 }

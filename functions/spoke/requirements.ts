@@ -1,9 +1,10 @@
-import { labelKeys } from "../../lib/labels.ts";
-import { spokeApi } from "../../lib/spoke.ts";
+import { labelKeys, networkLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
-import { hubSecret } from "./hub.ts";
+import type { Claim } from "./claims.ts";
+import { type Hub, hubSecret } from "./hub.ts";
 import { mustSeeChain } from "./hub-access.ts";
 import { chainKinds, managedKinds, otherKinds } from "./kinds.ts";
+import { regionsToRead } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { resources } from "./resources.ts";
@@ -19,6 +20,7 @@ export interface Selector {
 }
 
 /** Prefixes of the names under which Crossplane passes the objects. */
+export const claimsPrefix = "claims-";
 export const chainPrefix = "chain-";
 export const remainsPrefix = "remains-";
 
@@ -38,11 +40,35 @@ function kindsOfSpoke({ kubeConfig }: Settings, observed: Observed): Record<stri
   return kubeConfig === "secret" || observed.has(resources.clusterAuth) ? { ...common, ClusterAuth } : common;
 }
 
+/** What has been fetched, by which is decided what else is needed. */
+export interface Fetched {
+  readonly hub: Hub;
+  /** By region (`claims.ts`). */
+  readonly claims: ReadonlyMap<string, readonly Claim[]>;
+}
+
+/** Claims on the networks around the one that the Spoke names, or around free blocks of the hub's pool. */
+function claimSelectors(spoke: Spoke, { hub, claims }: Fetched): Record<string, Selector> {
+  const { namespace } = spoke.metadata;
+  return Object.fromEntries(
+    regionsToRead({ spoke, hub, claims }).map((region) => [
+      `${claimsPrefix}${region}`,
+      { apiVersion: otherKinds.ConfigMap, kind: "ConfigMap", namespace, matchLabels: { [networkLabel]: region } },
+    ]),
+  );
+}
+
 /**
- * What the function needs besides the Spoke and its resources: the other Spokes only until the network exists, the chain's objects while
- * it is not ready and once for each revision, everything labelled only during a removal: a spoke that runs costs the same in any fleet.
+ * What the function needs besides the Spoke and its resources: claims of other Spokes only until the network exists, the chain's objects
+ * while it is not ready and once for each revision, everything labelled only during a removal. Nothing of it grows with the fleet.
+ * `fetched` is undefined until the hub's cluster secret was fetched.
  */
-export function requirements(spoke: Spoke, observed: Observed, settings: Settings): Readonly<Record<string, Selector>> {
+export function requirements(
+  spoke: Spoke,
+  observed: Observed,
+  settings: Settings,
+  fetched?: Fetched,
+): Readonly<Record<string, Selector>> {
   const hub: Selector = {
     apiVersion: "v1",
     kind: "Secret",
@@ -52,7 +78,7 @@ export function requirements(spoke: Spoke, observed: Observed, settings: Setting
   if (isDeleting(spoke)) return { hub, ...labelled(kindsOfSpoke(settings, observed), remainsPrefix, spoke) };
   return {
     hub,
-    ...(observed.has(resources.vpc) ? {} : { spokes: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind } }),
+    ...(observed.has(resources.vpc) || fetched === undefined ? {} : claimSelectors(spoke, fetched)),
     ...(observed.has(resources.bootstrap) && mustSeeChain(spoke, observed)
       ? labelled(chainKinds, chainPrefix, spoke)
       : {}),

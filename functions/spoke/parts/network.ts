@@ -1,7 +1,7 @@
 import { parseCidr, zoneSubnets } from "../../../lib/cidr.ts";
+import { claimManifest } from "../claims.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
-import { otherKinds } from "../kinds.ts";
 import { type Resource, resources, type Side, type Table } from "../resources.ts";
 import { zoneNames } from "../zones.ts";
 
@@ -46,12 +46,10 @@ export function egressCidrs(context: Context): readonly string[] {
 function claim({ plan, composer, spoke }: Context): void {
   const { claim: key, cidr } = plan.network;
   if (key === undefined) return;
-  composer.object(resources.claim(key), { cidr: fact("network", cidr) }, (known) => ({
-    apiVersion: otherKinds.ConfigMap,
-    kind: "ConfigMap",
-    metadata: { name: key },
-    data: { cidr: known.cidr, spoke: spoke.metadata.name },
-  }));
+  const fromPool = spoke.spec.network.cidr === undefined;
+  composer.object(resources.claim(key), { cidr: fact("network", cidr) }, (known) =>
+    claimManifest(spoke.metadata.name, known.cidr, fromPool),
+  );
 }
 
 /** A route table, and the subnets on one side of the zones that use it. */

@@ -49,26 +49,37 @@ async function call(change: Change = {}): Promise<RunFunctionResponse> {
   return RunFunctionResponse.decode(RunFunctionResponse.encode(response).finish());
 }
 
-const fetched = { hub: [hubSecret], spokes: [spoke()] };
+/** Claims of the other Spokes in these regions: none. */
+const noClaims = (...regions: string[]) => Object.fromEntries(regions.map((region) => [`claims-${region}`, []]));
+/** A Spoke that names its network, so that one region counts. */
+const named = spoke({ network: { cidr: "10.200.0.0/16", zones: 2, natGateways: "single" } });
+const fetched = { hub: [hubSecret], ...noClaims("10.200.0.0-16") };
 
 describe("the function over gRPC", () => {
-  it("asks for the hub's cluster secret and the other Spokes first, and wants nothing yet", async () => {
-    const response = await call();
-    expect(response.requirements?.resources).toEqual({
-      hub: { apiVersion: "v1", kind: "Secret", matchName: "cluster-hub", namespace: "flux-system" },
-      spokes: { apiVersion: "fleet.internal/v1alpha1", kind: "Spoke" },
+  it("asks for the hub's cluster secret, then for the claims around the network, and wants nothing yet", async () => {
+    const wanted = { hub: { apiVersion: "v1", kind: "Secret", matchName: "cluster-hub", namespace: "flux-system" } };
+    const first = await call({ spoke: named });
+    expect(first.requirements?.resources).toEqual(wanted);
+    const second = await call({ spoke: named, required: { hub: [hubSecret] } });
+    expect(second.requirements?.resources).toEqual({
+      ...wanted,
+      "claims-10.200.0.0-16": {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: "spokes",
+        matchLabels: { labels: { "fleet.internal/network": "10.200.0.0-16" } },
+      },
     });
-    expect(response.desired?.resources).toEqual({});
-    expect(response.results).toEqual([]);
+    for (const { desired, results } of [first, second]) expect([desired?.resources, results]).toEqual([{}, []]);
   });
 
   it("asks for the same when it has it, as Crossplane calls until the requirements stay the same", async () => {
-    const [first, second] = [await call(), await call({ required: fetched })];
-    expect(second.requirements).toEqual(first.requirements);
+    const asked = await call({ spoke: named, required: { hub: [hubSecret] } });
+    expect((await call({ spoke: named, required: fetched })).requirements).toEqual(asked.requirements);
   });
 
   it("answers with resources, status, conditions, readiness and the time after which to ask again", async () => {
-    const response = await call({ required: fetched });
+    const response = await call({ spoke: named, required: fetched });
     expect(Object.keys(response.desired?.resources ?? {})).toEqual(["deletion-guard"]);
     expect(response.desired?.composite?.ready).toBe(Ready.READY_FALSE);
     expect(response.desired?.composite?.resource).toEqual({
@@ -122,14 +133,10 @@ describe("the function over gRPC", () => {
   });
 
   it.each([
-    [
-      "without the hub's cluster secret",
-      { required: { hub: [], spokes: [] } },
-      "Secret flux-system/cluster-hub is missing",
-    ],
+    ["without the hub's cluster secret", { required: { hub: [] } }, "Secret flux-system/cluster-hub is missing"],
     [
       "when the hub's cluster secret is older than the contract",
-      { required: { hub: [{ ...hubSecret, data: {} }], spokes: [] } },
+      { required: { hub: [{ ...hubSecret, data: {} }] } },
       "Secret flux-system/cluster-hub: the cluster secret lacks cluster_name,",
     ],
     [

@@ -1,10 +1,11 @@
 import type { Spoke } from "../../../../functions/spoke/api.ts";
+import { addressRegion, type Claim } from "../../../../functions/spoke/claims.ts";
 import { type Answer, compose } from "../../../../functions/spoke/compose.ts";
 import type { Hub } from "../../../../functions/spoke/hub.ts";
 import { at, type KubeObject } from "../../../../functions/spoke/kube.ts";
 import { Observed } from "../../../../functions/spoke/observed.ts";
 import { isDeleting, isGuarded } from "../../../../functions/spoke/parts/guard.ts";
-import { chainPrefix, requirements } from "../../../../functions/spoke/requirements.ts";
+import { chainPrefix, claimsPrefix, requirements } from "../../../../functions/spoke/requirements.ts";
 import type { Settings } from "../../../../functions/spoke/settings.ts";
 import * as fixtures from "./fixtures.ts";
 import { mustOutlive, reported } from "./providers.ts";
@@ -18,10 +19,13 @@ interface Live {
   deleting: boolean;
 }
 
+/** Calls in which a function has to be content with what it has, without the first, which asks for the hub (Crossplane, internal/xfn). */
+const mostCalls = 5;
+
 export interface WorldOptions {
   readonly settings?: Settings;
   readonly hub?: Hub;
-  readonly others?: readonly Spoke[];
+  readonly others?: readonly Claim[];
 }
 
 /**
@@ -33,7 +37,8 @@ export class World {
   spoke: Spoke;
   settings: Settings;
   hub: Hub;
-  others: readonly Spoke[];
+  /** Claims of other Spokes on networks. */
+  others: readonly Claim[];
   answer: Answer | undefined;
   gone = false;
   readonly live = new Map<string, Live>();
@@ -60,17 +65,33 @@ export class World {
 
   ask(): Answer {
     const composed = this.observed();
-    const needed = Object.keys(requirements(this.spoke, new Observed(composed), this.settings));
+    const { needed, claims } = this.#required(new Observed(composed));
     return compose({
       spoke: this.spoke,
       composed,
       settings: this.settings,
       hub: this.hub,
-      others: needed.includes("spokes") ? this.others : [],
+      claims,
       chain: needed.some((name) => name.startsWith(chainPrefix)) ? this.chain : [],
       labelled: needed.length > 2 ? [...[...this.live.values()].map(({ object }) => object), ...this.chain] : [],
       now: this.now,
     });
+  }
+
+  /** What the function gets, after as many calls as Crossplane makes. */
+  #required(observed: Observed) {
+    let claims = new Map<string, Claim[]>();
+    for (let call = 0; call < mostCalls; call += 1) {
+      const needed = Object.keys(requirements(this.spoke, observed, this.settings, { hub: this.hub, claims }));
+      const regions = needed
+        .filter((name) => name.startsWith(claimsPrefix))
+        .map((name) => name.slice(claimsPrefix.length));
+      if (regions.every((region) => claims.has(region))) return { needed, claims };
+      claims = new Map(
+        regions.map((region) => [region, this.others.filter(({ cidr }) => addressRegion(cidr) === region)]),
+      );
+    }
+    throw new Error(`the function asks for more after ${mostCalls} calls`);
   }
 
   /** One reconciliation. */
