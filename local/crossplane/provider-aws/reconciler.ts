@@ -2,6 +2,7 @@
 import { withCallSettings } from "../../aws/call-settings.ts";
 import type { Connections } from "./credentials.ts";
 import { type External, externalOf, type Observation } from "./external.ts";
+import { asyncReasons, attempt, Failure, messageOf, type Outcome, reasons } from "./failure.ts";
 import { crdName, type Kind } from "./kind.ts";
 import { ConflictError, type Objects } from "./kube.ts";
 import {
@@ -24,56 +25,6 @@ export interface ReconcilerOptions {
   readonly now: () => Date;
   /** Aborted when the program ends: waits end early, and their errors are not reported. */
   readonly signal: AbortSignal;
-}
-
-/** When to look at the object again: at the next poll, at once, after a pause that grows, or only when it changes. */
-export type Outcome = "poll" | "again" | "retry" | "wait";
-
-/** Steps of a pass, and the reason of the event when one fails. */
-const reasons = {
-  resolve: "CannotResolveResourceReferences",
-  connect: "CannotConnectToProvider",
-  observe: "CannotObserveExternalResource",
-  create: "CannotCreateExternalResource",
-  update: "CannotUpdateExternalResource",
-  delete: "CannotDeleteExternalResource",
-} as const;
-type Step = keyof typeof reasons;
-
-/** Upjet reports these in the condition LastAsyncOperation too. */
-const asyncReasons: { readonly [S in Step]?: string } = {
-  create: "AsyncCreateFailure",
-  update: "AsyncUpdateFailure",
-  delete: "AsyncDeleteFailure",
-};
-
-interface FailureDetails {
-  readonly conditions?: readonly Change[];
-  readonly observed?: Observation;
-  /** Default: retry. */
-  readonly outcome?: Outcome;
-}
-
-/** Ends a pass; its conditions and an event report the failure. */
-class Failure extends Error {
-  readonly step: Step;
-  readonly details: FailureDetails;
-
-  constructor(step: Step, message: string, details: FailureDetails = {}) {
-    super(message);
-    this.step = step;
-    this.details = details;
-  }
-}
-
-/** Runs a step of a pass. @throws {Failure} with the error that the step fails with */
-async function attempt<T>(step: Step, run: () => Promise<T>, details: FailureDetails = {}): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof ConflictError) throw error;
-    throw new Failure(step, messageOf(error), details);
-  }
 }
 
 /** One pass over one object. */
@@ -262,12 +213,4 @@ export class Reconciliation {
     if (!this.#kind.asynchronous) return [];
     return [conditionOf.lastOperation(reason ? { reason, message } : undefined)];
   }
-}
-
-/** An error in the words of AWS: its code and message. */
-function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const inner = error.name === "IncompleteError" && error.cause instanceof Error ? error.cause : error;
-  const plain = ["Error", "TypeError", "IncompleteError"];
-  return plain.includes(inner.name) ? inner.message : `${inner.name}: ${inner.message}`;
 }

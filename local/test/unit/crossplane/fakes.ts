@@ -5,6 +5,7 @@ import type { Aws } from "../../../aws/connection.ts";
 import { type Fields, out } from "../../../aws/define/fields.ts";
 import { type Handler, IncompleteError } from "../../../aws/handler.ts";
 import type { Properties } from "../../../aws/properties.ts";
+import type { Outcome } from "../../../crossplane/provider-aws/failure.ts";
 import { crdName, type Kind } from "../../../crossplane/provider-aws/kind.ts";
 import {
   ConflictError,
@@ -13,7 +14,7 @@ import {
   type SecretData,
 } from "../../../crossplane/provider-aws/kube.ts";
 import type { Managed } from "../../../crossplane/provider-aws/managed.ts";
-import { type Outcome, Reconciliation } from "../../../crossplane/provider-aws/reconciler.ts";
+import { Reconciliation } from "../../../crossplane/provider-aws/reconciler.ts";
 
 interface DeepPartial {
   readonly [key: string]: unknown;
