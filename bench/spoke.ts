@@ -28,8 +28,13 @@ async function onboard(fleet: LocalFleet): Promise<void> {
   const { app, appRepository, environment, tenant } = demo;
   const { repositoryUrl, access, register } = await appGit(fleet.instance(), appRepository);
   const request = {
-    ...{ app, cluster: name, environment, tenant, repositoryUrl },
-    ...{ revision: "main", path: `./overlays/${environment}` },
+    app,
+    cluster: name,
+    environment,
+    tenant,
+    repositoryUrl,
+    revision: "main",
+    path: `./overlays/${environment}`,
   };
   await commitTo(
     bareRepository(fleet.instance(), "gitops-workloads"),

@@ -21,7 +21,9 @@ export interface Codec<Value = unknown> extends Form {
 }
 
 const text = (is: string, pattern: string, example: string): Codec<string> => ({
-  ...{ is, pattern, example },
+  is,
+  pattern,
+  example,
   encode: (value) => value,
   decode: (value) => value,
 });
@@ -36,7 +38,9 @@ const oneOf = <const Value extends string>(values: readonly Value[], otherwise: 
 });
 
 const commaList = (is: string, pattern: string, example: string): Codec<readonly string[]> => ({
-  ...{ is, pattern, example },
+  is,
+  pattern,
+  example,
   encode: (values) => values.join(","),
   decode: (value) => value.split(",").filter(Boolean),
 });
@@ -89,12 +93,14 @@ export const is = {
     decode: (value) => value.replace(/\/$/, ""),
   },
   list: {
-    ...{ ...json, example: "[]" },
+    ...json,
+    example: "[]",
     encode: (values: readonly string[]) => JSON.stringify(values),
     decode: (value): readonly string[] => JSON.parse(value) as string[],
   },
   credential: {
-    ...{ ...json, example: "[]" },
+    ...json,
+    example: "[]",
     encode: (isNeeded: boolean) => JSON.stringify(isNeeded ? [credentialComponent] : []),
     decode: (value) => (JSON.parse(value) as string[]).includes(credentialComponent),
   },

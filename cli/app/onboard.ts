@@ -78,7 +78,13 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { folder, publicKey } = await onboardApp(
     checkout,
     {
-      ...{ app, cluster, environment, tenant, repositoryUrl, revision: values.revision, path },
+      app,
+      cluster,
+      environment,
+      tenant,
+      repositoryUrl,
+      revision: values.revision,
+      path,
       // Compared with the allowed values before anything else uses it.
       sealing: values.sealing as Sealing | undefined,
     },

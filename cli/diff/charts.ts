@@ -106,7 +106,9 @@ class Charts {
     return checked({
       name: spec.releaseName ?? [spec.targetNamespace, metadata.name].filter(Boolean).join("-"),
       namespace: spec.targetNamespace ?? metadata.namespace ?? "default",
-      ...{ chart: chart.chart, version: String(chart.version), repository: source.spec.url },
+      chart: chart.chart,
+      version: String(chart.version),
+      repository: source.spec.url,
       values: this.#values(item),
       ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
     });
@@ -160,7 +162,11 @@ class Charts {
   items(item: Item, release: Release): Item[] {
     const by = `HelmRelease ${item.manifest.metadata.namespace}/${item.manifest.metadata.name}`;
     return this.template(release).map((manifest) => ({
-      ...{ id: itemId(item.on, manifest, by), manifest, on: item.on, by, steps: item.steps },
+      id: itemId(item.on, manifest, by),
+      manifest,
+      on: item.on,
+      by,
+      steps: item.steps,
     }));
   }
 }

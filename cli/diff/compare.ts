@@ -89,9 +89,14 @@ function diffOf(before: Item, after: Item): string[] {
 function described(operation: ChangeOperation, { manifest, on, by }: Item): Omit<Change, "because" | "diff"> {
   const { namespace, name } = manifest.metadata;
   return {
-    ...{ operation, apiVersion: manifest.apiVersion, kind: manifest.kind },
+    operation,
+    apiVersion: manifest.apiVersion,
+    kind: manifest.kind,
     ...(namespace === undefined ? {} : { namespace }),
-    ...{ name, on, by, stateful: isStateful(manifest) },
+    name,
+    on,
+    by,
+    stateful: isStateful(manifest),
   };
 }
 

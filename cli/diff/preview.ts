@@ -59,7 +59,11 @@ function changeOf({ op, urn, detailedDiff, diffReasons, replaceReasons }: Step):
   const properties = isObject(detailedDiff) ? Object.keys(detailedDiff) : texts(diffReasons);
   return [
     {
-      ...{ operation, type, name, stateful: stateful.test(type), properties: properties.sort() },
+      operation,
+      type,
+      name,
+      stateful: stateful.test(type),
+      properties: properties.sort(),
       because: operation === "replace" ? texts(replaceReasons) : [],
     },
   ];

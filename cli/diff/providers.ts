@@ -43,9 +43,14 @@ export function atProvider(key: string, object: KubeObject, account: string): St
       // A release that is no longer specified stays.
       const releaseVersion = spec["releaseVersion"] ?? at(object.status, "atProvider", "releaseVersion");
       return {
-        ...{ id: name, version: spec["version"], status: "ACTIVE", scalingConfig: scaling(object) },
+        id: name,
+        version: spec["version"],
+        status: "ACTIVE",
+        scalingConfig: scaling(object),
         ...(releaseVersion === undefined ? {} : { releaseVersion }),
-        ...{ instanceTypes: spec["instanceTypes"], amiType: spec["amiType"], capacityType: spec["capacityType"] },
+        instanceTypes: spec["instanceTypes"],
+        amiType: spec["amiType"],
+        capacityType: spec["capacityType"],
       };
     }
     case "AccessEntry":

@@ -89,7 +89,10 @@ class Comparing {
       .map((name) => this.#cluster(name));
     const side = ({ side: { label, commit } }: State) => ({ label, ...(commit === undefined ? {} : { commit }) });
     return {
-      ...{ base: side(base), head: side(head), clusters, stacks },
+      base: side(base),
+      head: side(head),
+      clusters,
+      stacks,
       gaps: [...new Set([...gapsOf(base, "base"), ...gapsOf(head, "head")])],
       notes: [...new Set([...base.notes, ...head.notes, ...this.#notes])].sort(),
     };
@@ -118,7 +121,9 @@ class Comparing {
     return {
       name,
       ...(environment === undefined ? {} : { environment }),
-      ...{ template: this.#specimen(name) !== undefined, changes, ...this.#problems(name) },
+      template: this.#specimen(name) !== undefined,
+      changes,
+      ...this.#problems(name),
     };
   }
 

@@ -162,7 +162,9 @@ class Making {
         composition,
         refusals: previous ? this.#refusals(spoke, previous.spoke) : [],
         life: await life({
-          ...{ handler: code.handler, hub, input: composition.spec.pipeline[0].input },
+          handler: code.handler,
+          hub,
+          input: composition.spec.pipeline[0].input,
           spoke,
           others: others.map((other) => other.life.spoke),
           ...(previous ? { before: previous.observed } : {}),

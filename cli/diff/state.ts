@@ -154,8 +154,12 @@ export async function stateOf({
   const root = followedElsewhere(before, hub, notes);
   const rendering = () => {
     const common = {
-      ...{ workspace, fleet: name, build: new FluxBuild(build), files: new Files() },
-      ...{ hub, bridge: code.bridgeData },
+      workspace,
+      fleet: name,
+      build: new FluxBuild(build),
+      files: new Files(),
+      hub,
+      bridge: code.bridgeData,
     };
     const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
     return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
@@ -166,11 +170,16 @@ export async function stateOf({
   const spokes = await composeSpokes({ ...existing, code, recorded, hub: code.bridgeData(hub) });
   const findings = new Findings();
   const fleet = follow({
-    ...{ ...common, findings, handover: (name: string) => handedOver(spokes.composed.get(name)) },
+    ...common,
+    findings,
+    handover: (name: string) => handedOver(spokes.composed.get(name)),
     ...(root ? { root } : {}),
   });
   return {
-    ...{ side, workspace, fleet, spokes },
+    side,
+    workspace,
+    fleet,
+    spokes,
     clusters: clustersOf(fleet, spokes),
     findings: findings.sorted(),
     notes: [...(build.notes ?? []), ...workspace.notes, ...fleet.notes, ...spokes.notes, ...notes],

@@ -27,7 +27,9 @@ export function follow(options: FollowOptions): RenderedFleet {
   leftOver(walk, findings);
   return {
     name: fleet,
-    ...{ hub: walk.hub, clusters: walk.clusters, steps: walk.steps },
+    hub: walk.hub,
+    clusters: walk.clusters,
+    steps: walk.steps,
     ...(walk.settings ? { settings: walk.settings } : {}),
     notes: [...walk.notes].sort(),
   };

@@ -56,8 +56,15 @@ export interface Walk {
 export function newWalk(): Walk {
   const hub = new Cluster(hubName);
   return {
-    ...{ hub, clusters: new Map([[hubName, hub]]), kubeConfigs: new Map(), steps: [], waiting: new Set() },
-    ...{ spokes: [], notes: new Set(), settings: undefined, broken: false },
+    hub,
+    clusters: new Map([[hubName, hub]]),
+    kubeConfigs: new Map(),
+    steps: [],
+    waiting: new Set(),
+    spokes: [],
+    notes: new Set(),
+    settings: undefined,
+    broken: false,
   };
 }
 
@@ -96,9 +103,17 @@ export function addStep(
     return;
   }
   const step: Step = {
-    ...{ name, namespace, home, on, manifest, raw, place },
+    name,
+    namespace,
+    home,
+    on,
+    manifest,
+    raw,
+    place,
     ...(parent ? { parent } : {}),
-    ...{ children: [], objects: [], complete: false },
+    children: [],
+    objects: [],
+    complete: false,
   };
   parent?.children.push(step);
   home.steps.push(step);

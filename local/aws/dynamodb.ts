@@ -62,14 +62,18 @@ const table = define({
   states: {
     what: "DynamoDB table",
     of: ({ TableStatus }) => TableStatus as string | undefined,
-    ...{ usable: ["ACTIVE"], pending: ["CREATING", "UPDATING"], leaving: ["DELETING"] },
+    usable: ["ACTIVE"],
+    pending: ["CREATING", "UPDATING"],
+    leaving: ["DELETING"],
   },
   fields: {
     name: { fixed, api: "TableName", crd: null },
     hashKey: { fixed, api: null, get: keyOf("HASH") },
     rangeKey: { fixed, api: null, get: keyOf("RANGE") },
     attributes: {
-      ...{ api: "AttributeDefinitions", crd: "attribute", unordered: true },
+      api: "AttributeDefinitions",
+      crd: "attribute",
+      unordered: true,
       type: { blocks: { name: { api: "AttributeName" }, type: { api: "AttributeType" } } },
     },
     billingMode: {
@@ -88,7 +92,8 @@ const table = define({
     },
     serverSideEncryption: {
       computed,
-      ...{ api: "SSESpecification", put: encryption },
+      api: "SSESpecification",
+      put: encryption,
       get: ({ SSEDescription }) => {
         const found = SSEDescription as { Status?: string; KMSMasterKeyArn?: string } | undefined;
         return found?.Status === "ENABLED" ? { enabled: true, kmsKeyArn: found.KMSMasterKeyArn } : undefined;
@@ -97,7 +102,9 @@ const table = define({
     },
     ttl: {
       // A switched-off TTL is the same as none.
-      ...{ api: null, same: (a, b) => sameList(enabled(a), enabled(b)), get: ({ Ttl }) => Ttl },
+      api: null,
+      same: (a, b) => sameList(enabled(a), enabled(b)),
+      get: ({ Ttl }) => Ttl,
       type: { block: { attributeName: {}, enabled: { type: "boolean" } } },
     },
     arn: out("TableArn"),

@@ -45,7 +45,9 @@ const defined = (values: Item): Record<string, string> =>
 const queue = define({
   token: "aws:sqs/queue:Queue",
   crossplane: {
-    ...{ kind: "sqs/Queue", generatedName: "name", asynchronous: true },
+    kind: "sqs/Queue",
+    generatedName: "name",
+    asynchronous: true,
     connection: ({ url }) => ({ url: String(url) }),
     recover: async (aws, { name }) =>
       (await orGone(api(aws).send(new sdk.GetQueueUrlCommand({ QueueName: String(name) }))))?.QueueUrl,

@@ -51,8 +51,13 @@ const spokeStep: Step<LocalFleet> = {
     const { spoke: name, environment, kubernetesVersion, nodes } = demo;
     const bare = bareRepository(fleet.instance(), "gitops-system");
     const request = {
-      ...{ name, environment, tenant: "platform", kubernetesVersion, nodes },
-      ...{ admins: [deployerArn], publicAccessCidrs: [machineCidr] },
+      name,
+      environment,
+      tenant: "platform",
+      kubernetesVersion,
+      nodes,
+      admins: [deployerArn],
+      publicAccessCidrs: [machineCidr],
     };
     const change = (checkout: string) => newSpoke(checkout, request, () => factsOf(fleet));
     await once(
@@ -72,8 +77,13 @@ const appStep: Step<LocalFleet> = {
     const bare = bareRepository(fleet.instance(), "gitops-workloads");
     const { repositoryUrl, access, register } = await appGit(fleet.instance(), appRepository);
     const request = {
-      ...{ app, cluster, environment, tenant, repositoryUrl },
-      ...{ revision: "main", path: `./overlays/${environment}` },
+      app,
+      cluster,
+      environment,
+      tenant,
+      repositoryUrl,
+      revision: "main",
+      path: `./overlays/${environment}`,
     };
     const change = async (checkout: string) => {
       const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet), access);

@@ -50,7 +50,10 @@ export function stackProblems({ file, settings, region, accounts }: Stack, asked
   return rules
     .filter(([, , holds]) => !holds)
     .map(([key, got, , allowed, what]) => ({
-      ...{ key, what, got: shown(got), allowed },
+      key,
+      what,
+      got: shown(got),
+      allowed,
       remedy: `correct ${file}, or the variable`,
     }));
 }

@@ -33,7 +33,9 @@ const one = (resources: readonly Registered[], type: string): Registered => {
 
 const admins = ["arn:aws:iam::222222222222:role/platform"];
 const existing = {
-  ...{ vpcId: "vpc-1", publicSubnetIds: [], privateSubnetIds: ["subnet-1", "subnet-2"] },
+  vpcId: "vpc-1",
+  publicSubnetIds: [],
+  privateSubnetIds: ["subnet-1", "subnet-2"],
   nodeSubnetIds: ["subnet-1", "subnet-2"],
 };
 const cluster = (change: Partial<HubClusterArgs> = {}, opts: pulumi.ComponentResourceOptions = {}) =>

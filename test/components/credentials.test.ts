@@ -64,7 +64,11 @@ describe("GitCredentials", () => {
     const token = { method: "token", username: "git", token: pulumi.secret("t"), ...own } as const;
     expect((await credentials(token)).value).toEqual({ username: "git", password: "t", "ca.crt": "CA" });
     const { value } = await credentials({
-      ...{ method: "github-app", appId: "1", installationId: "2", privateKey: pulumi.secret("PEM"), ...own },
+      method: "github-app",
+      appId: "1",
+      installationId: "2",
+      privateKey: pulumi.secret("PEM"),
+      ...own,
       baseUrl: "https://git.example/api/v3",
     });
     expect(value).toMatchObject({ githubAppBaseURL: "https://git.example/api/v3", "ca.crt": "CA" });

@@ -242,7 +242,10 @@ describe("alternatives by configuration", () => {
         name: "hub-api-from-10-20-0-0-16",
         inputs: expect.objectContaining({
           securityGroupId: "sg-cluster",
-          ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4: "10.20.0.0/16" },
+          ipProtocol: "tcp",
+          fromPort: 443,
+          toPort: 443,
+          cidrIpv4: "10.20.0.0/16",
         }),
       },
     ]);

@@ -38,8 +38,9 @@ function awsAs({ credentials }: Clients): Run {
       AWS_ENDPOINT_URL: cloud.instance.awsEndpoint,
       AWS_DEFAULT_REGION: REGION,
     },
-    ...{ AWS_ACCESS_KEY_ID: credentials?.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey },
-    ...{ AWS_SESSION_TOKEN: credentials?.sessionToken },
+    AWS_ACCESS_KEY_ID: credentials?.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials?.secretAccessKey,
+    AWS_SESSION_TOKEN: credentials?.sessionToken,
   });
   return (_program, args) => programs(aws, args);
 }

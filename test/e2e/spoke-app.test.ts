@@ -32,8 +32,12 @@ import {
 
 const SPOKE = "blue";
 const place = {
-  ...{ fleet: "fleet", spoke: SPOKE, environment: "dev" },
-  ...{ accountId: "000000000000", region: "us-east-1", partition: "aws" },
+  fleet: "fleet",
+  spoke: SPOKE,
+  environment: "dev",
+  accountId: "000000000000",
+  region: "us-east-1",
+  partition: "aws",
 };
 
 let team: Checkout;

@@ -38,8 +38,12 @@ describe("an example", () => {
   test("sealing-keys keeps both generations of dev, and tells the public halves only", async () => {
     const { resources, outputs } = await runExample("sealing-keys");
     expect(kinds(resources)).toEqual({
-      ...{ Alias: 1, Key: 1, PrivateKey: 3, SelfSignedCert: 3 },
-      ...{ Secret: 3, SecretVersion: 3 },
+      Alias: 1,
+      Key: 1,
+      PrivateKey: 3,
+      SelfSignedCert: 3,
+      Secret: 3,
+      SecretVersion: 3,
     });
     expect(outputs["active"]).toEqual({ dev: "2", prod: "1" });
     expect(JSON.stringify(outputs)).toContain("CERTIFICATE shop-dev/2-certificate");

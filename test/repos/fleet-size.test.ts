@@ -61,7 +61,10 @@ describe("the sizes of a fleet", () => {
       expect(budgets.map(({ spec }) => spec)).toEqual([{ maxUnavailable: 1, selector: labels }]);
       expect(template.spec.topologySpreadConstraints).toEqual(
         ["topology.kubernetes.io/zone", "kubernetes.io/hostname"].map((topologyKey) => ({
-          ...{ maxSkew: 1, topologyKey, whenUnsatisfiable: "ScheduleAnyway", labelSelector: labels },
+          maxSkew: 1,
+          topologyKey,
+          whenUnsatisfiable: "ScheduleAnyway",
+          labelSelector: labels,
         })),
       );
     },

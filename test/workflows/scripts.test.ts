@@ -43,8 +43,10 @@ function runs(job: string, step: string, env: Record<string, string>) {
     cwd: dir,
     encoding: "utf8",
     env: {
-      ...{ PATH: `${join(dir, "bin")}:${process.env["PATH"]}`, ...env },
-      ...{ GITHUB_OUTPUT: join(dir, "output"), GITHUB_STEP_SUMMARY: join(dir, "summary") },
+      PATH: `${join(dir, "bin")}:${process.env["PATH"]}`,
+      ...env,
+      GITHUB_OUTPUT: join(dir, "output"),
+      GITHUB_STEP_SUMMARY: join(dir, "summary"),
     },
   });
   return { status, text: stdout + stderr };
@@ -204,8 +206,13 @@ describe("a release", () => {
   const digest = "ghcr.io/org/function@sha256:2";
   const release = (tag = "v1.2.3") =>
     runs("function", "Push and sign", {
-      ...{ TAG: tag, OWNER: "Org", ACTOR: "me", TOKEN: "t" },
-      ...{ LOCAL: "host/project/function:v1.2.3", LAYOUT: "layout", CRANE: join(dir, "bin", "crane") },
+      TAG: tag,
+      OWNER: "Org",
+      ACTOR: "me",
+      TOKEN: "t",
+      LOCAL: "host/project/function:v1.2.3",
+      LAYOUT: "layout",
+      CRANE: join(dir, "bin", "crane"),
     });
   /** crane, of which `digest` behaves so before something is pushed. */
   const registry = (lookup: string) => {

@@ -118,7 +118,9 @@ export function validate(definition: Schema, object: unknown, old?: unknown): Va
   const broken: Broken[] = [];
   const unknown = new Map<string, string>();
   const whole: Place = {
-    ...{ schema, path: [], value: withDefaults(definition, object) },
+    schema,
+    path: [],
+    value: withDefaults(definition, object),
     old: old === undefined ? undefined : withDefaults(definition, old),
   };
   for (const place of inside(whole)) {
@@ -137,7 +139,8 @@ export function validate(definition: Schema, object: unknown, old?: unknown): Va
       if ("unknown" in outcome) unknown.set(rule, outcome.unknown);
       else if ("failed" in outcome || outcome.value !== true)
         broken.push({
-          ...{ rule, isTransition: compiled.readsOld },
+          rule,
+          isTransition: compiled.readsOld,
           path: [...place.path, ...(fieldPath === undefined ? subject(rule) : members(fieldPath))],
           message:
             "failed" in outcome

@@ -27,7 +27,11 @@ function node(kind: string, cluster: Cluster, { manifest, raw, place }: Omit<Ren
   const { name, namespace = "default" } = manifest.metadata;
   const dependsOn = (manifest.spec?.dependsOn ?? []) as Dependency[];
   return {
-    ...{ kind, name, title: raw.metadata.name, namespace, cluster },
+    kind,
+    name,
+    title: raw.metadata.name,
+    namespace,
+    cluster,
     dependencies: dependsOn.map((dependency, index) => ({
       name: dependency.name,
       title: (raw.spec.dependsOn[index] as Dependency | undefined)?.name ?? dependency.name,

@@ -102,7 +102,8 @@ function principals({ hub, settings, spoke }: Context): readonly Principal[] {
     return arn === undefined ? [] : [{ ...resource, arn, groups }];
   });
   const admins = spoke.spec.admins.map((arn) => ({
-    ...{ entry: resources.adminEntry(digest(arn)), policy: resources.adminPolicy(digest(arn)) },
+    entry: resources.adminEntry(digest(arn)),
+    policy: resources.adminPolicy(digest(arn)),
     arn,
   }));
   return [...controllers, ...admins];

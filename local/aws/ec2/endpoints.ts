@@ -22,7 +22,8 @@ async function prefixList(aws: Aws, service: string): Promise<string | undefined
 export const vpcEndpoint = ec2({
   token: "aws:ec2/vpcEndpoint:VpcEndpoint",
   crossplane: { kind: "ec2/VPCEndpoint" },
-  ...{ noun: "VpcEndpoint", tag: "vpc-endpoint" },
+  noun: "VpcEndpoint",
+  tag: "vpc-endpoint",
   calls: {
     create: sdk.CreateVpcEndpointCommand,
     describe: sdk.DescribeVpcEndpointsCommand,
@@ -31,7 +32,9 @@ export const vpcEndpoint = ec2({
   states: {
     what: "VPC endpoint",
     of: ({ State }) => (State as string | undefined)?.toLowerCase(),
-    ...{ usable: ["available", "pendingacceptance"], pending: ["pending"], leaving: [] },
+    usable: ["available", "pendingacceptance"],
+    pending: ["pending"],
+    leaving: [],
     reason: ({ LastError }) => (LastError as { Message?: string } | undefined)?.Message,
   },
   fields: {
@@ -42,7 +45,8 @@ export const vpcEndpoint = ec2({
     routeTableIds: { type: "set", computed, observed: true },
     arn: arnOf("vpc-endpoint"),
     dnsEntries: out(undefined, {
-      ...{ crd: "dnsEntry", type: { blocks: { dnsName: {}, hostedZoneId: {} } } },
+      crd: "dnsEntry",
+      type: { blocks: { dnsName: {}, hostedZoneId: {} } },
     }),
     ipAddressType: out(),
     networkInterfaceIds: out(undefined, { type: "set" }),

@@ -39,7 +39,8 @@ async function attributesOf(aws: Aws, id: string): Promise<Item> {
 export const vpc = ec2({
   token: "aws:ec2/vpc:Vpc",
   crossplane: { kind: "ec2/VPC" },
-  ...{ noun: "Vpc", tag: "vpc" },
+  noun: "Vpc",
+  tag: "vpc",
   calls: { create: sdk.CreateVpcCommand, describe: sdk.DescribeVpcsCommand, delete: sdk.DeleteVpcCommand },
   attributes: { call: sdk.ModifyVpcAttributeCommand, names: vpcAttributes },
   also: async (aws, id) => ({ ...(await attributesOf(aws, id)), ...(await defaultsOf(aws, id)) }),
@@ -62,7 +63,8 @@ export const vpc = ec2({
 export const subnet = ec2({
   token: "aws:ec2/subnet:Subnet",
   crossplane: { kind: "ec2/Subnet", asynchronous: true },
-  ...{ noun: "Subnet", tag: "subnet" },
+  noun: "Subnet",
+  tag: "subnet",
   calls: { create: sdk.CreateSubnetCommand, describe: sdk.DescribeSubnetsCommand, delete: sdk.DeleteSubnetCommand },
   attributes: { call: sdk.ModifySubnetAttributeCommand, names: ["mapPublicIpOnLaunch"] },
   fields: {
@@ -87,7 +89,8 @@ async function detach(aws: Aws, id: string, vpcId: string): Promise<void> {
 export const internetGateway = ec2({
   token: "aws:ec2/internetGateway:InternetGateway",
   crossplane: { kind: "ec2/InternetGateway" },
-  ...{ noun: "InternetGateway", tag: "internet-gateway" },
+  noun: "InternetGateway",
+  tag: "internet-gateway",
   calls: {
     create: sdk.CreateInternetGatewayCommand,
     describe: sdk.DescribeInternetGatewaysCommand,
@@ -158,7 +161,8 @@ const primary = ({ NatGatewayAddresses }: Item): sdk.NatGatewayAddress => {
 export const natGateway = ec2({
   token: "aws:ec2/natGateway:NatGateway",
   crossplane: { kind: "ec2/NATGateway" },
-  ...{ noun: "NatGateway", tag: "natgateway" },
+  noun: "NatGateway",
+  tag: "natgateway",
   calls: {
     create: sdk.CreateNatGatewayCommand,
     describe: sdk.DescribeNatGatewaysCommand,
@@ -167,7 +171,9 @@ export const natGateway = ec2({
   states: {
     what: "NAT gateway",
     of: ({ State }) => State as string,
-    ...{ usable: ["available"], pending: ["pending"], leaving: ["deleting", "failed"] },
+    usable: ["available"],
+    pending: ["pending"],
+    leaving: ["deleting", "failed"],
     reason: ({ FailureMessage }) => FailureMessage as string | undefined,
   },
   fields: {

@@ -17,7 +17,8 @@ async function tables(aws: Aws, id: string): Promise<sdk.RouteTable | undefined>
 export const routeTable = ec2({
   token: "aws:ec2/routeTable:RouteTable",
   crossplane: { kind: "ec2/RouteTable" },
-  ...{ noun: "RouteTable", tag: "route-table" },
+  noun: "RouteTable",
+  tag: "route-table",
   calls: {
     create: sdk.CreateRouteTableCommand,
     describe: sdk.DescribeRouteTablesCommand,
@@ -65,7 +66,10 @@ export const route = define({
     destinationCidrBlock: { fixed },
     gatewayId: {},
     natGatewayId: {},
-    ...{ instanceId: out(), instanceOwnerId: out(), origin: out(), state: out() },
+    instanceId: out(),
+    instanceOwnerId: out(),
+    origin: out(),
+    state: out(),
   },
   validate(inputs) {
     const given = targets.filter((name) => inputs[name] !== undefined);
@@ -87,8 +91,10 @@ export const route = define({
       call: (aws, _id, { routeTableId, destinationCidrBlock, gatewayId, natGatewayId }) =>
         api(aws).send(
           new sdk.ReplaceRouteCommand({
-            ...{ RouteTableId: routeTableId, DestinationCidrBlock: destinationCidrBlock },
-            ...{ GatewayId: gatewayId, NatGatewayId: natGatewayId },
+            RouteTableId: routeTableId,
+            DestinationCidrBlock: destinationCidrBlock,
+            GatewayId: gatewayId,
+            NatGatewayId: natGatewayId,
           }),
         ),
     },

@@ -20,10 +20,13 @@ async function clear(aws: Aws, id: string): Promise<void> {
 
 /** Rules as the schema has them. They can be seen here (somebody else added them), and taken away, but not be set. */
 const rules = (name: string): Field => ({
-  ...{ type: "set", api: null },
+  type: "set",
+  api: null,
   get: (item) =>
     ((item[name] ?? []) as sdk.IpPermission[]).map((rule) => ({
-      ...{ protocol: rule.IpProtocol, fromPort: rule.FromPort ?? 0, toPort: rule.ToPort ?? 0 },
+      protocol: rule.IpProtocol,
+      fromPort: rule.FromPort ?? 0,
+      toPort: rule.ToPort ?? 0,
       cidrBlocks: rule.IpRanges?.map(({ CidrIp }) => CidrIp),
       ipv6CidrBlocks: rule.Ipv6Ranges?.map(({ CidrIpv6 }) => CidrIpv6),
       prefixListIds: rule.PrefixListIds?.map(({ PrefixListId }) => PrefixListId),

@@ -26,7 +26,8 @@ async function configure(aws: Aws, name: string, config: Omit<sdk.UpdateClusterC
 
 /** What can be changed together. */
 const parts = ({ subnetIds, securityGroupIds, ...endpoint }: sdk.VpcConfigRequest = {}) => ({
-  ...{ endpoint, subnets: { subnetIds, securityGroupIds } },
+  endpoint,
+  subnets: { subnetIds, securityGroupIds },
 });
 
 export const cluster = define({
@@ -43,7 +44,8 @@ export const cluster = define({
     roleArn: { fixed },
     version: { computed },
     vpcConfig: {
-      ...{ api: "resourcesVpcConfig", required: true },
+      api: "resourcesVpcConfig",
+      required: true,
       type: {
         block: {
           subnetIds: { type: "set" },
@@ -76,7 +78,8 @@ export const cluster = define({
       },
     },
     kubernetesNetworkConfig: {
-      ...{ computed, fixed },
+      computed,
+      fixed,
       type: { block: { ipFamily: {}, serviceIpv4Cidr: {} } },
     },
     upgradePolicy: { computed, type: { block: { supportType: {} } } },

@@ -50,7 +50,9 @@ const reasons = (errors: Update["errors"]): string =>
 export const eksStates = (what: string, pending: readonly string[]) => ({
   what,
   of: ({ status }: Item) => status as string | undefined,
-  ...{ usable: ["ACTIVE"], pending, leaving: ["DELETING"] },
+  usable: ["ACTIVE"],
+  pending,
+  leaving: ["DELETING"],
   reason: ({ health }: Item) =>
     ((health as { issues?: { code?: string; message?: string }[] } | undefined)?.issues ?? [])
       .map(({ code, message }) => `${code}: ${message}`)

@@ -7,6 +7,8 @@ export const api = (aws: Aws) => aws.client(IAMClient);
 
 /** A policy document: IAM answers with it in the form of a URL. */
 export const policyDocument = (api: string): Field => ({
-  ...{ api, same: samePolicy, required: true },
+  api,
+  same: samePolicy,
+  required: true,
   get: ({ [api]: document }) => decodeURIComponent((document as string | undefined) ?? ""),
 });

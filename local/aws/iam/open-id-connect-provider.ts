@@ -13,7 +13,8 @@ async function provider(aws: Aws, OpenIDConnectProviderArn: string) {
 }
 
 export const openIdConnectProvider = define({
-  ...{ token: "aws:iam/openIdConnectProvider:OpenIdConnectProvider", regional: false },
+  token: "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+  regional: false,
   crossplane: {
     kind: "iam/OpenIDConnectProvider",
     async recover(aws, { url }) {

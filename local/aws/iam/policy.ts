@@ -16,7 +16,8 @@ async function otherVersions(aws: Aws, PolicyArn: string) {
 }
 
 export const policy = define({
-  ...{ token: "aws:iam/policy:Policy", regional: false },
+  token: "aws:iam/policy:Policy",
+  regional: false,
   autoName: { property: "name", maxLength: 128 },
   tags: pairTags(
     (aws, PolicyArn, Tags) => api(aws).send(new sdk.TagPolicyCommand({ PolicyArn, Tags })),

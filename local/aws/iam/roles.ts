@@ -80,7 +80,8 @@ const inlineNames = (id: string) => {
 };
 
 export const rolePolicy = define({
-  ...{ token: "aws:iam/rolePolicy:RolePolicy", regional: false },
+  token: "aws:iam/rolePolicy:RolePolicy",
+  regional: false,
   crossplane: { kind: "iam/RolePolicy", named: "name" },
   idOf: inline.idOf,
   autoName: { property: "name", maxLength: 128 },
@@ -104,7 +105,8 @@ export const rolePolicy = define({
 const attachment = composite("/", "role", "policyArn");
 
 export const rolePolicyAttachment = define({
-  ...{ token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", regional: false },
+  token: "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+  regional: false,
   crossplane: { kind: "iam/RolePolicyAttachment" },
   // Terraform invents an id; nothing but these handlers reads ours.
   idOf: attachment.idOf,

@@ -37,7 +37,8 @@ function metadata(name: string, dependsOn: readonly object[]): object {
 const sources = ["local/crossplane/provider-aws", "local/aws", "local/work-queue.ts"];
 
 const family = (version: string): MadePackage => ({
-  ...{ version, sources },
+  version,
+  sources,
   repository: `${ORGANISATION}/${FAMILY}`,
   entry: join(programs, "family.ts"),
   objects: [metadata(FAMILY, []), ...familyCrds],
@@ -45,7 +46,8 @@ const family = (version: string): MadePackage => ({
 
 const members = (version: string): MadePackage[] =>
   Object.entries(families).map(([group, kinds]) => ({
-    ...{ version, sources },
+    version,
+    sources,
     repository: `${ORGANISATION}/provider-aws-${group}`,
     entry: join(programs, `${group}.ts`),
     objects: [

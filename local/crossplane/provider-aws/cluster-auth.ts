@@ -54,7 +54,8 @@ function kubeconfig(name: string, endpoint: string, authority: string, userToken
 export const clusterAuth = define({
   token: "crossplane:eks/clusterAuth:ClusterAuth",
   crossplane: {
-    ...{ kind: "eks/ClusterAuth", bare: true },
+    kind: "eks/ClusterAuth",
+    bare: true,
     connection: ({ kubeconfig, endpoint, authority }) => ({
       kubeconfig: String(kubeconfig),
       endpoint: String(endpoint),
@@ -68,7 +69,9 @@ export const clusterAuth = define({
     clusterName: { fixed },
     refreshPeriod: { unread: true, crdDefault: "10m0s" },
     lastRefreshTime: out(undefined, { format: "date-time" }),
-    ...{ endpoint: out(undefined, hidden), authority: out(undefined, hidden), kubeconfig: out(undefined, hidden) },
+    endpoint: out(undefined, hidden),
+    authority: out(undefined, hidden),
+    kubeconfig: out(undefined, hidden),
   },
   create: (_aws, _request, { clusterName }) =>
     Promise.reject(new Error(`the EKS cluster ${clusterName} does not exist or has no endpoint yet`)),

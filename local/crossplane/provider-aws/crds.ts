@@ -119,7 +119,12 @@ export const familyCrds: readonly Crd[] = [
   config("ProviderConfig", "providerconfigs", "Namespaced"),
   config("ClusterProviderConfig", "clusterproviderconfigs", "Cluster"),
   crd({
-    ...{ group: API_SUFFIX, kind: "ProviderConfigUsage", plural: "providerconfigusages", scope: "Namespaced" },
-    ...{ category: "providerconfig", schema: usageSchema, columns: [age] },
+    group: API_SUFFIX,
+    kind: "ProviderConfigUsage",
+    plural: "providerconfigusages",
+    scope: "Namespaced",
+    category: "providerconfig",
+    schema: usageSchema,
+    columns: [age],
   }),
 ];

@@ -27,7 +27,10 @@ const FLAGS = {
   "policy-pack": { type: "string", multiple: true },
   "policy-pack-config": text,
   help: { type: "boolean", short: "h" },
-  ...{ color: text, memprofilerate: text, profiling: text, tracing: text },
+  color: text,
+  memprofilerate: text,
+  profiling: text,
+  tracing: text,
   verbose: { type: "string", short: "v" },
 } as const;
 /** The stack when none is named or selected. */

@@ -15,18 +15,10 @@ import {
   RequestServiceQuotaIncreaseCommand,
   ServiceQuotasClient,
 } from "@aws-sdk/client-service-quotas";
-import { REGION } from "@eks-gitops-fleet/local/gateway";
-import {
-  allow,
-  arnOf,
-  type Clients,
-  type GatewayCloud,
-  outcome,
-  startGatewayCloud,
-} from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { doctorPolicy } from "../../lib/iam/doctor.ts";
-import { type Quota, quotas } from "../../lib/quotas.ts";
+import { REGION } from "../../gateway/ministack.ts";
+import { doctorPolicy, type Quota, quotas } from "../../product.ts";
+import { allow, arnOf, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
 
 let cloud: GatewayCloud;
 beforeAll(async () => {

@@ -86,12 +86,19 @@ const disk = (volumeSize: number) => ({
 describe("each kind becomes ready, stays as it is, takes a change, and goes", () => {
   test("those of a network", async () => {
     const vpc = await order("VPC", "vpc", {
-      ...{ cidrBlock: "10.44.0.0/16", enableDnsHostnames: true, enableDnsSupport: true, tags },
+      cidrBlock: "10.44.0.0/16",
+      enableDnsHostnames: true,
+      enableDnsSupport: true,
+      tags,
     });
     const vpcId = vpc["id"];
     const { id: gatewayId } = await order("InternetGateway", "gateway", { vpcId, tags });
     const { id: subnetId } = await order("Subnet", "subnet", {
-      ...{ vpcId, cidrBlock: "10.44.1.0/24", availabilityZone: "us-east-1a", mapPublicIpOnLaunch: false, tags },
+      vpcId,
+      cidrBlock: "10.44.1.0/24",
+      availabilityZone: "us-east-1a",
+      mapPublicIpOnLaunch: false,
+      tags,
     });
     const { id: routeTableId } = await order("RouteTable", "table", { vpcId, tags });
     await order("RouteTableAssociation", "association", { subnetId, routeTableId });
@@ -104,8 +111,13 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     const { id: vpcEndpointId } = await order("VPCEndpoint", "endpoint", endpoint);
     await order("VPCEndpointRouteTableAssociation", "endpoint-route", { vpcEndpointId, routeTableId });
     await order("SecurityGroupIngressRule", "rule", {
-      ...{ securityGroupId: vpc["defaultSecurityGroupId"], description: "one", tags },
-      ...{ ipProtocol: "tcp", fromPort: 443, toPort: 443, cidrIpv4: "10.1.0.0/16" },
+      securityGroupId: vpc["defaultSecurityGroupId"],
+      description: "one",
+      tags,
+      ipProtocol: "tcp",
+      fromPort: 443,
+      toPort: 443,
+      cidrIpv4: "10.1.0.0/16",
     });
     await change("VPC", "vpc", { tags: { team: "other" } });
     await change("Subnet", "subnet", { mapPublicIpOnLaunch: true });
@@ -148,7 +160,10 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
     await order("Alias", "alias", { targetKeyId }, { externalName: "case/secrets" });
     await order("Group", "logs", { retentionInDays: 30, tags }, { externalName: "/aws/eks/case/cluster" });
     await order("LaunchTemplate", "template", {
-      ...{ name: "case-nodes", updateDefaultVersion: true, tags, ...disk(40) },
+      name: "case-nodes",
+      updateDefaultVersion: true,
+      tags,
+      ...disk(40),
       metadataOptions: { httpEndpoint: "enabled", httpTokens: "required", httpPutResponseHopLimit: 1 },
       tagSpecifications: [{ resourceType: "instance", tags }],
     });
@@ -166,7 +181,11 @@ describe("each kind becomes ready, stays as it is, takes a change, and goes", ()
       "Cluster",
       "cluster",
       {
-        ...{ version: "1.34", roleArn, bootstrapSelfManagedAddons: false, deletionProtection: false, tags },
+        version: "1.34",
+        roleArn,
+        bootstrapSelfManagedAddons: false,
+        deletionProtection: false,
+        tags,
         accessConfig: { authenticationMode: "API", bootstrapClusterCreatorAdminPermissions: false },
         enabledClusterLogTypes: ["audit", "api"],
         encryptionConfig: { provider: { keyArn }, resources: ["secrets"] },

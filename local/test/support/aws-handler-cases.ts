@@ -149,7 +149,11 @@ export const cases: HandlerCase[] = [
     inputs: async (make) => {
       const vpcId = await vpc(make);
       const vpcEndpointId = await make("aws:ec2/vpcEndpoint:VpcEndpoint", {
-        ...{ vpcId, serviceName: "com.amazonaws.us-east-1.s3", vpcEndpointType: "Gateway", routeTableIds: [], tags },
+        vpcId,
+        serviceName: "com.amazonaws.us-east-1.s3",
+        vpcEndpointType: "Gateway",
+        routeTableIds: [],
+        tags,
       });
       return { vpcEndpointId, routeTableId: await make("aws:ec2/routeTable:RouteTable", { vpcId }) };
     },

@@ -119,9 +119,11 @@ describe("kustomize", () => {
     });
     expect(seen).toEqual([
       JSON.stringify({
-        ...{ apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization" },
+        apiVersion: "kustomize.config.k8s.io/v1beta1",
+        kind: "Kustomization",
         resources: ["service-account.yaml", "deployment.yaml", "service.yaml", "table.yaml", "queue.yaml"],
-        ...{ transformers: ["plugin.yaml"], buildMetadata: undefined },
+        transformers: ["plugin.yaml"],
+        buildMetadata: undefined,
       }),
       String.raw`{"apiVersion":"builtin","kind":"LabelTransformer","metadata":{"name":"\U000000e9"}}`,
     ]);

@@ -30,7 +30,9 @@ function messages(schema: object, spec: unknown, old?: unknown): string[] {
 }
 
 const object = (properties: object, ...rules: object[]) => ({
-  ...{ type: "object", properties, "x-kubernetes-validations": rules },
+  type: "object",
+  properties,
+  "x-kubernetes-validations": rules,
 });
 const text = { type: "string" };
 const integer = { type: "integer" };
@@ -234,7 +236,9 @@ describe("a rule", () => {
     expect(validate({ type: "object", properties: { spec: schema as Schema } }, { spec: { a: 1 } })).toEqual({
       broken: [
         {
-          ...{ path: ["spec", "b"], rule: "self.b == 1", isTransition: false },
+          path: ["spec", "b"],
+          rule: "self.b == 1",
+          isTransition: false,
           message: "the rule self.b == 1 can't be evaluated: No such key: b",
         },
       ],

@@ -55,9 +55,13 @@ const repository = (url = "https://charts.example.com") =>
   });
 const release = (values: object, more: object = {}) =>
   item({
-    ...{ apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease", metadata: metadata("blue-flux") },
+    apiVersion: "helm.toolkit.fluxcd.io/v2",
+    kind: "HelmRelease",
+    metadata: metadata("blue-flux"),
     spec: {
-      ...{ releaseName: "flux", targetNamespace: "flux-system", values },
+      releaseName: "flux",
+      targetNamespace: "flux-system",
+      values,
       chart: { spec: { chart: "flux2", version: "2.19.0", sourceRef: { kind: "HelmRepository", name: "upstream" } } },
       ...more,
     },

@@ -4,12 +4,18 @@ import { type Item, itemId } from "../../../cli/diff/state.ts";
 import type { Manifest } from "../../../cli/render/files.ts";
 
 const item = (manifest: Manifest, more: Partial<Item> = {}): Item => ({
-  ...{ id: itemId("blue", manifest), manifest, on: "blue", by: "Kustomization flux-system/tools", steps: [] },
+  id: itemId("blue", manifest),
+  manifest,
+  on: "blue",
+  by: "Kustomization flux-system/tools",
+  steps: [],
   ...more,
 });
 
 const object = (apiVersion: string, kind: string, rest: object = {}, name = "one"): Manifest => ({
-  ...{ apiVersion, kind, metadata: { name, namespace: "apps" } },
+  apiVersion,
+  kind,
+  metadata: { name, namespace: "apps" },
   ...rest,
 });
 

@@ -7,15 +7,26 @@ import type { Stack } from "../../../cli/diff/preview.ts";
 import type { ClusterReport, Report } from "../../../cli/diff/report.ts";
 
 const change = (more: Partial<Change> = {}): Change => ({
-  ...{ operation: "changed", apiVersion: "apps/v1", kind: "Deployment", namespace: "apps", name: "web", on: "blue" },
-  ...{ by: "Kustomization apps/web", stateful: false, diff: [" spec:", "-  replicas: 1", "+  replicas: 2"] },
+  operation: "changed",
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  namespace: "apps",
+  name: "web",
+  on: "blue",
+  by: "Kustomization apps/web",
+  stateful: false,
+  diff: [" spec:", "-  replicas: 1", "+  replicas: 2"],
   ...more,
 });
 
 const lost = (operation: "deleted" | "replaced", spoke: string, kind: string): Change => {
   const { diff: _, ...rest } = change({ operation, kind, namespace: "spokes", name: `${spoke}-${kind.toLowerCase()}` });
   return {
-    ...{ ...rest, apiVersion: `ec2.aws.m.upbound.io/v1beta1`, on: "hub", by: "the Composition", stateful: true },
+    ...rest,
+    apiVersion: `ec2.aws.m.upbound.io/v1beta1`,
+    on: "hub",
+    by: "the Composition",
+    stateful: true,
     ...(operation === "replaced"
       ? { because: ["spec.forProvider.cidrBlock"], diff: ["-    cidrBlock: a", "+    cidrBlock: b"] }
       : {}),
@@ -23,7 +34,12 @@ const lost = (operation: "deleted" | "replaced", spoke: string, kind: string): C
 };
 
 const cluster = (name: string, changes: readonly Change[], more: Partial<ClusterReport> = {}): ClusterReport => ({
-  ...{ name, environment: "dev", template: false, changes, problems: [], refused: false },
+  name,
+  environment: "dev",
+  template: false,
+  changes,
+  problems: [],
+  refused: false,
   ...more,
 });
 
@@ -36,21 +52,35 @@ const hub = (changes: readonly Change[] = []): ClusterReport => ({
 });
 
 const report = (clusters: readonly ClusterReport[], more: Partial<Report> = {}): Report => ({
-  ...{ base: { label: "main", commit: "a".repeat(40) }, head: { label: "HEAD", commit: "b".repeat(40) } },
-  ...{ clusters, stacks: [], gaps: [], notes: [] },
+  base: { label: "main", commit: "a".repeat(40) },
+  head: { label: "HEAD", commit: "b".repeat(40) },
+  clusters,
+  stacks: [],
+  gaps: [],
+  notes: [],
   ...more,
 });
 
 const stack: Stack = {
-  ...{ name: "prod", same: 41, errors: [] },
+  name: "prod",
+  same: 41,
+  errors: [],
   changes: [
     {
-      ...{ operation: "replace", type: "aws:kms/key:Key", name: "secrets", stateful: true },
-      ...{ properties: ["multiRegion"], because: ["multiRegion"] },
+      operation: "replace",
+      type: "aws:kms/key:Key",
+      name: "secrets",
+      stateful: true,
+      properties: ["multiRegion"],
+      because: ["multiRegion"],
     },
     {
-      ...{ operation: "update", type: "aws:eks/cluster:Cluster", name: "hub", stateful: true },
-      ...{ properties: ["vpcConfig.publicAccessCidrs[0]"], because: [] },
+      operation: "update",
+      type: "aws:eks/cluster:Cluster",
+      name: "hub",
+      stateful: true,
+      properties: ["vpcConfig.publicAccessCidrs[0]"],
+      because: [],
     },
   ],
 };

@@ -84,7 +84,13 @@ describe("the comparison", () => {
     const generator = { configMapGenerator: [{ name: "leak", files: [`key=${target}`] }] };
     writeFileSync(file, stringify(generator), { flag: "a" });
     const report = await blastRadius({
-      ...{ base: from, head: to, cwd: folder, build: buildText, stacks: [], charts: {}, recorded: new Map() },
+      base: from,
+      head: to,
+      cwd: folder,
+      build: buildText,
+      stacks: [],
+      charts: {},
+      recorded: new Map(),
     });
     expect(JSON.stringify(report)).not.toContain("canary");
     expect(report.gaps.join("\n")).toContain(`the file ${target} is outside the repository`);
@@ -105,7 +111,12 @@ describe("the recorded state of a spoke", () => {
     writeFileSync(join(base, "seen.yaml"), stringify({ apiVersion: "v1", kind: "ConfigMap", metadata }));
     writeFileSync(join(base, "kustomization.yaml"), "  - seen.yaml\n", { flag: "a" });
     const { clusters } = await blastRadius({
-      ...{ base: from, head: to, cwd: folder, build: buildText, stacks: [], charts: {} },
+      base: from,
+      head: to,
+      cwd: folder,
+      build: buildText,
+      stacks: [],
+      charts: {},
       recorded: readRecorded(join(folder, "observed")),
     });
     const created = clusters.flatMap(({ name, changes }) =>

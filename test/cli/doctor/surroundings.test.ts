@@ -35,7 +35,9 @@ describe("fleet doctor on an embedded cloud", () => {
     url = `https://git.fleet.internal:${(server.address() as AddressInfo).port}/`;
   });
   const surroundings = (change: Partial<Surroundings> = {}): Surroundings => ({
-    ...{ stacks, authorities, hosts: { "git.fleet.internal": "127.0.0.1" } },
+    stacks,
+    authorities,
+    hosts: { "git.fleet.internal": "127.0.0.1" },
     ...change,
   });
 

@@ -12,7 +12,11 @@ const neighbour = "../../../payment-app-manifests/base";
 const withText = (text: string) => replaced(file, /$/, text);
 const plugin = (text: string) => ({ file: `${folder}/plugin.yaml`, to: text });
 const seed = (fault: string, more: Partial<Seed> & Pick<Seed, "changes" | "on" | "problem">): Seed => ({
-  ...{ fault, rule: "path", file, alone: true, clusters: [] },
+  fault,
+  rule: "path",
+  file,
+  alone: true,
+  clusters: [],
   ...more,
 });
 const outside = (target: string, what = "file") => `the ${what} ${target} is outside the repository`;
@@ -57,13 +61,16 @@ const patches = [
     problem: outside(absolute, "patch"),
   }),
   names("patchesJson6902.path", `patchesJson6902:\n  - path: ${absolute}\n`, absolute, {
-    ...{ ...patch, problem: outside(absolute, "patch") },
+    ...patch,
+    problem: outside(absolute, "patch"),
   }),
   names("patchesStrategicMerge", `patchesStrategicMerge:\n  - ${absolute}\n`, absolute, {
-    ...{ ...patch, problem: outside(absolute, "patch") },
+    ...patch,
+    problem: outside(absolute, "patch"),
   }),
   names("replacements.path", `replacements:\n  - path: ${absolute}\n`, absolute, {
-    ...{ ...patch, problem: outside(absolute, "patch") },
+    ...patch,
+    problem: outside(absolute, "patch"),
   }),
   names("openapi.path", `openapi:\n  path: ${absolute}\n`, absolute),
 ];
@@ -91,23 +98,27 @@ const disguisedPatches = [
   ).map(([member, text]) =>
     seed(`${member} with what looks like an object`, {
       changes: [withText(text)],
-      ...{ ...refused, problem: lineBreak(pathLikeObject) },
+      ...refused,
+      problem: lineBreak(pathLikeObject),
     }),
   ),
   ...["\r", "\u0085", "\u2028"].map((end) => {
     const text = pathLikeObject.replace("\n", end);
     return seed(`patches.path with a line break of other letters, ${escaped(end)}`, {
       changes: [withText(`patches:\n  - path: ${escaped(text)}\n`)],
-      ...{ ...refused, problem: lineBreak(text) },
+      ...refused,
+      problem: lineBreak(text),
     });
   }),
   seed("patches.path with a whole object", {
     changes: [withText(`patches:\n  - path: ${quoted(pathLikePatch)}\n`)],
-    ...{ ...refused, problem: lineBreak(pathLikePatch) },
+    ...refused,
+    problem: lineBreak(pathLikePatch),
   }),
   seed("patchesStrategicMerge with a patch that is also a path", {
     changes: [withText(`patchesStrategicMerge:\n  - ${quoted(pathLikePatch)}\n`)],
-    ...{ ...refused, problem: "the patch that stands here would be a path out of the repository" },
+    ...refused,
+    problem: "the patch that stands here would be a path out of the repository",
   }),
   ...(
     [
@@ -119,12 +130,16 @@ const disguisedPatches = [
   ).map(([kind, text]) =>
     seed(`a ${kind} with what looks like an object`, {
       changes: [withText("transformers:\n  - plugin.yaml\n"), plugin(builtin(kind, text))],
-      ...{ ...refused, file: `${folder}/plugin.yaml`, problem: lineBreak(pathLikeObject) },
+      ...refused,
+      file: `${folder}/plugin.yaml`,
+      problem: lineBreak(pathLikeObject),
     }),
   ),
   seed("a generator that stands inline with other line breaks", {
     changes: [withText(`generators:\n  - ${escaped('"apiVersion": builtin\u2028"kind": ConfigMapGenerator')}\n`)],
-    ...{ rule: "build", on: "apiVersion", problem: "a generator or a transformer stands here inline, not in a file" },
+    rule: "build",
+    on: "apiVersion",
+    problem: "a generator or a transformer stands here inline, not in a file",
   }),
 ];
 
@@ -142,7 +157,9 @@ const plugins = (
 ).map(([member, kind, text, what]) =>
   seed(`a ${kind} in a file`, {
     changes: [withText(`${member}:\n  - plugin.yaml\n`), plugin(builtin(kind, text))],
-    ...{ rule: what === "patch" ? "patch" : "path", file: `${folder}/plugin.yaml`, on: absolute },
+    rule: what === "patch" ? "patch" : "path",
+    file: `${folder}/plugin.yaml`,
+    on: absolute,
     problem: outside(absolute, what),
   }),
 );
@@ -154,7 +171,8 @@ const inline = ["generators", "transformers", "validators"].map((member) =>
         `${member}:\n  - |\n    apiVersion: builtin\n    kind: ConfigMapGenerator\n    metadata: { name: x }\n    files: [${absolute}]\n`,
       ),
     ],
-    ...{ rule: "build", on: "- |" },
+    rule: "build",
+    on: "- |",
     problem: "a generator or a transformer stands here inline, not in a file",
   }),
 );
@@ -176,7 +194,9 @@ const programs = (
       withText("generators:\n  - plugin.yaml\n"),
       plugin(`apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: x\n  ${annotations}\n`),
     ],
-    ...{ rule: "build", file: `${folder}/plugin.yaml`, on: `kind: ${kind}` },
+    rule: "build",
+    file: `${folder}/plugin.yaml`,
+    on: `kind: ${kind}`,
     problem: `the plugin ${apiVersion} ${kind} is not run: it would be a program, a container or Helm`,
   }),
 );
@@ -188,7 +208,9 @@ const charts = ["helmCharts", "helmGlobals", "helmChartInflationGenerator"].map(
         `${member}: ${member === "helmGlobals" ? "{ chartHome: /etc }" : "[{ name: x, valuesFile: /etc/passwd }]"}\n`,
       ),
     ],
-    ...{ rule: "build", on: member, problem: `${member} needs Helm, which Flux's kustomize does not run` },
+    rule: "build",
+    on: member,
+    problem: `${member} needs Helm, which Flux's kustomize does not run`,
   }),
 );
 
@@ -196,18 +218,25 @@ const charts = ["helmCharts", "helmGlobals", "helmChartInflationGenerator"].map(
 const disguised = [
   seed("a generator in other letters", {
     changes: [withText(`ConfigMapGenerator:\n  - name: x\n    files: [${absolute}]\n`)],
-    ...{ rule: "build", on: "ConfigMapGenerator", problem: "a kustomization has no field ConfigMapGenerator" },
+    rule: "build",
+    on: "ConfigMapGenerator",
+    problem: "a kustomization has no field ConfigMapGenerator",
   }),
   seed("files in other letters", {
     changes: [withText(`configMapGenerator:\n  - name: x\n    Files: [${absolute}]\n`)],
-    ...{ rule: "build", on: "Files", problem: "a kustomization has no field configMapGenerator.0.Files" },
+    rule: "build",
+    on: "Files",
+    problem: "a kustomization has no field configMapGenerator.0.Files",
   }),
   seed("files of a plugin in letters that only look alike", {
     changes: [
       withText("generators:\n  - plugin.yaml\n"),
       plugin(builtin("ConfigMapGenerator", `file\u017F: [${absolute}]`)),
     ],
-    ...{ rule: "build", file: `${folder}/plugin.yaml`, on: "file\u017F", problem: "a plugin has no field file\u017F" },
+    rule: "build",
+    file: `${folder}/plugin.yaml`,
+    on: "file\u017F",
+    problem: "a plugin has no field file\u017F",
   }),
 ];
 
@@ -223,7 +252,9 @@ const remote = [
   const change = member === "resources" ? replaced(file, /$/, line) : withText(`${text}${line}`);
   return seed(`${member} of another host`, {
     changes: [change],
-    ...{ rule: "source" as const, on: target as string, problem: `${target} is a remote base` },
+    rule: "source" as const,
+    on: target as string,
+    problem: `${target} is a remote base`,
   });
 });
 
@@ -233,14 +264,18 @@ export const fluxSeeds: readonly Seed[] = [
   ...["../payment-app-manifests/base", "../../../../../../etc", "/../../etc"].map((path) =>
     seed(`a spec.path ${path}`, {
       changes: [replaced(policies, "./platform/policies", path)],
-      ...{ file: policies, on: path, clusters: ["hub"] },
+      file: policies,
+      on: path,
+      clusters: ["hub"],
       problem: `Kustomization platform-policies applies ${path}, which is outside gitops-system`,
     }),
   ),
   ...["../../../payment-app-manifests/base", "/etc"].map((path) =>
     seed(`spec.components with ${path}`, {
       changes: [replaced(policies, /components: .*/, `components: ["${path}"]`)],
-      ...{ file: policies, on: path, clusters: ["hub"] },
+      file: policies,
+      on: path,
+      clusters: ["hub"],
       problem: `Kustomization platform-policies takes the components ${path}, which are outside gitops-system`,
     }),
   ),

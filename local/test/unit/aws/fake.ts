@@ -32,7 +32,10 @@ export function fakeAws(answers: Record<string, Answer | object>, timeout = 5000
   };
   const client = { send, config: {} };
   const aws = {
-    ...{ region: "eu-central-1", partition: "aws", dnsSuffix: "amazonaws.com", timeout },
+    region: "eu-central-1",
+    partition: "aws",
+    dnsSuffix: "amazonaws.com",
+    timeout,
     client: () => client,
     accountId: () => Promise.resolve("111122223333"),
     inRegion: (region: string | undefined) => ({ ...aws, region: region ?? aws.region }),

@@ -46,8 +46,14 @@ describe("the packages", () => {
   test("are made again when anything changes that their programs are made of", async () => {
     for (const { entry, sources } of new Map(packages.map((spec) => [spec.entry, spec])).values()) {
       const { metafile } = await build({
-        ...{ entryPoints: [entry], absWorkingDir: CHECKOUT, bundle: true, packages: "external", platform: "node" },
-        ...{ write: false, metafile: true, format: "esm" },
+        entryPoints: [entry],
+        absWorkingDir: CHECKOUT,
+        bundle: true,
+        packages: "external",
+        platform: "node",
+        write: false,
+        metafile: true,
+        format: "esm",
       });
       const unknown = Object.keys(metafile.inputs).filter(
         (input) => !sources.some((source) => input === source || input.startsWith(`${source}/`)),

@@ -16,7 +16,8 @@ beforeAll(async () => {
   const { port } = server.address() as AddressInfo;
   plugin = await startPlugin("local/pulumi/aws/main.ts", {
     AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-    ...{ AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" },
+    AWS_ACCESS_KEY_ID: "key",
+    AWS_SECRET_ACCESS_KEY: "secret",
   });
 });
 afterAll(async () => {
@@ -48,7 +49,8 @@ describe("configured", () => {
     expect(failures.join("\n")).toContain("does not implement 'ipv6CidrBlock'");
     expect(failures.join("\n")).toContain("has no input 'nonsense' in @pulumi/aws");
     const nested = await plugin.check("aws:eks/cluster:Cluster", "c", {
-      ...{ name: "c", roleArn: "arn" },
+      name: "c",
+      roleArn: "arn",
       vpcConfig: { subnetIds: ["a"], controlPlaneEgressMode: "x" },
     });
     expect(nested.failures.join("\n")).toContain("does not implement 'vpcConfig.controlPlaneEgressMode'");

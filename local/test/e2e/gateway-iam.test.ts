@@ -1,0 +1,173 @@
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  TransactGetItemsCommand,
+  TransactWriteItemsCommand,
+} from "@aws-sdk/client-dynamodb";
+import { CreateClusterCommand, ListClustersCommand } from "@aws-sdk/client-eks";
+import {
+  CreatePolicyCommand,
+  CreateRoleCommand,
+  DeleteRoleCommand,
+  ListRolesCommand,
+  PutRolePermissionsBoundaryCommand,
+} from "@aws-sdk/client-iam";
+import { GetCallerIdentityCommand } from "@aws-sdk/client-sts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
+import {
+  allow,
+  arnOf,
+  assume,
+  type Clients,
+  type GatewayCloud,
+  outcome,
+  startGatewayCloud,
+  trustOf,
+} from "../support/gateway.ts";
+
+let cloud: GatewayCloud;
+const eksTrust = trustOf({ Service: "eks.amazonaws.com" });
+
+beforeAll(async () => {
+  cloud = await startGatewayCloud();
+});
+afterAll(() => cloud.remove());
+
+describe("who is who", () => {
+  test("a request without a signature, with a foreign key or with the emulator's own keys is refused, the deployer's is not", async () => {
+    const identity = (accessKeyId: string, secretAccessKey: string) =>
+      outcome(cloud.as({ accessKeyId, secretAccessKey }).sts.send(new GetCallerIdentityCommand({})));
+    expect(await identity("test", "test")).toBe("InvalidClientTokenId");
+    expect(await identity("111111111111", "test")).toBe("InvalidClientTokenId");
+    expect(await identity(cloud.deployer.credentials?.accessKeyId ?? "", "wrong")).toBe("SignatureDoesNotMatch");
+    expect(await outcome(cloud.deployer.sts.send(new GetCallerIdentityCommand({})))).toBe("allowed");
+    const { status } = await fetch(`${cloud.instance.awsEndpoint}/_ministack/reset`, { method: "POST" });
+    expect(status).toBe(403);
+    const target = { "x-amz-target": "secretsmanager.ListSecrets", "content-type": "application/x-amz-json-1.1" };
+    for (const headers of [
+      target,
+      { ...target, authorization: "Bearer x" },
+      { ...target, authorization: "AWS4-HMAC-SHA256 x" },
+    ])
+      expect((await fetch(cloud.instance.awsEndpoint, { method: "POST", headers, body: "{}" })).ok).toBe(false);
+  });
+
+  test("ministack itself refuses EKS calls and unkeyed calls that don't come through the gateway", async () => {
+    const direct = `http://${cloud.instance.loopbackAddress}:4566`;
+    const target = {
+      "x-amz-target": "secretsmanager.ListSecrets",
+      "content-type": "application/x-amz-json-1.1",
+      authorization: "Bearer x",
+    };
+    expect((await fetch(direct, { method: "POST", headers: target, body: "{}" })).ok).toBe(false);
+    const { EKSClient } = await import("@aws-sdk/client-eks");
+    const eks = new EKSClient({ endpoint: direct, region: REGION, credentials: cloud.deployer.credentials as never });
+    expect(await outcome(eks.send(new ListClustersCommand({})))).not.toBe("allowed");
+    expect(await outcome(cloud.deployer.eks.send(new ListClustersCommand({})))).toBe("allowed");
+  });
+});
+
+describe("what the emulator's evaluation gained", () => {
+  test("iam:PassRole holds for one service only where iam:PassedToService says so", async () => {
+    await cloud.deployer.iam.send(new CreateRoleCommand({ RoleName: "passable", AssumeRolePolicyDocument: eksTrust }));
+    const passer = async (name: string, service: string) =>
+      cloud.roleWith(
+        name,
+        allow(
+          { Action: "eks:*" },
+          {
+            Action: "iam:PassRole",
+            Resource: arnOf("role/passable"),
+            Condition: { StringEquals: { "iam:PassedToService": service } },
+          },
+        ),
+      );
+    const create = (by: Clients) =>
+      outcome(
+        // In one zone only: EKS refuses it after IAM has allowed it.
+        by.eks.send(
+          new CreateClusterCommand({
+            name: "passing",
+            roleArn: arnOf("role/passable"),
+            accessConfig: { authenticationMode: "API" },
+            resourcesVpcConfig: { subnetIds: [] },
+          }),
+        ),
+      );
+    expect(await create(await passer("passes-to-eks", "eks.amazonaws.com"))).toBe("InvalidParameterException");
+    expect(await create(await passer("passes-to-ec2", "ec2.amazonaws.com"))).toBe("AccessDeniedException");
+  });
+
+  test("a boundary limits its role: what it doesn't allow is refused, whatever the role's own policies say", async () => {
+    const PolicyDocument = JSON.stringify(allow({ Action: ["eks:*", "ec2:*"] }));
+    await cloud.deployer.iam.send(new CreatePolicyCommand({ PolicyName: "other-boundary", PolicyDocument }));
+    await cloud.roleWith("bounded", allow({ Action: "*" }));
+    await cloud.deployer.iam.send(
+      new PutRolePermissionsBoundaryCommand({
+        RoleName: "bounded",
+        PermissionsBoundary: arnOf("policy/other-boundary"),
+      }),
+    );
+    const bounded = cloud.as(await assume(cloud.deployer, "bounded"));
+    expect(await outcome(bounded.eks.send(new ListClustersCommand({})))).toBe("allowed");
+    expect(await outcome(bounded.iam.send(new ListRolesCommand({})))).toBe("AccessDenied");
+  });
+
+  test("each item of a DynamoDB transaction is judged on its own table", async () => {
+    const dynamodb = ({ credentials }: Clients) =>
+      new DynamoDBClient({
+        endpoint: cloud.instance.awsEndpoint,
+        region: REGION,
+        ...(credentials === undefined ? {} : { credentials }),
+      });
+    for (const TableName of ["first", "second"])
+      await dynamodb(cloud.deployer).send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: "PAY_PER_REQUEST",
+          AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+          KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+        }),
+      );
+    const Key = { id: { S: "a" } };
+    const write = (by: Clients, ...tables: string[]) => {
+      const TransactItems = tables.map((TableName) => ({ Put: { TableName, Item: Key } }));
+      return outcome(dynamodb(by).send(new TransactWriteItemsCommand({ TransactItems })));
+    };
+    const read = (by: Clients, ...tables: string[]) => {
+      const TransactItems = tables.map((TableName) => ({ Get: { TableName, Key } }));
+      return outcome(dynamodb(by).send(new TransactGetItemsCommand({ TransactItems })));
+    };
+    const table = (name: string) => `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${name}`;
+    const items = { Action: ["dynamodb:PutItem", "dynamodb:GetItem"] };
+    const both = await cloud.roleWith("both-tables", allow({ ...items, Resource: [table("first"), table("second")] }));
+    const one = await cloud.roleWith("one-table", allow({ ...items, Resource: table("first") }));
+    const allButFirst = await cloud.roleWith(
+      "all-tables-but-first",
+      allow(items, { ...items, Effect: "Deny", Resource: table("first") }),
+    );
+    for (const transact of [write, read]) {
+      expect(await transact(both, "first", "second")).toBe("allowed");
+      expect(await transact(one, "first")).toBe("allowed");
+      expect(await transact(one, "first", "second")).toBe("AccessDeniedException");
+      expect(await transact(one, "second", "first")).toBe("AccessDeniedException");
+      expect(await transact(allButFirst, "second")).toBe("allowed");
+      expect(await transact(allButFirst, "first", "second")).toBe("AccessDeniedException");
+      expect(await transact(allButFirst, "second", "first")).toBe("AccessDeniedException");
+    }
+  });
+
+  test("a role with a path is known by its whole ARN", async () => {
+    const byPath = await cloud.roleWith(
+      "by-path",
+      allow({ Action: ["iam:CreateRole", "iam:DeleteRole"], Resource: arnOf("role/team/*") }),
+    );
+    const create = (Path: string) =>
+      outcome(byPath.iam.send(new CreateRoleCommand({ RoleName: "pathed", Path, AssumeRolePolicyDocument: eksTrust })));
+    expect(await create("/other/")).toBe("AccessDenied");
+    expect(await create("/team/")).toBe("allowed");
+    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "pathed" })))).toBe("allowed");
+    expect(await outcome(byPath.iam.send(new DeleteRoleCommand({ RoleName: "passable" })))).toBe("AccessDenied");
+  });
+});
