@@ -13,7 +13,7 @@ import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke
  */
 
 const account = "012345678901";
-/** Where the hub is, as far as nobody says. */
+/** Region of the hub where the caller names none. */
 export const { region } = exampleMetadata.aws;
 const arn = (service: string, resource: string, where = region) => `arn:aws:${service}:${where}:${account}:${resource}`;
 

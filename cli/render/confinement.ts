@@ -3,7 +3,7 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Running a program on files of others. */
+/** How a program is run on files that somebody else wrote. */
 
 /** Runs the program; it needs no more than what is in `folder`. */
 export type Run = (args: readonly string[], folder: string) => SpawnSyncReturns<string>;

@@ -108,7 +108,7 @@ function frozen(value: unknown): unknown {
   return value;
 }
 
-/** Each text once: the states of a comparison, and the folders of clusters made of one template, are mostly the same. */
+/** Parses each text once: the states of a comparison, and the folders of clusters made from one template, are mostly the same. */
 function parsed(text: string): Parsed {
   const before = known.get(text);
   if (before) return before;

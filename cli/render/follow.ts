@@ -94,7 +94,7 @@ function record(walk: Walk, step: Step, { tree, objects, complete, broken, note 
   }
 }
 
-/** Tells what nobody can apply: its source or its variables come from nowhere. */
+/** Reports the Kustomizations that Flux can never apply, because nothing makes their source or their variables. */
 function leftOver({ broken, waiting, notes, spokes }: Walk, findings: Findings): void {
   if (broken) {
     if (waiting.size > 0)

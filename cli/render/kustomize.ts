@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { basename, delimiter, join } from "node:path";
 import { confinement, free } from "./confinement.ts";
 
-/** The real kustomize, as a program on this machine. */
+/** kustomize, run as a program of this machine. */
 
 /** What a build may read. */
 export interface Scope {
@@ -18,7 +18,7 @@ export interface Scope {
  */
 export interface Build {
   (folder: string, scope: Scope): string;
-  /** What a reader of the report must know of how it was built. */
+  /** What a reader of the report must know about how it was built. */
   readonly notes?: readonly string[];
 }
 

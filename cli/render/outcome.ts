@@ -14,7 +14,7 @@ import type { Tree, Trees } from "./tree.ts";
 import { missingVariable } from "./variables.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What becomes of a step whose source and variables are known. */
+/** What Flux makes of a step whose source and variables are known. */
 export interface Outcome {
   /** What it reads; undefined when there is nothing to read. */
   readonly tree?: Tree;

@@ -27,7 +27,7 @@ export function documents(text: string): BuiltObject[] {
 const known = new Map<string, unknown>();
 
 /**
- * Each text once: clusters of one environment, and the states of a comparison, are mostly the same.
+ * Parses each text once: clusters of one environment, and the states of a comparison, are mostly the same.
  * @throws Error when it is not YAML
  */
 function read(text: string): unknown {
@@ -104,7 +104,7 @@ function substituted(
       return undefined;
     }
   }
-  // What else is wrong is still found.
+  // Other problems of the object are still reported.
   const after = substitute(text, (name) => values[name] ?? "missing");
   try {
     const manifest = read(after);

@@ -51,7 +51,7 @@ export function valuesOf({ manifest, namespace, home }: Step, isLast: boolean): 
   return { ...all, ...(postBuild["substitute"] as Values | undefined) };
 }
 
-/** Tells what a step waits for in vain. */
+/** Reports what a step waits for and nothing makes. */
 export function tellUnresolved(step: Step, findings: Findings): void {
   const { sourceRef, postBuild } = step.manifest.spec;
   if (repositoryOf(step) === undefined) {

@@ -6,7 +6,7 @@ import { texts } from "./render.ts";
 
 /** Variables and the keys that clusters emit for them. */
 
-/** Number of letters to change, leave out or put in to make `b` of `a`. */
+/** Number of letters to change, remove or insert to turn `a` into `b` (Levenshtein distance). */
 function distance(a: string, b: string): number {
   let row = [...Array(b.length + 1).keys()];
   for (const [i, letter] of [...a].entries()) {
@@ -25,7 +25,7 @@ function closest(name: string, known: readonly string[]): string | undefined {
   return best && best.far <= Math.max(2, name.length / 4) ? best.key : undefined;
 }
 
-/** Where the values of a Kustomization come from, for people. */
+/** Where the values of a Kustomization come from, in words. */
 function sources({ raw, namespace }: Step): string {
   const { substituteFrom = [], substitute } = raw.spec.postBuild ?? {};
   const from = (substituteFrom as { kind: string; name: string }[]).map(

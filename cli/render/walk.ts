@@ -34,7 +34,7 @@ export interface Handover {
   readonly bootstrap: Manifest;
 }
 
-/** How far Flux has been followed. */
+/** What the walk has found so far. */
 export interface Walk {
   readonly hub: Cluster;
   readonly clusters: Map<string, Cluster>;
@@ -49,7 +49,7 @@ export interface Walk {
   readonly notes: Set<string>;
   /** The Composition's input; undefined until it was read. */
   settings: Settings | undefined;
-  /** Whether something is broken, and told: what others miss may be in it. */
+  /** Whether something broken was reported: what other steps lack may be in it. */
   broken: boolean;
 }
 

@@ -40,7 +40,7 @@ export interface Workspace {
   remove(): void;
 }
 
-/** The repositories are not as the compiler needs them. */
+/** The repositories lack something that the compiler needs. */
 class WorkspaceError extends Error {
   override name = "WorkspaceError";
 }
@@ -57,7 +57,7 @@ export const specimenOf = (name: string, { environments }: Pick<Workspace, "envi
 
 const isSpecimen = (name: string): boolean => name.startsWith("check-");
 
-/** SealedSecrets are made when a spoke or an application is; what they hold is none of the compiler's business. */
+/** SealedSecrets are made when a spoke or an application is; the compiler does not read what is in them. */
 function sealedSecret(file: string, name: string, namespace: string): void {
   if (existsSync(file)) return;
   const metadata = { name, namespace };

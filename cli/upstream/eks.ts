@@ -2,7 +2,7 @@ import type { EKSClient } from "@aws-sdk/client-eks";
 import { type Client, need, Unanswered, Wrong } from "./http.ts";
 import type { AddonReference, KubernetesReference } from "./references.ts";
 
-/** EKS's release calendar as data for everybody: AWS's own API wants credentials. */
+/** EKS's release calendar, which anybody can read: AWS's own API needs credentials. */
 const calendar = "https://endoflife.date/api/amazon-eks.json";
 
 /** A minor of EKS with the last day of its standard support, as YYYY-MM-DD. */

@@ -8,14 +8,14 @@ export class Wrong extends Error {
   override name = "Wrong";
 }
 
-/** Nobody could say whether the reference is right. */
+/** No server said whether the reference is right. */
 export class Unanswered extends Error {
   override name = "Unanswered";
 }
 
 export interface Client {
   readonly fetch: Fetch;
-  /** Milliseconds before each further try of a request that failed by no fault of the reference. */
+  /** Milliseconds to wait before each retry of a request that the server could not answer. */
   readonly pauses: readonly number[];
   /** Token for GitHub's API, which answers few requests an hour without one. */
   readonly githubToken?: string;

@@ -58,7 +58,7 @@ interface StackFile {
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Where the stacks have the composition function from: what they say, or else the default in Pulumi.yaml. */
+/** Where the stacks take the composition function from: their `functionPackage`, or the default in Pulumi.yaml. */
 function functionPackages(root: string): Set<string> {
   const read = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), "utf8"));
   const { name, config } = read("Pulumi.yaml") as { name: string; config: { functionPackage: { default: string } } };
@@ -71,7 +71,7 @@ function functionPackages(root: string): Set<string> {
   );
 }
 
-/** Where a stack has things from; what it does not say is upstream's own. */
+/** Where a stack takes images and packages from; a key that it does not set means upstream. */
 export type Sources = Pick<Readable, "functionPackage" | "imagesRegistry" | "packagesRegistry">;
 
 /**

@@ -50,7 +50,7 @@ export interface Mention {
   readonly origin: string;
 }
 
-/** The words by which people know a target. */
+/** A target in words. */
 export function title(target: Target): string {
   switch (target.kind) {
     case "chart":

@@ -6,7 +6,7 @@ import { type Client, Unanswered, Wrong } from "./http.ts";
 import type { Reference } from "./references.ts";
 import { checkImage } from "./registry.ts";
 
-/** What became of a reference: `skipped` ones were not asked for, with the reason. */
+/** The result of checking a reference; `skipped` ones were not checked, with the reason. */
 export interface Outcome {
   readonly reference: Reference;
   readonly state: "right" | "wrong" | "unanswered" | "skipped";
@@ -20,7 +20,7 @@ export interface ResolveOptions extends Client {
   readonly today: string;
 }
 
-/** Asked at once: enough to be quick, few enough for every server. */
+/** How many references are checked at the same time: enough to be quick, few enough for any server. */
 const parallel = 8;
 
 class Resolver {
@@ -64,7 +64,7 @@ class Resolver {
   }
 }
 
-/** Asks for every reference where it leads to; outcomes in the order of the references. */
+/** Checks every reference with the server that it names; outcomes in the order of the references. */
 export async function resolve(references: readonly Reference[], options: ResolveOptions): Promise<Outcome[]> {
   const resolver = new Resolver(options);
   const outcomes: Outcome[] = [];

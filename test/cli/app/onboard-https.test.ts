@@ -123,7 +123,7 @@ describe("fleet onboard over HTTPS", () => {
     ["--github-app-base-url", { ...app, githubAppBaseUrl: "git.example" }],
     ["--github-app-base-url", { ...app, githubAppBaseUrl: "" }],
     ["--github-app-base-url", { ...app, githubAppBaseUrl: "https://other.example/api/v3" }],
-  ])("refuses without the fleet's help a credential with a wrong %s: %j", async (key, access) => {
+  ])("refuses without the fleet's help a credential with a wrong %s (case %#)", async (key, access) => {
     const asked = () => Promise.reject(new Error("asked the fleet"));
     const refused = onboardApp(at.checkout, request, asked, access);
     await expect(refused).rejects.toThrow(new RegExp(`1 problem in fleet onboard.*\n  1\\. ${key}: `));
