@@ -1,6 +1,7 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import type { GitProvider, GitSource } from "../lib/bridge.ts";
+import { receiverLabel } from "../lib/labels.ts";
 import { hubName, namespaces } from "../lib/names.ts";
 
 export interface FluxSyncArgs {
@@ -100,7 +101,7 @@ export class FluxSync extends pulumi.ComponentResource {
       {
         apiVersion: "source.toolkit.fluxcd.io/v1",
         kind: "GitRepository",
-        metadata,
+        metadata: { ...metadata, labels: { ...receiverLabel } },
         spec: {
           url: source.url,
           ref: { branch: source.revision },

@@ -24,12 +24,14 @@ export { type FleetSize, type FleetSizeName, fleetSizes } from "./fleet-size.ts"
 export { Flux, type FluxArgs } from "./flux.ts";
 export { FluxSync, type FluxSyncArgs } from "./flux-sync.ts";
 export { type GitAuthentication, GitCredentials, type GitCredentialsArgs } from "./git-credentials.ts";
+export { GitReceiver, type GitReceiverArgs } from "./git-receiver.ts";
 export { HelmAddon, type HelmAddonArgs, type Registries } from "./helm-addon.ts";
 export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";
 export { HubNodes, type HubNodesArgs } from "./hub-nodes.ts";
 export { IrsaRole, type IrsaRoleArgs } from "./irsa-role.ts";
 export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
+export { ReceiverToken, type ReceiverTokenArgs } from "./receiver-token.ts";
 export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";
 export { SealingKeys, type SealingKeysArgs } from "./sealing-keys.ts";
 export { SecretStore, type SecretStoreArgs } from "./secret-store.ts";

@@ -15,6 +15,7 @@ import { registrySecrets } from "../lib/registries.ts";
 import type { AwsAccount } from "./account.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { HubNetwork } from "./network.ts";
+import { gitInterval } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
 
 /** The facts of the hub for Git, and where Git is. */
@@ -124,7 +125,7 @@ export function fluxSync({ settings, git, bridge, store, root }: SyncSources): F
     repository,
     source: gitSources(settings).gitopsSystem,
     provider: gitProvider(settings),
-    interval: settings.gitInterval,
+    interval: gitInterval(settings),
     path: `./${hubFolder(settings.fleet)}`,
     storeName: store.storeName,
     remoteSecret: git.secret(repository).secretName,

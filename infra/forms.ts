@@ -1,3 +1,5 @@
+import { parseCidr } from "../lib/cidr.ts";
+
 /** How one config key is read: from Pulumi's text to a value, or to undefined if the text is not allowed. */
 export interface Key<T> {
   readonly parse: (text: string) => T | undefined;
@@ -38,6 +40,13 @@ export const flag: Key<boolean> = {
   parse: (value) => ({ true: true, false: false })[value],
   allowed: "true or false",
   example: "true",
+};
+
+/** CIDR of any IPv4 network. */
+export const cidr: Key<string> = {
+  parse: (value) => (parseCidr(value) ? value : undefined),
+  allowed: "an IPv4 network a.b.c.d/n with no bits set after the prefix",
+  example: "10.0.0.0/16",
 };
 
 export function fromJson(value: string): unknown {

@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { type Key, oneOf, secret, text } from "./forms.ts";
+import { receiverTypes } from "../lib/receivers.ts";
+import { cidr, type Key, list, oneOf, secret, text } from "./forms.ts";
 
 const branch = text(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/, "the name of a Git branch", "main");
 
@@ -72,5 +73,12 @@ export const gitKeys = {
     "https://github.example.com/api/v3",
   ),
   gitCaCertificate: caCertificate,
-  gitInterval: text(/^(\d+h)?(\d+m)?(\d+s)?(?<=.)$/, "a duration such as 30s, 1m or 1h", "1m"),
+  gitInterval: text(/^((\d+h)?(\d+m)?(\d+s)?(?<=.))?$/, "a duration such as 30s, 1m or 1h, or empty", "1m"),
+  gitReceiver: oneOf("none", ...receiverTypes),
+  gitReceiverGeneration: text(
+    /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/,
+    "1 to 63 lower-case letters, digits and hyphens",
+    "2",
+  ),
+  gitReceiverCidrs: list(cidr),
 } as const;

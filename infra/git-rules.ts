@@ -1,6 +1,7 @@
 import { githubApi, givesTokensFor } from "../lib/github-api.ts";
 import { gitHost, knows } from "../lib/known-hosts.ts";
 import { type Problem, shown } from "../lib/problems.ts";
+import { receiverTypes } from "../lib/receivers.ts";
 import { type Readable, setCommand } from "./settings.ts";
 
 const urlKeys = ["gitopsSystemRepoUrl", "gitopsWorkloadsRepoUrl"] as const;
@@ -116,6 +117,20 @@ function appServerRule({ gitAuthentication, githubAppBaseUrl }: Readable, urls: 
   });
 }
 
+/** Networks for calls that nothing takes. */
+function receiverRule({ gitReceiver, gitReceiverCidrs = [] }: Readable): Problem[] {
+  if (gitReceiver !== "none" || gitReceiverCidrs.length === 0) return [];
+  return [
+    {
+      key: "gitReceiverCidrs",
+      what: "has no effect without a gitReceiver",
+      got: gitReceiverCidrs.join(", "),
+      allowed: `empty, or gitReceiver ${receiverTypes.join(", ")}`,
+      remedy: "pulumi config set gitReceiver github, or pulumi config rm gitReceiverCidrs",
+    },
+  ];
+}
+
 /** Rules over the keys of Git: URLs, host keys and credentials must fit together. */
 export function gitRules(settings: Readable): readonly Problem[] {
   const urls = urlKeys.flatMap((key) => (settings[key] ? [new URL(settings[key])] : []));
@@ -124,5 +139,6 @@ export function gitRules(settings: Readable): readonly Problem[] {
     ...knownHostsRule(settings, urls),
     ...credentialRules(settings),
     ...appServerRule(settings, urls),
+    ...receiverRule(settings),
   ];
 }

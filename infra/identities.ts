@@ -6,6 +6,7 @@ import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
 import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
+import type { ReceiverToken } from "../components/receiver-token.ts";
 import { crossplanePolicy } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
@@ -29,6 +30,7 @@ export interface IdentityArgs {
   readonly cluster: HubCluster;
   readonly boundary: FleetBoundary;
   readonly git: GitCredentials;
+  readonly receiverToken: ReceiverToken | undefined;
   readonly secretsKey: EncryptionKey;
   readonly tags: Tags;
 }
@@ -68,13 +70,12 @@ export const fluxRoles = (identities: HubIdentities): NonNullable<FluxArgs["role
   "helm-controller": identities["helm-controller"].arn,
 });
 
-/** Only what Flux on the hub needs: the credential of gitops-system. */
-function readerPolicy({ account, git, secretsKey }: IdentityArgs): pulumi.Output<PolicyDocument> {
+/** Only what Flux on the hub needs: the credential of gitops-system, and the token of its Receiver. */
+function readerPolicy({ account, git, receiverToken, secretsKey }: IdentityArgs): pulumi.Output<PolicyDocument> {
+  const secrets = [git.secret("gitops-system").arn, ...(receiverToken ? [receiverToken.arn] : [])];
   return pulumi
-    .all([git.secret("gitops-system").arn, secretsKey.arn, account.region, account.dnsSuffix])
-    .apply(([secretArn, keyArn, region, dnsSuffix]) =>
-      secretReaderPolicy({ secretArns: [secretArn], keyArn, region, dnsSuffix }),
-    );
+    .all([pulumi.all(secrets), secretsKey.arn, account.region, account.dnsSuffix])
+    .apply(([secretArns, keyArn, region, dnsSuffix]) => secretReaderPolicy({ secretArns, keyArn, region, dnsSuffix }));
 }
 
 function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pulumi.Output<PolicyDocument> {

@@ -8,6 +8,7 @@ import { fleetSizes } from "../components/fleet-size.ts";
 import { Flux, fluxNamespace } from "../components/flux.ts";
 import { FluxSync } from "../components/flux-sync.ts";
 import { GitCredentials } from "../components/git-credentials.ts";
+import { GitReceiver } from "../components/git-receiver.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
 import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
@@ -23,6 +24,7 @@ import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { hubNetwork } from "./network.ts";
+import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
@@ -55,11 +57,12 @@ const git = new GitCredentials("git", {
   authentication: gitAuthentication(settings),
   secretName: names.gitSecret,
 });
+const receiverToken = hubReceiverToken(settings, { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags });
 
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
-const identities = hubIdentities({ settings, account, cluster, boundary, git, secretsKey, tags });
+const identities = hubIdentities({ settings, account, cluster, boundary, git, receiverToken, secretsKey, tags });
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -95,6 +98,9 @@ const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, sto
   provider: cluster.provider,
   dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard],
 });
+const receiver = hubReceiver(settings, receiverToken, store);
+if (receiver)
+  new GitReceiver("git-receiver", receiver, { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] });
 new RemainingSpokesGuard("remaining-spokes-guard", root, {
   provider: cluster.provider,
   dependsOn: [sync],
@@ -111,6 +117,8 @@ export const oidcIssuer = cluster.oidc.issuer;
 export const oidcProviderArn = cluster.oidc.providerArn;
 /** Public keys to register at the Git hosts as read-only deploy keys, by repository. */
 export const deployPublicKeys = git.publicKeys;
+/** What to enter as a webhook at the Git host, by cluster: its type, the path of its URL and its secret; secret themselves. */
+export const gitWebhooks = webhooks(settings, receiverToken);
 /** Public certificates for `kubeseal --cert`, by scope and generation, and the generation to use in each scope. */
 export const sealingCertificates = sealingKeys.certificates;
 export const activeSealingKeys = sealingKeys.active;

@@ -1,7 +1,7 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
-import { flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
+import { cidr, flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 
@@ -33,13 +33,6 @@ const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
   allowed: "a list of {scope: <lower-case name>, generation: <lower-case name or number>, active: true or false}",
   path: "[0].scope",
   example: "dev (likewise generation, active)",
-};
-
-/** CIDR of any IPv4 network. */
-const cidr: Key<string> = {
-  parse: (value) => (parseCidr(value) ? value : undefined),
-  allowed: "an IPv4 network a.b.c.d/n with no bits set after the prefix",
-  example: "10.0.0.0/16",
 };
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */

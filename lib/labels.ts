@@ -24,6 +24,9 @@ export const releasesLabel = { [`${group}/releases`]: "spoke" } as const;
 /** On the Kustomizations of the bootstrap chain that follow the Git revision of the spoke's stage. */
 export const stageLabel = { [`${group}/source`]: "stage" } as const;
 
+/** On GitRepositories that are read again when the Git host calls the Receiver of their namespace. */
+export const receiverLabel = { [`${group}/receiver`]: "git" } as const;
+
 /** On the Kustomization of the bootstrap chain that brings the sealing keys: a spoke with keys of its own takes them from its folder. */
 export const sealingLabel = { [`${group}/keys`]: "sealing" } as const;
 

@@ -60,6 +60,10 @@ export function fleetNames(fleet: string) {
     spokePrefix: `${fleet}-spoke-`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
     gitSecret: (repository: Repository) => `${fleet}/git/${repository}`,
+    /** Token of the hub's Receiver: the Git host proves by it that a call is its own. */
+    hubReceiverSecret: `${fleet}/git/receivers/hub`,
+    /** Prefix of every token of a Receiver in Secrets Manager. */
+    receiverPrefix: `${fleet}/git/receivers/`,
     /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
     spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,
     sealingKeySecret: (scope: string, generation: string) => `${fleet}/sealing-keys/${scope}/${generation}`,

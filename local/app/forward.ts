@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 
 /** `kubectl port-forward`, kept while it runs and started again when somebody asks after it has ended. */
-class Forward {
+export class Forward {
   readonly #command: readonly [string, ...string[]];
   #child: ChildProcess | undefined;
   #port: Promise<number> | undefined;

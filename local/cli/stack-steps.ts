@@ -29,6 +29,7 @@ import {
 } from "./pulumi.ts";
 import { writeScript, writeShellFiles } from "./shell.ts";
 import type { Step } from "./steps.ts";
+import { webhookStep } from "./webhook-step.ts";
 
 const LOCAL = join(import.meta.dirname, "..");
 
@@ -216,4 +217,11 @@ const podsStep: Step<LocalFleet> = {
 export const pulumiSteps: readonly Step<LocalFleet>[] = [toolsStep];
 
 /** The hub, from `pulumi up` to everything Ready. */
-export const hubSteps: readonly Step<LocalFleet>[] = [upStep, keysStep, kubeconfigStep, fluxStep, podsStep];
+export const hubSteps: readonly Step<LocalFleet>[] = [
+  upStep,
+  keysStep,
+  kubeconfigStep,
+  webhookStep,
+  fluxStep,
+  podsStep,
+];

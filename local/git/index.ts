@@ -11,6 +11,7 @@ export { createHttpServer } from "./http.ts";
 export { BRANCH, ensureRepository, git, publish, writeTree } from "./repositories.ts";
 export { createSshServer, knownHostsLine, newPrivateKey } from "./ssh.ts";
 export { stageSource } from "./stage.ts";
+export { callOf, registerWebhooks, type Webhook } from "./webhooks.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";
@@ -28,6 +29,8 @@ export function gitPaths(instance: Instance) {
     hostKey: join(root, "host_key"),
     authority,
     tls: keyFiles(authority, GIT_HOST),
+    /** What is called after a push, with the secrets of these calls. */
+    webhooks: join(root, "webhooks.json"),
     /** What people keep to themselves: tokens, and the private keys of GitHub Apps. */
     credentials: join(root, "credentials"),
   };

@@ -5,7 +5,9 @@ import { findInstance } from "../instance/index.ts";
 import { readAccessList } from "./access.ts";
 import { createHttpServer } from "./http.ts";
 import { GIT_HTTPS_PORT, GIT_SSH_PORT, gitPaths } from "./index.ts";
+import { watchPushes } from "./pushes.ts";
 import { createSshServer, ensureHostKey } from "./ssh.ts";
+import { callWebhooks, readWebhooks } from "./webhooks.ts";
 
 const instance = await findInstance();
 if (instance === undefined) {
@@ -31,3 +33,10 @@ const servers = [
 // A port that is taken ends the process: the supervisor reports it and tries again.
 await Promise.all(servers.map((server) => once(server, "listening")));
 options.log(`git is served on ${instance.gatewayAddress}, ports ${GIT_SSH_PORT} (SSH) and ${GIT_HTTPS_PORT} (HTTPS)`);
+watchPushes(paths.root, (push) => {
+  try {
+    void callWebhooks(readWebhooks(paths.webhooks), push, options.log);
+  } catch (error) {
+    options.log(String(error)); // the file can't be read: a push is not refused for that
+  }
+});

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { installHook } from "./pushes.ts";
 
 /** The branch that Flux follows. */
 export const BRANCH = "main";
@@ -46,6 +47,7 @@ export function ensureRepository(bare: string): void {
   const partial = mkdtempSync(join(dirname(bare), ".new-"));
   execFileSync("git", ["init", "--quiet", "--bare", "--initial-branch", BRANCH, partial]);
   git(partial, ["config", "http.receivepack", "true"]);
+  installHook(partial);
   renameSync(partial, bare);
 }
 

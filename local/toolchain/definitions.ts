@@ -5,6 +5,7 @@ import { moduleDir } from "./go.ts";
 const folders = {
   "github.com/fluxcd/kustomize-controller": "config/crd/bases",
   "github.com/fluxcd/helm-controller": "config/crd/bases",
+  "github.com/fluxcd/notification-controller": "config/crd/bases",
   "github.com/fluxcd/source-controller": "config/crd/bases",
   "github.com/external-secrets/external-secrets": "config/crds/bases",
   "github.com/bitnami/sealed-secrets": "helm/sealed-secrets/crds",

@@ -238,6 +238,14 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "pulumi config set --path 'endpointPublicAccessCidrs[0]' \\\"$(curl -s https://checkip.amazonaws.com)/32\\\"",
   ],
   ["a duration without a unit", { gitInterval: "10" }, "gitInterval", "a duration"],
+  ["a way of calling that Flux does not know", { gitReceiver: "bitbucket" }, "gitReceiver", "generic-hmac"],
+  ["networks for calls that nothing takes", { gitReceiverCidrs: '["10.0.0.0/16"]' }, "gitReceiverCidrs", "no effect"],
+  [
+    "a network for calls with bits after its prefix",
+    { gitReceiver: "github", gitReceiverCidrs: '["10.0.0.1/16"]' },
+    "gitReceiverCidrs",
+    "no bits set",
+  ],
   ["a chart mirror without a scheme", { chartsRegistry: "registry.example.com" }, "chartsRegistry", "oci://host/path"],
   [
     "a chart mirror in Amazon ECR, to which Flux can't log in",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { type Registered, type Run, runProgram, stackConfig } from "../support/program.ts";
@@ -221,6 +222,82 @@ describe("a stack with private mirrors", () => {
   });
 });
 
+describe("a stack whose Git host tells of pushes", () => {
+  const called = (stack: string, change: Record<string, string> = {}) =>
+    runProgram(stack, {
+      ...stackConfig(stack),
+      "eks-gitops-fleet:gitReceiver": "github",
+      ...change,
+    });
+  const found = ({ resources }: Run, name: string) => resources.find((resource) => id(resource) === name);
+  const token = "random:index/randomPassword:RandomPassword::hub-receiver-password";
+  const path = (text: string) => `/hook/${createHash("sha256").update(text).digest("hex")}`;
+
+  it("has a token in Secrets Manager that only External Secrets may read, and shows no part of it in plain text", async () => {
+    const made = await called("prod");
+    const stored = found(made, "aws:secretsmanager/secretVersion:SecretVersion::hub-receiver-version");
+    expect(stored).toMatchObject({ secrets: ["secretString"], protect: false });
+    expect(JSON.parse(stored?.inputs["secretString"])).toEqual({ token: "TOKEN hub-receiver-password 1" });
+    expect(found(made, "aws:secretsmanager/secret:Secret::hub-receiver-secret")?.inputs).toMatchObject({
+      name: "fleet-prod/git/receivers/hub",
+    });
+    const readers = made.resources
+      .filter(({ type, inputs }) => type.startsWith("aws:iam/") && JSON.stringify(inputs).includes("git/receivers/"))
+      .map(({ parent }) => parent);
+    expect(readers).toEqual(["eks-gitops-fleet:index:IrsaRole::external-secrets"]);
+    const plain = made.resources.filter(({ type }) => !/SecretVersion|RandomPassword/.test(type));
+    expect(JSON.stringify(plain)).not.toContain("TOKEN");
+  });
+
+  it("says what to enter at the Git host; the path, which stands for the token, is a secret", async () => {
+    const { outputs, secretOutputs } = await called("dev");
+    expect(outputs["gitWebhooks"]).toEqual({
+      hub: {
+        type: "github",
+        secret: "TOKEN hub-receiver-password 1",
+        path: path("TOKEN hub-receiver-password 1git-receiverflux-system"),
+      },
+    });
+    expect(secretOutputs).toEqual(["gitWebhooks"]);
+  });
+
+  it("makes another token and path with another generation, also where keys are protected", async () => {
+    const made = await called("prod", { "eks-gitops-fleet:gitReceiverGeneration": "2" });
+    expect(found(made, token)).toMatchObject({ inputs: { keepers: { generation: "2" } }, protect: false });
+    expect(found(made, "aws:secretsmanager/secret:Secret::hub-receiver-secret")).toMatchObject({ protect: false });
+  });
+
+  it("removes the Receiver before Flux, which takes its finalizer", async () => {
+    const made = await called("dev");
+    expect(found(made, "eks-gitops-fleet:index:GitReceiver::git-receiver")?.dependencies).toEqual(
+      expect.arrayContaining([
+        "kubernetes:helm.sh/v3:Release::flux-release",
+        "kubernetes:helm.sh/v3:Release::external-secrets-release",
+      ]),
+    );
+  });
+
+  it.each([
+    ["none", "", "1m"],
+    ["github", "", "10m"],
+    ["github", "30s", "30s"],
+  ])("with gitReceiver %s and gitInterval '%s' polls every %s", async (gitReceiver, gitInterval, interval) => {
+    const made = await called("dev", {
+      "eks-gitops-fleet:gitReceiver": gitReceiver,
+      "eks-gitops-fleet:gitInterval": gitInterval,
+    });
+    const source = "kubernetes:source.toolkit.fluxcd.io/v1:GitRepository::gitops-system-repository";
+    expect(found(made, source)?.inputs["spec"].interval).toBe(interval);
+  });
+
+  it("has nothing of it by default", () => {
+    for (const stack of ["dev", "prod"]) {
+      expect(run(stack).outputs["gitWebhooks"]).toEqual({});
+      expect(JSON.stringify(run(stack).resources.map(id))).not.toContain("receiver");
+    }
+  });
+});
+
 describe("what the stacks differ in is their configuration", () => {
   it("prod protects keys, credentials and cluster; dev protects nothing", () => {
     const protectedTypes = (stack: string) =>
@@ -295,6 +372,7 @@ describe("what the stacks differ in is their configuration", () => {
           "clusterArn",
           "clusterName",
           "deployPublicKeys",
+          "gitWebhooks",
           "kubeconfig",
           "oidcIssuer",
           "oidcProviderArn",

@@ -91,6 +91,8 @@ const words: readonly (readonly [component: string, prefix: string, ...keys: str
   ["SealingKeys", "sealing", "sealingKeys", "secretRecoveryWindowDays", "protect"],
   ["GitCredentials", "git", "gitAuthentication", "secretRecoveryWindowDays", "protect"],
   ["FluxSync", "git", "gitInterval"],
+  ["GitReceiver", "gitReceiver", "gitReceiverGeneration", "gitReceiverCidrs"],
+  ["ReceiverToken", "gitReceiver", "gitReceiverGeneration", "secretRecoveryWindowDays"],
   ["Flux", "controller", "controllerLogLevel"],
   ["Flux", "fleet", "fleetSize"],
 ];

@@ -30,6 +30,8 @@ export interface Registered {
 export interface Run {
   readonly resources: readonly Registered[];
   readonly outputs: Record<string, unknown>;
+  /** Names of the outputs that are secret, in whole or in part. */
+  readonly secretOutputs: readonly string[];
 }
 
 /** Full config key to the text that Pulumi hands to a program. */
@@ -139,6 +141,8 @@ export function computed(type: string, name: string, inputs: Properties): Record
         privateKeyOpenssh: `OPENSSH ${name}`,
         publicKeyOpenssh: `ssh-ed25519 ${name}\n`,
       };
+    case "random:index/randomPassword:RandomPassword":
+      return { result: `TOKEN ${name} ${inputs["keepers"]?.generation}` };
     case "tls:index/selfSignedCert:SelfSignedCert":
       return { certPem: `CERTIFICATE ${name}` };
     default:
@@ -250,7 +254,13 @@ const evaluated = (path: string) =>
 
 /** A run with the values of what the program exports. */
 async function exported({ resources, result }: Awaited<ReturnType<typeof recorded<object>>>): Promise<Run> {
-  return { resources, outputs: await promised(pulumi.output({ ...result } as Record<string, unknown>)) };
+  const outputs = Object.entries({ ...result } as Record<string, unknown>);
+  const secret = await Promise.all(outputs.map(([, output]) => pulumi.isSecret(pulumi.output(output))));
+  return {
+    resources,
+    outputs: await promised(pulumi.output(Object.fromEntries(outputs))),
+    secretOutputs: outputs.flatMap(([name], index) => (secret[index] ? [name] : [])),
+  };
 }
 
 /** Runs the program of examples/<name> as its stack `example`. */
