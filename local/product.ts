@@ -36,7 +36,7 @@ export { doctorPolicy } from "../lib/iam/doctor.ts";
 export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 export { isArm } from "../lib/instance-types.ts";
 export { type ClusterAccess, tokenUser } from "../lib/kubeconfig.ts";
-export { labelKeys } from "../lib/labels.ts";
+export { labelKeys, receiverLabel } from "../lib/labels.ts";
 export { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
 export { markdownTable } from "../lib/markdown.ts";
 export { fleetNames, namespaces, repositories } from "../lib/names.ts";

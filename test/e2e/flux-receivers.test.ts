@@ -125,28 +125,33 @@ describe.each(receiverTypes)("a Receiver of type %s", (type) => {
   });
 });
 
-describe.each(["github", "gitlab", "generic-hmac"] as const)("a Receiver of type %s refuses", (type) => {
-  const good = () => callOf(hook(type), push);
-  const without = (name: string) =>
-    Object.fromEntries(Object.entries(good().headers).filter(([key]) => !key.startsWith(name)));
-  const proof = { github: "X-Hub-Signature", gitlab: "X-Gitlab-Token", "generic-hmac": "X-Signature" }[type];
+describe("a Receiver refuses", () => {
+  const proof = { github: "X-Hub-Signature", gitlab: "X-Gitlab-Token", "generic-hmac": "X-Signature" } as const;
+  const signed = Object.keys(proof) as (keyof typeof proof)[];
+  const good = (type: ReceiverType) => callOf(hook(type), push);
 
-  test("a call with another token", async () => {
+  test.each(signed)("of type %s a call with another token", async (type) => {
     expect(await send(pathOf(type) ?? "", callOf(hook(type, "guessed"), push))).toEqual(refused);
   });
 
-  test("a call without a proof", async () => {
-    expect(await send(pathOf(type) ?? "", { ...good(), headers: without(proof) as never })).toEqual(refused);
+  test.each(signed)("of type %s a call without a proof", async (type) => {
+    const call = good(type);
+    const headers = Object.entries(call.headers).filter(([name]) => !name.startsWith(proof[type]));
+    expect(headers.length).toBeLessThan(Object.keys(call.headers).length);
+    expect(await send(pathOf(type) ?? "", { ...call, headers: Object.fromEntries(headers) as never })).toEqual(refused);
   });
 
-  test.skipIf(type === "gitlab")("a call whose content was changed on its way", async () => {
-    expect(await send(pathOf(type) ?? "", { ...good(), body: `${good().body} ` })).toEqual(refused);
+  // A call of GitLab's has the token in it, not a signature of its content.
+  test.each(["github", "generic-hmac"] as const)("of type %s a call whose content was changed", async (type) => {
+    expect(await send(pathOf(type) ?? "", { ...good(type), body: `${good(type).body} ` })).toEqual(refused);
   });
 
-  test.skipIf(type === "generic-hmac")("an event that is no push", async () => {
-    const [name, value] = type === "github" ? ["X-GitHub-Event", "issues"] : ["X-Gitlab-Event", "Issue Hook"];
-    const call = good();
-    expect(await send(pathOf(type) ?? "", { ...call, headers: { ...call.headers, [name]: value } })).toEqual(refused);
+  test.each([
+    ["github", "X-GitHub-Event", "issues"],
+    ["gitlab", "X-Gitlab-Event", "Issue Hook"],
+  ] as const)("of type %s an event that is no push", async (type, name, event) => {
+    const call = good(type);
+    expect(await send(pathOf(type) ?? "", { ...call, headers: { ...call.headers, [name]: event } })).toEqual(refused);
   });
 });
 
