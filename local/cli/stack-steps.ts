@@ -36,7 +36,11 @@ const LOCAL = join(import.meta.dirname, "..");
 const FLUX_SECONDS = 300;
 const PODS_SECONDS = 300;
 /** What Flux applies, and from where. */
-export const FLUX_KINDS = ["gitrepositories.source.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
+export const FLUX_KINDS = [
+  "gitrepositories.source.toolkit.fluxcd.io",
+  "kustomizations.kustomize.toolkit.fluxcd.io",
+  "receivers.notification.toolkit.fluxcd.io",
+];
 
 /** Pulumi with its plugins and stack, and the commands and the env file for a person's shell. */
 const toolsStep: Step<LocalFleet> = {

@@ -92,6 +92,16 @@ describe("a changed value gives exactly the expected diff", () => {
     ]);
   });
 
+  test("a new generation of the Receiver's token: the token, its value and what reads it, and nothing else", async () => {
+    const changed = await changes({ gitReceiverGeneration: "2" });
+    const of = (step: string) => step.split(" ")[1];
+    expect([...new Set(changed.map(of))].sort()).toEqual([
+      "aws:secretsmanager/secretVersion:SecretVersion::hub-receiver-version",
+      "kubernetes:external-secrets.io/v1:ExternalSecret::git-receiver-token",
+      "random:index/randomPassword:RandomPassword::hub-receiver-password",
+    ]);
+  });
+
   test("poll interval of Flux: the GitRepository and nothing else", async () => {
     expect(await changes({ gitInterval: "20s" })).toEqual([
       expect.stringMatching(/^update kubernetes:source\.toolkit\.fluxcd\.io\/v1:GitRepository::\S+ spec\.interval$/),

@@ -23,6 +23,7 @@ describe("a killed process", () => {
       "containerd",
       "proxy",
       "network-policy",
+      "webhooks",
     ])
       expect(ids).toContain(part);
   });
