@@ -110,7 +110,8 @@ export class GitReceiver extends pulumi.ComponentResource {
           ],
         },
       },
-      { parent: this, dependsOn: [token] },
+      // Flux tells the path there, which stands for the token where calls are not signed.
+      { parent: this, dependsOn: [token], additionalSecretOutputs: ["status"] },
     );
     if (cidrs.length > 0)
       new kubernetes.networking.v1.NetworkPolicy(

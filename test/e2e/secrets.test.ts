@@ -3,22 +3,25 @@ import { join } from "node:path";
 import { profileOf } from "@eks-gitops-fleet/local/cli";
 import { ensureGatewayKey } from "@eks-gitops-fleet/local/gateway";
 import { describe, expect, test } from "vitest";
-import { instance, root } from "./support/fleet.ts";
+import { instance, outputs, root } from "./support/fleet.ts";
 import { filesBelow, histories, leaks, tracesOfStack } from "./support/secrets.ts";
 
 const credentials = profileOf(readFileSync(instance.paths.awsCredentials, "utf8"), "default");
 const passphrase = readFileSync(join(instance.paths.pulumi, "passphrase"), "utf8").trim();
+const { hub } = (await outputs()).gitWebhooks as Record<"hub", { readonly secret: string; readonly path: string }>;
 const secrets = [
   ...new Set([
     ...(await tracesOfStack()),
     credentials.secretAccessKey,
     passphrase,
+    hub.secret,
+    hub.path,
     (await ensureGatewayKey(instance)).rootAccessKeyId,
   ]),
 ];
 
 describe("no secret stands in plain text", () => {
-  test("the test knows the real values: private keys of deploy and sealing keys, and the deployer's key", () => {
+  test("the test knows the real values: private keys of deploy and sealing keys, the deployer's key, the Receiver's token and path", () => {
     expect(secrets.length).toBeGreaterThan(50); // an RSA 4096 key alone has some fifty lines
     const key = `x${secrets[0]}y`;
     expect(

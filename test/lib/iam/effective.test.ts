@@ -56,7 +56,7 @@ const hub = {
       hubOidcProviderArn: provider("HUB"),
     }),
   ),
-  "external-secrets": onHub("external-secrets", reader("fleet/git/gitops-system")),
+  "external-secrets": onHub("external-secrets", reader("fleet/git/gitops-system", "fleet/git/receivers/hub")),
   "kustomize-controller": onHub("kustomize-controller", viewer),
   "helm-controller": onHub("helm-controller", viewer),
 };

@@ -145,7 +145,9 @@ export const targets: Readonly<Record<string, readonly IamRequest[]>> = {
     kms("TagResource", hubTags, { [`aws:RequestTag/${fleetTag}`]: "fleet" }),
   ],
   "the key of the fleet's secrets": [{ ...kms("Decrypt", hubTags, through("secretsmanager")), resource: secretsKey }],
-  "the hub's secrets": [on("secretsmanager:GetSecretValue", secret("fleet/git/gitops-system"))],
+  "the hub's secrets": ["fleet/git/gitops-system", "fleet/git/receivers/hub"].map((name) =>
+    on("secretsmanager:GetSecretValue", secret(name)),
+  ),
   ...Object.fromEntries(
     spokes.flatMap((spoke) => [
       [`spoke ${spoke}`, [...cluster(`fleet-spoke-${spoke}`), ...network(spokeTags(spoke)), ...keys(spokeTags(spoke))]],
