@@ -37,7 +37,7 @@ export function installHook(bare: string): void {
 }
 
 /** What a hook wrote: the repository, and a line for each branch or tag. */
-export function parsePushes(text: string): Push[] {
+function parsePushes(text: string): Push[] {
   const [repository = "", ...lines] = text.split("\n");
   return lines.flatMap((line) => {
     const [before, after, ref] = line.split(" ");
