@@ -6,6 +6,19 @@ const e2e = ["test/e2e/**/*.test.ts", "local/test/e2e/**/*.test.ts"];
 const long = "test/e2e/**/*.long.test.ts";
 const onAws = "test/aws/**/*.aws.test.ts";
 
+const integration = ["test/**/*.integration.test.ts", "local/test/unit/**/*.integration.test.ts"];
+
+const inParallel = {
+  ...patience,
+  // One process for many files: each loads what it needs once, not once for each file.
+  isolate: false,
+  globalSetup: ["test/support/scratch.ts"],
+  // vitest leaves half of the processors idle by default.
+  maxWorkers: "100%",
+  // Not 0: vitest would put a group 0 with a single worker last.
+  sequence: { groupOrder: 1 },
+};
+
 const onAnInstance = {
   globalSetup: ["local/test/support/cloud.ts"],
   fileParallelism: false,
@@ -14,8 +27,9 @@ const onAnInstance = {
 };
 
 /**
- * `unit` needs nothing but npm packages; `e2e` runs one after another on an embedded cloud of its own. `long` is what takes
- * longer than a pull request may wait: `npm test -- --project long`. `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
+ * `unit` needs nothing but npm packages and starts no program; `integration` starts some: Git, Node, a shell. `e2e` runs one after
+ * another on an embedded cloud of its own. `long` is what takes longer than a pull request may wait: `npm test -- --project long`.
+ * `aws` costs money: `npm run test:aws` (docs/guides/aws-proof.md).
  */
 export default defineConfig({
   test: {
@@ -25,15 +39,17 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
-          exclude: ["test/e2e/**", onAws],
-          ...patience,
-          // One process for many files: each loads what it needs once, not once for each file.
-          isolate: false,
-          globalSetup: ["test/support/scratch.ts"],
-          // vitest leaves half of the processors idle by default.
-          maxWorkers: "100%",
-          // Not 0: vitest would put a group 0 with a single worker last.
-          sequence: { groupOrder: 1 },
+          exclude: ["test/e2e/**", onAws, ...integration],
+          setupFiles: ["test/support/no-programs.ts"],
+          ...inParallel,
+        },
+      },
+      {
+        test: {
+          name: "integration",
+          include: integration,
+          exclude: ["test/e2e/**"],
+          ...inParallel,
         },
       },
       {
@@ -42,7 +58,7 @@ export default defineConfig({
           name: "e2e",
           include: e2e,
           exclude: [long],
-          // After the unit tests: both at once would make each other slow on a small machine.
+          // After the others: both at once would make each other slow on a small machine.
           sequence: { groupOrder: 2 },
         },
       },

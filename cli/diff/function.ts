@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { type FunctionHandler, RunFunctionRequest, Severity, Status } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { claimManifest } from "../../functions/spoke/claims.ts";
@@ -34,7 +35,12 @@ export interface Call {
   /** Data of the hub's cluster secret. */
   readonly hub: Readonly<Record<string, string>>;
   readonly others: readonly Spoke[];
+  /** What the function required when it was called for this Spoke before: usually it requires the same again. */
+  readonly required?: Required;
 }
+
+/** Objects that the function requires, by the name that it gives them: how it selects them. */
+type Required = Readonly<Record<string, { kind: string; matchName?: string | undefined }>>;
 
 export interface Reply {
   readonly desired: ReadonlyMap<string, KubeObject>;
@@ -43,6 +49,7 @@ export interface Reply {
   readonly conditions: readonly { type: string; status: string; reason: string; message: string }[];
   /** The fatal result, if the function failed. */
   readonly fatal?: string;
+  readonly required: Required;
 }
 
 const conditionStatus: Readonly<Record<number, string>> = {
@@ -77,11 +84,12 @@ function fetched(name: string, { kind, matchName, matchLabels }: Wanted, call: C
 }
 
 /**
- * The answer of the function once it has all objects that it requires.
- * @throws Error when it requires further objects again and again
+ * The answer of the function once it has all objects that it requires, which is when it requires the same twice
+ * (Crossplane, internal/xfn/required_resources.go).
+ * @throws Error when it requires other objects again and again
  */
 export async function answer(handler: FunctionHandler, call: Call): Promise<Reply> {
-  let required: Record<string, { items: { resource: object }[] }> = {};
+  let required: Required = call.required ?? {};
   for (let round = 0; round < mostRounds; round += 1) {
     const request = RunFunctionRequest.fromPartial({
       meta: { tag: "fleet diff" },
@@ -90,15 +98,20 @@ export async function answer(handler: FunctionHandler, call: Call): Promise<Repl
         resources: Object.fromEntries([...call.observed].map(([key, object]) => [key, { resource: { ...object } }])),
       },
       input: { ...call.input },
-      requiredResources: required,
+      requiredResources: Object.fromEntries(
+        Object.entries(required).map(([name, wanted]) => [
+          name,
+          { items: fetched(name, wanted, call).map((resource) => ({ resource })) },
+        ]),
+      ),
     });
     // Through the wire format, as from Crossplane: the function must not get our own objects.
     const { requirements, desired, results, conditions } = await handler.RunFunction(
       RunFunctionRequest.decode(RunFunctionRequest.encode(request).finish()),
     );
-    const asked = requirements?.resources ?? {};
+    const asked: Required = requirements?.resources ?? {};
     const fatal = results.find(({ severity }) => severity === Severity.SEVERITY_FATAL)?.message;
-    if (Object.keys(asked).every((name) => name in required) || fatal !== undefined) {
+    if (isDeepStrictEqual(asked, required) || fatal !== undefined) {
       const resources = Object.entries(desired?.resources ?? {});
       return {
         desired: new Map(resources.map(([key, { resource }]) => [key, resource as unknown as KubeObject])),
@@ -108,14 +121,10 @@ export async function answer(handler: FunctionHandler, call: Call): Promise<Repl
           status: conditionStatus[status] ?? "Unknown",
         })),
         ...(fatal === undefined ? {} : { fatal }),
+        required: asked,
       };
     }
-    required = Object.fromEntries(
-      Object.entries(asked).map(([name, wanted]) => [
-        name,
-        { items: fetched(name, wanted, call).map((resource) => ({ resource })) },
-      ]),
-    );
+    required = asked;
   }
   throw new Error(
     `the composition function still requires more resources after ${mostRounds} calls, for ${call.spoke.metadata.name}`,

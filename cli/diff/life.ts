@@ -16,7 +16,7 @@ export interface Life {
   readonly problems: readonly string[];
 }
 
-export interface LifeOptions extends Omit<Call, "observed"> {
+export interface LifeOptions extends Omit<Call, "observed" | "required"> {
   readonly handler: FunctionHandler;
   /** The former composed resources; undefined for a new Spoke. */
   readonly before?: ReadonlyMap<string, KubeObject>;
@@ -69,8 +69,9 @@ export async function life(options: LifeOptions): Promise<Life> {
   const { handler, input, hub, others } = options;
   let { spoke } = options;
   let observed = new Map(options.before ?? options.recorded);
+  let required: Reply["required"] = {};
   for (let step = 0; step < mostSteps; step += 1) {
-    const reply = await answer(handler, { spoke, observed, input, hub, others });
+    const reply = await answer(handler, { spoke, observed, input, hub, others, required });
     // Crossplane changes nothing when a function fails.
     if (reply.fatal !== undefined) return { spoke, composed: observed, observed, problems: problemsOf(reply) };
     const next = new Map(
@@ -80,6 +81,7 @@ export async function life(options: LifeOptions): Promise<Life> {
     if (isDeepStrictEqual(next, observed) && isDeepStrictEqual(status, spoke.status))
       return { spoke, composed: reply.desired, observed, problems: problemsOf(reply) };
     observed = next;
+    required = reply.required;
     spoke = { ...spoke, status };
   }
   throw new Error(

@@ -14,7 +14,7 @@ import { closingLines, type TestResults } from "./test-results.ts";
 import { testToolsStep } from "./test-tools.ts";
 
 /** The projects of vitest.config.ts that a run without a choice is made of. */
-const DEFAULT_PROJECTS = ["--project=unit", "--project=e2e"];
+const DEFAULT_PROJECTS = ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
 
 /** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its counts go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {

@@ -73,7 +73,7 @@ describe("a pull request", () => {
   const { jobs } = workflow("pull-request");
 
   test("is tested, and its repositories are checked", () => {
-    expect(scripts(jobs["tests"])).toContain("npm run check\nnpm run test:unit");
+    expect(scripts(jobs["tests"])).toContain("npm run check\nnpm run test:unit\nnpm run test:integration");
     expect(scripts(jobs["repositories"])).toContain(
       'npm run crds -- "$RUNNER_TEMP/crds"\nnpx fleet check --repos repos --crds "$RUNNER_TEMP/crds" --format github',
     );

@@ -18,7 +18,7 @@ function stageOf(file: string): number {
 export default class InOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const key = ({ moduleId }: TestSpecification) => `${stageOf(moduleId)} ${moduleId}`;
-    const ofInstance = (file: TestSpecification) => file.project.name !== "unit";
+    const ofInstance = (file: TestSpecification) => !["unit", "integration"].includes(file.project.name);
     const others = await super.sort(files.filter((file) => !ofInstance(file)));
     return [...others, ...files.filter(ofInstance).sort((a, b) => key(a).localeCompare(key(b)))];
   }

@@ -12,7 +12,11 @@ const kinds = ["sh", "sh aws", "text", "mermaid"];
 
 /** What proves the commands that are neither a script of package.json nor `fleet`: a test file, and what stands in it. */
 const proofs: readonly (readonly [command: RegExp, file: string, proof: string])[] = [
-  [/^\. \.local\/env$/, "shell.test.ts", "sourcing env sets every variable literally and puts the tools first on PATH"],
+  [
+    /^\. \.local\/env$/,
+    "shell.integration.test.ts",
+    "sourcing env sets every variable literally and puts the tools first on PATH",
+  ],
   [/^kubectl get pods -A$/, "hub.test.ts", "every controller is there and every pod is Ready"],
   [/^kubectl get kustomizations /, "hub.test.ts", "is applied and Ready at the head of the branch"],
   [/^kubectl( -n spokes)? get spokes? /, "spoke-lifecycle.long.test.ts", 'get(["spokes", ...inSpokes])'],
