@@ -1,8 +1,11 @@
 import * as kubernetes from "@pulumi/kubernetes";
 import * as pulumi from "@pulumi/pulumi";
 import { group } from "../lib/labels.ts";
+import { spokeSync } from "../lib/layout.ts";
 import { hubName, namespaces } from "../lib/names.ts";
 import { spokeApi } from "../lib/spoke.ts";
+
+const kustomizationGroup = "kustomize.toolkit.fluxcd.io";
 
 /** The remedy, which follows the list of spokes in a refusal. */
 const remedy =
@@ -97,7 +100,7 @@ export class RootKustomizationGuard extends pulumi.ComponentResource {
       {
         name: `spoke-guard.${group}`,
         namespace: args.namespace ?? namespaces.flux,
-        apiGroup: "kustomize.toolkit.fluxcd.io",
+        apiGroup: kustomizationGroup,
         resource: "kustomizations",
         resourceName: args.kustomizationName ?? hubName,
         paramKind: { apiVersion: spokeApi.apiVersion, kind: spokeApi.kind },
@@ -121,8 +124,8 @@ export interface RemainingSpokesGuardArgs {
 
 /**
  * Refuses to destroy the hub while spokes remain, and lists them. Of the refusals of {@link RootKustomizationGuard} the API server
- * reports only one, so one spoke. This object is deleted before the root Kustomization, and its refusal lists the spokes that Flux has
- * applied to the hub and not removed yet. Spokes that did not come from Git are protected by {@link RootKustomizationGuard} alone.
+ * reports only one, so one spoke. This object is deleted before the root Kustomization, and its refusal lists the spokes that Flux
+ * applies to the hub, or one that it is removing. Spokes that did not come from Git are protected by {@link RootKustomizationGuard} alone.
  * It depends on the `FluxSync`; its namespace must exist.
  * @example
  * new RemainingSpokesGuard("remaining-spokes-guard", {}, { provider: cluster.provider, dependsOn: [sync] });
@@ -132,8 +135,13 @@ export class RemainingSpokesGuard extends pulumi.ComponentResource {
     super("eks-gitops-fleet:index:RemainingSpokesGuard", name, {}, opts);
     const { namespace = namespaces.flux } = args;
     const resourceName = "spokes-are-gone";
-    const suffix = `_${group}_${spokeApi.kind}`;
+    // An entry of the inventory is <namespace>_<name>_<group>_<kind>.
     const entries = "params.status.inventory.entries";
+    const isSync = `entry.id.matches('^${namespace}_${spokeSync("")}.*_${kustomizationGroup}_Kustomization$')`;
+    const isSpoke = `entry.id.endsWith('_${group}_${spokeApi.kind}')`;
+    const is = `${isSync} || ${isSpoke}`;
+    // A spoke that is still there is in the list of what applies all of them; one that is on its way out only in its own Kustomization's.
+    const isListed = `params.metadata.name.startsWith('${spokeSync("")}') && !has(params.metadata.deletionTimestamp)`;
     const binding = deletionPolicy(
       name,
       {
@@ -142,15 +150,15 @@ export class RemainingSpokesGuard extends pulumi.ComponentResource {
         apiGroup: "",
         resource: "configmaps",
         resourceName,
-        // An entry of the inventory is <namespace>_<name>_<group>_<kind>.
-        paramKind: { apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" },
+        paramKind: { apiVersion: `${kustomizationGroup}/v1`, kind: "Kustomization" },
         paramNamespace: namespace,
         expression:
-          `!has(params.status) || !has(params.status.inventory) || ` +
-          `!${entries}.exists(entry, entry.id.endsWith('${suffix}'))`,
+          `!has(params.status) || !has(params.status.inventory) || (${isListed}) || ` +
+          `!${entries}.exists(entry, ${is})`,
         messageExpression:
-          `'the hub still runs these spokes: ' + ${entries}.filter(entry, entry.id.endsWith('${suffix}'))` +
-          `.map(entry, entry.id.split('_')[1]).join(', ') + '${remedy}'`,
+          `'the hub still runs these spokes: ' + ${entries}.filter(entry, ${is})` +
+          `.map(entry, ${isSync} ? entry.id.split('_')[1].substring(${spokeSync("").length}) : entry.id.split('_')[1])` +
+          `.join(', ') + '${remedy}'`,
       },
       this,
     );

@@ -34,7 +34,7 @@ export interface FluxArgs {
 }
 
 /**
- * Flux on the hub: source-, kustomize-, helm- and notification-controller.
+ * Flux on the hub: source-, kustomize-, helm- and notification-controller, and source-watcher, which cuts sources into artifacts by folder.
  * @example
  * new Flux("flux", {}, { provider: cluster.provider });
  */
@@ -83,6 +83,22 @@ export class Flux extends pulumi.ComponentResource {
             ...imageOf("source-controller"),
             resources: size.sourceController,
             container: { additionalArgs: ["--max-retry-delay=1m"] },
+          },
+          // Its chart also lets kustomize-controller take its artifacts (the feature gate ExternalArtifact). One pod, as above.
+          sourceWatcher: {
+            create: true,
+            ...imageOf("source-watcher"),
+            resources: size.sourceController,
+            container: {
+              additionalArgs: [
+                // A commit to one spoke writes the status of every spoke's artifact, one after the other: the default of 50 a second
+                // would make the last one of 500 spokes wait for 20 seconds.
+                "--kube-api-qps=500",
+                "--kube-api-burst=1000",
+                "--requeue-dependency=1s",
+                "--max-retry-delay=1m",
+              ],
+            },
           },
           kustomizeController: reconciler("kustomize-controller", [
             // A worker is occupied while what it applied becomes ready or is removed, and so are the workers of the Kustomizations that

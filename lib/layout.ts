@@ -7,3 +7,9 @@ export const hubFolder = (fleet: string): string => `clusters/${fleet}`;
 export const spokesFolder = (fleet: string): string => `spokes/${fleet}`;
 
 export const spokeFolder = (fleet: string, spoke: string): string => `${spokesFolder(fleet)}/${spoke}`;
+
+/** Name of the Kustomization that applies a spoke's folder to the hub, and of the artifact that it takes (platform/hub/artifacts.yaml). */
+export const spokeSync = (spoke: string): string => `spoke-${spoke}`;
+
+/** Name of the artifact with the bootstrap chain. */
+export const chainArtifact = "bootstrap-chain";

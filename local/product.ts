@@ -29,6 +29,7 @@ export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/
 export { NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
+export { notApplied } from "../lib/flux-applied.ts";
 export { filled } from "../lib/generated-part.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 export { deployerPolicies } from "../lib/iam/deployer.ts";
@@ -37,7 +38,7 @@ export { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 export { isArm } from "../lib/instance-types.ts";
 export { type ClusterAccess, tokenUser } from "../lib/kubeconfig.ts";
 export { labelKeys, receiverLabel } from "../lib/labels.ts";
-export { hubFolder, spokeFolder, spokesFolder } from "../lib/layout.ts";
+export { hubFolder, spokeFolder, spokeSync, spokesFolder } from "../lib/layout.ts";
 export { markdownTable } from "../lib/markdown.ts";
 export { fleetNames, namespaces, repositories } from "../lib/names.ts";
 export { type Quota, type QuotaName, quotas } from "../lib/quotas.ts";

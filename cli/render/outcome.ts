@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CutError, cutCheckout, filesOf } from "./artifacts.ts";
 import { type Files, isFolder } from "./files.ts";
 import type { Findings } from "./findings.ts";
 import { nameOf, type Rendered, type Step } from "./fleet.ts";
@@ -8,7 +9,7 @@ import { BuildError } from "./kustomize.ts";
 import { missingPatches } from "./patches.ts";
 import { buildProblem } from "./problems.ts";
 import { rendered } from "./render.ts";
-import { keptFolder, sourceOf } from "./sources.ts";
+import { cutOf, keptFolder, sourceOf } from "./sources.ts";
 import { stepTree } from "./step-tree.ts";
 import type { Tree, Trees } from "./tree.ts";
 import { missingVariable } from "./variables.ts";
@@ -45,7 +46,8 @@ export function outcomeOf(step: Step, repository: string, builder: Builder): Out
   if (!builder.workspace.repositories.includes(repository))
     return { ...nothing, note: `${repository} is not among the repositories: what comes from it was not looked at` };
   const source = sourceOf(step);
-  const root = builder.root(source);
+  const root = cutRoot(step, repository, builder.root(source), builder);
+  if (root === undefined) return { ...nothing, broken: true };
   const checkout = join(root, repository);
   const path = join(".", keptFolder(source), String(step.manifest.spec.path ?? "."));
   const folder = inside(checkout, checkout, path);
@@ -57,6 +59,28 @@ export function outcomeOf(step: Step, repository: string, builder: Builder): Out
     return { ...nothing, note, complete: true };
   }
   return wrongPath(step, builder, `${repository} does not have`);
+}
+
+/** The folder of a step's checkout: of the whole repository, or of what its artifact has of it; undefined, and told, when it is never made. */
+function cutRoot(step: Step, repository: string, root: string, { findings }: Builder): string | undefined {
+  const cut = cutOf(step);
+  if (!cut) return root;
+  try {
+    const files = filesOf(cut.cuts, join(root, repository));
+    if (files) return cutCheckout(root, repository, files);
+    findings.add(
+      "source",
+      step.place(["spec", "sourceRef", "name"]),
+      `Kustomization ${nameOf(step)} takes ExternalArtifact ${step.raw.spec.sourceRef.name}, for which ${repository} has no folder`,
+      "name the artifact of a folder that is there: spoke-<name> for spokes/<fleet>/<name> with flux/sync.yaml",
+      step.on.name,
+      "sourceRef",
+    );
+  } catch (error) {
+    if (!(error instanceof CutError)) throw error;
+    findings.add("source", error.generator.place(error.path), error.message, error.remedy, step.home.name);
+  }
+  return undefined;
 }
 
 function wrongPath(step: Step, { findings }: Builder, problem: string): Outcome {

@@ -1,3 +1,4 @@
+import { cutsOf } from "./artifacts.ts";
 import { repositoryName } from "./clusters.ts";
 import { isObject, type Manifest } from "./files.ts";
 import type { Findings } from "./findings.ts";
@@ -7,10 +8,16 @@ import { type Cluster, nameOf, type Step, type Values } from "./fleet.ts";
 
 export const sourceKey = (kind: string, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
 
-/** Specification of the source that a step is built from; undefined while there is none. */
-export function sourceOf({ manifest, namespace, home }: Step): Manifest["spec"] {
+/** The artifacts through which what a step is built from is cut out of a repository; none when it takes the repository itself. */
+export function cutOf({ manifest, namespace, home }: Step): ReturnType<typeof cutsOf> {
   const { kind, name, namespace: other } = manifest.spec.sourceRef ?? {};
-  const at: string = other ?? namespace;
+  return kind === "ExternalArtifact" ? cutsOf(home, other ?? namespace, name) : undefined;
+}
+
+/** Specification of the source that a step is built from, or of the one that its artifact is cut from; undefined while there is none. */
+export function sourceOf(step: Step): Manifest["spec"] {
+  const { manifest, namespace, home } = step;
+  const { kind, name, namespace: at = namespace } = cutOf(step)?.source ?? manifest.spec.sourceRef ?? {};
   return home.sources.get(sourceKey(kind, at, name)) ?? home.find(kind, at, name)?.manifest.spec;
 }
 

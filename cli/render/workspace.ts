@@ -7,6 +7,7 @@ import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { foldersIn } from "../fleet/folders.ts";
+import { cutsFolder } from "./artifacts.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
@@ -174,6 +175,9 @@ function written(path: string): string {
   return path;
 }
 
+/** The path in the copy that a file of an artifact is cut from: it keeps its own. */
+const uncut = (path: string): string => (path.startsWith(`${cutsFolder}/`) ? path.split("/").slice(2).join("/") : path);
+
 /** The path in the repositories of a file of the copy. */
 function source(repos: string, path: string): string {
   const [repository, part, , ...rest] = path.split("/");
@@ -239,7 +243,7 @@ export function openWorkspace(repos: string, { region = anyRegion, fleet }: Work
       for (const name of applications) addApplication(workspace, name, environment);
   return {
     ...workspace,
-    original: (file) => (isBelow(folder, file) ? join(repos, source(repos, relative(folder, file))) : file),
+    original: (file) => (isBelow(folder, file) ? join(repos, source(repos, uncut(relative(folder, file)))) : file),
     hubFolder: (name) => (ofOneHub ? oldHubFolder : hubFolder(name)),
     remake,
     remove: () => rmSync(folder, { recursive: true }),

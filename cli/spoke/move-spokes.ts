@@ -4,14 +4,14 @@ import { onePositional, parsed } from "../usage.ts";
 import { finishMove, moveSpokes } from "./move.ts";
 
 export const summary =
-  "move spokes from spokes/<name> to spokes/<fleet>/<name>, for a fleet older than the fleets' folders";
+  "bring the folders of spokes up to date: spokes/<fleet>/<name>, each with the Kustomization that applies it";
 
 export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
 
-Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name> and makes the folders of the fleet. No spoke
-is made, changed or removed by it: Flux compares objects, not paths. ${foldersGuide} says
-in which order the parts of a fleet take it over. Run it where Git has the spokes of this one hub, before the branch of another
-hub is merged into this one.
+Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name>, makes the folders of the fleet, and gives each
+of its spokes the Kustomization that applies it, flux/sync.yaml. No spoke is made, changed or removed by it: Flux compares
+objects, not paths. ${foldersGuide} says in which order the parts of a fleet take it over. Run it where
+Git has the spokes of this one hub, before the branch of another hub is merged into this one.
 
   --finish               afterwards: removes what hubs and chains of the old layout still read
   --repository DIR       the checkout to write into; default: the current folder
@@ -43,12 +43,15 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const { spokes, made } = await moveSpokes(checkout, fleet);
   if (spokes.length === 0 && made.length === 0)
-    console.log(`Every spoke in ${checkout} is in the folder of a fleet: nothing to do.`);
+    console.log(`Every spoke in ${checkout} is in the folder of a fleet and has its flux/sync.yaml: nothing to do.`);
+  else if (spokes.length === 0)
+    console.log(`Wrote ${made.join(", ")}. Next, in ${checkout}:
+  npx fleet check, then git add --all && git commit -m "Give each spoke of ${fleet} a Kustomization" && git push`);
   else
-    console.log(`Moved ${spokes.join(", ") || "no spoke"} to spokes/${fleet}. Next, in ${checkout}:
+    console.log(`Moved ${spokes.join(", ")} to spokes/${fleet}. Next, in ${checkout}:
   npx fleet check, then git add --all && git commit -m "Move the spokes of ${fleet} to its folder" && git push
 Wait until the hub reads the new folder and every Spoke is Ready:
-  kubectl -n flux-system get kustomization spokes -o jsonpath='{.spec.path} {.status.conditions[0].status}{"\\n"}'
+  kubectl -n flux-system get kustomization each-spoke -o jsonpath='{.spec.path} {.status.conditions[0].status}{"\\n"}'
   kubectl -n spokes get spokes
 Then run pulumi up, and fleet move-spokes ${fleet} --finish.`);
   return 0;

@@ -12,7 +12,7 @@ import {
 import { dirname, join, normalize, relative, sep } from "node:path";
 import { type Document, isSeq, parseAllDocuments, parseDocument } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
-import { hubFolder, spokeFolder } from "../../lib/layout.ts";
+import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
@@ -25,6 +25,7 @@ import {
   requireFleet,
   writeFleetFiles,
 } from "../fleet/folders.ts";
+import { instantiate, writeFolder } from "../folder.ts";
 import { filesBelow } from "../render/files.ts";
 import { scanned } from "../render/generate.ts";
 import { kustomizationFile } from "../render/tree.ts";
@@ -159,9 +160,23 @@ function strayProblems(checkout: string, fleet: string): Problem[] {
   ];
 }
 
+/** Gives each spoke of a fleet that has none the Kustomization that applies it. @returns paths of the new files, from the top of the checkout */
+async function writeSyncs(checkout: string, fleet: string): Promise<string[]> {
+  const written: string[] = [];
+  for (const name of foldersIn(join(checkout, spokesFolder(fleet)))) {
+    const folder = join(spokeFolder(fleet, name), "flux");
+    if (!existsSync(join(checkout, spokeFolder(fleet, name), "spoke.yaml")) || existsSync(join(checkout, folder)))
+      continue;
+    const files = await instantiate(checkout, join("templates", "spoke", "flux"), { name, fleet });
+    await writeFolder(join(checkout, folder), files);
+    written.push(...Object.keys(files).map((file) => join(folder, file)));
+  }
+  return written;
+}
+
 export interface Moved {
   readonly spokes: readonly string[];
-  /** New files of the fleet. */
+  /** New files of the fleet and of its spokes. */
   readonly made: readonly string[];
 }
 
@@ -182,7 +197,7 @@ export async function moveSpokes(checkout: string, fleet: string): Promise<Moved
     mkdirSync(dirname(root), { recursive: true });
     writeFileSync(root, oldRoot(fleet));
   }
-  return { spokes, made: await writeFleetFiles(checkout, fleet) };
+  return { spokes, made: [...(await writeFleetFiles(checkout, fleet)), ...(await writeSyncs(checkout, fleet))] };
 }
 
 /**

@@ -11,7 +11,7 @@ export interface KubernetesObject {
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
   };
-  readonly spec?: { readonly suspend?: boolean };
+  readonly spec?: { readonly suspend?: boolean; readonly sourceRef?: { readonly kind?: string } };
   readonly status?: {
     readonly phase?: string;
     readonly observedGeneration?: number;
@@ -56,7 +56,7 @@ export async function objects<T = KubernetesObject>(
 
 /**
  * Why an object isn't Ready, with its own words; undefined when it is. A Flux object counts only at its newest generation
- * and, with a revision given, once it has that revision.
+ * and, with a revision of the repository given, once it has that revision; what takes a part of it has a revision of its own.
  */
 export function unready({ kind, metadata, spec, status }: KubernetesObject, revision?: string): string | undefined {
   const name = `${kind} ${metadata.namespace === undefined ? "" : `${metadata.namespace}/`}${metadata.name}`;
@@ -68,7 +68,8 @@ export function unready({ kind, metadata, spec, status }: KubernetesObject, revi
     return `${name}: its newest specification is not observed yet`;
   }
   const has = status?.lastAppliedRevision ?? status?.artifact?.revision;
-  if (revision !== undefined && has !== undefined && has !== revision)
+  const isCut = kind === "ExternalArtifact" || spec?.sourceRef?.kind === "ExternalArtifact";
+  if (revision !== undefined && !isCut && has !== undefined && has !== revision)
     return `${name}: has ${has}, not yet ${revision}`;
   return undefined;
 }

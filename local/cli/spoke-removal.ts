@@ -3,9 +3,9 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseDocument } from "yaml";
 import { bareRepository, commitTo, hasPath, listFolder } from "../git/index.ts";
-import { fleetNames, namespaces, spokeApi, spokeFolder, spokesFolder } from "../product.ts";
+import { fleetNames, namespaces, spokeApi, spokeFolder, spokeSync, spokesFolder } from "../product.ts";
 import type { LocalFleet } from "./fleet.ts";
-import { type Kubectl, kubectlFor, untilReady } from "./flux.ts";
+import { type Kubectl, kubectlFor, objects, untilReady } from "./flux.ts";
 import { fleetNameOf } from "./pulumi.ts";
 import { type Spoke, spokeLine, spokesOf } from "./spokes.ts";
 import { clustersOf, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
@@ -15,8 +15,8 @@ import type { Report, Step } from "./steps.ts";
 const ARRIVAL_SECONDS = 300;
 const REMOVAL_SECONDS = 3600;
 
-/** The Kustomization with which Flux on the hub applies the spokes. */
-const KUSTOMIZATION = "spokes";
+/** The Kustomization with which Flux on the hub applied all spokes, before each had one of its own. */
+const FORMER = "spokes";
 
 /** kubectl on the hub while it runs; undefined before there is one, and when it is gone already. */
 async function runningHub(fleet: LocalFleet, report: Report): Promise<Kubectl | undefined> {
@@ -42,7 +42,10 @@ export async function unprotect(checkout: string, folders: readonly string[]): P
 
 /** Spokes that Flux did not apply: no folder in Git to remove. */
 export const withoutFolder = (spokes: readonly Spoke[]): Spoke[] =>
-  spokes.filter(({ metadata }) => metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] !== KUSTOMIZATION);
+  spokes.filter(
+    ({ metadata }) =>
+      ![FORMER, spokeSync(metadata.name)].includes(metadata.labels?.["kustomize.toolkit.fluxcd.io/name"] ?? ""),
+  );
 
 /** Folders of the fleet's spokes on the branch, with those of an instance of before fleets had folders. */
 function spokeFolders(bare: string, fleet: string): string[] {
@@ -86,13 +89,18 @@ export async function removeThroughGit(bare: string, fleet: string, kubectl: Kub
   });
 }
 
-/** What Flux put on the hub from the folder and has not noted as removed yet; `pulumi destroy` is refused until then (RemainingSpokesGuard). */
+/** What Flux applied to the hub for spokes and has not noted as removed yet; `pulumi destroy` is refused until then (RemainingSpokesGuard). */
 async function inventoryOf(kubectl: Kubectl): Promise<string[]> {
-  const found = ["kustomizations.kustomize.toolkit.fluxcd.io", KUSTOMIZATION, "--namespace", namespaces.flux];
-  const text = await kubectl(["get", ...found, "--ignore-not-found", "--output", "json"]);
-  if (text.trim() === "") return [];
-  const { status } = JSON.parse(text) as { status?: { inventory?: { entries?: { id: string }[] } } };
-  return (status?.inventory?.entries ?? []).map(({ id }) => `${id}: Flux to note that it is gone`);
+  const kinds = ["kustomizations.kustomize.toolkit.fluxcd.io"];
+  const found = await objects<Inventoried>(kubectl, kinds, ["--namespace", namespaces.flux]);
+  return found
+    .flatMap(({ status }) => status?.inventory?.entries ?? [])
+    .filter(({ id }) => id.endsWith(`_${spokeApi.kind}`) || id.startsWith(`${namespaces.flux}_${spokeSync("")}`))
+    .map(({ id }) => `${id}: Flux to note that it is gone`);
+}
+
+interface Inventoried {
+  readonly status?: { readonly inventory?: { readonly entries?: readonly { readonly id: string }[] } };
 }
 
 /** Removes every spoke of a hub that runs, and waits until the hub may be destroyed. */

@@ -5,7 +5,7 @@ import { CHARTS_HOST } from "../gateway/charts.ts";
 import { REGION } from "../gateway/ministack.ts";
 import { BRANCH, bareRepository, type DeployKey, GIT_HOST, GIT_SSH_PORT, registerDeployKeys } from "../git/index.ts";
 import { type Instance, run, writeAtomic } from "../instance/index.ts";
-import type { ClusterAccess, Surroundings } from "../product.ts";
+import { type ClusterAccess, notApplied, type Surroundings } from "../product.ts";
 import { productPaths, STACKS } from "../product-paths.ts";
 import { installPulumi, prepareStack, pulumiEnvironment, pulumiPaths } from "../pulumi/cli/index.ts";
 import { clientEnvironment, trustEnvironment } from "../registry/index.ts";
@@ -41,6 +41,8 @@ export const FLUX_KINDS = [
   "kustomizations.kustomize.toolkit.fluxcd.io",
   "receivers.notification.toolkit.fluxcd.io",
 ];
+/** What the hub's Flux cuts its repository into. */
+const CUT_KINDS = ["artifactgenerators.source.extensions.fluxcd.io", "externalartifacts.source.toolkit.fluxcd.io"];
 
 /** Pulumi with its plugins and stack, and the commands and the env file for a person's shell. */
 const toolsStep: Step<LocalFleet> = {
@@ -176,9 +178,15 @@ export async function reconcileNow(kubectl: Kubectl): Promise<void> {
   for (const kind of FLUX_KINDS) await kubectl(["annotate", kind, "--all", "--all-namespaces", "--overwrite", now]);
 }
 
-/** Why each Flux object isn't Ready (at a revision, when one is given); undefined for those that are. */
-export const fluxStates = async (kubectl: Kubectl, revision?: string) =>
-  (await objects(kubectl, FLUX_KINDS)).map((object) => unready(object, revision));
+/** Why each Flux object isn't Ready; undefined for those that are. */
+export const fluxStates = async (kubectl: Kubectl) =>
+  (await objects(kubectl, FLUX_KINDS)).map((object) => unready(object));
+
+/** Why each Flux object of the hub isn't Ready at a revision of the repository; undefined for those that are. */
+export async function hubStates(kubectl: Kubectl, revision: string): Promise<(string | undefined)[]> {
+  const found = await objects(kubectl, [...FLUX_KINDS, ...CUT_KINDS]);
+  return [...found.map((object) => unready(object, revision)), ...notApplied(found)];
+}
 
 /** Why each pod isn't Ready; undefined for those that are. */
 export const podStates = async (kubectl: Kubectl) => (await objects(kubectl, ["pods"])).map((pod) => unready(pod));
@@ -194,7 +202,7 @@ const fluxStep: Step<LocalFleet> = {
         async () => {
           // At each look: somebody may push meanwhile.
           revision = await headRevision(fleet.instance(), "gitops-system");
-          return fluxStates(kubectl, revision);
+          return hubStates(kubectl, revision);
         },
         FLUX_SECONDS,
         report,

@@ -26,12 +26,19 @@ type ChartName = keyof typeof chartVersions;
 /** Fills an empty folder with a chart's source and returns the version of the program that it installs. */
 type Assemble = (folder: string) => Promise<string>;
 
-const fluxControllers = ["source", "kustomize", "helm", "notification"] as const;
+/** Flux's controllers: their key in the chart's values, and their module below github.com/fluxcd. */
+const fluxControllers = {
+  sourceController: "source-controller",
+  kustomizeController: "kustomize-controller",
+  helmController: "helm-controller",
+  notificationController: "notification-controller",
+  sourceWatcher: "source-watcher/v2",
+} as const;
 
 const assemble: Readonly<Record<ChartName, Assemble>> = {
   async flux2(folder) {
     await cp(join(here, "flux2"), folder, { recursive: true });
-    const sources = await Promise.all(fluxControllers.map(readController));
+    const sources = await Promise.all(Object.entries(fluxControllers).map(readController));
     const files = fluxChartFiles(sources);
     const chart = {
       apiVersion: "v2",
@@ -94,16 +101,16 @@ function sameVersion(name: ChartName, version: string): string {
   );
 }
 
-async function readController(short: string): Promise<ControllerSource> {
-  const name = `${short}-controller`;
-  const module = `github.com/fluxcd/${name}`;
+async function readController([key, path]: readonly [string, string]): Promise<ControllerSource> {
+  const name = path.replace(/\/v\d+$/, "");
+  const module = `github.com/fluxcd/${path}`;
   const config = join(moduleDir(module), "config");
   const manifests = async (folder: string, files: readonly string[]): Promise<Manifest[]> => {
     const texts = await readTexts(join(config, folder), files);
     return Object.values(texts).flatMap((text) => parseAllDocuments(text).map((document) => document.toJS()));
   };
   return {
-    key: `${short}Controller`,
+    key,
     name,
     tag: versionOf(mainGroup.mod, module),
     manager: await manifests("manager", ["."]),

@@ -7,6 +7,7 @@ const folders = {
   "github.com/fluxcd/helm-controller": "config/crd/bases",
   "github.com/fluxcd/notification-controller": "config/crd/bases",
   "github.com/fluxcd/source-controller": "config/crd/bases",
+  "github.com/fluxcd/source-watcher/v2": "config/crd/bases",
   "github.com/external-secrets/external-secrets": "config/crds/bases",
   "github.com/bitnami/sealed-secrets": "helm/sealed-secrets/crds",
   "github.com/crossplane/crossplane/v2": "cluster/crds",

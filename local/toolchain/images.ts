@@ -19,6 +19,7 @@ export const imageReferences = {
   kustomizeController: `ghcr.io/fluxcd/kustomize-controller:${main("github.com/fluxcd/kustomize-controller")}`,
   helmController: `ghcr.io/fluxcd/helm-controller:${main("github.com/fluxcd/helm-controller")}`,
   notificationController: `ghcr.io/fluxcd/notification-controller:${main("github.com/fluxcd/notification-controller")}`,
+  sourceWatcher: `ghcr.io/fluxcd/source-watcher:${main("github.com/fluxcd/source-watcher/v2")}`,
   crossplane: `xpkg.crossplane.io/crossplane/crossplane:${main("github.com/crossplane/crossplane/v2")}`,
   sealedSecrets: `docker.io/bitnami/sealed-secrets-controller:${main("github.com/bitnami/sealed-secrets").slice(1)}`,
   externalSecrets: `ghcr.io/external-secrets/external-secrets:${versionOf(externalSecretsGroup.mod, "github.com/external-secrets/external-secrets")}`,
@@ -48,6 +49,8 @@ const recipes: Readonly<Record<ImageName, Recipe>> = {
   kustomizeController: flux("kustomize-controller"),
   helmController: flux("helm-controller"),
   notificationController: flux("notification-controller"),
+  // Its main package is the folder cmd of its module, after which go build names the program.
+  sourceWatcher: inMain("cmd", "/usr/local/bin/source-watcher", NOBODY),
   sealedSecrets: inMain("controller", "/usr/local/bin/controller", "1001"),
   externalSecrets: {
     group: externalSecretsGroup,

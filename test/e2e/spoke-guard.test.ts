@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { labelKeys } from "../../lib/labels.ts";
 import { eventually, get, kubectl, pulumi, tryKubectl, tryPulumi } from "./support/fleet.ts";
-import { BOOTSTRAP_SECONDS, condition, spoke, system, untilGone } from "./support/spokes.ts";
+import { BOOTSTRAP_SECONDS, condition, spoke, system, untilGone, untilNoted, writeSpoke } from "./support/spokes.ts";
 
 /** Spokes that the function refuses, and so have nothing but a name: of a Kubernetes version that the Composition does not offer. */
 const NAMES = ["guard-one", "guard-two"];
@@ -27,7 +27,7 @@ const manifest = (name: string) => ({
 describe("the hub, while spokes exist,", () => {
   beforeAll(async () => {
     const repository = await system();
-    for (const name of NAMES) await repository.write(`spokes/fleet/${name}/spoke.yaml`, manifest(name));
+    for (const name of NAMES) await writeSpoke(repository, name, manifest(name));
     await repository.push("Add spokes of a version that is not offered");
     await eventually(BOOTSTRAP_SECONDS, async () => {
       for (const name of NAMES)
@@ -39,11 +39,7 @@ describe("the hub, while spokes exist,", () => {
     await repository.remove(...NAMES.map((name) => `spokes/fleet/${name}`));
     await repository.push("Remove the spokes of a version that is not offered");
     for (const name of NAMES) await untilGone(name);
-    // Flux notes it a little later, and the hub's destruction goes by what Flux has noted.
-    await eventually(BOOTSTRAP_SECONDS, async () => {
-      const { status } = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
-      expect(status.inventory?.entries ?? []).toEqual([]);
-    });
+    await untilNoted(...NAMES);
   });
 
   test("makes nothing of a Spoke that it can't accept, and says why", async () => {

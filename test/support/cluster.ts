@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { notApplied } from "../../lib/flux-applied.ts";
 import { type Options, type Result, succeeded } from "./process.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: an object of the API server of any kind
@@ -81,6 +82,7 @@ export const hubControllers = [
   "flux-system/kustomize-controller",
   "flux-system/notification-controller",
   "flux-system/source-controller",
+  "flux-system/source-watcher",
 ] as const;
 
 /** Namespaces and names of all Deployments, sorted. */
@@ -94,14 +96,16 @@ export async function deploymentsOf({ get }: Cluster): Promise<string[]> {
     .sort();
 }
 
-/** Everything that Flux on the hub applies is Ready at a commit of the branch. */
+/** Everything that Flux on the hub applies is Ready at a commit of the branch, or at what its part of the repository is there. */
 export async function expectApplied({ get }: Cluster, branch: string, commit: string): Promise<void> {
-  const kustomizations = (await get(["kustomizations", "--namespace", "flux-system"])).items;
-  expect(kustomizations.map(({ metadata }: KubernetesObject) => metadata.name)).toContain("hub");
-  for (const kustomization of kustomizations) {
-    expect(isReady(kustomization), kustomization.metadata.name).toBe(true);
-    expect(kustomization.status.lastAppliedRevision, kustomization.metadata.name).toBe(`${branch}@sha1:${commit}`);
-  }
+  const kinds = ["gitrepositories", "artifactgenerators", "externalartifacts", "kustomizations"];
+  const objects: KubernetesObject[] = (await get([kinds.join(","), "--namespace", "flux-system"])).items;
+  const named = (kind: string, name: string) =>
+    objects.find(({ kind: of, metadata }) => of === kind && metadata.name === name)?.status;
+  expect(named("GitRepository", "gitops-system").artifact.revision).toBe(`${branch}@sha1:${commit}`);
+  expect(named("Kustomization", "hub").lastAppliedRevision).toBe(`${branch}@sha1:${commit}`);
+  for (const { kind, metadata, status } of objects) expect(isReady({ status }), `${kind} ${metadata.name}`).toBe(true);
+  expect(notApplied(objects)).toEqual([]);
 }
 
 /** Has Flux on a cluster fetch a repository at once and not at its next look, as a webhook of the Git host does. */

@@ -33,8 +33,13 @@ const ofChart: Readonly<Record<string, readonly string[]>> = {
   "aws-load-balancer-controller": ["elbv2.k8s.aws", "gateway.k8s.aws"],
 };
 
-/** What the Pulumi program installs on the hub before Flux applies anything. */
-const onTheHub: ReadonlySet<string> = new Set([...flux, ...crossplane, ...externalSecrets]);
+/** What the Pulumi program installs on the hub before Flux applies anything; the chart flux2 with its value sourceWatcher.create. */
+const onTheHub: ReadonlySet<string> = new Set([
+  ...flux,
+  "source.extensions.fluxcd.io",
+  ...crossplane,
+  ...externalSecrets,
+]);
 
 /** Kubernetes' own groups. */
 const isBuiltIn = (group: string): boolean => !group.includes(".") || group.endsWith(".k8s.io") || group === "k8s.io";

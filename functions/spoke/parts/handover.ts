@@ -7,7 +7,7 @@ import {
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
 import { labelKeys, releasesLabel, sealingLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
-import { spokeFolder } from "../../../lib/layout.ts";
+import { chainArtifact, spokeFolder, spokeSync } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import type { Spoke } from "../api.ts";
@@ -23,8 +23,18 @@ import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady } from "./identities.ts";
 
-/** The GitRepository that Flux on the hub follows. */
-const hubSource = "gitops-system";
+/** A source of Flux on the hub. */
+const source = (kind: "ExternalArtifact" | "GitRepository", name: string) => ({
+  kind,
+  name,
+  namespace: namespaces.flux,
+});
+
+/** Where the hub takes the chain of an environment from: the GitRepository of its stage, else what the hub's own has of it. */
+const chainSource = (stage: Settings["stages"][string] | undefined) =>
+  stage?.gitRepository === undefined
+    ? source("ExternalArtifact", chainArtifact)
+    : source("GitRepository", stage.gitRepository);
 
 /** Name of the object with which Flux reaches the spoke: a ConfigMap, or a Secret in the kubeconfig variant. */
 export function kubeConfigName({ metadata }: Spoke): string {
@@ -170,19 +180,19 @@ function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
     patchOf(
       sealingLabel,
       { op: "replace", path: "/spec/path", value: `./${spokeFolder(fleet, metadata.name)}/sealing-keys` },
-      { op: "replace", path: "/spec/sourceRef/name", value: hubSource },
+      { op: "replace", path: "/spec/sourceRef", value: source("ExternalArtifact", spokeSync(metadata.name)) },
     ),
   ];
 }
 
 /** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the spoke's sealing scope. */
 function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[] {
-  const source = settings.stages[spoke.spec.environment]?.gitRepository;
+  const stage = settings.stages[spoke.spec.environment];
   return [
     ...(settings.kubeConfig === "secret" ? secretPatches(spoke) : []),
-    ...(source === undefined
+    ...(stage?.gitRepository === undefined
       ? []
-      : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef/name", value: source })]),
+      : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),
     // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, fleet),
   ];
@@ -197,11 +207,7 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
     kind: "Kustomization",
     metadata: { name: objectName(spoke.metadata.name, resources.bootstrap.key) },
     spec: {
-      sourceRef: {
-        kind: "GitRepository",
-        name: stage?.gitRepository ?? hubSource,
-        namespace: namespaces.flux,
-      },
+      sourceRef: chainSource(stage),
       path: "./spoke-bootstrap",
       interval: "10m",
       retryInterval: "30s",

@@ -2,7 +2,13 @@ import { basename } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files about spokes that need no cluster but the hub, and no spoke on it. */
-const ON_THE_HUB_ALONE = ["spoke-api.test.ts", "spoke-guard.test.ts", "spoke-policies.test.ts", "spoke-rights.test.ts"];
+const ON_THE_HUB_ALONE = [
+  "spoke-api.test.ts",
+  "spoke-commits.test.ts",
+  "spoke-guard.test.ts",
+  "spoke-policies.test.ts",
+  "spoke-rights.test.ts",
+];
 
 /**
  * Where a file of the e2e tests comes, by its name: what needs the hub alone, then its life and death (which ends with a full

@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { parse } from "yaml";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../../lib/labels.ts";
+import { spokeSync } from "../../../lib/layout.ts";
+import { fillTemplate } from "../../../lib/template.ts";
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
 import { spokesOn } from "../../support/spokes.ts";
 import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
@@ -34,6 +38,32 @@ export async function addSpoke(
   expect(code, stdout + stderr).toBe(0);
   await system.edit(`spokes/fleet/${name}/spoke.yaml`, change);
 }
+
+/** Writes the folder of a spoke with this Spoke, without secrets: for one that gets no cluster. */
+export async function writeSpoke(system: Checkout, name: string, manifest: object): Promise<void> {
+  const folder = `spokes/fleet/${name}`;
+  await system.write(`${folder}/spoke.yaml`, manifest);
+  for (const file of ["kustomization.yaml", "flux/sync.yaml"]) {
+    const template = parse(readFileSync(join(system.folder, "templates", "spoke", file), "utf8"));
+    const filled = fillTemplate(JSON.stringify(template), { name, fleet: "fleet" });
+    await system.write(`${folder}/${file}`, JSON.parse(filled));
+  }
+}
+
+/** What Flux on the hub says of the Kustomization of a spoke. */
+export const syncOf = (name: string): Promise<Editable> =>
+  get(["kustomization", spokeSync(name), "--namespace", "flux-system"]);
+
+/** Waits until Flux has noted that it applies no spoke of these names any more: the hub's destruction goes by what Flux has noted. */
+export const untilNoted = (...names: readonly string[]) =>
+  eventually(REMOVAL_SECONDS, async () => {
+    const { items } = await get(["kustomizations", "--namespace", "flux-system"]);
+    const noted = items.flatMap(({ status }: Editable) => status?.inventory?.entries ?? []);
+    const left = noted.filter(({ id }: { id: string }) =>
+      names.some((name) => id.includes(`_${name}_fleet.internal_`) || id.includes(`_${spokeSync(name)}_`)),
+    );
+    expect(left).toEqual([]);
+  });
 
 const spokes = spokesOn(hub);
 export const { spoke, condition } = spokes;

@@ -77,6 +77,7 @@ describe("the toolchain's own modules", () => {
       kustomizeController: "ghcr.io/fluxcd/kustomize-controller:v1.9.5",
       helmController: "ghcr.io/fluxcd/helm-controller:v1.6.3",
       notificationController: "ghcr.io/fluxcd/notification-controller:v1.9.3",
+      sourceWatcher: "ghcr.io/fluxcd/source-watcher:v2.2.2",
       crossplane: "xpkg.crossplane.io/crossplane/crossplane:v2.3.4",
       sealedSecrets: "docker.io/bitnami/sealed-secrets-controller:0.40.0",
       externalSecrets: "ghcr.io/external-secrets/external-secrets:v0.20.4",

@@ -10,6 +10,7 @@ tool (
 	github.com/fluxcd/kustomize-controller
 	github.com/fluxcd/notification-controller
 	github.com/fluxcd/source-controller
+	github.com/fluxcd/source-watcher/v2/cmd
 	github.com/google/go-containerregistry/cmd/crane
 	github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
 	helm.sh/helm/v4/cmd/helm
@@ -30,6 +31,7 @@ require (
 	github.com/fluxcd/notification-controller v1.9.3
 	github.com/fluxcd/pkg/artifact v0.20.0
 	github.com/fluxcd/source-controller v1.9.5
+	github.com/fluxcd/source-watcher/v2 v2.2.2
 	github.com/google/go-containerregistry v0.21.9
 	github.com/pulumi/pulumi/pkg/v3 v3.250.0
 	github.com/pulumi/pulumi/sdk/v3 v3.250.0
@@ -89,6 +91,7 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/blang/semver v3.5.1+incompatible // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
+	github.com/bmatcuk/doublestar/v4 v4.10.0 // indirect
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/chai2010/gettext-go v1.0.3 // indirect
@@ -164,6 +167,7 @@ require (
 	github.com/fluxcd/pkg/tar v1.2.0 // indirect
 	github.com/fluxcd/pkg/version v0.16.0 // indirect
 	github.com/fluxcd/source-controller/api v1.9.5 // indirect
+	github.com/fluxcd/source-watcher/api/v2 v2.2.2 // indirect
 	github.com/flynn/go-shlex v0.0.0-20150515145356-3f9db97f8568 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
@@ -404,6 +408,7 @@ require (
 	gocloud.dev v0.46.0 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
+	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect

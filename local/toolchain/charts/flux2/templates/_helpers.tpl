@@ -10,6 +10,11 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end }}
 
+{{/* Name of a controller's service account, as in the community chart. */}}
+{{- define "flux2.serviceAccount" -}}
+{{ . }}{{ if eq . "source-watcher" }}-controller{{ end }}
+{{- end }}
+
 {{/* Arguments, one a line. They follow the controller's own: of a flag given twice the last one counts. */}}
 {{- define "flux2.args" -}}
 {{- $values := .root.Values -}}
@@ -22,7 +27,10 @@ app.kubernetes.io/component: {{ . }}
 {{- if ne $name "notification-controller" }}
 --events-addr=http://notification-controller.$(RUNTIME_NAMESPACE).svc.cluster.local.
 {{- end }}
-{{- if and $values.multitenancy.enabled (ne $name "source-controller") }}
+{{- if and (has $name (list "kustomize-controller" "helm-controller")) $values.sourceWatcher.create }}
+--feature-gates=ExternalArtifact=true
+{{- end }}
+{{- if and $values.multitenancy.enabled (not (has $name (list "source-controller" "source-watcher"))) }}
 --no-cross-namespace-refs=true
 {{- end }}
 {{- if and $values.multitenancy.enabled (has $name (list "kustomize-controller" "helm-controller")) }}
@@ -43,7 +51,7 @@ app.kubernetes.io/component: {{ . }}
 {{- if hasKey $values "replicas" }}{{- $_ := set $deployment.spec "replicas" (int $values.replicas) -}}{{- end -}}
 {{- $pod := $deployment.spec.template -}}
 {{- $_ := set $pod.metadata "annotations" (dict "prometheus.io/port" "8080" "prometheus.io/scrape" "true") -}}
-{{- $_ := set $pod.spec "serviceAccountName" .controller.name -}}
+{{- $_ := set $pod.spec "serviceAccountName" (include "flux2.serviceAccount" .controller.name) -}}
 {{- $_ := set $pod.spec "automountServiceAccountToken" true -}}
 {{- with $values.affinity }}{{- $_ := set $pod.spec "affinity" . -}}{{- end -}}
 {{- with .root.Values.imagePullSecrets }}{{- $_ := set $pod.spec "imagePullSecrets" . -}}{{- end -}}
