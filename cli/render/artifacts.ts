@@ -72,7 +72,7 @@ function artifactOf(generator: Rendered, name: string): Artifact | undefined {
       ...{ generator, copies },
       source: {
         kind: String(source["kind"]),
-        namespace: String(source["namespace"] ?? metadata.namespace),
+        namespace: typeof source["namespace"] === "string" ? source["namespace"] : String(metadata.namespace),
         name: String(source["name"]),
       },
       ...(pathPattern === "" ? {} : { folder: filled(withoutAlias(pathPattern), values) }),

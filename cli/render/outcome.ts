@@ -72,7 +72,7 @@ function cutRoot(step: Step, repository: string, root: string, { findings }: Bui
       "source",
       step.place(["spec", "sourceRef", "name"]),
       `Kustomization ${nameOf(step)} takes ExternalArtifact ${step.raw.spec.sourceRef.name}, for which ${repository} has no folder`,
-      "name the artifact of a folder that is there: spoke-<name> for spokes/<fleet>/<name> with flux/sync.yaml",
+      "name the artifact of a folder that is there: spoke-<name> for spokes/<fleet>/<name>",
       step.on.name,
       "sourceRef",
     );

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, inject } from "vitest";
 import { labelKeys } from "../../lib/labels.ts";
-import { spokeFolder } from "../../lib/layout.ts";
+import { spokeFolder, spokeSync } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
 import { describeProblems } from "../../lib/problems.ts";
+import { spokeApi } from "../../lib/spoke.ts";
 import { APP, appliedOn, expectOrders, expectRole, greetingAt, infoBy, orders, ordersOf } from "../support/app.ts";
 import {
   type Cluster,
@@ -17,6 +18,7 @@ import {
   fetchNow,
   hubControllers,
   isMissing,
+  type KubernetesObject,
 } from "../support/cluster.ts";
 import { inventoryOf } from "../support/inventory.ts";
 import { hubKinds, missingKinds, spokeKinds } from "../support/inventory-lines.ts";
@@ -250,8 +252,11 @@ describe("removal", () => {
     meters.spoke.to = Date.now();
     // The hub's API server refuses to let go of the root Kustomization until Flux has noted that the Spoke is gone.
     await until(limits.flux, async () => {
-      const { status } = await hub.get(["kustomization", "spokes", "--namespace", "flux-system"]);
-      expect(status.inventory?.entries ?? []).toEqual([]);
+      const { items } = await hub.get(["kustomizations", "--namespace", "flux-system"]);
+      const entries = items.flatMap(({ status }: KubernetesObject) => status?.inventory?.entries ?? []);
+      const isOfSpoke = ({ id }: { id: string }) =>
+        id.endsWith(`_${spokeApi.kind}`) || id.startsWith(`flux-system_${spokeSync("")}`);
+      expect(entries.filter(isOfSpoke)).toEqual([]);
     });
   });
 

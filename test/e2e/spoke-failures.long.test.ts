@@ -9,9 +9,9 @@ import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { clusterTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
-import { account, eventually, get, instance, outputs, secretData } from "./support/fleet.ts";
+import { account, eventually, instance, outputs, secretData } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
-import { addSpoke, condition, sharedSpoke, spoke, system, untilGone, untilReady } from "./support/spokes.ts";
+import { addSpoke, condition, sharedSpoke, spoke, syncOf, system, untilGone, untilReady } from "./support/spokes.ts";
 
 /** The spoke that fails in every way, one after another, and the one that must not be affected. */
 const stuck = "stuck";
@@ -137,8 +137,9 @@ describe("a spoke that cannot come up says why in its conditions, and comes up w
     await change("Keep the log longer", (spec) => ({ ...spec, logRetentionDays: days === 7 ? 14 : 7 }), healthy);
     await eventually(120, async () => expect(await retention()).toBe(days === 7 ? 14 : 7));
     expect((await spoke(stuck)).status.phase).toBe("Failing");
-    const spokes = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
-    expect(spokes.status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
+    expect((await syncOf(healthy)).status.conditions).toContainEqual(
+      expect.objectContaining({ type: "Ready", status: "True" }),
+    );
   });
 
   test("a bad instance type: the condition names it and the fields to correct", async () => {

@@ -56,10 +56,12 @@ async function push(message: string): Promise<string> {
 const askFor = (kubernetesVersion: string) =>
   repository.edit(folder, (object) => ({ ...object, spec: { ...object.spec, kubernetesVersion } }));
 
-/** Waits until Flux on the hub says this of the folder `spokes`. */
-const untilFlux = (status: "True" | "False", message = /./) =>
+type Said = readonly ["False", RegExp, kind?: string, name?: string];
+
+/** Waits until Flux on the hub says this of what applies the spokes' Kustomizations, or of what cuts their folders out of the repository. */
+const untilFlux = (status: "True" | "False", message = /./, kind = "kustomization", name = "each-spoke") =>
   eventually(SYNC_SECONDS, async () => {
-    const { metadata, spec, status: is } = await get(["kustomization", "spokes", "--namespace", "flux-system"]);
+    const { metadata, spec, status: is } = await get([kind, name, "--namespace", "flux-system"]);
     const ready = is.conditions.find(({ type }: { type: string }) => type === "Ready");
     // Of the condition: Flux raises the status' own only when it succeeds.
     const { status: got, message: said, observedGeneration } = ready;
@@ -252,9 +254,13 @@ describe("a protected spoke", () => {
   });
 
   const refusal = /Spoke \S+ is protected: set spec\.deletionProtection to false in a commit of its own/;
-  test.each([
-    ["of its folder", () => repository.remove(join("spokes", "fleet", OTHER)), refusal],
-    ["of the whole folder of the fleet's spokes", () => repository.remove("spokes/fleet"), /path not found/],
+  test.each<readonly [string, () => Promise<void>, Said]>([
+    ["of its folder", () => repository.remove(join("spokes", "fleet", OTHER)), ["False", refusal]],
+    [
+      "of the whole folder of the fleet's spokes",
+      () => repository.remove("spokes/fleet"),
+      ["False", /'spokes\/fleet' does not exist/, "artifactgenerator", "spokes"],
+    ],
     [
       "of all spokes by a wrong path of what Flux applies",
       () =>
@@ -262,15 +268,16 @@ describe("a protected spoke", () => {
           ...object,
           spec: { ...object.spec, path: `./spokes/fleet/${SPOKE}` },
         })),
-      refusal,
+      ["False", refusal],
     ],
-  ])("survives the removal %s, and Flux goes on when that is taken back", async (what, mistake, message) => {
+  ])("survives the removal %s, and Flux goes on when that is taken back", async (what, mistake, said) => {
     const before = await uids();
     await mistake();
     await push(`Remove by mistake: ${what}`);
-    await untilFlux("False", message);
+    await untilFlux(...said);
     await git(["revert", "--no-commit", "HEAD"], repository.folder);
     await push("Take it back");
+    await untilFlux("True", /./, "artifactgenerator", "spokes");
     await untilFlux("True");
     expect(await uids()).toEqual(before);
     for (const { metadata, status } of (await get(["spokes", ...inSpokes])).items) {

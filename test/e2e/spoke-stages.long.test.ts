@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { stageSource } from "@eks-gitops-fleet/local/git";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { chainArtifact } from "../../lib/layout.ts";
 import { eventually, get, git, kubectl } from "./support/fleet.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import { getOnSpoke, sharedSpoke, system, untilReady } from "./support/spokes.ts";
@@ -96,7 +97,7 @@ afterAll(async () => {
   await mark("");
   await repository.edit(info, ({ data: { release: _, ...data }, ...manifest }) => ({ ...manifest, data }));
   await repository.push("Follow one branch again");
-  await Promise.all([dev, prod].map((name) => untilChain(name, "gitops-system", "configMapRef")));
+  await Promise.all([dev, prod].map((name) => untilChain(name, chainArtifact, "configMapRef")));
   await Promise.all([dev, prod].map((name) => untilMarked(name, undefined)));
   await Promise.all([dev, prod].map((name) => untilReady(name)));
   await repository.edit("clusters/fleet/kustomization.yaml", ({ resources, ...manifest }) => ({
@@ -134,7 +135,7 @@ describe("with a branch for prod, as the Composition's stages say", () => {
     await change(true, { stages: { [BRANCH]: { gitRepository: SOURCE, gitopsSystemRevision: BRANCH } } });
     await repository.push("Give prod a branch of its own");
     await promote();
-    await Promise.all([untilChain(dev, "gitops-system", "configMapRef"), untilChain(prod, SOURCE, "configMapRef")]);
+    await Promise.all([untilChain(dev, chainArtifact, "configMapRef"), untilChain(prod, SOURCE, "configMapRef")]);
   });
 
   test("a change in spoke-bootstrap reaches a dev spoke at once, a prod spoke when it is merged to that branch", async () => {
@@ -156,7 +157,7 @@ describe("with a branch for prod, as the Composition's stages say", () => {
     const before = await revision(prod);
     await change(false, { kubeConfig: "secret" });
     await untilFetched(await repository.push("Reach dev's spokes by a connection Secret"));
-    await untilChain(dev, "gitops-system", "secretRef");
+    await untilChain(dev, chainArtifact, "secretRef");
     await untilReady(dev);
     await untilChain(prod, SOURCE, "configMapRef");
     expect([await revision(prod), (await revision(dev)) === before]).toEqual([before, false]);

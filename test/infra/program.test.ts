@@ -185,6 +185,7 @@ describe("a stack with private mirrors", () => {
         kustomizeController: { image: image("fluxcd/kustomize-controller") },
         helmController: { image: image("fluxcd/helm-controller") },
         notificationController: { image: image("fluxcd/notification-controller") },
+        sourceWatcher: { create: true, image: image("fluxcd/source-watcher") },
       },
       "crossplane-release": {
         image: { repository: "registry.example/mirror/xpkg.crossplane.io/crossplane/crossplane" },

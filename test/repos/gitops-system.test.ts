@@ -1,22 +1,29 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { build, documents } from "./support/kustomize.ts";
+import { spokeSync } from "../../lib/layout.ts";
+import { build, documents, generated, type Manifest } from "./support/kustomize.ts";
 import { system as root } from "./support/spoke.ts";
 
-const steps = build(join(root, "platform", "hub"));
+const applied = build(join(root, "platform", "hub"));
+const steps = applied.filter(({ kind }) => kind === "Kustomization");
+const named = (name: string) => steps.find(({ metadata }) => metadata.name === name);
 /** The spokes come and go with their folders; the other steps are made of what a kustomization.yaml names. */
-const [spokes] = steps.filter(({ metadata }) => metadata.name === "spokes");
-const platform = steps.filter((step) => step !== spokes);
+const spokes = named("each-spoke");
+/** Applied the spokes once. */
+const former = named("spokes");
+const platform = steps.filter((step) => step !== spokes && step !== former);
+const generators = applied.filter(({ kind }) => kind === "ArtifactGenerator");
+const [sync] = documents(join(root, "templates", "spoke", "flux", "sync.yaml"));
 
 describe("platform/hub, what Flux on the hub applies", () => {
   test("is made of Flux Kustomizations that wait, prune, retry and give up in time", () => {
     expect(steps.length).toBeGreaterThan(0);
-    for (const { kind, metadata, spec } of platform) {
-      expect(kind).toBe("Kustomization");
+    expect(applied.length).toBe(steps.length + generators.length);
+    for (const { metadata, spec } of platform) {
       expect(metadata.namespace, metadata.name).toBe("flux-system");
       expect(spec, metadata.name).toMatchObject({
-        sourceRef: { kind: "GitRepository", name: "gitops-system" },
+        sourceRef: { kind: "ExternalArtifact", name: metadata.name },
         prune: true,
         wait: true,
         interval: expect.stringMatching(/^\d+m$/),
@@ -24,6 +31,25 @@ describe("platform/hub, what Flux on the hub applies", () => {
         timeout: expect.stringMatching(/^\d+m$/),
       });
     }
+  });
+
+  test("takes each step's folder in an artifact of its own, so that a commit reconciles what it changes", () => {
+    const artifacts = generators.flatMap(({ spec }) => spec.artifacts);
+    const names = artifacts.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { spec } of [...platform, spokes as Manifest, former as Manifest]) {
+      const artifact = artifacts.find(({ name }) => name === spec.sourceRef.name);
+      const folders = artifact?.copy.map(({ from }: { from: string }) => from.replace(/^@system/, "."));
+      expect(folders, spec.sourceRef.name).toContain(`${spec.path}/`);
+    }
+  });
+
+  test("tells with every artifact of which commit it is, and has the digest of its content for a revision", () => {
+    for (const { metadata, spec } of generators)
+      for (const artifact of spec.artifacts) {
+        expect(artifact.originRevision, `${metadata.name} ${artifact.name}`).toBe(`@${spec.sources[0].alias}`);
+        expect(artifact.revision).toBeUndefined();
+      }
   });
 });
 
@@ -35,8 +61,38 @@ describe("the spokes", () => {
     expect(existsSync(join(root, "spokes", "kustomization.yaml"))).toBe(false);
   });
 
+  test("have a Kustomization each, which takes its own folder and is there until everything of the spoke is gone", () => {
+    expect(sync).toMatchObject({
+      metadata: { name: "spoke-__name__", namespace: "flux-system" },
+      spec: {
+        sourceRef: { kind: "ExternalArtifact", name: "spoke-__name__" },
+        path: "./spokes/__fleet__/__name__",
+        wait: false,
+        prune: true,
+        deletionPolicy: "WaitForTermination",
+      },
+    });
+    const hours = /^(\d+)h$/.exec(sync?.spec.timeout)?.[1];
+    expect(Number(hours)).toBeGreaterThanOrEqual(24);
+    expect(sync?.metadata.name.replace("__name__", "blue")).toBe(spokeSync("blue"));
+  });
+
+  test("are let go of by the Kustomization that applied them all, which removes nothing, not even when it goes itself", () => {
+    expect(former?.spec).toMatchObject({ prune: false, deletionPolicy: "Orphan", path: "./platform/hub/former" });
+    expect(generated(join(root, "platform", "hub", "former"))).toEqual([]);
+  });
+
   test("hold up no commit while one of them can't come up, and are gone when their removal ends", () => {
-    expect(spokes?.spec).toMatchObject({ wait: false, deletionPolicy: "WaitForTermination" });
+    expect(spokes?.spec).toMatchObject({ wait: false });
+    expect(sync?.spec).toMatchObject({ wait: false, deletionPolicy: "WaitForTermination" });
+  });
+
+  test("stay when what applies their Kustomizations goes, as by a revert", () => {
+    expect(spokes?.spec).toMatchObject({ prune: true, deletionPolicy: "Orphan" });
+    const pattern = generators.find(({ metadata }) => metadata.name === "each-spoke")?.spec.pathPattern;
+    // The folder counts, not its Kustomization: platform/api/protection.yaml.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a Flux variable
+    expect(pattern).toBe("@spokes/spokes/${fleet}/{spoke}");
   });
 
   test("come after the Spoke API, the charts of the chain and the order of removals", () => {
@@ -44,7 +100,7 @@ describe("the spokes", () => {
       (steps.find(({ metadata }) => metadata.name === name)?.spec.dependsOn ?? []).flatMap(
         (dependency: { name: string }) => [dependency.name, ...ancestors(dependency.name)],
       );
-    expect(ancestors("spokes")).toEqual(
+    expect(ancestors("each-spoke")).toEqual(
       expect.arrayContaining(["platform-api", "platform-charts", "platform-deletion-order", "crossplane-packages"]),
     );
   });

@@ -112,9 +112,17 @@ describe("the bootstrap chain", () => {
   test("follows the GitRepository of the stage in every step but the spoke's own secrets", () => {
     const staged = render(spoke, { settings: settings({ stages: { dev: { gitRepository: "gitops-system-dev" } } }) });
     for (const { metadata, spec } of staged.steps)
-      expect(spec.sourceRef.name, metadata.name).toBe(
-        short(metadata.name) === "secrets" ? "gitops-system" : "gitops-system-dev",
+      expect(spec.sourceRef, metadata.name).toEqual(
+        short(metadata.name) === "secrets"
+          ? { kind: "ExternalArtifact", name: "spoke-blue", namespace: "flux-system" }
+          : { kind: "GitRepository", name: "gitops-system-dev", namespace: "flux-system" },
       );
+    for (const { metadata, spec } of chain.steps)
+      expect(spec.sourceRef, metadata.name).toEqual({
+        kind: "ExternalArtifact",
+        name: short(metadata.name) === "secrets" ? "spoke-blue" : "bootstrap-chain",
+        namespace: "flux-system",
+      });
   });
 
   test("installs charts in versions that the local mirror has", () => {
@@ -217,7 +225,7 @@ describe("the bootstrap chain", () => {
     const name = spoke.metadata.name;
     expect(own.steps.find(({ metadata }) => metadata.name === `${name}-sealing-keys`)?.spec).toMatchObject({
       path: `./spokes/fleet/${name}/sealing-keys`,
-      sourceRef: { name: "gitops-system" },
+      sourceRef: { kind: "ExternalArtifact", name: "spoke-blue", namespace: "flux-system" },
     });
     const keys = own.by(`${name}-sealing-keys`);
     const [secret] = keys.filter(({ kind }) => kind === "ExternalSecret");

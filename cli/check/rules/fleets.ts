@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
-import { spokeApi } from "../../../lib/spoke.ts";
+import { spokeApi, spokeNameRule } from "../../../lib/spoke.ts";
 import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
@@ -29,7 +29,32 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
         `${spokesFolder(name)} belongs to a fleet without a hub: ${hubFolder(name)} does not exist, so no hub applies these spokes`,
         `run fleet new-fleet ${name}, or move the spokes to the folder of their fleet`,
       );
+  checkSyncs(system, fleet, findings);
   checkLabels(system, fleet, findings);
+}
+
+/** Flux on the hub finds a spoke by the Kustomization in its folder, and by the folder's name. */
+function checkSyncs(system: string, { name: fleet, hub }: RenderedFleet, findings: Findings): void {
+  for (const name of foldersIn(join(system, spokesFolder(fleet)))) {
+    const folder = join(system, spokeFolder(fleet, name));
+    const [file] = filesBelow(folder);
+    if (!spokeNameRule.accepts(name))
+      findings.add(
+        "fleet",
+        { file: file ?? folder, line: 1 },
+        `${spokeFolder(fleet, name)} can't be the folder of a spoke: no hub reads it`,
+        `name it like its spoke: ${spokeNameRule.allowed}`,
+        hub.name,
+      );
+    else if (existsSync(join(folder, "spoke.yaml")) && !existsSync(join(folder, "flux", "sync.yaml")))
+      findings.add(
+        "fleet",
+        { file: join(folder, "spoke.yaml"), line: 1 },
+        `${spokeFolder(fleet, name)} has no flux/sync.yaml, the Kustomization that applies the spoke: no hub reads the folder`,
+        `run fleet move-spokes ${fleet}, which adds it`,
+        hub.name,
+      );
+  }
 }
 
 /** The rule of the admission policy spoke-fleet, for a Spoke in the folder of its fleet. */

@@ -177,6 +177,17 @@ describe("the chart mirror", () => {
     expect(names(manifests, "ServiceAccount")).toEqual(controllers);
     expect(names(manifests, "CustomResourceDefinition")).toContain("gitrepositories.source.toolkit.fluxcd.io");
     expect(names(manifests, "ClusterRoleBinding")).toEqual(["cluster-reconciler", "crd-controller"]);
+    expect(JSON.stringify(manifests)).not.toContain("ExternalArtifact=true");
+  });
+
+  test("flux2 has source-watcher and its kind where it is asked for, and lets who applies take its artifacts", async () => {
+    const manifests = await render("flux2", ...noImages, "--set", "sourceWatcher.create=true");
+    expect(names(manifests, "Deployment")).toContain("source-watcher");
+    expect(names(manifests, "Service")).toContain("source-watcher");
+    expect(names(manifests, "ServiceAccount")).toContain("source-watcher-controller");
+    expect(names(manifests, "CustomResourceDefinition")).toContain("artifactgenerators.source.extensions.fluxcd.io");
+    const taking = manifests.filter((each) => JSON.stringify(each).includes("--feature-gates=ExternalArtifact=true"));
+    expect(taking.map(({ metadata }) => metadata.name)).toEqual(["helm-controller", "kustomize-controller"]);
   });
 
   test("flux2 grants its controllers what the community chart grants: no tokens of service accounts, all of Flux's own groups", async () => {

@@ -43,7 +43,7 @@ describe("two fleets in one repository", () => {
     ] as const)
       expect(onHub(fleet, merged)).toEqual(onHub(fleet, own));
     expect(onHub("fleet-prod", merged).filter((object) => object.includes(": Spoke "))).toEqual([
-      "spokes: Spoke green",
+      "spoke-green: Spoke green",
     ]);
   });
 
@@ -77,11 +77,24 @@ describe("two fleets in one repository", () => {
 });
 
 test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
+  const repository = "kind: GitRepository\n    name: gitops-system";
   const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));
   const old = [
     { ...fleetFolder("hub"), file: "gitops-system/clusters/hub/kustomization.yaml" },
-    { file: "gitops-system/platform/hub/spokes.yaml", from: /path: .*/, to: "path: ./spokes" },
+    // One Kustomization applied all spokes.
+    { file: "gitops-system/platform/hub/kustomization.yaml", from: "  - spokes.yaml\n", to: "" },
+    { file: "gitops-system/platform/hub/former.yaml", from: /kind: ExternalArtifact\n {4}name: .*/, to: repository },
+    {
+      file: "gitops-system/platform/hub/former.yaml",
+      from: /path: .*/,
+      to: "path: ./spokes\n  dependsOn:\n    - name: platform-api",
+    },
     { file: "gitops-system/spoke-bootstrap/steps/secrets.yaml", from: /\$\{fleet\}\//, to: "" },
+    {
+      file: "gitops-system/spoke-bootstrap/steps/secrets.yaml",
+      from: /kind: ExternalA.*\n {4}name: .*/,
+      to: repository,
+    },
     ...text.map((change) => ({ ...change, file: change.file.replace("spokes/fleet/", "spokes/") })),
   ];
   withChanges(old, (folder) => {

@@ -13,6 +13,7 @@ import type { FollowOptions, Handover } from "../../../cli/render/walk.ts";
 import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { finishMove, moveSpokes } from "../../../cli/spoke/move.ts";
 import { bootstrapKustomization } from "../../../functions/spoke/parts/handover.ts";
+import { spokeSync } from "../../../lib/layout.ts";
 import { settings, spoke } from "../../functions/spoke/support/fixtures.ts";
 import { substituted } from "../../repos/support/flux.ts";
 import { buildText, generated, type Manifest, type Patch, patched } from "../../repos/support/kustomize.ts";
@@ -46,10 +47,10 @@ function handoverOfThen(name: string): Handover {
   const sealing = oldSpokes.some((spoke) => spoke.name === name && spoke.ownKeys) ? "cluster" : "environment";
   const object = spoke({ environment, sealing }, name);
   const bootstrap = JSON.stringify(bootstrapKustomization(object, settings(), fleet));
-  return {
-    data: spokeData(object, metadata, settings()),
-    bootstrap: JSON.parse(bootstrap.replaceAll(`./spokes/${fleet}/`, "./spokes/")),
-  };
+  const then = bootstrap
+    .replaceAll(`./spokes/${fleet}/`, "./spokes/")
+    .replaceAll(/ExternalArtifact([\\",:a-z]*)spoke-[a-z]+/g, "GitRepository$1gitops-system");
+  return { data: spokeData(object, metadata, settings()), bootstrap: JSON.parse(then) };
 }
 
 /** The Kustomizations that Flux on the hub runs, those that act on spokes among them, by namespace and name. */
@@ -60,7 +61,7 @@ function stepsOf(checkout: string, handover?: FollowOptions["handover"]): Map<st
     const common = { workspace, fleet, hub: metadata, build: new FluxBuild(buildText), files: new Files(), findings };
     const { steps } = follow({ ...common, ...(handover ? { handover } : {}) });
     expect(findings.sorted()).toEqual([]);
-    const real = steps.filter(({ home, name }) => home.isHub && !name.startsWith("check-"));
+    const real = steps.filter(({ home, name }) => home.isHub && !/^(spoke-)?check-/.test(name));
     return new Map(real.map((step) => [`${step.namespace}/${step.name}`, step]));
   } finally {
     workspace.remove();
@@ -93,7 +94,8 @@ describe("fleet move-spokes, while hub and chains take it over in any order,", (
   });
 
   test("leaves nothing out that Flux has applied, so nothing is pruned, and all of it can be built all the time", () => {
-    expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+    const own = oldSpokes.map(({ name }) => `flux-system/${spokeSync(name)}`);
+    expect([...after.keys()].sort()).toEqual([...before.keys(), "flux-system/each-spoke", ...own].sort());
     for (const [name, then] of before) {
       const now = after.get(name) as Step;
       const inventory = ids(built(old, then.manifest.spec, then.values));
@@ -102,6 +104,8 @@ describe("fleet move-spokes, while hub and chains take it over in any order,", (
         [moved, now],
         [finished, now],
       ] as const) {
+        // Lets go of what it has applied.
+        if (manifest.spec.prune === false) continue;
         const applied = ids(built(checkout, manifest.spec, values));
         expect(
           inventory.filter((id) => !applied.includes(id)),
@@ -109,9 +113,11 @@ describe("fleet move-spokes, while hub and chains take it over in any order,", (
         ).toEqual([]);
       }
     }
-    expect(ids(built(moved, after.get("flux-system/spokes")?.manifest.spec, undefined))).toEqual(
-      oldSpokes.map(({ name }) => spokeId(name)).sort(),
-    );
+    expect(after.get("flux-system/spokes")?.manifest.spec).toMatchObject({ prune: false, deletionPolicy: "Orphan" });
+    for (const { name } of oldSpokes)
+      expect(ids(built(moved, after.get(`flux-system/${spokeSync(name)}`)?.manifest.spec, undefined))).toEqual([
+        spokeId(name),
+      ]);
   });
 
   test("changes nothing on a spoke, and of a Spoke only the label with its fleet", () => {
@@ -123,8 +129,12 @@ describe("fleet move-spokes, while hub and chains take it over in any order,", (
       });
       if (!then.on.isHub) expect(is, name).toEqual(was);
     }
+    const byName = (a: Manifest, b: Manifest) => a.metadata.name.localeCompare(b.metadata.name);
     const spokes = (checkout: string, steps: Map<string, Step>) =>
-      built(checkout, steps.get("flux-system/spokes")?.manifest.spec, undefined);
+      [...steps]
+        .filter(([name]) => name === "flux-system/spokes" || name.startsWith(`flux-system/${spokeSync("")}`))
+        .flatMap(([, { manifest }]) => built(checkout, manifest.spec, undefined))
+        .sort(byName);
     const labelled = spokes(old, before).map((object) => ({
       ...object,
       metadata: { ...object.metadata, labels: { "fleet.internal/fleet": fleet } },
@@ -132,8 +142,8 @@ describe("fleet move-spokes, while hub and chains take it over in any order,", (
     expect(spokes(moved, after)).toEqual(labelled);
   });
 
-  test("is what keeps the spokes: new content alone stops Flux, and an empty folder of the fleet would remove them all", async () => {
-    const { manifest, values } = after.get("flux-system/spokes") as Step;
+  test("is what gives the spokes back to Flux: new content alone lets go of them, and applies none", async () => {
+    const { manifest, values } = after.get("flux-system/each-spoke") as Step;
     const merged = checkoutOf(upgraded(old));
     expect(() => built(merged, manifest.spec, values)).toThrow("kustomization path not found: ./spokes/fleet-dev");
     await expect(newFleet(merged, fleet)).rejects.toThrow("can't be made beside spokes of no fleet");
@@ -163,7 +173,12 @@ describe("fleet move-spokes", () => {
   test("says in the Spoke of which fleet it is, keeps its comments, and finds what a folder refers to", async () => {
     expect(await moveSpokes(checkout, fleet)).toEqual({
       spokes: ["amber", "blue"],
-      made: [`clusters/${fleet}/kustomization.yaml`, `spokes/${fleet}/README.md`],
+      made: [
+        `clusters/${fleet}/kustomization.yaml`,
+        `spokes/${fleet}/README.md`,
+        `spokes/${fleet}/amber/flux/sync.yaml`,
+        `spokes/${fleet}/blue/flux/sync.yaml`,
+      ],
     });
     expect(read("spokes", fleet, "blue", "spoke.yaml")).toMatch(/labels:\n {4}fleet\.internal\/fleet: fleet-dev\n/);
     expect(read("spokes", fleet, "blue", "spoke.yaml")).toContain("# Changes of the Composition take effect");

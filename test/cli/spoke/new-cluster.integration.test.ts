@@ -28,6 +28,10 @@ describe("fleet new-cluster", () => {
     });
     expect(spoke.spec).not.toHaveProperty("network");
     expect(parse(readFileSync(join(folder, "kustomization.yaml"), "utf8")).resources).toEqual(["spoke.yaml"]);
+    expect(parse(readFileSync(join(folder, "flux", "sync.yaml"), "utf8"))).toMatchObject({
+      metadata: { name: "spoke-blue", namespace: "flux-system" },
+      spec: { sourceRef: { kind: "ExternalArtifact", name: "spoke-blue" }, path: "./spokes/fleet/blue" },
+    });
   });
 
   test("takes a version, a region, networks, nodes and administrators, and leaves the template's comments", async () => {

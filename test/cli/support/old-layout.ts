@@ -36,6 +36,21 @@ function addSpoke(checkout: string, { name, ownKeys }: OldSpoke): void {
     writeFileSync(join(folder, "sealing-keys", file), text.replace("../../../../", "../../../"));
 }
 
+const gitRepository = "kind: GitRepository\n    name: gitops-system";
+
+/** One Kustomization applied all spokes, from where they lay. */
+function oldHub(folder: string): void {
+  rmSync(join(folder, "spokes.yaml"));
+  change(join(folder, "kustomization.yaml"), (text) => text.replace("  - spokes.yaml\n", ""));
+  change(join(folder, "former.yaml"), (text) =>
+    text
+      .replace(/path: .*/, "path: ./spokes")
+      .replace("prune: false", "prune: true")
+      .replace("  deletionPolicy: Orphan\n", "")
+      .replace(/kind: ExternalArtifact\n {4}name: .*/, gitRepository),
+  );
+}
+
 /** A checkout with these spokes, in the old layout. */
 export function oldCheckout(spokes: readonly OldSpoke[] = oldSpokes): string {
   const checkout = join(mkdtempSync(join(tmpdir(), "fleet-old-layout-")), "gitops-system");
@@ -43,8 +58,11 @@ export function oldCheckout(spokes: readonly OldSpoke[] = oldSpokes): string {
   mkdirSync(join(checkout, "clusters"));
   renameSync(join(checkout, "platform", "hub"), join(checkout, "clusters", "hub"));
   rmSync(join(checkout, "templates", "fleet"), { recursive: true });
-  change(join(checkout, "clusters", "hub", "spokes.yaml"), (text) => text.replace(/path: .*/, "path: ./spokes"));
-  change(join(checkout, "spoke-bootstrap", "steps", "secrets.yaml"), (text) => text.replace(/\$\{fleet\}\//, ""));
+  oldHub(join(checkout, "clusters", "hub"));
+  change(join(checkout, "spoke-bootstrap", "steps", "secrets.yaml"), (text) =>
+    text.replace(/\$\{fleet\}\//, "").replace(/kind: ExternalArtifact\n {4}name: .*/, gitRepository),
+  );
+  rmSync(join(checkout, "templates", "spoke", "flux"), { recursive: true });
   change(join(checkout, "templates", "spoke", "spoke.yaml"), (text) => text.replace(/ {2}labels:\n.*__fleet__\n/, ""));
   for (const spoke of spokes) addSpoke(checkout, spoke);
   return checkout;

@@ -51,6 +51,22 @@ export const spoke = (name: string, cidr: string, fleet = "fleet"): Change[] => 
     to: "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - spoke.yaml\n",
   },
   {
+    file: `gitops-system/spokes/${fleet}/${name}/flux/sync.yaml`,
+    to: `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: spoke-${name}
+  namespace: flux-system
+spec:
+  sourceRef:
+    kind: ExternalArtifact
+    name: spoke-${name}
+  path: ./spokes/${fleet}/${name}
+  interval: 30m
+  prune: true
+`,
+  },
+  {
     file: `gitops-system/spokes/${fleet}/${name}/spoke.yaml`,
     to: `apiVersion: fleet.internal/v1alpha1
 kind: Spoke
@@ -467,13 +483,64 @@ export const moreSeeds: readonly Seed[] = [
   },
   {
     fault: "a source that nothing makes",
-    changes: [replaced(`${hub}/patches/every-step.yaml`, "name: gitops-system", "name: gitops-sytem")],
+    changes: [replaced(`${hub}/namespaces.yaml`, "    name: platform-namespaces", "    name: platform-namespace")],
     rule: "source",
-    file: `${hub}/patches/every-step.yaml`,
-    on: "name: gitops-sytem",
+    file: `${hub}/namespaces.yaml`,
+    on: "name: platform-namespace",
     problem:
-      "Kustomization platform-namespaces takes GitRepository flux-system/gitops-sytem, which nothing makes there",
+      "Kustomization platform-namespaces takes ExternalArtifact flux-system/platform-namespace, which nothing makes there",
     alone: true,
+    clusters: ["hub"],
+  },
+  {
+    fault: "a repository that artifacts are cut from and nothing makes",
+    changes: [replaced(`${hub}/artifacts.yaml`, "name: gitops-system", "name: gitops-sytem")],
+    rule: "source",
+    file: `${hub}/namespaces.yaml`,
+    on: "    name: platform-namespaces",
+    problem:
+      "Kustomization platform-namespaces takes ExternalArtifact flux-system/platform-namespaces, which nothing makes there",
+    clusters: ["hub"],
+  },
+  {
+    fault: "an artifact that lacks what its Kustomization reads",
+    changes: [
+      replaced(
+        `${hub}/artifacts.yaml`,
+        `        - from: "@system/platform/policies/"\n          to: "@artifact/platform/"\n---`,
+        "---",
+      ),
+    ],
+    rule: "path",
+    file: "gitops-system/spoke-bootstrap/base/kustomization.yaml",
+    on: "../../platform/policies",
+    problem: "the file ../../platform/policies does not exist",
+    clusters: [],
+  },
+  {
+    fault: "an artifact of a folder that is not there",
+    changes: [replaced(`${hub}/artifacts.yaml`, "@system/platform/namespaces/", "@system/platform/namespace/")],
+    rule: "source",
+    file: `${hub}/artifacts.yaml`,
+    on: "@system/platform/namespace/",
+    problem:
+      "ArtifactGenerator platform copies platform/namespace, which is not there: no artifact of the generator would change any more",
+    clusters: ["hub"],
+  },
+  {
+    fault: "files that an artifact has in another place than the repository",
+    changes: [
+      replaced(
+        `${hub}/artifacts.yaml`,
+        `        - from: "@system/platform/api/"\n          to: "@artifact/platform/"`,
+        `        - from: "@system/platform/api/"\n          to: "@artifact/"`,
+      ),
+    ],
+    rule: "source",
+    file: `${hub}/artifacts.yaml`,
+    on: "@system/platform/api/",
+    problem:
+      "ArtifactGenerator platform copies @system/platform/api/ to @artifact/, which is not where it is in the repository",
     clusters: ["hub"],
   },
   {
@@ -573,6 +640,31 @@ export const fleetSeeds: readonly Seed[] = [
     on: "metadata:",
     problem:
       "Spoke silent must have the label fleet.internal/fleet: fleet, the fleet of the hub that applies it; got none",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a spoke that no Kustomization applies",
+    changes: [...spoke("idle", "10.98.0.0/18").filter(({ file }) => !file.endsWith("sync.yaml"))],
+    rule: "fleet",
+    file: "gitops-system/spokes/fleet/idle/spoke.yaml",
+    on: "apiVersion:",
+    problem:
+      "spokes/fleet/idle has no flux/sync.yaml, the Kustomization that applies the spoke: no hub reads the folder",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a folder whose name can't be that of a spoke",
+    changes: [
+      fleetFolder("fleet"),
+      {
+        file: "gitops-system/spokes/fleet/Green_2/spoke.yaml",
+        to: "apiVersion: fleet.internal/v1alpha1\nkind: Spoke\n",
+      },
+    ],
+    rule: "fleet",
+    file: "gitops-system/spokes/fleet/Green_2/spoke.yaml",
+    on: "apiVersion:",
+    problem: "spokes/fleet/Green_2 can't be the folder of a spoke: no hub reads it",
     clusters: ["hub"],
   },
   {

@@ -457,7 +457,13 @@ describe("what Git gets", () => {
         postBuild: { substituteFrom: [{ kind: "Secret", name: "cluster-payments-prod" }] },
       },
     });
-    expect(ready(example("minimal")).object("bootstrap").spec).not.toHaveProperty("patches");
+    const { spec } = ready(example("minimal")).object("bootstrap");
+    expect(spec).not.toHaveProperty("patches");
+    expect(at(spec, "sourceRef")).toEqual({
+      kind: "ExternalArtifact",
+      name: "bootstrap-chain",
+      namespace: "flux-system",
+    });
   });
 
   it("takes the steps of the chain from the stage's repository too", () => {
@@ -465,7 +471,8 @@ describe("what Git gets", () => {
       patches: [
         {
           target: { labelSelector: "fleet.internal/source=stage" },
-          patch: '[{"op":"replace","path":"/spec/sourceRef/name","value":"gitops-system-prod"}]',
+          patch:
+            '[{"op":"replace","path":"/spec/sourceRef","value":{"kind":"GitRepository","name":"gitops-system-prod","namespace":"flux-system"}}]',
         },
       ],
     });
@@ -479,7 +486,11 @@ describe("what Git gets", () => {
       target: { labelSelector: "fleet.internal/keys=sealing" },
       patch: JSON.stringify([
         { op: "replace", path: "/spec/path", value: "./spokes/fleet/blue/sealing-keys" },
-        { op: "replace", path: "/spec/sourceRef/name", value: "gitops-system" },
+        {
+          op: "replace",
+          path: "/spec/sourceRef",
+          value: { kind: "ExternalArtifact", name: "spoke-blue", namespace: "flux-system" },
+        },
       ]),
     });
   });

@@ -122,7 +122,7 @@ export function isComplete({ spec }: Manifest): boolean {
 
 /**
  * What becomes of a request while nothing is there that the policy reads as its parameters. What a policy must not hold up is
- * allowed: every Secret of a cluster, and removals where no Kustomization is left to object.
+ * allowed: every Secret of a cluster, and removals where no Kustomization, Spoke or artifact is left to object.
  */
 const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "git-credential.fleet.internal": "Allow",
@@ -131,6 +131,8 @@ const withoutParameters: Readonly<Record<string, "Allow" | "Deny">> = {
   "spoke-fleet.fleet.internal": "Deny",
   "tenant-source.fleet.internal": "Deny",
   "deletion-order.fleet.internal": "Allow",
+  "spoke-kustomization-deletion.fleet.internal": "Allow",
+  "spoke-kustomization-folder.fleet.internal": "Allow",
   "tenant-deletion-order.fleet.internal": "Allow",
 };
 

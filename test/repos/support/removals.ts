@@ -106,8 +106,66 @@ const spokes: readonly Omit<Removal, "policy">[] = [
   { title: "a Spoke, as a dry run", from: spoke(false), dryRun: true, refused: dryRun },
 ];
 
+/** The Kustomizations that apply Spokes, with a Spoke as the parameter. */
+const syncs: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "what applies a protected Spoke",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: spoke(true),
+    refused: "Spoke blue is protected",
+  },
+  {
+    title: "what applies a Spoke that is not protected",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: spoke(false),
+  },
+  {
+    title: "what applies another Spoke than a protected one",
+    from: kustomization("spoke-blue-two", {}, "flux-system"),
+    parameters: spoke(true),
+  },
+  {
+    title: "a step of a protected Spoke's chain",
+    from: kustomization("spoke-blue", {}),
+    parameters: spoke(true),
+  },
+];
+
+const artifact = (name: string): Manifest => ({
+  apiVersion: "source.toolkit.fluxcd.io/v1",
+  kind: "ExternalArtifact",
+  metadata: { name, namespace: "flux-system" },
+});
+
+/** The Kustomizations that apply Spokes, with an artifact as the parameter. */
+const folders: readonly Omit<Removal, "policy">[] = [
+  {
+    title: "what applies a Spoke whose folder is there",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: artifact("spoke-blue"),
+    refused: "Kustomization spoke-blue is removed after its folder",
+  },
+  {
+    title: "what applies a Spoke, beside the folder of another",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: artifact("spoke-blue-two"),
+  },
+  {
+    title: "a step of the hub whose folder is there",
+    from: kustomization("platform-api", {}, "flux-system"),
+    parameters: artifact("platform-api"),
+  },
+  {
+    title: "a Kustomization of that name elsewhere",
+    from: kustomization("spoke-blue", {}),
+    parameters: artifact("spoke-blue"),
+  },
+];
+
 export const removals: readonly Removal[] = [
   ...steps.map((each) => ({ ...each, policy: "deletion-order.fleet.internal" })),
   ...applications.map((each) => ({ ...each, policy: "tenant-deletion-order.fleet.internal" })),
   ...spokes.map((each) => ({ ...each, policy: "spoke-deletion.fleet.internal" })),
+  ...syncs.map((each) => ({ ...each, policy: "spoke-kustomization-deletion.fleet.internal" })),
+  ...folders.map((each) => ({ ...each, policy: "spoke-kustomization-folder.fleet.internal" })),
 ];
