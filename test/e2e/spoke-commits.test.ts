@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { moveSpokes } from "../../cli/spoke-move.ts";
+import { moveSpokes } from "../../cli/spoke/move.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { spokeApi } from "../../lib/spoke.ts";
