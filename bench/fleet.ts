@@ -96,8 +96,8 @@ async function add(fleet: LocalFleet, numbers: readonly number[]): Promise<void>
           tenant: "bench",
         };
         const folder = join(checkout, spokeFolder(FLEET, nameOf(number)));
-        await mkdir(folder);
-        for (const file of ["kustomization.yaml", "spoke.yaml"])
+        await mkdir(join(folder, "flux"), { recursive: true });
+        for (const file of ["kustomization.yaml", "spoke.yaml", "flux/sync.yaml"])
           await writeFile(join(folder, file), fillTemplate(await readFile(join(template, file), "utf8"), values));
       }
     },

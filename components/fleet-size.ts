@@ -14,7 +14,7 @@ export interface FleetSize {
   readonly spokes: number;
   /**
    * Pods of each controller that can have more than one: one works (leader election), the others take over when its node fails.
-   * source- and notification-controller always have one.
+   * source- and notification-controller and source-watcher always have one.
    */
   readonly replicas: number;
   readonly crossplane: Resources;

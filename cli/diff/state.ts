@@ -2,12 +2,13 @@ import type { KubeObject } from "../../functions/spoke/kube.ts";
 import type { ClusterMetadata } from "../../lib/bridge.ts";
 import { clusterSecretName, fromBase64 } from "../../lib/bridge.ts";
 import { labelKeys } from "../../lib/labels.ts";
+import { spokeSync } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { hubMetadata, repositoryName } from "../render/clusters.ts";
 import { Files, groupOf, type Manifest } from "../render/files.ts";
 import { type Finding, Findings } from "../render/findings.ts";
-import type { Rendered, RenderedFleet, Step } from "../render/fleet.ts";
+import { isFluxKustomization, type Rendered, type RenderedFleet, type Step } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
 import type { Build } from "../render/kustomize.ts";
@@ -68,7 +69,7 @@ export function itemId(on: string, manifest: Manifest, scope = ""): string {
   return [on, scope, groupOf(manifest), manifest.kind, namespace, name].join("|");
 }
 
-/** The spoke that an object on the hub belongs to, by the chain that it comes from or by its label. */
+/** The spoke that an object on the hub belongs to: by the chain that it comes from, by its label, or because it applies the Spoke. */
 function spokeOf({ manifest, by }: Rendered, spokes: ReadonlyMap<string, unknown>): string | undefined {
   const first = ancestors(by).at(-1) as Step;
   const { name, labels } = manifest.metadata;
@@ -76,6 +77,7 @@ function spokeOf({ manifest, by }: Rendered, spokes: ReadonlyMap<string, unknown
     first.name.replace(/-bootstrap$/, ""),
     manifest.apiVersion === spokeApi.apiVersion && manifest.kind === spokeApi.kind ? name : undefined,
     labels?.[labelKeys.cluster],
+    isFluxKustomization(manifest) && name.startsWith(spokeSync("")) ? name.slice(spokeSync("").length) : undefined,
   ];
   return candidates.find((candidate) => candidate !== undefined && spokes.has(candidate));
 }

@@ -493,16 +493,6 @@ export const moreSeeds: readonly Seed[] = [
     clusters: ["hub"],
   },
   {
-    fault: "a repository that artifacts are cut from and nothing makes",
-    changes: [replaced(`${hub}/artifacts.yaml`, "name: gitops-system", "name: gitops-sytem")],
-    rule: "source",
-    file: `${hub}/namespaces.yaml`,
-    on: "    name: platform-namespaces",
-    problem:
-      "Kustomization platform-namespaces takes ExternalArtifact flux-system/platform-namespaces, which nothing makes there",
-    clusters: ["hub"],
-  },
-  {
     fault: "an artifact that lacks what its Kustomization reads",
     changes: [
       replaced(
@@ -515,6 +505,7 @@ export const moreSeeds: readonly Seed[] = [
     file: "gitops-system/spoke-bootstrap/base/kustomization.yaml",
     on: "../../platform/policies",
     problem: "the file ../../platform/policies does not exist",
+    alone: true,
     clusters: [],
   },
   {
@@ -525,6 +516,7 @@ export const moreSeeds: readonly Seed[] = [
     on: "@system/platform/namespace/",
     problem:
       "ArtifactGenerator platform copies platform/namespace, which is not there: no artifact of the generator would change any more",
+    alone: true,
     clusters: ["hub"],
   },
   {
@@ -541,6 +533,7 @@ export const moreSeeds: readonly Seed[] = [
     on: "@system/platform/api/",
     problem:
       "ArtifactGenerator platform copies @system/platform/api/ to @artifact/, which is not where it is in the repository",
+    alone: true,
     clusters: ["hub"],
   },
   {
