@@ -119,7 +119,7 @@ export class GitReceiver extends pulumi.ComponentResource {
         {
           metadata,
           spec: {
-            // The label is the chart's (flux2 2.18.3, templates/policies.yaml, which admits pods of all namespaces).
+            // The label is the chart's (flux2 2.19.0, templates/policies.yaml, which admits pods of all namespaces).
             podSelector: { matchLabels: { app: "notification-controller" } },
             policyTypes: ["Ingress"],
             ingress: [

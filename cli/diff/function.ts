@@ -56,7 +56,8 @@ const conditionStatus: Readonly<Record<number, string>> = {
   [Status.STATUS_CONDITION_TRUE]: "True",
   [Status.STATUS_CONDITION_FALSE]: "False",
 };
-const mostRounds = 5;
+/** Calls until the requirements must stay the same (MaxRequirementsIterations in Crossplane's internal/xfn, and the first call). */
+const mostRounds = 6;
 
 interface Wanted {
   readonly kind: string;

@@ -23,7 +23,7 @@ import { composeControlPlane } from "./parts/control-plane.ts";
 import { deletionAttempt, deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
-import { composeNetwork } from "./parts/network.ts";
+import { claimNetwork, composeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -70,6 +70,9 @@ export interface Answer {
 const ttl = { ready: 300, working: 15, deleting: 3 } as const;
 
 function composeParts(context: Context): void {
+  claimNetwork(context);
+  // A Spoke that loses its network to another one must leave nothing behind in AWS.
+  if (!context.plan.network.accepted && !isDeleting(context.spoke)) return;
   composeNetwork(context);
   composeControlPlane(context);
   composeAddons(context);

@@ -34,7 +34,7 @@ export const groups = {
   internetGateway: { part: "network", removedAfter: ["addresses"] },
   endpoints: { part: "network", removedAfter: ["routes"] },
   vpc: { part: "network", removedAfter: ["internetGateway", "subnets", "routeTables", "endpoints"] },
-  /** The claim on a block of the fleet's pool; it goes when nothing uses the block any more. */
+  /** The claim on the network; it goes when nothing uses the network any more. */
   claim: { part: "network", removedAfter: ["vpc"] },
 } as const satisfies Record<string, { part: string; removedAfter: readonly string[] }>;
 

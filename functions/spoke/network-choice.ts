@@ -36,8 +36,8 @@ export interface NetworkQuestion {
  */
 const settling = 5000;
 
-/** Numbers of the pool's blocks that are looked at, until one of them is free. Crossplane lets a function ask five times. */
-const searches = [16, 64, 256, Number.POSITIVE_INFINITY] as const;
+/** Numbers of the pool's blocks that are looked at, until one of them is free. Crossplane calls a function six times; this takes at most five. */
+const searches = [16, 128, Number.POSITIVE_INFINITY] as const;
 
 const hubNetwork = ({ aws }: Hub): Pick<Claim, "owner" | "cidr">[] => {
   const cidr = parseCidr(aws.vpcCidr);
@@ -74,7 +74,8 @@ function given(text: string, question: NetworkQuestion): NetworkChoice {
   }
   const claim = claimKey(text);
   const own = ownClaim(question, claim);
-  const before = othersOf(question).filter((other) => own === undefined || comesBefore(other, own));
+  // A block of the pool counts at once, so it comes first whatever its age.
+  const before = othersOf(question).filter((other) => own === undefined || other.fromPool || comesBefore(other, own));
   const spokes = before.map((other) => ({ ...other, owner: `Spoke ${other.owner}` }));
   const other = collision(cidr, [...hubNetwork(question.hub), ...spokes]);
   if (!other) return { cidr: text, accepted: own !== undefined && isSettled(own, question.now), claim };

@@ -20,7 +20,7 @@ const groupsOf = (role: RoleName): readonly [role: Group, policies: Group] =>
 
 const slug = (policyName: string): string => dashed(policyName.replace(/^.*\//, "").toLowerCase());
 
-/** Name of the claim on a block of the fleet's pool. */
+/** Name of the claim on a network. */
 export type ClaimKey = `network-${string}`;
 
 const row = <Of extends Group, const Name extends string>(group: Of, key: Name) => ({ group, key });

@@ -268,8 +268,11 @@ describe("a stack whose Git host tells of pushes", () => {
     expect(found(made, "aws:secretsmanager/secret:Secret::hub-receiver-secret")).toMatchObject({ protect: false });
   });
 
-  it("removes the Receiver before Flux, which takes its finalizer", async () => {
+  it("removes the Receiver before Flux, which takes its finalizer, and after the root Kustomization, which a Spoke holds", async () => {
     const made = await called("dev");
+    expect(found(made, "eks-gitops-fleet:index:FluxSync::gitops-system")?.dependencies).toContain(
+      "kubernetes:notification.toolkit.fluxcd.io/v1:Receiver::git-receiver-receiver",
+    );
     expect(found(made, "eks-gitops-fleet:index:GitReceiver::git-receiver")?.dependencies).toEqual(
       expect.arrayContaining([
         "kubernetes:helm.sh/v3:Release::flux-release",

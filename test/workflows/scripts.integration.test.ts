@@ -316,7 +316,7 @@ describe("the files of a release", () => {
 
   test.for([
     ["is made as a draft where there is none", "exit 1", ["release create v1.2.3 --draft --verify-tag"]],
-    ["is kept where there is one", "exit 0", []],
+    ["is kept where there is a draft, also from a run that broke off", "echo true", []],
   ] as const)("are attached to the tag's release, which %s", ([, view, made]) => {
     archive("x64", "one");
     sign();
@@ -326,10 +326,19 @@ describe("the files of a release", () => {
     const files = "SHA256SUMS SHA256SUMS.sigstore.json release/toolchain-x64/x64.tar.gz";
     const called = read("called").trim().split("\n");
     expect(called).toEqual([
-      "release view v1.2.3",
+      "release view v1.2.3 --json isDraft --jq .isDraft",
       ...made.map((start) => expect.stringContaining(start)),
-      `release upload v1.2.3 ${files}`,
+      `release upload v1.2.3 --clobber ${files}`,
     ]);
+  });
+
+  test("are not attached to a release that is published: whoever took its files checks their signature", () => {
+    archive("x64", "one");
+    sign();
+    rmSync(join(dir, "called"));
+    program("gh", 'if [ "$2" = view ]; then echo false; fi');
+    expect(attach().status).toBe(1);
+    expect(read("called")).not.toContain("upload");
   });
 });
 

@@ -43,7 +43,8 @@ export function egressCidrs(context: Context): readonly string[] {
   });
 }
 
-function claim({ plan, composer, spoke }: Context): void {
+/** The claim on the network that the Spoke is to get. */
+export function claimNetwork({ plan, composer, spoke }: Context): void {
   const { claim: key, cidr } = plan.network;
   if (key === undefined) return;
   const fromPool = spoke.spec.network.cidr === undefined;
@@ -142,7 +143,6 @@ function storageEndpoint(context: Context): void {
 export function composeNetwork(context: Context): void {
   const { composer, facts, plan, spoke, tags } = context;
   const { region } = spoke.spec;
-  claim(context);
   const cidr = fact("network", plan.network.accepted ? plan.network.cidr : undefined);
   composer.managed(resources.vpc, "VPC", { network: cidr }, ({ network }) => ({
     forProvider: { region, cidrBlock: network, enableDnsHostnames: true, enableDnsSupport: true, tags: tags("vpc") },

@@ -20,7 +20,7 @@ interface Live {
 }
 
 /** Calls in which a function has to be content with what it has, without the first, which asks for the hub (Crossplane, internal/xfn). */
-const mostCalls = 5;
+const mostCalls = 4;
 
 export interface WorldOptions {
   readonly settings?: Settings;
