@@ -34,7 +34,7 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
 }
 
 /** Folders that the hub's artifacts have (platform/hub/artifacts.yaml); which of these names a spoke can have, the Spoke API says. */
-const readable = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const readable = /^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/;
 
 /** Flux on the hub finds a spoke by the Kustomization in its folder, and by the folder's name. */
 function checkSyncs(system: string, { name: fleet, hub }: RenderedFleet, findings: Findings): void {

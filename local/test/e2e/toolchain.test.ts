@@ -41,7 +41,7 @@ describe("programs", () => {
   });
 
   test("that nobody knows are refused with the list of those that exist", () =>
-    expect(() => toolchain.bin("docker")).toThrow(/no program docker; it has aws, containerd, /));
+    expect(() => toolchain.bin("docker")).toThrow(/no program docker; it has aws, .*containerd, /));
 });
 
 /** Every file of the machine's package database and of apt's lists and archives, with size and time of change. */

@@ -483,12 +483,12 @@ export const moreSeeds: readonly Seed[] = [
   },
   {
     fault: "a source that nothing makes",
-    changes: [replaced(`${hub}/namespaces.yaml`, "    name: platform-namespaces", "    name: platform-namespace")],
+    changes: [replaced(`${hub}/namespaces.yaml`, "    name: platform\n", "    name: platforms\n")],
     rule: "source",
     file: `${hub}/namespaces.yaml`,
-    on: "name: platform-namespace",
+    on: "name: platforms",
     problem:
-      "Kustomization platform-namespaces takes ExternalArtifact flux-system/platform-namespace, which nothing makes there",
+      "Kustomization platform-namespaces takes ExternalArtifact flux-system/platforms, which nothing makes there",
     alone: true,
     clusters: ["hub"],
   },
