@@ -41,7 +41,10 @@ describe("platform/hub, what Flux on the hub applies", () => {
     for (const { spec } of [...platform, spokes as Manifest, former as Manifest]) {
       const artifact = artifacts.find(({ name }) => name === spec.sourceRef.name);
       const folders = artifact?.copy.map(({ from }: { from: string }) => from.replace(/^@system/, "."));
-      expect(folders?.some((folder: string) => `${spec.path}/`.startsWith(folder)), spec.path).toBe(true);
+      expect(
+        folders?.some((folder: string) => `${spec.path}/`.startsWith(folder)),
+        spec.path,
+      ).toBe(true);
     }
   });
 
