@@ -84,12 +84,26 @@ export interface SpokeStatus {
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };
+  readonly rollout?: Rollout;
   readonly hubAccess?: {
     /** What Flux on the hub last needed admin rights for. */
     readonly refused: readonly { readonly attempt: string; readonly message: string }[];
     /** Revision of the chain whose objects have been looked at. */
     readonly revision?: string;
   };
+}
+
+/** What of the platform the spoke has. */
+export interface Rollout {
+  readonly ring?: string;
+  /** CompositionRevision that the spoke is made by. */
+  readonly composition?: string;
+  /** Revision of gitops-system whose chain and tools are on the spoke, in Flux's form (`ring/early@sha1:…`); undefined before the first. */
+  readonly revision?: string;
+  /** The revision that Flux is bringing to the spoke, while it is another. */
+  readonly next?: string;
+  /** Since when the spoke has been Ready with this Composition and revision, RFC 3339; undefined while it is not. */
+  readonly healthySince?: string;
 }
 
 export type Phase =

@@ -1,0 +1,30 @@
+import { group } from "./labels.ts";
+
+/**
+ * Rings: groups of spokes that take a change of the platform one after another. A ring is a branch of gitops-system, and Flux on the hub
+ * applies the Composition of that branch under the ring's name.
+ */
+
+/** Branch of gitops-system that the ring's spokes follow; its commits are those of the hub's branch. */
+export const ringBranch = (ring: string): string => `ring/${ring}`;
+
+/** GitRepository on the hub of the ring's branch. */
+export const ringSource = (ring: string): string => `gitops-system-ring-${ring}`;
+
+/** Kustomization on the hub that applies the ring's Composition. */
+export const ringSync = (ring: string): string => `ring-${ring}`;
+
+/** Composition of the ring's spokes: the file of all, under the ring's name. */
+export const ringComposition = (ring: string): string => `spoke-${ring}`;
+
+/** Label of a ring's GitRepository and Kustomization, with the ring's name. */
+export const ringLabel = `${group}/ring`;
+
+/** Folders of gitops-system that a ring takes from its branch: the Composition, the bootstrap chain with what it reads, the tools. */
+export const ringFolders = [
+  "platform/composition",
+  "platform/deletion-order",
+  "platform/policies",
+  "spoke-bootstrap",
+  "tools",
+] as const;
