@@ -64,7 +64,7 @@ async function leaveOutTheChain(fleet: LocalFleet, kubectl: Kubectl): Promise<vo
     await edit(join(checkout, hubFolder(FLEET), "kustomization.yaml"), ({ resources }) => {
       (resources as string[]).push("no-chain.yaml");
     });
-    await edit(join(checkout, "platform/api/composition.yaml"), (composition) => {
+    await edit(join(checkout, "platform/composition/composition.yaml"), (composition) => {
       const { pipeline } = composition["spec"] as { pipeline: { input: Record<string, unknown> }[] };
       for (const { input } of pipeline) input["stages"] = { [environment]: { gitRepository: SOURCE } };
     });

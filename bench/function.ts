@@ -25,7 +25,7 @@ const LIMIT = 1.5;
 const root = join(import.meta.dirname, "..");
 const yaml = (path: string) => parse(readFileSync(join(root, path), "utf8"));
 const schema: Schema = yaml("repos/gitops-system/platform/api/definition.yaml").spec.versions[0].schema.openAPIV3Schema;
-const input = yaml("repos/gitops-system/platform/api/composition.yaml").spec.pipeline[0].input;
+const input = yaml("repos/gitops-system/platform/composition/composition.yaml").spec.pipeline[0].input;
 const minimal = yaml("functions/spoke/examples/minimal.yaml");
 
 /** The pool has 1,024 blocks; every second spoke names a network outside it. */

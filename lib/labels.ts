@@ -24,6 +24,15 @@ export const releasesLabel = { [`${group}/releases`]: "spoke" } as const;
 /** On the Kustomizations of the bootstrap chain that follow the Git revision of the spoke's stage. */
 export const stageLabel = { [`${group}/source`]: "stage" } as const;
 
+/** On the Kustomization of the bootstrap chain that brings the spoke its sources. */
+export const sourcesLabel = { [`${group}/step`]: "sources" } as const;
+
+/** On the Kustomization of the bootstrap chain that waits for the spoke's tools. */
+export const toolsLabel = { [`${group}/step`]: "tools" } as const;
+
+/** Annotation of a chain's objects for a spoke in a ring: the revision that the spoke gets with them. */
+export const revisionAnnotation = `${group}/revision`;
+
 /** On GitRepositories that are read again when the Git host calls the Receiver of their namespace. */
 export const receiverLabel = { [`${group}/receiver`]: "git" } as const;
 

@@ -3,6 +3,12 @@
 /** What Flux on the fleet's hub applies. */
 export const hubFolder = (fleet: string): string => `clusters/${fleet}`;
 
+/** The order of the fleet's rings, and when a ring takes what the one before has (cli/rollouts/policy.ts). */
+export const ringsPolicy = (fleet: string): string => `${hubFolder(fleet)}/rings.yaml`;
+
+/** What makes the fleet's rings on the hub: a file for each ring. */
+export const ringsFolder = (fleet: string): string => `${hubFolder(fleet)}/rings`;
+
 /** The fleet's spokes; Flux on the hub gets the same from ./spokes/${"$"}{fleet} (platform/hub/spokes.yaml). */
 export const spokesFolder = (fleet: string): string => `spokes/${fleet}`;
 

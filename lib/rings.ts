@@ -1,4 +1,5 @@
 import { group } from "./labels.ts";
+import { spokeApi } from "./spoke.ts";
 
 /**
  * Rings: groups of spokes that take a change of the platform one after another. A ring is a branch of gitops-system, and Flux on the hub
@@ -15,7 +16,7 @@ export const ringSource = (ring: string): string => `gitops-system-ring-${ring}`
 export const ringSync = (ring: string): string => `ring-${ring}`;
 
 /** Composition of the ring's spokes: the file of all, under the ring's name. */
-export const ringComposition = (ring: string): string => `spoke-${ring}`;
+export const ringComposition = (ring: string): string => `${spokeApi.composition}-${ring}`;
 
 /** Label of a ring's GitRepository and Kustomization, with the ring's name. */
 export const ringLabel = `${group}/ring`;

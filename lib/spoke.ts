@@ -7,6 +7,8 @@ export const spokeApi = {
   apiVersion: `${group}/v1alpha1`,
   kind: "Spoke",
   plural: "spokes",
+  /** The Composition of a Spoke that names none (`defaultCompositionRef`). */
+  composition: "spoke",
   /** Every Spoke and what it is composed of live here. */
   namespace: namespaces.spokes,
 } as const;

@@ -1,9 +1,11 @@
 import { join, relative, resolve } from "node:path";
+import { ringsPolicy } from "../../lib/layout.ts";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
+import { isBelow } from "../render/inside.ts";
 import type { Build } from "../render/kustomize.ts";
 import { unsubstituted, unusedKeys } from "../render/variables.ts";
 import { openWorkspace, type Workspace } from "../render/workspace.ts";
@@ -80,12 +82,15 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
     tree ? [...tree.kustomizations, ...tree.resources, ...tree.patches] : [],
   );
   const applied = new Set(sources.map(({ file }) => original(file)));
+  const system = join(root, "gitops-system");
+  const policies = fleets.map(({ name }) => join(system, ringsPolicy(name)));
+  const isData = (file: string) => policies.includes(file) || isBelow(join(system, "templates", "ring"), file);
   return ["gitops-system", "gitops-workloads"]
     .map((name) => join(root, name))
     .filter(isFolder)
     .flatMap((repository) => {
       const yaml = filesBelow(repository).filter(isYaml);
-      const left = yaml.filter((file) => !applied.has(file));
+      const left = yaml.filter((file) => !applied.has(file) && !isData(file));
       const chosen = left.length === 0 ? () => false : isAlternative(repository, yaml, files);
       return left.filter((file) => !chosen(file));
     })

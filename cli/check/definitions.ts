@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
+import { withMachinery } from "../../lib/machinery.ts";
 import { closed, type Schema } from "../../lib/openapi.ts";
 import { isObject, type Manifest } from "../render/files.ts";
 
@@ -236,11 +237,7 @@ export class Definitions {
     const [group = "", name] = apiVersion.split("/");
     const found = name === undefined ? undefined : this.find(group, kind);
     const schema = found?.versions.find((version) => version.name === name && version.served)?.schema?.openAPIV3Schema;
-    const spec = schema?.properties?.["spec"];
-    if (!found?.isComposite || !spec) return schema;
-    // Crossplane adds its own machinery to what a CompositeResourceDefinition says.
-    const machinery = { ...spec, properties: { ...spec.properties, crossplane: {} } };
-    return { ...schema, properties: { ...schema?.properties, spec: machinery } };
+    return found?.isComposite && schema ? withMachinery(schema) : schema;
   }
 
   #builtInValidator({ document, name }: { document: OpenApi; name: string }): ValidateFunction {

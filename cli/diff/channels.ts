@@ -39,12 +39,14 @@ export function earlier(
 ): Manifest | undefined {
   const { top, commit } = side;
   if (top === undefined || commit === undefined) return undefined;
-  const path = pathInGit(side, workspace, composition);
-  for (const revision of historyOf(top, commit, path)) {
+  for (const { revision, path } of historyOf(top, commit, pathInGit(side, workspace, composition))) {
     const text = fileAt(top, revision, path);
     const found = parseAllDocuments(text ?? "")
       .map((document) => document.toJS() as Manifest | null)
-      .find((each) => each?.kind === "Composition" && each.metadata?.name === composition.manifest.metadata.name);
+      // A ring's Composition has the ring's name behind the one in the file.
+      .find(
+        (each) => each?.kind === "Composition" && composition.manifest.metadata.name.startsWith(each.metadata?.name),
+      );
     if (found && takes(spoke, found)) return found;
   }
   return undefined;

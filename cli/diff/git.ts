@@ -30,9 +30,23 @@ export function commitOf(folder: string, revision: string): string | undefined {
   return ok ? stdout : undefined;
 }
 
-/** Commits up to `commit` that changed the file, newest first. */
-export function historyOf(top: string, commit: string, file: string): string[] {
-  return git(top, "log", "--max-count=200", "--format=%H", commit, "--", file).stdout.split("\n").filter(Boolean);
+/** Commits up to `commit` that changed the file, newest first, each with the path that the file had. */
+export function historyOf(top: string, commit: string, file: string): { revision: string; path: string }[] {
+  const { stdout } = git(
+    top,
+    "log",
+    "--follow",
+    "--max-count=200",
+    "--format=%x00%H",
+    "--name-only",
+    commit,
+    "--",
+    file,
+  );
+  return stdout.split("\0").flatMap((entry) => {
+    const [revision, path] = entry.split("\n").filter(Boolean);
+    return revision === undefined || path === undefined ? [] : [{ revision, path }];
+  });
 }
 
 /** The content of the file at a commit; undefined if it does not exist there. */

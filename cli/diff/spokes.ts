@@ -1,10 +1,12 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { withMachinery } from "../../lib/machinery.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../render/files.ts";
 import type { Rendered, RenderedFleet } from "../render/fleet.ts";
+import { compositionOf, compositionRef, isSpoke } from "../render/spoke-steps.ts";
 import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
 import type { Code } from "./function.ts";
@@ -46,9 +48,6 @@ export interface SpokesOptions {
 const onHub = ({ hub }: RenderedFleet, is: (manifest: Manifest) => boolean): Rendered[] =>
   hub.objects.filter(({ manifest }) => is(manifest));
 
-const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>
-  apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
-
 /** A Spoke as the API server stores it. */
 function stored(manifest: Manifest, schema: Schema): Spoke {
   const filled = withDefaults(schema, manifest) as unknown as Spoke;
@@ -64,14 +63,9 @@ type TakingOptions = Pick<SpokesOptions, "side" | "workspace" | "fleet" | "befor
 /** Which revision of the Composition each Spoke takes. */
 class Taking {
   readonly #options: TakingOptions;
-  readonly #composition: Rendered | undefined;
 
   constructor(options: TakingOptions) {
     this.#options = options;
-    [this.#composition] = onHub(
-      options.fleet,
-      ({ kind, spec }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
-    );
   }
 
   /** Whether a Spoke is the sample of a template: it is new in every state. */
@@ -80,12 +74,12 @@ class Taking {
   }
 
   /**
-   * The revision; undefined when the hub applies no Composition.
+   * The revision; undefined when the hub does not apply its Composition.
    * @param unknown is called when the state does not have the revision
    */
   of(spoke: Manifest, unknown: () => void = () => {}): Manifest | undefined {
-    const composition = this.#composition;
-    const { side, workspace, before } = this.#options;
+    const { side, workspace, before, fleet } = this.#options;
+    const composition = compositionOf(spoke, fleet.hub);
     if (!composition) return undefined;
     const previous = before?.composed.get(spoke.metadata.name)?.composition;
     const stays = previous !== undefined && isManual(spoke) && !this.isSpecimen(spoke);
@@ -129,7 +123,8 @@ class Making {
       options.fleet,
       ({ kind, spec }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
     );
-    this.#schema = definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
+    const schema = definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
+    this.#schema = schema && withMachinery(schema);
   }
 
   async all(): Promise<Spokes> {
@@ -192,7 +187,9 @@ class Making {
       ),
     );
     if (composition && this.#schema) return composition;
-    throw new Error("the hub applies no Composition or no CompositeResourceDefinition for Spokes");
+    throw new Error(
+      `the hub applies no Composition ${compositionRef(spoke)} or no CompositeResourceDefinition for Spokes`,
+    );
   }
 }
 

@@ -162,6 +162,7 @@ export async function stateOf({
       files: new Files(),
       hub,
       bridge: code.bridgeData,
+      ...(root ? { root } : {}),
     };
     const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
     return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
@@ -175,7 +176,6 @@ export async function stateOf({
     ...common,
     findings,
     handover: (name: string) => handedOver(spokes.composed.get(name)),
-    ...(root ? { root } : {}),
   });
   return {
     side,

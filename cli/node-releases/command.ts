@@ -15,7 +15,7 @@ EKS never renews the AMI of nodes by itself. This command asks AWS for the newes
 releases and comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
 replaced one node after another.
 
-  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/api/composition.yaml
+  --repository DIR       a checkout of gitops-system: the releases of spokes in platform/composition/composition.yaml
   --stack NAME           the stack of a hub: nodeReleaseVersion in stacks/Pulumi.NAME.yaml, for its region
   --region REGION        AWS region that is asked; default: the stack's, else that of the aws CLI
   --channel ENVIRONMENT  the environments whose spokes take the change of the Composition now, all others later; may be repeated;
@@ -71,14 +71,14 @@ export async function run(
 }
 
 async function ofSpokes(repository: string, channels: readonly string[], newest: Newest): Promise<Raised> {
-  const path = join(resolve(repository), "platform", "api", "composition.yaml");
+  const path = join(resolve(repository), "platform", "composition", "composition.yaml");
   if (!existsSync(path))
     refuse("node-releases", [
       {
         key: "--repository",
         what: "is not a checkout of gitops-system",
         got: resolve(repository),
-        allowed: "a folder with platform/api/composition.yaml",
+        allowed: "a folder with platform/composition/composition.yaml",
         remedy: "name the folder of the checkout",
       },
     ]);

@@ -33,7 +33,9 @@ export async function raised(
   const document = parseDocument(text);
   const versions = document.getIn(table);
   if (document.errors.length > 0 || !isMap(versions))
-    throw new Error("platform/api/composition.yaml has no table kubernetesVersions in the input of its first step");
+    throw new Error(
+      "platform/composition/composition.yaml has no table kubernetesVersions in the input of its first step",
+    );
   const releases = await newest(parameters(versions.items.map(({ key }) => String(key))));
   const changes: string[] = [];
   for (const [{ kubernetesVersion, amiType }, release] of releases) {

@@ -1,4 +1,3 @@
-import type { Settings } from "../../functions/spoke/settings.ts";
 import { hubName } from "../../lib/names.ts";
 import type { Manifest, Path } from "./files.ts";
 import type { Place } from "./findings.ts";
@@ -75,7 +74,6 @@ export interface RenderedFleet {
   readonly hub: Cluster;
   readonly clusters: ReadonlyMap<string, Cluster>;
   readonly steps: readonly Step[];
-  readonly settings?: Settings;
   /** What could not be looked at, and why. */
   readonly notes: readonly string[];
 }

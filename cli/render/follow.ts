@@ -7,7 +7,7 @@ import type { Findings } from "./findings.ts";
 import { isFluxKustomization, type Rendered, type RenderedFleet, type Step, type Values } from "./fleet.ts";
 import { type Builder, type Outcome, outcomeOf } from "./outcome.ts";
 import { repositoryOf, sourceKey, tellUnresolved, valuesOf } from "./sources.ts";
-import { addSpokes, isSpoke } from "./spoke-steps.ts";
+import { addSpokes, compositionRef, isSpoke } from "./spoke-steps.ts";
 import { Trees } from "./tree.ts";
 import { addStep, type FollowOptions, newWalk, type Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";
@@ -30,7 +30,6 @@ export function follow(options: FollowOptions): RenderedFleet {
     hub: walk.hub,
     clusters: walk.clusters,
     steps: walk.steps,
-    ...(walk.settings ? { settings: walk.settings } : {}),
     notes: [...walk.notes].sort(),
   };
 }
@@ -106,8 +105,8 @@ function leftOver({ broken, waiting, notes, spokes }: Walk, findings: Findings):
     findings.add(
       "source",
       place([]),
-      `Spoke ${manifest.metadata.name}: the hub applies no Composition or no CompositeResourceDefinition for Spokes`,
-      "name platform/api in a Kustomization of platform/hub",
+      `Spoke ${manifest.metadata.name}: the hub applies no Composition ${compositionRef(manifest)} or no CompositeResourceDefinition for Spokes`,
+      "name platform/api in a Kustomization of platform/hub, and for the Composition of a ring the ring's file in clusters/<fleet>/kustomization.yaml",
       hubName,
       "composition",
     );

@@ -16,27 +16,46 @@ import { addStep, type FollowOptions, type Handover, type Walk } from "./walk.ts
 export const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>
   apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
 
+/** Name of the Composition by which a Spoke is made. */
+export const compositionRef = ({ spec }: Manifest): string =>
+  (spec?.crossplane as Spoke["spec"]["crossplane"])?.compositionRef?.name ?? spokeApi.composition;
+
+/** The Composition by which a Spoke is made, of what the hub applies. */
+export const compositionOf = (spoke: Manifest, { objects }: Pick<Cluster, "objects">): Rendered | undefined =>
+  objects.find(
+    ({ manifest: { kind, metadata, spec } }) =>
+      kind === "Composition" &&
+      spec?.compositeTypeRef?.kind === spokeApi.kind &&
+      metadata.name === compositionRef(spoke),
+  );
+
 type Composing = Pick<FollowOptions, "findings" | "handover"> & { readonly hub: ClusterMetadata };
 
-/** Adds what becomes of the Spokes, once the API and its Composition are known. Whether there were any. */
+/** Adds what becomes of the Spokes whose API and Composition are known. Whether there were any. */
 export function addSpokes(walk: Walk, options: Composing): boolean {
-  const { objects } = walk.hub;
-  const composition = objects.find(
-    ({ manifest: { kind, spec } }) => kind === "Composition" && spec?.compositeTypeRef?.kind === spokeApi.kind,
-  );
-  const definition = objects.find(
+  const definition = walk.hub.objects.find(
     ({ manifest: { kind, spec } }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
   );
-  if (!composition || !definition || walk.spokes.length === 0) return false;
-  if (!options.handover) walk.settings ??= settingsOf(composition, options.findings);
-  walk.broken ||= !options.handover && !walk.settings;
+  if (!definition) return false;
   const schema = definition.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema;
-  for (const spoke of walk.spokes.splice(0)) addSpoke(walk, options, spoke, schema);
-  return true;
+  const spokes = walk.spokes.splice(0).map((spoke) => [spoke, compositionOf(spoke.manifest, walk.hub)] as const);
+  for (const [spoke, composition] of spokes) {
+    if (!composition) walk.spokes.push(spoke);
+    else addSpoke(walk, options, spoke, schema, options.handover ? undefined : settingsOf(walk, composition, options));
+  }
+  return walk.spokes.length < spokes.length;
 }
 
-/** The Composition's input; undefined where it is wrong, and told. */
-function settingsOf({ manifest, place }: Rendered, findings: Findings): Settings | undefined {
+/** The Composition's input; undefined where it is wrong, and told once. */
+function settingsOf(walk: Walk, composition: Rendered, { findings }: Composing): Settings | undefined {
+  const { name } = composition.manifest.metadata;
+  if (!walk.settings.has(name)) walk.settings.set(name, readInput(composition, findings));
+  const settings = walk.settings.get(name);
+  walk.broken ||= !settings;
+  return settings;
+}
+
+function readInput({ manifest, place }: Rendered, findings: Findings): Settings | undefined {
   try {
     return readSettings(manifest.spec.pipeline?.[0]?.input);
   } catch (error) {
@@ -61,12 +80,18 @@ function handedOver(spoke: Spoke, settings: Settings | undefined, { hub, handove
   );
 }
 
-function addSpoke(walk: Walk, options: Composing, { manifest, place }: Rendered, schema: Schema): void {
+function addSpoke(
+  walk: Walk,
+  options: Composing,
+  { manifest, place }: Rendered,
+  schema: Schema,
+  settings: Settings | undefined,
+): void {
   const spoke = withDefaults(schema, manifest) as unknown as Spoke;
   const { name, namespace } = spoke.metadata;
   // Without these the definition's schema has more to say.
   if (![spoke.spec?.region, spoke.spec?.environment, spoke.spec?.kubernetesVersion].every(Boolean)) return;
-  const handover = handedOver(spoke, walk.settings, options);
+  const handover = handedOver(spoke, settings, options);
   const cluster = new Cluster(name);
   walk.clusters.set(name, cluster);
   if (!handover) return;

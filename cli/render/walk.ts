@@ -47,8 +47,8 @@ export interface Walk {
   /** Spokes of which the composition function has made nothing yet. */
   readonly spokes: Rendered[];
   readonly notes: Set<string>;
-  /** The Composition's input; undefined until it was read. */
-  settings: Settings | undefined;
+  /** Inputs of Compositions by name; undefined where one is wrong. */
+  readonly settings: Map<string, Settings | undefined>;
   /** Whether something broken was reported: what other steps lack may be in it. */
   broken: boolean;
 }
@@ -63,7 +63,7 @@ export function newWalk(): Walk {
     waiting: new Set(),
     spokes: [],
     notes: new Set(),
-    settings: undefined,
+    settings: new Map(),
     broken: false,
   };
 }

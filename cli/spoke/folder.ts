@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { ringComposition } from "../../lib/rings.ts";
 import { clusterScopePrefix, type Sealing, sealingScope } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
@@ -16,6 +17,7 @@ import {
   type Offer,
   publicAccessProblems,
   readOffer,
+  ringProblems,
   schemaProblems,
   versionProblems,
 } from "./rules.ts";
@@ -35,6 +37,8 @@ export interface SpokeRequest {
   readonly admins?: readonly string[] | undefined;
   /** IPv4 networks of people and pipelines that may use the public endpoint; the hub always may. */
   readonly publicAccessCidrs?: readonly string[] | undefined;
+  /** The ring whose branch it follows. */
+  readonly ring?: string | undefined;
   readonly sealing?: Sealing | undefined;
   /** Default: the fleet's. */
   readonly deployKeys?: DeployKeys | undefined;
@@ -57,11 +61,12 @@ const flags = {
   nodes: "--nodes",
   admins: "--admin",
   endpoint: "--public-access-cidr",
+  ring: "--ring",
   sealing: "--sealing",
 };
 
 /** Members of the specification that the template has no placeholder for. */
-function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: SpokeRequest) {
+function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], ring, sealing }: SpokeRequest) {
   // Text that is not a number stays text, and the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
@@ -69,6 +74,7 @@ function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], sealing }: S
     ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs: [...new Set(publicAccessCidrs)] } }),
     ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
     ...(admins.length === 0 ? {} : { admins }),
+    ...(ring === undefined ? {} : { ring }),
     ...(sealing === undefined ? {} : { sealing }),
   };
 }
@@ -108,6 +114,11 @@ function completed(files: Files, request: SpokeRequest): Files {
   const document = parseDocument(files["spoke.yaml"] ?? "");
   for (const [member, value] of Object.entries(extras(request)))
     document.setIn(["spec", member], document.createNode(value));
+  if (request.ring !== undefined)
+    document.setIn(
+      ["spec", "crossplane", "compositionRef"],
+      document.createNode({ name: ringComposition(request.ring) }),
+    );
   return { ...files, "spoke.yaml": document.toString({ lineWidth: 0 }) };
 }
 
@@ -150,6 +161,7 @@ export async function newSpoke(
   const scope = sealingScope(request);
   refuse("new-cluster", [
     ...keyProblems(request, scope, fleet),
+    ...ringProblems(checkout, fleet.name, request.ring),
     ...(region === undefined
       ? [
           {

@@ -22,6 +22,7 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --public-access-cidr A.B.C.D/N
                          network from which people and pipelines reach its API server; can be given more than once.
                          If none is given, only the hub and the cluster itself can
+  --ring NAME            ring of spokes that take changes of the platform together; default: it follows what the hub follows
   --sealing SCOPE        environment: its secrets are sealed with the environment's key, which its spokes share (default);
                          cluster: with a key of its own, scope cluster-<name> of sealingKeys in the hub's stack
   --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
@@ -40,6 +41,7 @@ export const options = {
   nodes: { type: "string" },
   admin: { type: "string", multiple: true },
   "public-access-cidr": { type: "string", multiple: true },
+  ring: { type: "string" },
   sealing: { type: "string" },
   "deploy-keys": { type: "string" },
   "known-hosts": { type: "string" },
@@ -70,6 +72,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       nodes: values.nodes,
       admins: values.admin,
       publicAccessCidrs: values["public-access-cidr"],
+      ring: values.ring,
       sealing,
       deployKeys,
       knownHosts: await flagFile("--known-hosts", values["known-hosts"]),

@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
@@ -14,7 +14,7 @@ import {
   vpcPrefixes,
 } from "../../lib/cidr.ts";
 import { group } from "../../lib/labels.ts";
-import { spokesFolder } from "../../lib/layout.ts";
+import { ringsFolder, spokesFolder } from "../../lib/layout.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
@@ -45,9 +45,9 @@ const channelOf = (environment: string): string => `channel.${group}/${environme
 
 /** Reads what a checkout offers. */
 export async function readOffer(checkout: string): Promise<Offer> {
-  const api = join(checkout, "platform", "api");
-  const definition = await readYaml(api, "definition.yaml");
-  const composition = await readYaml(api, "composition.yaml");
+  const platform = join(checkout, "platform");
+  const definition = await readYaml(platform, "api", "definition.yaml");
+  const composition = await readYaml(platform, "composition", "composition.yaml");
   const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
   const labels: Record<string, string> = composition.metadata.labels;
   const keys = foldersIn(join(checkout, "spoke-bootstrap", "sealing-keys"));
@@ -93,6 +93,23 @@ export function choiceProblems(flag: string, value: string, allowed: readonly st
   return [{ key: flag, what: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
 }
 
+/** Rings that a fleet has in a checkout. */
+function ringsIn(checkout: string, fleet: string): string[] {
+  const folder = join(checkout, ringsFolder(fleet));
+  return existsSync(folder) ? readdirSync(folder).map((file) => basename(file, ".yaml")) : [];
+}
+
+/** The problem of a ring that the fleet does not have. */
+export const ringProblems = (checkout: string, fleet: string, ring: string | undefined): Problem[] =>
+  ring === undefined
+    ? []
+    : choiceProblems(
+        "--ring",
+        ring,
+        ringsIn(checkout, fleet),
+        `choose one, or make it with npx fleet new-ring ${ring}`,
+      );
+
 /** The problems of a new spoke's Kubernetes version, given or not. */
 export function versionProblems(version: string | undefined, environment: string, offer: Offer): Problem[] {
   const { heldBack, kubernetesVersions } = offer;
@@ -102,7 +119,7 @@ export function versionProblems(version: string | undefined, environment: string
       key,
       version,
       kubernetesVersions,
-      "choose one, or add it to platform/api/composition.yaml first",
+      "choose one, or add it to platform/composition/composition.yaml first",
     );
   if (!heldBack.includes(environment)) return [];
   return [

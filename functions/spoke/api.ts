@@ -18,6 +18,13 @@ export interface SpokeSpec {
   readonly region: string;
   readonly kubernetesVersion: string;
   readonly environment: string;
+  /** The ring whose branch of gitops-system the spoke follows. */
+  readonly ring?: string;
+  /** What Crossplane keeps in the specification. */
+  readonly crossplane?: {
+    readonly compositionRef?: { readonly name: string };
+    readonly compositionRevisionRef?: { readonly name: string };
+  };
   readonly sealing: Sealing;
   readonly tenant: string;
   readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };

@@ -27,6 +27,7 @@ import { claimNetwork, composeNetwork } from "./parts/network.ts";
 import { composeNodes } from "./parts/nodes.ts";
 import { plan } from "./plan.ts";
 import { resources } from "./resources.ts";
+import { rolloutEvents, rolloutOf } from "./rollout.ts";
 import type { Settings } from "./settings.ts";
 import { facts, informative, summaryOf } from "./status.ts";
 import { remains, stillWanted } from "./teardown.ts";
@@ -59,6 +60,8 @@ export interface Answer {
   readonly status: SpokeStatus;
   readonly conditions: readonly SpokeCondition[];
   readonly ready: boolean;
+  /** What has happened since the call before, for people. */
+  readonly events: readonly string[];
   /** Seconds until Crossplane calls the function again, if nothing changes before. */
   readonly ttl: number;
 }
@@ -104,6 +107,7 @@ function takeDown(question: Question, context: Context): Answer {
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready: false,
+    events: [],
     ttl: ttl.deleting,
   };
 }
@@ -154,11 +158,13 @@ export function compose(question: Question): Answer {
     ...heldDeletion(spoke),
   ];
   const ready = conditions.every(({ type, status }) => status === "True" || informative.includes(type));
+  const rollout = rolloutOf(spoke, observed, ready, now);
   return {
     wanted: wanted(context, composer.entries, true),
-    status: { ...facts(context), ...summaryOf(conditions) },
+    status: { ...facts(context), ...summaryOf(conditions), rollout },
     conditions,
     ready,
+    events: rolloutEvents(spoke.status?.rollout, rollout),
     // While Flux applies a commit, the function has to look at the chain's objects.
     ttl: ready && observed.ready(resources.bootstrap) && hubAccess.reason !== "ChangeRefused" ? ttl.ready : ttl.working,
   };

@@ -5,6 +5,7 @@ import {
   getInput,
   getObservedComposedResources,
   getObservedCompositeResource,
+  normal,
   Ready,
   type RunFunctionRequest,
   type RunFunctionResponse,
@@ -80,6 +81,7 @@ function tell(response: RunFunctionResponse, answer: Answer): void {
     status: status === "True" ? Status.STATUS_CONDITION_TRUE : Status.STATUS_CONDITION_FALSE,
     target: Target.TARGET_COMPOSITE,
   }));
+  for (const event of answer.events) normal(response, event);
   meta.ttl = { seconds: answer.ttl, nanos: 0 };
 }
 

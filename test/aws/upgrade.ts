@@ -8,7 +8,7 @@ type Versions = Readonly<Record<string, string>>;
 
 /** What the Composition offers: versions of the EKS add-ons by Kubernetes minor, the oldest minor first. */
 export function offeredVersions(): readonly (readonly [minor: string, addons: Versions])[] {
-  const file = join(root, "repos", "gitops-system", "platform", "api", "composition.yaml");
+  const file = join(root, "repos", "gitops-system", "platform", "composition", "composition.yaml");
   const { pipeline } = parse(readFileSync(file, "utf8")).spec;
   const offered: Readonly<Record<string, { readonly nodes?: object } & Versions>> =
     pipeline[0].input.kubernetesVersions;

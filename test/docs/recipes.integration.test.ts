@@ -56,7 +56,7 @@ test("an environment that is added as the guide says can have spokes", async () 
   cpSync(join(root, "repos", "gitops-system"), system, { recursive: true });
   expect((await readOffer(system)).environments).not.toContain("staging");
   run(system, block("docs/guides/add-an-environment.md", "tools/staging"));
-  const file = join(system, "platform", "api", "composition.yaml");
+  const file = join(system, "platform", "composition", "composition.yaml");
   const composition = parse(readFileSync(file, "utf8"));
   composition.metadata.labels["channel.fleet.internal/staging"] = "true";
   writeFileSync(file, stringify(composition));

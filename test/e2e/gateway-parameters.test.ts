@@ -46,7 +46,7 @@ function awsAs({ credentials }: Clients): Run {
 }
 const releases = (as: Clients) => run(["--repository", dir], dir, awsAs(as));
 const table = () =>
-  parse(readFileSync(join(dir, "platform", "api", "composition.yaml"), "utf8")).spec.pipeline[0].input
+  parse(readFileSync(join(dir, "platform", "composition", "composition.yaml"), "utf8")).spec.pipeline[0].input
     .kubernetesVersions;
 
 test("fleet node-releases needs the right on the public parameters, by AWS's own ARN", async () => {

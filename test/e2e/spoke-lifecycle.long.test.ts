@@ -103,7 +103,7 @@ const order: readonly (readonly [earlier: RegExp, later: RegExp])[] = [
   [/^VPC /, /^ConfigMap network-/],
 ];
 
-const definition = parse(readFileSync(join(root, "repos/gitops-system/platform/api/composition.yaml"), "utf8"));
+const definition = parse(readFileSync(join(root, "repos/gitops-system/platform/composition/composition.yaml"), "utf8"));
 const addonVersions: Readonly<Record<string, Readonly<Record<string, string>>>> =
   definition.spec.pipeline[0].input.kubernetesVersions;
 

@@ -14,7 +14,7 @@ const prod = "green";
 /** Seconds that a change may take from a push until it holds on a spoke, on a machine that is busy. */
 const ROLLOUT_SECONDS = 300;
 
-const composition = "platform/api/composition.yaml";
+const composition = "platform/composition/composition.yaml";
 const info = "spoke-bootstrap/sync/cluster-info.yaml";
 const BRANCH = "prod";
 const SOURCE = "gitops-system-prod";

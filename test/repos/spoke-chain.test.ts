@@ -125,6 +125,24 @@ describe("the bootstrap chain", () => {
       });
   });
 
+  test("of a ring reads the ring's branch on the spoke at once, and waits for the tools of the very revision", () => {
+    const revision = `ring/early@sha1:${"a".repeat(40)}`;
+    const chainStatus = { lastAttemptedRevision: revision, lastAppliedRevision: revision };
+    const { bridge, by, steps } = render({ ...spoke, spec: { ...spoke.spec, ring: "early" } }, { chainStatus });
+    expect(bridge["gitops_system_repo_revision"]).toBe("ring/early");
+    const step = (name: string) => steps.find(({ metadata }) => short(metadata.name) === name)?.spec;
+    expect(step("tools").sourceRef).toMatchObject({ kind: "GitRepository", name: "gitops-system-ring-early" });
+    expect(step("tools").healthCheckExprs[0].current).toContain(`status.lastAppliedRevision == '${revision}'`);
+    const [source] = by("blue-sync").filter(({ metadata }) => metadata.name === "gitops-system");
+    expect(source).toMatchObject({
+      kind: "GitRepository",
+      metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": revision } },
+      spec: { ref: { branch: "ring/early" } },
+    });
+    const [workloads] = by("blue-sync").filter(({ metadata }) => metadata.name === "gitops-workloads");
+    expect(workloads?.metadata).not.toHaveProperty("annotations");
+  });
+
   test("installs charts in versions that the local mirror has", () => {
     const charts = chain.applied
       .flatMap(({ objects }) => objects)

@@ -6,7 +6,15 @@ import {
   inBase64,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
-import { labelKeys, releasesLabel, sealingLabel, stageLabel, targetLabel, watchLabel } from "../../../lib/labels.ts";
+import {
+  labelKeys,
+  releasesLabel,
+  revisionAnnotation,
+  sealingLabel,
+  stageLabel,
+  targetLabel,
+  watchLabel,
+} from "../../../lib/labels.ts";
 import { chainArtifact, spokeFolder, spokeSync } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
@@ -19,6 +27,7 @@ import type { KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
+import { revisionToBring, rolloutPatches, stageOf } from "../rollout.ts";
 import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady } from "./identities.ts";
@@ -30,8 +39,8 @@ const source = (kind: "ExternalArtifact" | "GitRepository", name: string) => ({
   namespace: namespaces.flux,
 });
 
-/** Where the hub takes the chain of an environment from: the GitRepository of its stage, else what the hub's own has of it. */
-const chainSource = (stage: Settings["stages"][string] | undefined) =>
+/** Where the hub takes the chain from: the GitRepository of the spoke's ring or stage, else what the hub's own has of it. */
+const chainSource = (stage: ReturnType<typeof stageOf>) =>
   stage?.gitRepository === undefined
     ? source("ExternalArtifact", chainArtifact)
     : source("GitRepository", stage.gitRepository);
@@ -84,7 +93,7 @@ type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
 export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
   const { hub, names, scope, settings, spoke } = source;
   const { environment, tenant, addons, sealing } = spoke.spec;
-  const stage = settings.stages[environment];
+  const stage = stageOf(spoke, settings);
   const { gitopsSystem, gitopsWorkloads } = hub.repositories;
   const own: OwnMetadata = {
     name: spoke.metadata.name,
@@ -185,9 +194,9 @@ function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
   ];
 }
 
-/** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the spoke's sealing scope. */
-function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[] {
-  const stage = settings.stages[spoke.spec.environment];
+/** Patches of the chain in Git: what the platform team decided in the Composition, and what follows from the Spoke. */
+function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision: string | undefined): object[] {
+  const stage = stageOf(spoke, settings);
   return [
     ...(settings.kubeConfig === "secret" ? secretPatches(spoke) : []),
     ...(stage?.gitRepository === undefined
@@ -195,13 +204,17 @@ function chainPatches(spoke: Spoke, settings: Settings, fleet: string): object[]
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),
     // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, fleet),
+    ...(revision === undefined ? [] : rolloutPatches(revision).map(([label, operation]) => patchOf(label, operation))),
   ];
 }
 
-/** The Flux Kustomization that applies the chain in Git, which turns the spoke into an autonomous cluster. */
-export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: string): KubeObject {
-  const stage = settings.stages[spoke.spec.environment];
-  const patches = chainPatches(spoke, settings, fleet);
+/**
+ * The Flux Kustomization that applies the chain in Git, which turns the spoke into an autonomous cluster.
+ * @param revision the revision of its ring that a spoke is brought (`rollout.ts`)
+ */
+export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: string, revision?: string): KubeObject {
+  const stage = stageOf(spoke, settings);
+  const patches = chainPatches(spoke, settings, fleet, revision);
   return {
     apiVersion: otherKinds.Kustomization,
     kind: "Kustomization",
@@ -216,7 +229,10 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
       prune: true,
       wait: true,
       deletionPolicy: "WaitForTermination",
-      commonMetadata: { labels: { [labelKeys.cluster]: spoke.metadata.name } },
+      commonMetadata: {
+        labels: { [labelKeys.cluster]: spoke.metadata.name },
+        ...(revision === undefined ? {} : { annotations: { [revisionAnnotation]: revision } }),
+      },
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(spoke.metadata.name) }] },
       ...(patches.length > 0 ? { patches } : {}),
     },
@@ -224,14 +240,16 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
 }
 
 function bootstrap(context: Context): void {
-  const { composer, facts, hub, settings, spoke } = context;
+  const { composer, facts, hub, observed, settings, spoke } = context;
   const kubeConfig = settings.kubeConfig === "secret" ? resources.clusterAuth : resources.kubeConfig;
   const needs = {
     handover: facts.ready(kubeConfig, resources.clusterSecret),
     identities: identitiesReady(context),
     nodes: anyNodes(context),
   };
-  composer.object(resources.bootstrap, needs, () => bootstrapKustomization(spoke, settings, hub.fleet));
+  composer.object(resources.bootstrap, needs, () =>
+    bootstrapKustomization(spoke, settings, hub.fleet, revisionToBring(spoke, observed)),
+  );
 }
 
 /** Hands the spoke over to Git. */

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BlastRadiusOptions, blastRadius } from "../../../cli/diff/blast-radius.ts";
 import { markdown } from "../../../cli/diff/markdown.ts";
@@ -100,10 +102,13 @@ describe("a refactoring of the manifests", () => {
   afterAll(() => fleet.restart());
 
   test("that changes nothing after rendering is said to change nothing", async () => {
-    const api = "repos/gitops-system/platform/api";
-    fleet.move(`${api}/composition.yaml`, `${api}/compositions/spoke.yaml`);
-    fleet.edit(`${api}/kustomization.yaml`, ["composition.yaml", "compositions/spoke.yaml"]);
-    fleet.edit(`${api}/compositions/spoke.yaml`, ["kubeConfig: configMap", 'kubeConfig: "configMap" # as a comment']);
+    const folder = "repos/gitops-system/platform/composition";
+    fleet.move(`${folder}/composition.yaml`, `${folder}/spokes/composition.yaml`);
+    fleet.edit(`${folder}/kustomization.yaml`, ["composition.yaml", "spokes/composition.yaml"]);
+    fleet.edit(`${folder}/spokes/composition.yaml`, [
+      "kubeConfig: configMap",
+      'kubeConfig: "configMap" # as a comment',
+    ]);
     const blue = "repos/gitops-system/spokes/fleet/blue";
     fleet.move(`${blue}/spoke.yaml`, `${blue}/cluster.yaml`);
     fleet.edit(`${blue}/kustomization.yaml`, ["spoke.yaml", "cluster.yaml"]);
@@ -190,6 +195,51 @@ spec:
       "what follows gitops-system at branch prod is shown unchanged: a merge into main does not reach it",
     );
     expect(report.notes).toContain("how it was built");
+  });
+});
+
+describe("a spoke of a ring", () => {
+  const ring = "repos/gitops-system/clusters/fleet/rings/late.yaml";
+  beforeAll(() => {
+    const template = readFileSync(join(fleet.folder, "repos/gitops-system/templates/ring/ring.yaml"), "utf8");
+    fleet.write(ring, template.replaceAll("__ring__", "late"));
+    fleet.edit("repos/gitops-system/clusters/fleet/kustomization.yaml", [
+      "resources:",
+      "resources:\n  - rings/late.yaml",
+    ]);
+    fleet.commit();
+  });
+  afterAll(() => fleet.restart());
+
+  test("that joins it is shown with the ring's sources, and nothing of it is made again", async () => {
+    fleet.edit("repos/gitops-system/spokes/fleet/green/spoke.yaml", [
+      "  crossplane:\n",
+      "  ring: late\n  crossplane:\n    compositionRef:\n      name: spoke-late\n",
+    ]);
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.gaps).toEqual([]);
+    const { green = [], ...others } = changes(report);
+    expect(others).toEqual({});
+    expect(green).toEqual(
+      expect.arrayContaining(["changed Kustomization green-bootstrap", "changed GitRepository gitops-system"]),
+    );
+    expect(green.filter((change) => !change.startsWith("changed "))).toEqual([]);
+  });
+
+  test("gets nothing of a change of the Composition or the chain on the main branch", async () => {
+    fleet.edit(composition, ["kubeConfig: configMap", "kubeConfig: secret"]);
+    fleet.edit("repos/gitops-system/spoke-bootstrap/base/namespaces.yaml", [
+      "  name: flux-system\n",
+      "  name: flux-system\n  annotations: { changed: yes-it-is }\n",
+    ]);
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.gaps).toEqual([]);
+    expect(Object.keys(changes(report)).sort()).toEqual(["blue", "check-dev", "check-prod", "hub", "teal"]);
+    expect(report.notes).toContain(
+      "what follows gitops-system at branch ring/late is shown unchanged: a merge into main does not reach it",
+    );
   });
 });
 

@@ -11,7 +11,7 @@ import { root } from "../support/fleet.ts";
 const base = mkdtempSync(join(tmpdir(), "fleet-node-releases-"));
 afterAll(() => rmSync(base, { recursive: true }));
 
-const composition = join("platform", "api", "composition.yaml");
+const composition = join("platform", "composition", "composition.yaml");
 const committed = readFileSync(join(root, "repos", "gitops-system", composition), "utf8");
 let checkout: string;
 let project: string;

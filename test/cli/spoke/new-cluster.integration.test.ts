@@ -56,8 +56,25 @@ describe("fleet new-cluster", () => {
     expect(text).toContain("# Changes of the Composition take effect");
   });
 
+  test("puts a spoke into a ring of the fleet, with the ring's Composition and the channel of its environment", async () => {
+    const rings = join(at.checkout, "clusters", "fleet", "rings");
+    const refused = (ring: string) => make({ ring }).catch(({ message }: Error) => message);
+    expect(await refused("early")).toMatch(/--ring: is not offered.*early.*npx fleet new-ring early/s);
+    mkdirSync(rings, { recursive: true });
+    for (const ring of ["canary", "early"]) writeFileSync(join(rings, `${ring}.yaml`), "");
+    expect(await refused("late")).toContain("allowed: canary, early");
+    const { spec } = parse(readFileSync(join(await make({ ring: "early" }), "spoke.yaml"), "utf8"));
+    expect(spec).toMatchObject({
+      ring: "early",
+      crossplane: {
+        compositionRef: { name: "spoke-early" },
+        compositionRevisionSelector: { matchLabels: { "channel.fleet.internal/dev": "true" } },
+      },
+    });
+  });
+
   const editComposition = (from: string, to: string) => {
-    const file = join(at.checkout, "platform", "api", "composition.yaml");
+    const file = join(at.checkout, "platform", "composition", "composition.yaml");
     const before = readFileSync(file, "utf8");
     expect(before).toContain(from);
     writeFileSync(file, before.replace(from, to));

@@ -9,7 +9,7 @@ import { root } from "./fleet.ts";
 
 /** A Git repository with the project's repos/, and spokes in it, to make changes in. */
 
-export const composition = "repos/gitops-system/platform/api/composition.yaml";
+export const composition = "repos/gitops-system/platform/composition/composition.yaml";
 const system = "repos/gitops-system";
 const appFolder = (cluster: string) => `repos/gitops-workloads/clusters/${cluster}/${app.app}`;
 

@@ -610,6 +610,23 @@ export const moreSeeds: readonly Seed[] = [
 /** What several fleets in one repository can get wrong. */
 export const fleetSeeds: readonly Seed[] = [
   {
+    fault: "a spoke of a ring that the fleet does not have",
+    changes: [
+      ...spoke("lonely", "10.95.0.0/18"),
+      replaced(
+        "gitops-system/spokes/fleet/lonely/spoke.yaml",
+        "spec:\n",
+        "spec:\n  ring: lost\n  crossplane:\n    compositionRef:\n      name: spoke-lost\n",
+      ),
+    ],
+    rule: "source",
+    file: "gitops-system/spokes/fleet/lonely/spoke.yaml",
+    on: "apiVersion:",
+    problem: "Spoke lonely: the hub applies no Composition spoke-lost or no CompositeResourceDefinition for Spokes",
+    clusters: ["hub"],
+    alone: true,
+  },
+  {
     fault: "a spoke of another fleet",
     changes: [
       ...spoke("copied", "10.96.0.0/18"),

@@ -21,6 +21,7 @@ interface Kustomization {
   readonly components?: readonly string[];
   readonly patches?: readonly Patch[];
   readonly namespace?: string;
+  readonly nameSuffix?: string;
 }
 
 interface PatchOperation {
@@ -29,7 +30,7 @@ interface PatchOperation {
   readonly value: unknown;
 }
 
-const fields = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "buildMetadata"];
+const fields = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "nameSuffix", "buildMetadata"];
 
 const known = new Map<string, readonly Manifest[]>();
 
@@ -75,6 +76,8 @@ function merge(object: unknown, patch: unknown): unknown {
 function set(object: unknown, path: readonly string[], value: unknown, mustExist: boolean): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;
+  if (Array.isArray(object) && object[Number(key)] !== undefined)
+    return object.with(Number(key), set(object[Number(key)], rest, value, mustExist));
   if (!isMap(object) || (mustExist && !(key in object))) throw new Error(`a patch finds nothing at ${path.join("/")}`);
   return { ...object, [key]: set(object[key], rest, value, mustExist) };
 }
@@ -143,8 +146,13 @@ export function build(
     [...before, ...own],
   );
   const all = (kustomization.patches ?? []).reduce<Manifest[]>((all, patch) => patched(all, patch, folder), resources);
-  const { namespace } = kustomization;
-  return namespace ? all.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace } })) : all;
+  const { namespace, nameSuffix } = kustomization;
+  if (!namespace && !nameSuffix) return all;
+  return all.map((manifest) => {
+    const { name } = manifest.metadata;
+    const metadata = { ...manifest.metadata, name: `${name}${nameSuffix ?? ""}`, ...(namespace ? { namespace } : {}) };
+    return { ...manifest, metadata };
+  });
 }
 
 const written = new WeakMap<Manifest, string>();

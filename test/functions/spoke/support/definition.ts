@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { Schema } from "../../../../lib/openapi.ts";
 
-const api = join(import.meta.dirname, "..", "..", "..", "..", "repos", "gitops-system", "platform", "api");
+const platform = join(import.meta.dirname, "..", "..", "..", "..", "repos", "gitops-system", "platform");
 
-export const definition = parse(readFileSync(join(api, "definition.yaml"), "utf8"));
-export const composition = parse(readFileSync(join(api, "composition.yaml"), "utf8"));
+export const definition = parse(readFileSync(join(platform, "api", "definition.yaml"), "utf8"));
+export const composition = parse(readFileSync(join(platform, "composition", "composition.yaml"), "utf8"));
 
 export const spokeSchema: Schema = definition.spec.versions[0].schema.openAPIV3Schema;
 
@@ -24,7 +24,11 @@ export function customResourceDefinition(): object {
     metadata: { type: "object", properties: { name: { type: "string", maxLength: 63 } } },
     ...schema.properties,
   };
-  schema.properties.spec.properties.crossplane = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  schema.properties.spec.properties.crossplane = {
+    type: "object",
+    properties: { compositionRef: { type: "object", required: ["name"], properties: { name: { type: "string" } } } },
+    "x-kubernetes-preserve-unknown-fields": true,
+  };
   schema.properties.status.properties.conditions = {
     type: "array",
     items: { type: "object", "x-kubernetes-preserve-unknown-fields": true },

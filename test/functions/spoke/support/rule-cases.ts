@@ -91,6 +91,26 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "not beginning with cluster-",
   },
   {
+    name: "a ring, with the ring's Composition",
+    change: { spec: { ring: "early", crossplane: { compositionRef: { name: "spoke-early" } } } },
+  },
+  {
+    name: "a ring, with another Composition",
+    change: { spec: { ring: "early", crossplane: { compositionRef: { name: "spoke" } } } },
+    refused: "set crossplane.compositionRef.name to spoke-early",
+  },
+  {
+    name: "a ring without its Composition",
+    change: { spec: { ring: "early" } },
+    refused: "a Spoke in ring early takes the Composition of its ring",
+  },
+  {
+    name: "a ring whose name can't be that of a branch and of objects",
+    change: { spec: { ring: "Early ring", crossplane: { compositionRef: { name: "spoke-Early ring" } } } },
+    refused: "spec.ring",
+    at: "spec.ring",
+  },
+  {
     name: "an environment that reads like a cluster's own sealing scope",
     change: { spec: { environment: "cluster-blue" } },
     refused: "environment must not begin with cluster-",

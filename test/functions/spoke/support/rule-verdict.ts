@@ -1,7 +1,7 @@
 import { type Broken, validate } from "../../../../cli/check/cel/validations.ts";
 import { Definitions } from "../../../../cli/check/definitions.ts";
 import type { Manifest } from "../../../../cli/render/files.ts";
-import type { Schema } from "../../../../lib/openapi.ts";
+import { withMachinery } from "../../../../lib/machinery.ts";
 import { type RuleCase, spokeWith } from "./rule-cases.ts";
 
 /** What a definition says of a case, as the API server would. */
@@ -17,7 +17,7 @@ export interface Verdict {
 export function verdictOf(definition: Manifest): (ruleCase: RuleCase) => Verdict {
   const definitions = new Definitions();
   definitions.add(definition);
-  const schema: Schema = definition.spec.versions[0].schema.openAPIV3Schema;
+  const schema = withMachinery(definition.spec.versions[0].schema.openAPIV3Schema);
   return ({ change, before, status }) => {
     const base = before ?? {};
     const patch = { metadata: { ...base.metadata, ...change.metadata }, spec: { ...base.spec, ...change.spec } };

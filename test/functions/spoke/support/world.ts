@@ -26,6 +26,8 @@ export interface WorldOptions {
   readonly settings?: Settings;
   readonly hub?: Hub;
   readonly others?: readonly Claim[];
+  /** What Flux reports of the chain, beside what is simulated. */
+  readonly chainStatus?: Status;
 }
 
 /**
@@ -51,11 +53,15 @@ export class World {
   /** The clock, in milliseconds; it stands still. */
   now = Date.parse("2026-01-01T00:00:00Z");
 
-  constructor(spoke: Spoke, { settings = fixtures.settings(), hub = fixtures.hub, others = [] }: WorldOptions = {}) {
+  constructor(
+    spoke: Spoke,
+    { settings = fixtures.settings(), hub = fixtures.hub, others = [], chainStatus }: WorldOptions = {},
+  ) {
     this.spoke = spoke;
     this.settings = settings;
     this.hub = hub;
     this.others = others;
+    if (chainStatus) this.reports.set("bootstrap", (status) => ({ ...status, ...chainStatus }));
   }
 
   /** What Crossplane shows the function. */

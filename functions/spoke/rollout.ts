@@ -1,0 +1,93 @@
+import { revisionAnnotation, sourcesLabel, toolsLabel } from "../../lib/labels.ts";
+import { ringBranch, ringSource } from "../../lib/rings.ts";
+import type { Rollout, Spoke } from "./api.ts";
+import { at, isReady, type KubeObject } from "./kube.ts";
+import type { Observed } from "./observed.ts";
+import { resources } from "./resources.ts";
+import type { Settings } from "./settings.ts";
+
+/** What of the platform's repository a spoke follows, and how far a commit is on the spoke. */
+
+/** What a spoke follows instead of what the hub does: the branch of its ring, else the stage of its environment. */
+export function stageOf({ spec }: Spoke, { stages }: Settings): Settings["stages"][string] | undefined {
+  const stage = stages[spec.environment];
+  if (spec.ring === undefined) return stage;
+  return { ...stage, gitRepository: ringSource(spec.ring), gitopsSystemRevision: ringBranch(spec.ring) };
+}
+
+function text(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : undefined;
+}
+
+const isOfRing = (revision: string | undefined, ring: string): boolean =>
+  revision?.startsWith(`${ringBranch(ring)}@`) === true;
+
+/**
+ * The revision of its ring's branch that Flux on the hub brings to a spoke; undefined without a ring, and before Flux has begun. The chain
+ * is told of it, so that a revision counts as applied only when the spoke's own Flux has the tools of the same revision.
+ */
+export function revisionToBring({ spec }: Spoke, observed: Observed): string | undefined {
+  if (spec.ring === undefined) return undefined;
+  const attempted = text(observed.get(resources.bootstrap)?.status, "lastAttemptedRevision");
+  return isOfRing(attempted, spec.ring) ? attempted : undefined;
+}
+
+const toolsAt = (revision: string) =>
+  `status.lastAppliedRevision == '${revision}' && status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')`;
+
+/** Patches of the chain by label: the spoke reads its branch at once, and its tools are waited for at that revision. */
+export function rolloutPatches(revision: string): readonly (readonly [Readonly<Record<string, string>>, object])[] {
+  const annotations = { "reconcile.fluxcd.io/requestedAt": revision };
+  const source = {
+    target: { kind: "GitRepository", name: "gitops-system" },
+    patch: JSON.stringify([{ op: "add", path: "/metadata/annotations", value: annotations }]),
+  };
+  return [
+    [sourcesLabel, { op: "add", path: "/spec/patches", value: [source] }],
+    [toolsLabel, { op: "replace", path: "/spec/healthCheckExprs/0/current", value: toolsAt(revision) }],
+  ];
+}
+
+/** The revision of a chain that Flux has applied as a whole; undefined while it is applying one. */
+function complete(bootstrap: KubeObject | undefined, ring: string | undefined): string | undefined {
+  if (!isReady(bootstrap)) return undefined;
+  const { spec, status } = bootstrap as KubeObject;
+  const applied = text(status, "lastAppliedRevision");
+  if (ring === undefined) return text(status, "lastAppliedOriginRevision") ?? applied;
+  const told = text(spec, "commonMetadata", "annotations", revisionAnnotation);
+  return told === applied && isOfRing(applied, ring) ? applied : undefined;
+}
+
+/** How far a spoke is with what it follows. */
+export function rolloutOf(spoke: Spoke, observed: Observed, isReadySpoke: boolean, now: number): Rollout {
+  const { ring } = spoke.spec;
+  const before = spoke.status?.rollout;
+  const done = complete(observed.get(resources.bootstrap), ring);
+  const revision = done ?? (before?.ring === ring ? before?.revision : undefined);
+  const bringing = revisionToBring(spoke, observed);
+  const next = bringing === undefined || bringing === done ? undefined : bringing;
+  const composition = spoke.spec.crossplane?.compositionRevisionRef?.name;
+  const isHealthy = isReadySpoke && done !== undefined && next === undefined;
+  const isSame = before?.ring === ring && before?.revision === revision && before?.composition === composition;
+  const since = (isSame ? before?.healthySince : undefined) ?? new Date(now).toISOString();
+  return {
+    ...(ring === undefined ? {} : { ring }),
+    ...(composition === undefined ? {} : { composition }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(next === undefined ? {} : { next }),
+    ...(isHealthy ? { healthySince: since } : {}),
+  };
+}
+
+/** What is told as an event of a Spoke in a ring: that it has another revision, or is getting one. */
+export function rolloutEvents(before: Rollout | undefined, now: Rollout): string[] {
+  if (now.ring === undefined) return [];
+  const { revision, next } = now;
+  return [
+    ...(next !== undefined && next !== before?.next ? [`Flux brings ${next} to the spoke`] : []),
+    ...(revision !== undefined && next === undefined && (revision !== before?.revision || before?.next !== undefined)
+      ? [`the spoke has ${revision}`]
+      : []),
+  ];
+}
