@@ -3,6 +3,7 @@ import { bridgeData, type ClusterMetadata, clusterSecretName } from "../../lib/b
 import { hubName, namespaces } from "../../lib/names.ts";
 import { credentialVariables, noCredentials, registrySecrets } from "../../lib/registries.ts";
 import { hubMetadata } from "./clusters.ts";
+import { Cutter } from "./cutter.ts";
 import type { Findings } from "./findings.ts";
 import { isFluxKustomization, type Rendered, type RenderedFleet, type Step, type Values } from "./fleet.ts";
 import { type Builder, type Outcome, outcomeOf } from "./outcome.ts";
@@ -41,7 +42,9 @@ function builderOf({ workspace, build, files, findings, root }: FollowOptions): 
     known.set(folder, found);
     return found;
   };
-  return { workspace, build, files, findings, trees, root: (source) => root?.(source) ?? workspace.folder };
+  const rootOf: Builder["root"] = (source) => root?.(source) ?? workspace.folder;
+  // Between renderings a caller may change the checkouts.
+  return { workspace, build, files, findings, trees, root: rootOf, cutter: new Cutter() };
 }
 
 /** What the Pulumi program makes that is not in Git: the Secrets to substitute from, and the source of everything. */

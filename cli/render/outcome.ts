@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CutError, cutCheckout, filesOf } from "./artifacts.ts";
+import { CutError, type Cutter } from "./cutter.ts";
 import { type Files, isFolder } from "./files.ts";
 import type { Findings } from "./findings.ts";
 import { nameOf, type Rendered, type Step } from "./fleet.ts";
@@ -37,6 +37,7 @@ export interface Builder {
   /** Folder of the checkouts that a source is taken from. */
   readonly root: (source: ReturnType<typeof sourceOf>) => string;
   readonly trees: (root: string) => Trees;
+  readonly cutter: Cutter;
 }
 
 const nothing: Outcome = { objects: [], complete: false, broken: false };
@@ -62,12 +63,12 @@ export function outcomeOf(step: Step, repository: string, builder: Builder): Out
 }
 
 /** The folder of a step's checkout: of the whole repository, or of what its artifact has of it; undefined, and told, when it is never made. */
-function cutRoot(step: Step, repository: string, root: string, { findings }: Builder): string | undefined {
+function cutRoot(step: Step, repository: string, root: string, { findings, cutter }: Builder): string | undefined {
   const cut = cutOf(step);
   if (!cut) return root;
   try {
-    const files = filesOf(cut.cuts, join(root, repository));
-    if (files) return cutCheckout(root, repository, files);
+    const folder = cutter.cut(cut.cuts, root, repository);
+    if (folder !== undefined) return folder;
     findings.add(
       "source",
       step.place(["spec", "sourceRef", "name"]),
