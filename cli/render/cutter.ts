@@ -116,7 +116,11 @@ function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
 }
 
 /** Where cut checkouts are, in the folder of the checkouts that they are cut from. */
-export const cutsFolder = ".artifacts";
+const cutsFolder = ".artifacts";
+
+/** The path of a file in the folder of the checkouts, or of the file that it is cut from: it keeps its own. */
+export const uncut = (path: string): string =>
+  path.startsWith(`${cutsFolder}/`) ? path.split("/").slice(2).join("/") : path;
 
 /** Cuts everything once, which all spokes share but for their own files. For checkouts that do not change. */
 export class Cutter {

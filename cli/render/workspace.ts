@@ -9,7 +9,7 @@ import { fillTemplate } from "../../lib/template.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
-import { cutsFolder } from "./cutter.ts";
+import { uncut } from "./cutter.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
@@ -174,9 +174,6 @@ function written(path: string): string {
     return join(workloadsName, "templates", "app", ...rest.slice(1));
   return path;
 }
-
-/** The path in the copy that a file of an artifact is cut from: it keeps its own. */
-const uncut = (path: string): string => (path.startsWith(`${cutsFolder}/`) ? path.split("/").slice(2).join("/") : path);
 
 /** The path in the repositories of a file of the copy. */
 function source(repos: string, path: string): string {
