@@ -95,15 +95,11 @@ const store = new SecretStore(
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases: formerly.rootGuard });
 const receiverArgs = hubReceiver(settings, receiverToken, store);
-const receiver = receiverArgs && [
-  new GitReceiver("git-receiver", receiverArgs, {
-    provider: cluster.provider,
-    dependsOn: [flux, externalSecrets, store],
-  }),
-];
+const receiverOptions = { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] };
+const receiver = receiverArgs ? [new GitReceiver("git-receiver", receiverArgs, receiverOptions)] : [];
 const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
-  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard, ...(receiver ?? [])],
+  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard, ...receiver],
 });
 new RemainingSpokesGuard("remaining-spokes-guard", root, {
   provider: cluster.provider,
