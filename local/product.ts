@@ -42,5 +42,6 @@ export { hubFolder, spokeFolder, spokeSync, spokesFolder } from "../lib/layout.t
 export { markdownTable } from "../lib/markdown.ts";
 export { fleetNames, namespaces, repositories } from "../lib/names.ts";
 export { type Quota, type QuotaName, quotas } from "../lib/quotas.ts";
+export { receiverTypes } from "../lib/receivers.ts";
 export { spokeApi } from "../lib/spoke.ts";
 export { compare } from "../lib/version.ts";

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { gitPaths, registerWebhooks, type Webhook } from "../git/index.ts";
 import { INGRESS_ID, ingressProcess, ingressUrl } from "../ingress/process.ts";
 import type { Instance } from "../instance/index.ts";
+import { receiverTypes } from "../product.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { outputsOf, readPulumi } from "./pulumi.ts";
@@ -10,7 +11,7 @@ import type { Step } from "./steps.ts";
 const outputSchema = z.record(
   z.string(),
   z.strictObject({
-    type: z.enum(["github", "gitlab", "generic-hmac", "generic"]),
+    type: z.enum(receiverTypes),
     path: z.string(),
     secret: z.string(),
   }),

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
 import { writeAtomic } from "../instance/index.ts";
+import { receiverTypes } from "../product.ts";
 
 /** Webhooks as Git hosts have them: what is called after a push, and how the call is signed. */
 
@@ -9,7 +10,7 @@ const schema = z.array(
   z.strictObject({
     repository: z.string().min(1),
     url: z.url({ protocol: /^https?$/ }),
-    type: z.enum(["github", "gitlab", "generic-hmac", "generic"]),
+    type: z.enum(receiverTypes),
     secret: z.string().min(1),
   }),
 );
