@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { GitProvider, GitSource } from "../lib/bridge.ts";
 import { receiverLabel } from "../lib/labels.ts";
 import { hubName, namespaces } from "../lib/names.ts";
+import { externalSecret, remoteRef } from "./external-secret.ts";
 
 export interface FluxSyncArgs {
   /**
@@ -70,29 +71,9 @@ export class FluxSync extends pulumi.ComponentResource {
     const { namespace = namespaces.flux, repository = "gitops-system", kustomizationName = hubName } = args;
     const { source, provider = "generic", interval = "1m" } = args;
     const metadata = { name: repository, namespace };
-    const credential = new kubernetes.apiextensions.CustomResource(
+    const credential = externalSecret(
       `${name}-credential`,
-      {
-        apiVersion: "external-secrets.io/v1",
-        kind: "ExternalSecret",
-        metadata: { ...metadata, annotations: { "pulumi.com/waitFor": "condition=Ready" } },
-        spec: {
-          // Duration and defaults are written as the operator writes them back, so that a refresh finds no difference.
-          refreshInterval: "1h0m0s",
-          secretStoreRef: { kind: "SecretStore", name: args.storeName },
-          target: { name: repository, creationPolicy: "Owner", deletionPolicy: "Retain" },
-          dataFrom: [
-            {
-              extract: {
-                key: args.remoteSecret,
-                conversionStrategy: "Default",
-                decodingStrategy: "None",
-                metadataPolicy: "None",
-              },
-            },
-          ],
-        },
-      },
+      { metadata, storeName: args.storeName, dataFrom: [{ extract: remoteRef(args.remoteSecret) }] },
       { parent: this },
     );
     // Not awaited: on the first run the Git host gets the deploy key only after a person has read its public half from the outputs.

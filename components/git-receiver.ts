@@ -3,6 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { receiverLabel, watchLabel } from "../lib/labels.ts";
 import { namespaces } from "../lib/names.ts";
 import { type ReceiverType, receiverEvents, receiverName, receiverPort } from "../lib/receivers.ts";
+import { externalSecret, remoteRef } from "./external-secret.ts";
 
 export interface GitReceiverArgs {
   /**
@@ -49,43 +50,16 @@ export class GitReceiver extends pulumi.ComponentResource {
     super("eks-gitops-fleet:index:GitReceiver", name, {}, opts);
     const { namespace = namespaces.flux, receiver = receiverName, type, generation = "1", cidrs = [] } = args;
     const metadata = { name: receiver, namespace };
-    const token = new kubernetes.apiextensions.CustomResource(
+    const token = externalSecret(
       `${name}-token`,
       {
-        apiVersion: "external-secrets.io/v1",
-        kind: "ExternalSecret",
-        metadata: {
-          ...metadata,
-          // A changed annotation has the operator read at once (External Secrets, "FAQ").
-          annotations: { "pulumi.com/waitFor": "condition=Ready", "fleet.internal/generation": generation },
-        },
-        spec: {
-          refreshInterval: "1h0m0s",
-          secretStoreRef: { kind: "SecretStore", name: args.storeName },
-          target: {
-            name: receiver,
-            creationPolicy: "Owner",
-            deletionPolicy: "Retain",
-            // notification-controller takes a new token at once.
-            template: {
-              engineVersion: "v2",
-              mergePolicy: "Replace",
-              metadata: { labels: { ...watchLabel } },
-            },
-          },
-          data: [
-            {
-              secretKey: "token",
-              remoteRef: {
-                key: args.remoteSecret,
-                property: "token",
-                conversionStrategy: "Default",
-                decodingStrategy: "None",
-                metadataPolicy: "None",
-              },
-            },
-          ],
-        },
+        metadata,
+        // A changed annotation has the operator read at once (External Secrets, "FAQ").
+        annotations: { "fleet.internal/generation": generation },
+        storeName: args.storeName,
+        // notification-controller takes a new token at once.
+        template: { engineVersion: "v2", mergePolicy: "Replace", metadata: { labels: { ...watchLabel } } },
+        data: [{ secretKey: "token", remoteRef: remoteRef(args.remoteSecret, "token") }],
       },
       { parent: this },
     );
