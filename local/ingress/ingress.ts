@@ -1,19 +1,9 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { Forward } from "../app/forward.ts";
+import { bodyOf } from "../server.ts";
 
 /** Calls of webhooks are small: GitHub's are 25 MB at most, notification-controller takes 3 MB. */
 const MAX_BYTES = 4 << 20;
-
-async function read(from: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of from as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > MAX_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
 
 interface Answer {
   readonly status: number;
@@ -67,7 +57,7 @@ export function createIngress(command: (context: string) => readonly [string, ..
     const [, context, path] = /^\/([a-z0-9][a-z0-9-]*)(\/hook\/[0-9a-f]+)$/.exec(from.url ?? "") ?? [];
     if (context === undefined || path === undefined)
       return end(to, 404, "not a webhook here: /<cluster>/hook/<path>\n");
-    const body = await read(from);
+    const body = await bodyOf(from, MAX_BYTES);
     if (body === undefined) return end(to, 413, `a call has at most ${MAX_BYTES} bytes\n`);
     try {
       const { status, body: said } = await pass(context, path, from, body);

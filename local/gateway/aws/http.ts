@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { bodyOf } from "../../server.ts";
 
 /** A request as it arrived, with its whole body: SigV4 covers all of it. */
 export interface HttpRequest {
@@ -22,13 +23,8 @@ const MAX_BODY = 64 << 20;
 
 /** Reads a request to its end. Rejects on a body above 64 MiB or a broken connection. */
 export async function readRequest(message: IncomingMessage): Promise<HttpRequest> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of message as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY) throw new Error(`request body is larger than ${MAX_BODY} bytes`);
-    chunks.push(chunk);
-  }
+  const body = await bodyOf(message, MAX_BODY);
+  if (body === undefined) throw new Error(`request body is larger than ${MAX_BODY} bytes`);
   return {
     method: message.method ?? "GET",
     url: message.url ?? "/",
@@ -36,7 +32,7 @@ export async function readRequest(message: IncomingMessage): Promise<HttpRequest
     headers: Object.fromEntries(
       Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
     ),
-    body: Buffer.concat(chunks),
+    body,
   };
 }
 
