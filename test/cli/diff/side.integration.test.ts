@@ -18,6 +18,10 @@ const made = (...path: string[]): string => {
   mkdirSync(join(folder, ...path), { recursive: true });
   return join(folder, ...path);
 };
+/** The comparison of two folders. */
+const compared = (base: string, head: string, recorded: ReturnType<typeof readRecorded> = new Map()) =>
+  blastRadius({ base, head, cwd: folder, build: buildText, stacks: [], charts: {}, recorded });
+
 let fleet: GitFleet;
 beforeAll(() => {
   fleet = new GitFleet();
@@ -83,15 +87,7 @@ describe("the comparison", () => {
     const file = join(to, "gitops-system", "spoke-bootstrap", "base", "kustomization.yaml");
     const generator = { configMapGenerator: [{ name: "leak", files: [`key=${target}`] }] };
     writeFileSync(file, stringify(generator), { flag: "a" });
-    const report = await blastRadius({
-      base: from,
-      head: to,
-      cwd: folder,
-      build: buildText,
-      stacks: [],
-      charts: {},
-      recorded: new Map(),
-    });
+    const report = await compared(from, to);
     expect(JSON.stringify(report)).not.toContain("canary");
     expect(report.gaps.join("\n")).toContain(`the file ${target} is outside the repository`);
   });
@@ -110,15 +106,7 @@ describe("the recorded state of a spoke", () => {
     const metadata = { name: "$" + "{aws_vpc_id}", namespace: "default" };
     writeFileSync(join(base, "seen.yaml"), stringify({ apiVersion: "v1", kind: "ConfigMap", metadata }));
     writeFileSync(join(base, "kustomization.yaml"), "  - seen.yaml\n", { flag: "a" });
-    const { clusters } = await blastRadius({
-      base: from,
-      head: to,
-      cwd: folder,
-      build: buildText,
-      stacks: [],
-      charts: {},
-      recorded: readRecorded(join(folder, "observed")),
-    });
+    const { clusters } = await compared(from, to, readRecorded(join(folder, "observed")));
     const created = clusters.flatMap(({ name, changes }) =>
       changes.map((change) => [name, change.operation, change.name]),
     );
