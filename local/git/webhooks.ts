@@ -35,7 +35,7 @@ export function readWebhooks(file: string): readonly Webhook[] {
   try {
     content = JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    throw new Error(`${file} is no JSON: run npm start, which writes it again`);
+    throw new Error(`${file} is not JSON: run npm start, which writes it again`);
   }
   const read = schema.safeParse(content);
   if (read.success) return read.data;

@@ -149,7 +149,7 @@ describe("a Receiver refuses", () => {
   test.each([
     ["github", "X-GitHub-Event", "issues"],
     ["gitlab", "X-Gitlab-Event", "Issue Hook"],
-  ] as const)("of type %s an event that is no push", async (type, name, event) => {
+  ] as const)("of type %s an event that is not a push", async (type, name, event) => {
     const call = good(type);
     expect(await send(pathOf(type) ?? "", { ...call, headers: { ...call.headers, [name]: event } })).toEqual(refused);
   });

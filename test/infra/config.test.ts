@@ -538,11 +538,11 @@ describe("the configuration", () => {
   });
 
   it.for([
-    ["that is no JSON", "ghcr.io: t0ps3cret"],
+    ["that is not JSON", "ghcr.io: t0ps3cret"],
     ["with a credential helper in place of credentials", '{"auths":{"ghcr.io":{}},"credsStore":"t0ps3cret"}'],
     ["without a registry", '{"auths":{},"note":"t0ps3cret"}'],
     ["without a password", '{"auths":{"ghcr.io":{"username":"t0ps3cret"}}}'],
-    ["with an auth that is no user and password", '{"auths":{"ghcr.io":{"auth":"t0ps3cret"}}}'],
+    ["with an auth that is not a user and a password", '{"auths":{"ghcr.io":{"auth":"t0ps3cret"}}}'],
   ] as const)("refuses a pull secret %s, and does not show it", ([, pullSecret]) => {
     const found = problems({ pullSecret }, { ...region, secrets: ["pullSecret"] });
     expect(found).toMatchObject([{ key: "pullSecret", got: "(not shown)" }]);

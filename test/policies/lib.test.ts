@@ -161,7 +161,7 @@ describe("a statement", () => {
 });
 
 describe("values of unknown form", () => {
-  test("nothing is an empty list, a single value a list of one, and what is no string an empty text", () => {
+  test("nothing is an empty list, a single value a list of one, and what is not a string an empty text", () => {
     expect(texts(undefined)).toEqual([]);
     expect(texts(null)).toEqual([]);
     expect(texts("a")).toEqual(["a"]);

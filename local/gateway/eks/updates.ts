@@ -9,7 +9,7 @@ type Subject = { [Name in keyof Omit<UpdateRecord, "update">]: string | undefine
 
 /**
  * Adds an update in progress to a record and gives it. EKS writes the names of parameters with a capital, and their values as
- * JSON where they are no strings.
+ * JSON where they are not strings.
  */
 export function beginUpdate(
   context: EksContext,

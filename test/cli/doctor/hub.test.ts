@@ -45,7 +45,7 @@ describe("fleet doctor, the hub's control plane", () => {
     expect(finding?.todo).toContain("pulumi config rm nodeReleaseVersion");
   });
 
-  test("that EKS has raised to a version unknown here is no version to be set", async () => {
+  test("that EKS has raised to a version unknown here is not a version to set", async () => {
     const [finding] = await look(older, running(beyond));
     expect(finding).toMatchObject({
       status: "wrong",

@@ -65,7 +65,7 @@ describe("fleet init where something is there already", () => {
     expect(readFileSync(file, "utf8")).toBe(before);
   });
 
-  test("takes a folder that is no repository for somebody else's, and an empty one for a place to write", async () => {
+  test("takes a folder that is not a repository for somebody else's, and an empty one for a place to write", async () => {
     mkdirSync(inFolder("gitops-system"), { recursive: true });
     mkdirSync(inFolder("gitops-workloads"));
     writeFileSync(inFolder("gitops-workloads", "notes.txt"), "ours\n");

@@ -20,7 +20,7 @@ const parameters = (data: Record<string, string>): Manifest => ({
   metadata: { name: "admission-parameters", namespace: "flux-system" },
   data,
 });
-// Blanks are no part of a line.
+// Blanks are not part of a line.
 const https = parameters({ git_hosts: "  https://git.example.com/org/gitops-system.git \n" });
 const both = parameters({ git_hosts: "https://git.example.com/org/a.git\nssh://git@git.example.org/b.git\n" });
 

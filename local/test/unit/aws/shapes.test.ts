@@ -29,7 +29,7 @@ function shapeOf(schema: Schema | undefined): Shape | undefined {
   return { members, member: (name) => shapeOf((schema[5] as Schema[])[members.indexOf(name)]) };
 }
 
-/** Paths of the names that are no members of the shape. */
+/** Paths of the names that are not members of the shape. */
 function strangers(fields: Fields, shape: Shape, written: Case, counts: (field: Fields[string]) => boolean): string[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.api === null || !counts(field)) return [];

@@ -36,7 +36,7 @@ test("a public endpoint that still names a sample's network names this machine i
   expect(overrides({ [cidrs]: ["5.6.7.0/24", "10.0.0.0/8", "office"] }, facts)).toEqual({});
 });
 
-test("networks are read as the program reads them: `pulumi config set` without --path writes JSON, and what is no list stays", () => {
+test("networks are read as the program reads them: `pulumi config set` without --path writes JSON, and what is not a list stays", () => {
   const cidrs = "eks-gitops-fleet:endpointPublicAccessCidrs";
   expect(overrides({ [cidrs]: '["203.0.113.0/24","5.6.7.0/24"]' }, facts)).toEqual({
     [cidrs]: ["1.2.3.4/32", "5.6.7.0/24"],

@@ -118,13 +118,13 @@ describe("the list of webhooks", () => {
     expect(readWebhooks(file)).toEqual([]);
   });
 
-  test("that is wrong is told by its members, and shows no secret", () => {
+  test("that is wrong is refused with the names of the wrong members, and without a secret", () => {
     const file = join(base, "wrong.json");
     writeFileSync(file, JSON.stringify([{ ...hook("github"), type: "gitea" }]));
     expect(() => readWebhooks(file)).toThrow(/type/);
     expect(() => readWebhooks(file)).not.toThrow(secret);
     writeFileSync(file, `[{"secret": "${secret}`);
-    expect(() => readWebhooks(file)).toThrow(/is no JSON/);
+    expect(() => readWebhooks(file)).toThrow(/is not JSON/);
     expect(() => readWebhooks(file)).not.toThrow(secret);
   });
 });

@@ -50,7 +50,7 @@ test.each([
   [429, "Cannot evict pod as it would violate the pod's disruption budget."],
   [500, "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."],
   [404, 'pods "shop-1" not found'],
-])("a pod that budgets hold, or that is gone, is no error: %i %s", async (code, message) => {
+])("a pod that budgets hold, or that is gone, is not an error: %i %s", async (code, message) => {
   answer = { code, message };
   await expect(kube.evict("shop", "shop-1")).resolves.toBeUndefined();
 });
