@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import { parse } from "yaml";
 import { withMachinery } from "../../lib/machinery.ts";
 import { closed, type Schema } from "../../lib/openapi.ts";
 import { isObject, type Manifest } from "../render/files.ts";
+import { type SchemaError, schemaErrors } from "./schema-errors.ts";
 
 /**
  * The definitions of kinds: CustomResourceDefinitions, the CompositeResourceDefinitions of the repositories, and for
@@ -93,37 +94,6 @@ function definition(object: Manifest): Definition | undefined {
   return { group: String(group), kind: names.kind, plural: names.plural, versions, isComposite };
 }
 
-/** One error of a manifest: the path of the value, and what is wrong with it. */
-export interface SchemaError {
-  readonly path: readonly string[];
-  readonly problem: string;
-  /** Whether the API server stops at this error and does not evaluate the definition's rules. */
-  readonly isBlocking: boolean;
-}
-
-/** Kubernetes, apiextensions-apiserver, `hasBlockingErr`. */
-const blocking: ReadonlySet<string> = new Set(["type", "required", "enum", "maxLength", "maxItems", "maxProperties"]);
-
-const shown = (value: unknown): string => JSON.stringify(value) ?? "nothing";
-
-function schemaError({ instancePath, keyword, message = "is wrong", params, data }: ErrorObject): SchemaError {
-  const path = instancePath
-    .split("/")
-    .slice(1)
-    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-  const where = path.join(".") || "the object";
-  const isBlocking = blocking.has(keyword);
-  if (keyword === "additionalProperties") {
-    const field = String(params["additionalProperty"]);
-    const problem = `${where} has the field ${field}, which its definition does not have`;
-    return { path: [...path, field], problem, isBlocking };
-  }
-  if (keyword === "required")
-    return { path, problem: `${where} lacks ${String(params["missingProperty"])}`, isBlocking };
-  const allowed = keyword === "enum" ? `: ${shown(params["allowedValues"])}` : "";
-  return { path, problem: `${where} ${message}${allowed}; got ${shown(data)}`, isBlocking };
-}
-
 export class Definitions {
   /** By group and kind; those in files of their own stay text until they are needed, because parsing all of them would take seconds. */
   readonly #custom = new Map<string, Definition | string>();
@@ -208,11 +178,7 @@ export class Definitions {
     const validate = this.#validators.get(key);
     if (!validate) return undefined;
     validate(manifest);
-    const errors = validate.errors ?? [];
-    // The error of a oneOf or anyOf itself adds nothing to those of its branches.
-    return errors
-      .filter(({ keyword }) => !["anyOf", "oneOf", "allOf", "not"].includes(keyword) || errors.length === 1)
-      .map(schemaError);
+    return schemaErrors(validate.errors ?? []);
   }
 
   #validator({ apiVersion, kind }: Manifest): ValidateFunction | undefined {

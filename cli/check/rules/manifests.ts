@@ -3,7 +3,8 @@ import { groupOf } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
 import { allObjects, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import { oldVersion } from "../api-versions.ts";
-import type { Definitions, SchemaError } from "../definitions.ts";
+import type { Definitions } from "../definitions.ts";
+import type { SchemaError } from "../schema-errors.ts";
 
 /** Checks each object against the definition of its kind. */
 
