@@ -106,15 +106,21 @@ export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findi
   // The kind may be installed by a part that could not be built.
   if (fleet.steps.some(({ complete }) => !complete)) return;
   const objects = allObjects(fleet);
-  const provisions = objects.map(
-    (object): Provision => ({ object, groups: groupsOf(object), on: target(object, fleet) }),
+  const provisions = objects
+    .map((object): Provision => ({ object, groups: groupsOf(object), on: target(object, fleet) }))
+    .filter(({ groups }) => groups.length > 0);
+  // By cluster: each has its own, and a fleet has many.
+  const provisionsOn = Map.groupBy(provisions, ({ on }) => on);
+  const policiesOn = Map.groupBy(
+    objects.filter(({ manifest: { kind } }) => kind === "ManagedResourceActivationPolicy"),
+    ({ by }) => by.on,
   );
   for (const object of objects) {
     const { manifest, by, place, raw } = object;
     const group = groupOf(manifest);
     if (isBuiltIn(group) || (by.on.isHub && onTheHub.has(group))) continue;
     const what = `${manifest.kind} ${raw.metadata.name}`;
-    const sources = provisions.filter(({ groups, on }) => on === by.on && groups.includes(group));
+    const sources = (provisionsOn.get(by.on) ?? []).filter(({ groups }) => groups.includes(group));
     if (sources.length === 0) {
       findings.add(
         "definition-order",
@@ -147,10 +153,7 @@ export function checkKinds(fleet: RenderedFleet, definitions: Definitions, findi
       continue;
     }
     const name = resource(manifest, group, definitions);
-    const active = objects.filter(
-      ({ by: step, manifest: { kind } }) => step.on === by.on && kind === "ManagedResourceActivationPolicy",
-    );
-    const isActive = active.some(({ manifest: { spec } }) =>
+    const isActive = (policiesOn.get(by.on) ?? []).some(({ manifest: { spec } }) =>
       (spec?.activate ?? []).some((entry: string) => activates(entry, name)),
     );
     if (isManaged(group, manifest.kind) && !isActive)
