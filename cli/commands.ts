@@ -5,8 +5,10 @@ import * as diff from "./diff/command.ts";
 import * as doctor from "./doctor/command.ts";
 import * as deployerPolicy from "./fleet/deployer-policy.ts";
 import * as newFleet from "./fleet/new-fleet.ts";
+import * as newRing from "./fleet/new-ring.ts";
 import * as init from "./init/command.ts";
 import * as nodeReleases from "./node-releases/command.ts";
+import * as rollouts from "./rollouts/command.ts";
 import * as reseal from "./sealing/reseal.ts";
 import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
@@ -34,8 +36,10 @@ export const commands: Readonly<Record<string, Command>> = {
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,
   "new-fleet": newFleet,
+  "new-ring": newRing,
   "node-releases": nodeReleases,
   onboard,
   reseal,
+  rollouts,
   "sealing-keys": sealingKeys,
 };

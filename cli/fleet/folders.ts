@@ -4,7 +4,7 @@ import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { type Files, instantiate, requireCheckout } from "../folder.ts";
-import { refuse } from "../usage.ts";
+import { refuse, UsageError } from "../usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
 
@@ -48,6 +48,14 @@ export const isLeftOver = (folder: string): boolean => {
 /** Fleets in whose folder there is a spoke of this name. */
 export const fleetsOf = (checkout: string, spoke: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((fleet) => existsSync(join(checkout, spokeFolder(fleet, spoke))));
+
+/** The fleet that was named, else the only one. @param where what has the fleets @throws UsageError when that is not one of them */
+export function chosenFleet(named: string | undefined, fleets: readonly string[], where: string): string {
+  const [only, ...others] = named === undefined ? fleets : fleets.filter((fleet) => fleet === named);
+  if (only !== undefined && others.length === 0) return only;
+  const wrong = named === undefined ? "--fleet is needed" : `--fleet ${named} has no folder clusters/${named}`;
+  throw new UsageError(`${wrong}: ${where} has the fleets ${fleets.join(", ") || "(none)"}`);
+}
 
 /** Whether a folder is a checkout of gitops-system. */
 export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, template));

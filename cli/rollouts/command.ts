@@ -1,0 +1,126 @@
+import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { noPositional, parsed, UsageError } from "../usage.ts";
+import { duration } from "./durations.ts";
+import { requireClone } from "./git.ts";
+import type { HubApi } from "./hub.ts";
+import { type Outcome, step } from "./step.ts";
+import { tableOf } from "./table.ts";
+
+export const summary = "show what each ring of spokes has, and hand changes of the platform on from ring to ring";
+
+export const help = `Usage: npx fleet rollouts [--promote [--dry-run | --every DURATION]] [-o text|json] [options]
+
+Shows each ring of clusters/<fleet>/rings.yaml on the hub's branch: how many of its spokes are ready with what it has, its commit,
+what waits, and what happens next. It reads the rings' branches and the hub; files and branches of the clone stay as they are.
+
+  --promote              moves the branches ring/<ring> that may move and pushes them, and writes what happened as events of the
+                         rings' GitRepositories on the hub
+  --dry-run              with --promote: says what it would push, and changes nothing
+  --every DURATION       with --promote: goes on, in steps of 30s, 1m, 1h and so on, until it gets SIGINT or SIGTERM
+  -o, --output FORM      text (default) or json
+  --fleet NAME           default: the only fleet in clusters/
+  --repository DIR       a clone of gitops-system with its whole history; default: the current folder
+  --remote NAME          the remote of the clone, or a URL; default: origin
+  --branch NAME          the hub's branch; default: main
+  --context NAME         the hub's context in the kubeconfig; default: the current one
+
+It keeps nothing between two runs, so it can be ended at any moment; two at once do no harm. docs/guides/rings.md has a workflow
+that runs it, and the rights that it takes.
+Exit code 0: done; 1: a ring is stopped or has a problem, or something failed; 2: it was called wrongly or could not run.
+`;
+
+export const options = {
+  promote: { type: "boolean", default: false },
+  "dry-run": { type: "boolean", default: false },
+  every: { type: "string" },
+  output: { type: "string", short: "o", default: "text" },
+  fleet: { type: "string" },
+  repository: { type: "string", default: "." },
+  remote: { type: "string", default: "origin" },
+  branch: { type: "string", default: "main" },
+  context: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+/** What the command works with; tests replace it. */
+interface World {
+  readonly connect: (context: string | undefined) => Promise<HubApi>;
+  readonly now: () => number;
+  /** Ends `--every`. */
+  readonly signal: () => AbortSignal;
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}
+
+// The Kubernetes client takes half a second to load, which other commands need not wait for.
+const connect = async (context: string | undefined) => (await import("./hub.ts")).connect(context);
+
+const world: World = { connect, now: Date.now, signal: interrupted };
+
+type Output = "text" | "json";
+
+function show({ fleet, main, rows, notes, moved, lines, failures }: Outcome, output: Output): void {
+  if (output === "json") console.log(JSON.stringify({ fleet, main, rings: rows, notes, moved }));
+  else console.log([tableOf(rows, notes), ...lines].join("\n").trimEnd());
+  for (const failure of failures) console.error(failure);
+}
+
+/** What makes it worth showing an outcome again; times pass by themselves. */
+const newsIn = ({ rows, notes, failures }: Outcome): string =>
+  JSON.stringify([
+    rows.map(({ ring, commit, verdict, health }) => [ring, commit, verdict, health?.state]),
+    notes,
+    failures,
+  ]);
+
+/** One look after another, whatever comes of each, until the signal. */
+async function repeat(look: () => Promise<Outcome>, output: Output, pause: number, signal: AbortSignal): Promise<void> {
+  let known = "";
+  while (!signal.aborted) {
+    try {
+      const outcome = await look();
+      const news = newsIn(outcome);
+      if (news !== known || outcome.lines.length > 0) show(outcome, output);
+      known = news;
+    } catch (error) {
+      known = "";
+      console.error((error as Error).message);
+    }
+    await setTimeout(pause, undefined, { signal }).catch((error: Error) => {
+      if (error.name !== "AbortError") throw error;
+    });
+  }
+}
+
+export async function run(argv: readonly string[], { connect, now, signal } = world): Promise<number> {
+  const { values, positionals } = parsed("rollouts", argv, options);
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  noPositional("rollouts", positionals);
+  const { output, promote: promotes, "dry-run": isDry, every } = values;
+  if (output !== "text" && output !== "json") throw new UsageError(`--output must be text or json; got ${output}`);
+  if (!promotes && (isDry || every !== undefined)) throw new UsageError("--dry-run and --every need --promote");
+  if (isDry && every !== undefined) throw new UsageError("--dry-run and --every exclude each other");
+  const pause = every === undefined ? undefined : duration(every);
+  if (every !== undefined && !pause) throw new UsageError(`--every must be a duration such as 30s or 1m; got ${every}`);
+  const clone = { folder: resolve(values.repository), remote: values.remote, branch: values.branch };
+  requireClone(clone.folder);
+  const hub = await connect(values.context);
+  const does = isDry ? "rehearse" : promotes ? "promote" : "show";
+  const look = () => step({ clone, fleet: values.fleet, does }, hub, now());
+  if (pause !== undefined) {
+    await repeat(look, output, pause, signal());
+    return 0;
+  }
+  const outcome = await look();
+  show(outcome, output);
+  const isWell = outcome.rows.every(({ verdict, health }) => verdict.kind !== "problem" && health?.state !== "stopped");
+  return isWell && outcome.failures.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,202 @@
+import { ApiException, CoreV1Api, type CoreV1Event, CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { at, condition, type KubeObject } from "../../functions/spoke/kube.ts";
+import { group as fleetGroup } from "../../lib/labels.ts";
+import { namespaces } from "../../lib/names.ts";
+import { ringComposition, ringLabel, ringSource, ringSync } from "../../lib/rings.ts";
+import { UsageError } from "../usage.ts";
+import type { Hub, RingState, SpokeState, SyncState } from "./health.ts";
+
+/** The hub's API server, of which only what concerns rings is read. */
+export interface HubApi {
+  readonly read: (rings: readonly string[]) => Promise<Hub>;
+  /** Writes an event, unless there is one of its name. */
+  readonly tell: (event: CoreV1Event) => Promise<void>;
+}
+
+interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly namespace?: string;
+}
+
+const kinds = {
+  spokes: { group: fleetGroup, version: "v1alpha1", plural: "spokes", namespace: namespaces.spokes },
+  revisions: { group: "apiextensions.crossplane.io", version: "v1", plural: "compositionrevisions" },
+  syncs: { group: "kustomize.toolkit.fluxcd.io", version: "v1", plural: "kustomizations", namespace: namespaces.flux },
+  sources: { group: "source.toolkit.fluxcd.io", version: "v1", plural: "gitrepositories", namespace: namespaces.flux },
+} as const satisfies Record<string, Kind>;
+
+const compositionLabel = "crossplane.io/composition-name";
+
+/** Objects in one answer: a Spoke has some kilobytes. */
+const PAGE = 250;
+
+interface Page {
+  readonly items: readonly KubeObject[];
+  readonly metadata?: { readonly continue?: string };
+}
+
+/** The message of an answer of the API server, or of whatever answers in its place. */
+function messageOf(body: unknown): string {
+  if (typeof body !== "string") return "";
+  try {
+    return String(at(JSON.parse(body), "message"));
+  } catch {
+    return body.slice(0, 300);
+  }
+}
+
+/** What a person can do about an error of the API server, whose own text has all headers of its answer. */
+function explained(what: string, context: string, error: unknown): Error {
+  const failed = (why: string, remedy: string) =>
+    new Error(`the context ${context} can't ${what}: ${why}. ${remedy}`, { cause: error });
+  const other = "Is this the context of the hub? --context NAME chooses another";
+  if (!(error instanceof ApiException)) {
+    const { message, cause } = error as Error;
+    return failed(cause instanceof Error ? cause.message : message, other);
+  }
+  const isForbidden = error.code === 403;
+  return failed(
+    `${error.code} ${messageOf(error.body)}`.trim(),
+    isForbidden ? "docs/guides/rings.md has the rights that it takes" : other,
+  );
+}
+
+/** The contents of a field, where it is a text. */
+const text = (object: unknown, ...path: readonly string[]): string | undefined => {
+  const value = at(object, ...path);
+  return typeof value === "string" ? value : undefined;
+};
+
+export function spokeState(object: KubeObject): SpokeState {
+  const { spec, status = {} } = object as unknown as Spoke & { spec: { ring: string } };
+  return {
+    name: object.metadata.name,
+    ring: spec.ring,
+    isReady: condition(object, "Ready")?.status === "True",
+    isSynced: condition(object, "Synced")?.status !== "False",
+    phase: status.phase,
+    message: status.message,
+    rollout: status.rollout ?? {},
+  };
+}
+
+function syncState(object: KubeObject): SyncState {
+  const { status = "Unknown", reason = "", message = "" } = condition(object, "Ready") ?? {};
+  return {
+    ...{ status, reason, message },
+    attempted: text(object.status, "lastAttemptedRevision"),
+    applied: text(object.status, "lastAppliedRevision"),
+    isCurrent: at(object.status, "observedGeneration") === object.metadata.generation,
+  };
+}
+
+const named = (objects: readonly KubeObject[], name: string): KubeObject | undefined =>
+  objects.find(({ metadata }) => metadata.name === name);
+
+const numberOf = (revision: KubeObject): number => Number(at(revision.spec, "revision") ?? 0);
+
+function ringState(
+  ring: string,
+  revisions: readonly KubeObject[],
+  syncs: readonly KubeObject[],
+  sources: readonly KubeObject[],
+): RingState {
+  const [newest] = revisions
+    .filter(({ metadata }) => metadata.labels?.[compositionLabel] === ringComposition(ring))
+    .sort((one, other) => numberOf(other) - numberOf(one));
+  const sync = named(syncs, ringSync(ring));
+  return {
+    composition: newest?.metadata.name,
+    sync: sync === undefined ? undefined : syncState(sync),
+    source: named(sources, ringSource(ring))?.metadata.uid,
+  };
+}
+
+/** The server of a client that found no kubeconfig. */
+const nowhere = "http://localhost:8080";
+
+/** The kubeconfig's cluster. @throws UsageError when there is no kubeconfig, or it has no such context. */
+function kubeConfig(context: string | undefined): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    config.loadFromDefault();
+  } catch (error) {
+    throw new UsageError(`the kubeconfig can't be read: ${(error as Error).message}. KUBECONFIG names another`, {
+      cause: error,
+    });
+  }
+  if (config.getCurrentCluster()?.server === nowhere)
+    throw new UsageError(
+      "there is no kubeconfig: make one with aws eks update-kubeconfig, or name it in KUBECONFIG. In a pod its service account serves",
+    );
+  const known = config.getContexts().map(({ name }) => name);
+  if (context !== undefined && !known.includes(context))
+    throw new UsageError(
+      `the kubeconfig has no context ${context}; it has ${known.join(", ") || "none"}. Name one of them`,
+    );
+  if (context !== undefined) config.setCurrentContext(context);
+  if (config.getCurrentCluster() === null)
+    throw new UsageError(
+      `the kubeconfig has no current context; it has ${known.join(", ") || "none"}. Name the hub's with --context NAME`,
+    );
+  return config;
+}
+
+/** The API server of a context of the kubeconfig, by default of the current one. */
+export function connect(context: string | undefined): HubApi {
+  const config = kubeConfig(context);
+  const name = config.getCurrentContext();
+  const objects = config.makeApiClient(CustomObjectsApi);
+  const core = config.makeApiClient(CoreV1Api);
+
+  async function list(kind: Kind, labelSelector?: string): Promise<KubeObject[]> {
+    const found: KubeObject[] = [];
+    let _continue: string | undefined;
+    do {
+      const { namespace, ...rest } = kind;
+      const page = { ...rest, limit: PAGE, ...(labelSelector === undefined ? {} : { labelSelector }) };
+      const request = _continue === undefined ? page : { ...page, _continue };
+      try {
+        const answer: Page = await (namespace === undefined
+          ? objects.listClusterCustomObject(request)
+          : objects.listNamespacedCustomObject({ ...request, namespace }));
+        found.push(...answer.items);
+        _continue = answer.metadata?.continue || undefined;
+      } catch (error) {
+        throw explained(`list ${kind.plural}.${kind.group}`, name, error);
+      }
+    } while (_continue !== undefined);
+    return found;
+  }
+
+  return {
+    async read(rings) {
+      const names = rings.map(ringComposition).join(", ");
+      const [spokes, revisions, syncs, sources] = await Promise.all([
+        list(kinds.spokes),
+        list(kinds.revisions, `${compositionLabel} in (${names})`),
+        list(kinds.syncs, ringLabel),
+        list(kinds.sources, ringLabel),
+      ]);
+      // A Spoke that is being removed takes nothing any more.
+      const following = spokes.filter(
+        ({ spec, metadata }) => text(spec, "ring") !== undefined && metadata.deletionTimestamp === undefined,
+      );
+      return {
+        spokes: following.map(spokeState),
+        rings: new Map(rings.map((ring) => [ring, ringState(ring, revisions, syncs, sources)])),
+      };
+    },
+    async tell(event) {
+      try {
+        await core.createNamespacedEvent({ namespace: namespaces.flux, body: event });
+      } catch (error) {
+        if (error instanceof ApiException && error.code === 409) return;
+        throw explained("write an event", name, error);
+      }
+    },
+  };
+}
