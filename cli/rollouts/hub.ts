@@ -1,9 +1,9 @@
 import { ApiException, CoreV1Api, type CoreV1Event, CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { at, condition, type KubeObject } from "../../functions/spoke/kube.ts";
-import { group as fleetGroup } from "../../lib/labels.ts";
 import { namespaces } from "../../lib/names.ts";
 import { ringComposition, ringLabel, ringSource, ringSync } from "../../lib/rings.ts";
+import { spokeApi } from "../../lib/spoke.ts";
 import { UsageError } from "../usage.ts";
 import type { Hub, RingState, SpokeState, SyncState } from "./health.ts";
 
@@ -15,17 +15,16 @@ export interface HubApi {
 }
 
 interface Kind {
-  readonly group: string;
-  readonly version: string;
+  readonly apiVersion: string;
   readonly plural: string;
   readonly namespace?: string;
 }
 
+const { flux } = namespaces;
 const kinds = {
-  spokes: { group: fleetGroup, version: "v1alpha1", plural: "spokes", namespace: namespaces.spokes },
-  revisions: { group: "apiextensions.crossplane.io", version: "v1", plural: "compositionrevisions" },
-  syncs: { group: "kustomize.toolkit.fluxcd.io", version: "v1", plural: "kustomizations", namespace: namespaces.flux },
-  sources: { group: "source.toolkit.fluxcd.io", version: "v1", plural: "gitrepositories", namespace: namespaces.flux },
+  revisions: { apiVersion: "apiextensions.crossplane.io/v1", plural: "compositionrevisions" },
+  syncs: { apiVersion: "kustomize.toolkit.fluxcd.io/v1", plural: "kustomizations", namespace: flux },
+  sources: { apiVersion: "source.toolkit.fluxcd.io/v1", plural: "gitrepositories", namespace: flux },
 } as const satisfies Record<string, Kind>;
 
 const compositionLabel = "crossplane.io/composition-name";
@@ -152,23 +151,23 @@ export function connect(context: string | undefined): HubApi {
   const objects = config.makeApiClient(CustomObjectsApi);
   const core = config.makeApiClient(CoreV1Api);
 
-  async function list(kind: Kind, labelSelector?: string): Promise<KubeObject[]> {
+  async function list({ apiVersion, plural, namespace }: Kind, labelSelector?: string): Promise<KubeObject[]> {
+    const [group = "", version = ""] = apiVersion.split("/");
+    const kind = { group, version, plural, limit: PAGE, ...(labelSelector === undefined ? {} : { labelSelector }) };
     const found: KubeObject[] = [];
-    let _continue: string | undefined;
+    let _continue = "";
     do {
-      const { namespace, ...rest } = kind;
-      const page = { ...rest, limit: PAGE, ...(labelSelector === undefined ? {} : { labelSelector }) };
-      const request = _continue === undefined ? page : { ...page, _continue };
+      const request = { ...kind, ...(_continue === "" ? {} : { _continue }) };
       try {
         const answer: Page = await (namespace === undefined
           ? objects.listClusterCustomObject(request)
           : objects.listNamespacedCustomObject({ ...request, namespace }));
         found.push(...answer.items);
-        _continue = answer.metadata?.continue || undefined;
+        _continue = answer.metadata?.continue ?? "";
       } catch (error) {
-        throw explained(`list ${kind.plural}.${kind.group}`, name, error);
+        throw explained(`list ${plural}.${group}`, name, error);
       }
-    } while (_continue !== undefined);
+    } while (_continue !== "");
     return found;
   }
 
@@ -176,7 +175,7 @@ export function connect(context: string | undefined): HubApi {
     async read(rings) {
       const names = rings.map(ringComposition).join(", ");
       const [spokes, revisions, syncs, sources] = await Promise.all([
-        list(kinds.spokes),
+        list(spokeApi),
         list(kinds.revisions, `${compositionLabel} in (${names})`),
         list(kinds.syncs, ringLabel),
         list(kinds.sources, ringLabel),

@@ -10,6 +10,8 @@ function soaking({ ring, health }: Decision, now: number): string {
 
 function waiting({ verdict }: Decision): string | undefined {
   switch (verdict.kind) {
+    case "moves":
+      return verdict.move.from === undefined ? undefined : "to be moved";
     case "blocked":
       return `stops behind ${verdict.by}`;
     case "waits for ring":

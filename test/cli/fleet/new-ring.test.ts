@@ -2,17 +2,17 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { newFleet } from "../../../cli/fleet/folders.ts";
 import { newRing, type RingRequest } from "../../../cli/fleet/new-ring.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { ringBranch, ringLabel, ringSource, ringSync } from "../../../lib/rings.ts";
 import { root } from "../support/fleet.ts";
 
 let checkout: string;
 beforeEach(async () => {
   checkout = mkdtempSync(join(tmpdir(), "fleet-new-ring-"));
   cpSync(join(root, "repos", "gitops-system", "templates"), join(checkout, "templates"), { recursive: true });
-  write("templates/ring/ring.yaml", "metadata:\n  name: ring-__ring__\n");
   await newFleet(checkout, "fleet");
 });
 afterEach(() => rmSync(checkout, { recursive: true }));
@@ -41,7 +41,17 @@ describe("fleet new-ring", () => {
       "clusters/fleet/kustomization.yaml",
       "clusters/fleet/rings.yaml",
     ]);
-    expect(parse(read("clusters/fleet/rings/canary.yaml"))).toEqual({ metadata: { name: "ring-canary" } });
+    const objects = parseAllDocuments(read("clusters/fleet/rings/canary.yaml")).map((document) => document.toJS());
+    expect(objects).toMatchObject([
+      {
+        kind: "GitRepository",
+        metadata: { name: ringSource("canary") },
+        spec: { ref: { branch: ringBranch("canary") } },
+      },
+      { kind: "Kustomization", metadata: { name: ringSync("canary") } },
+    ]);
+    for (const { metadata } of objects)
+      expect(metadata).toMatchObject({ namespace: "flux-system", labels: { [ringLabel]: "canary" } });
     expect(parse(read("clusters/fleet/kustomization.yaml")).resources).toEqual([
       "../../platform/hub",
       "rings/canary.yaml",

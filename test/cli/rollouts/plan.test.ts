@@ -267,7 +267,11 @@ test("two changes are under way at once, each in a ring of its own", () => {
   expect(story.run()).toEqual(["canary: b -> c"]);
   story.arrive("canary");
   story.pass(24 * 60);
-  expect(story.told).toEqual({ canary: "up to date", early: "waits for rest to take what it has", rest: "up to date" });
+  expect(story.told).toEqual({
+    canary: "up to date",
+    early: "waits for rest to take what it has",
+    rest: "to be moved",
+  });
   expect(story.run()).toEqual(["rest: a -> b"]);
   expect(story.run()).toEqual(["early: b -> c"]);
 });
