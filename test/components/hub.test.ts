@@ -8,7 +8,7 @@ import type { HubCluster } from "../../components/hub-cluster.ts";
 import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
 import { type FixedNodeFields, nodeDigest } from "../../lib/node-groups.ts";
-import { project, recorded, runProgram, stackConfig, withNodeGroup } from "../support/program.ts";
+import { project, type Run, recorded, runProgram, runStack, stackConfig, withNodeGroup } from "../support/program.ts";
 
 const own = (key: string) => `${project}:${key}`;
 
@@ -196,7 +196,7 @@ describe("alternatives by configuration", () => {
   });
 
   it("the hub's OIDC provider carries the fleet's tags and no thumbprint, and is protected with the cluster", async () => {
-    const { resources } = await runProgram("prod", stackConfig("prod"));
+    const { resources } = await runStack("prod");
     const provider = resources.find(({ type }) => type === "aws:iam/openIdConnectProvider:OpenIdConnectProvider");
     expect(provider).toMatchObject({
       name: "hub-oidcProvider",
@@ -210,8 +210,7 @@ describe("alternatives by configuration", () => {
 
   it("an existing VPC is used as it is: no network is made", async () => {
     const subnets = ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"];
-    const { resources, outputs } = await runProgram("dev", {
-      ...stackConfig("dev"),
+    const { resources, outputs } = await runStack("dev", {
       [own("vpcId")]: "vpc-0123456789abcdef0",
       [own("privateSubnetIds")]: JSON.stringify(subnets),
       [own("egressCidrs")]: '["5.6.7.9/32"]',
@@ -232,8 +231,7 @@ describe("alternatives by configuration", () => {
   });
 
   it("connected networks may use the private endpoint", async () => {
-    const { resources } = await runProgram("dev", {
-      ...stackConfig("dev"),
+    const { resources } = await runStack("dev", {
       [own("endpointPrivateAccessCidrs")]: '["10.20.0.0/16"]',
     });
     const rules = resources.filter(({ type }) => type === "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule");
@@ -253,8 +251,7 @@ describe("alternatives by configuration", () => {
 
   it("an Argo CD cluster secret has the same values, and its role an access entry", async () => {
     const roleArn = "arn:aws:iam::111111111111:role/argocd";
-    const { resources, outputs } = await runProgram("dev", {
-      ...stackConfig("dev"),
+    const { resources, outputs } = await runStack("dev", {
       [own("argocdClusterSecret")]: "true",
       [own("argocdRoleArn")]: roleArn,
     });
@@ -274,10 +271,9 @@ describe("alternatives by configuration", () => {
       .privateKey.export({ format: "pem", type: "pkcs8" })
       .toString();
     const secretKeys = [own("githubAppPrivateKey")];
-    const { resources, outputs } = await runProgram(
+    const { resources, outputs } = await runStack(
       "dev",
       {
-        ...stackConfig("dev"),
         [own("gitAuthentication")]: "github-app",
         [own("gitopsSystemRepoUrl")]: "https://github.com/example/gitops-system.git",
         [own("gitopsWorkloadsRepoUrl")]: "https://github.com/example/gitops-workloads.git",
@@ -299,8 +295,7 @@ describe("alternatives by configuration", () => {
   });
 
   it("a problem in the configuration ends the program before anything is registered", async () => {
-    const run = runProgram("dev", {
-      ...stackConfig("dev"),
+    const run = runStack("dev", {
       [own("vpcCidr")]: "10.0.0.1/16",
       [own("kubernetesVersion")]: "1.20",
     });
@@ -310,21 +305,18 @@ describe("alternatives by configuration", () => {
 
 describe("the cluster secret", () => {
   it("enables the add-on kyverno on the hub when the stack asks for it", async () => {
-    const bridge = async (config: Record<string, string>) => {
-      const { resources } = await runProgram("dev", { ...stackConfig("dev"), ...config });
-      return resources.find(({ name }) => name === "cluster-secret-bridge")?.inputs;
-    };
+    const bridge = ({ resources }: Run) => resources.find(({ name }) => name === "cluster-secret-bridge")?.inputs;
     const addons = (data: { addons: string }) => JSON.parse(Buffer.from(data.addons, "base64").toString());
-    const enabled = await bridge({ [own("kyverno")]: "true" });
+    const enabled = bridge(await runStack("dev", { [own("kyverno")]: "true" }));
     expect(enabled?.["metadata"].labels).toMatchObject({ enable_kyverno: "true" });
     expect(addons(enabled?.["data"])).toContain("kyverno");
-    const plain = await bridge({});
+    const plain = bridge(await runStack("dev"));
     expect(plain?.["metadata"].labels).not.toHaveProperty("enable_kyverno");
     expect(addons(plain?.["data"])).not.toContain("kyverno");
   });
 
   it("is written as data, so that a key that is no longer emitted goes", async () => {
-    const { resources } = await runProgram("dev", stackConfig("dev"));
+    const { resources } = await runStack("dev");
     const secret = resources.find(({ name }) => name === "cluster-secret-bridge");
     expect(secret?.inputs).not.toHaveProperty("stringData");
     expect(secret?.inputs["metadata"]).toMatchObject({

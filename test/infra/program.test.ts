@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { type Registered, type Run, runProgram, stackConfig } from "../support/program.ts";
+import { type Registered, type Run, runStack, stackConfig } from "../support/program.ts";
 
 /**
  * The whole program against mocks. This proves what the program asks the engine for, not that AWS or Kubernetes accept it.
@@ -10,7 +10,7 @@ import { type Registered, type Run, runProgram, stackConfig } from "../support/p
 const runs: Record<string, Run> = {};
 
 beforeAll(async () => {
-  for (const stack of ["dev", "prod"]) runs[stack] = await runProgram(stack, stackConfig(stack));
+  for (const stack of ["dev", "prod"]) runs[stack] = await runStack(stack);
   // A ceiling, not a measure: the first run loads the provider SDKs, on machines that do other things too.
 }, 120_000);
 
@@ -157,10 +157,9 @@ describe("a stack with private mirrors", () => {
     "eks-gitops-fleet:chartsPassword": "t0ps3cret",
   };
   const mirrored = () =>
-    runProgram(
+    runStack(
       "dev",
       {
-        ...stackConfig("dev"),
         ...credential,
         "eks-gitops-fleet:chartsRegistry": "https://charts.example",
         "eks-gitops-fleet:chartsUsername": "fleet",
@@ -225,11 +224,7 @@ describe("a stack with private mirrors", () => {
 
 describe("a stack whose Git host tells of pushes", () => {
   const called = (stack: string, change: Record<string, string> = {}) =>
-    runProgram(stack, {
-      ...stackConfig(stack),
-      "eks-gitops-fleet:gitReceiver": "github",
-      ...change,
-    });
+    runStack(stack, { "eks-gitops-fleet:gitReceiver": "github", ...change });
   const found = ({ resources }: Run, name: string) => resources.find((resource) => id(resource) === name);
   const token = "random:index/randomPassword:RandomPassword::hub-receiver-password";
   const path = (text: string) => `/hook/${createHash("sha256").update(text).digest("hex")}`;

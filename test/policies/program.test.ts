@@ -9,7 +9,7 @@ import {
   statements,
 } from "../../policies/lib/iam-documents.ts";
 import { exceptions, exceptionsFor } from "../../policies/lib/iam-exceptions.ts";
-import { computed, runProgram, stackConfig } from "../support/program.ts";
+import { computed, runStack } from "../support/program.ts";
 import { evaluate, type Resource } from "./support/evaluate.ts";
 
 /** The configuration of the pack for a stack; none means the defaults of the policies. */
@@ -53,7 +53,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
   "the shipped program passes as the stack %s%s, also at an update, when everything is known",
   async (stack, _also, values) => {
     const secrets = Object.keys(values).filter((name) => [key("chartsPassword"), key("pullSecret")].includes(name));
-    const { resources } = await runProgram(stack, { ...stackConfig(stack), ...values }, secrets);
+    const { resources } = await runStack(stack, values, secrets);
     const inputs: Resource[] = resources.map(({ type, name, inputs: props }) => ({ type, name, props }));
     const outputs = inputs.map(({ type, name = "", props }) => ({
       type,
@@ -75,7 +75,7 @@ test.each<[stack: string, also: string, values: Record<string, string>]>([
 );
 
 test("every exception on the reasoned list stands for a statement of the program, with just these wildcards", async () => {
-  const { resources } = await runProgram("prod", stackConfig("prod"));
+  const { resources } = await runStack("prod");
   const held = resources
     .filter(({ type }) => identityPolicyTypes.includes(type))
     .flatMap(({ type, inputs }) => identityPolicies(type, inputs).map((read) => read()))

@@ -4,7 +4,7 @@ import { Cluster, ManagedNodeGroup } from "@eks-gitops-fleet/local/pulumi";
 import type { ClusterArgs, ManagedNodeGroupArgs } from "@pulumi/eks";
 import { parse, parseAllDocuments } from "yaml";
 import { managedKinds } from "../../functions/spoke/kinds.ts";
-import { type Registered, recorded, runProgram, stackConfig } from "./program.ts";
+import { type Registered, recorded, runStack } from "./program.ts";
 
 /** Pulumi's name of a kind that Crossplane calls differently. */
 const renamed: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ async function childrenOf(components: readonly Registered[]): Promise<readonly R
 /** Kinds that the program makes for the hub. */
 export async function programKinds(): Promise<ReadonlySet<string>> {
   const resources: Registered[] = [];
-  for (const stack of ["dev", "prod"]) resources.push(...(await runProgram(stack, stackConfig(stack))).resources);
+  for (const stack of ["dev", "prod"]) resources.push(...(await runStack(stack)).resources);
   const components = resources.filter(({ type }) => type.startsWith("eks:index:"));
   return new Set(kindsOf([...resources, ...(await childrenOf(components))]));
 }

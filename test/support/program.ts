@@ -185,6 +185,17 @@ function invoked(token: string, inputs: Properties): Record<string, unknown> {
   }
 }
 
+/** Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up. */
+async function untraced<T>(run: () => Promise<T>): Promise<T> {
+  const { prepareStackTrace } = Error;
+  Error.prepareStackTrace = (error, sites) => (error.message === "" ? "" : prepareStackTrace?.(error, sites));
+  try {
+    return await run();
+  } finally {
+    Error.prepareStackTrace = prepareStackTrace;
+  }
+}
+
 /** Runs `load` in a mocked Pulumi, as a program of `ofProject`, and returns what it registered. */
 export async function recorded<T>(
   stack: string,
@@ -232,9 +243,11 @@ export async function recorded<T>(
     });
     return register(request, callback);
   };
-  const result = await load();
-  await pulumi.runtime.disconnect();
-  return { resources, result };
+  return untraced(async () => {
+    const result = await load();
+    await pulumi.runtime.disconnect();
+    return { resources, result };
+  });
 }
 
 const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
@@ -244,6 +257,17 @@ const promised = <T>(output: pulumi.Input<T>): Promise<T> =>
 export async function runProgram(stack: string, config: ConfigText, secretKeys: string[] = []): Promise<Run> {
   pulumi.runtime.setAllConfig(config, secretKeys);
   return exported(await recorded(stack, () => evaluated("infra/index.ts")));
+}
+
+const runs = new Map<string, Promise<Run>>();
+
+/** The program as a committed stack ({@link stackConfig}) with changes: the same once, for all tests that read what it registers. */
+export function runStack(stack: string, changes: ConfigText = {}, secretKeys: string[] = []): Promise<Run> {
+  const config = { ...stackConfig(stack), ...changes };
+  const key = JSON.stringify([stack, config, secretKeys]);
+  const run = runs.get(key) ?? runProgram(stack, config, secretKeys);
+  runs.set(key, run);
+  return run;
 }
 
 let evaluations = 0;

@@ -4,7 +4,7 @@ import { clusterTag, fleetTag } from "../../../lib/labels.ts";
 import { type QuotaName, quotas } from "../../../lib/quotas.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
 import { World } from "../../functions/spoke/support/world.ts";
-import { runProgram, stackConfig } from "../../support/program.ts";
+import { runStack } from "../../support/program.ts";
 import { type Answers, type Asked, ec2, fakeAws, Refusal, result, tagSet } from "./support/aws.ts";
 import { devStack } from "./support/programs.ts";
 
@@ -195,7 +195,7 @@ describe("what is counted for", () => {
   } as const;
 
   test.each(["dev", "prod"])("the hub of %s is what the program makes", async (name) => {
-    const { resources } = await runProgram(name, stackConfig(name));
+    const { resources } = await runStack(name);
     const made = (quota: QuotaName) => resources.filter(({ type }) => type === types[quota]).length;
     const { settings } = await devStack();
     const { zones = 2 } = settings;
