@@ -96,11 +96,15 @@ export function waitingLine(waiting: readonly string[], of: number): string {
   return `waiting for ${count}${named.join("; ")}${others > 0 ? `; and ${others} more` : ""}`;
 }
 
-/** Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes. */
+/**
+ * Waits until every object that `list` gives is Ready, and there is at least one; reports what it waits for whenever that changes.
+ * @param pause milliseconds between two looks
+ */
 export async function untilReady(
   list: () => Promise<readonly (string | undefined)[]>,
   seconds: number,
   report: (detail: string) => void,
+  pause = POLL_MS,
 ): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   let said = "";
@@ -113,6 +117,6 @@ export async function untilReady(
     const now = waitingLine(waiting, states.length);
     if (now !== said) report(now);
     said = now;
-    await sleep(POLL_MS);
+    await sleep(pause);
   }
 }

@@ -49,6 +49,7 @@ test("waiting ends when all is ready, says once what it waits for, and gives up 
     async () => states.shift() ?? [],
     60,
     (detail) => said.push(detail),
+    1,
   );
   expect(said).toEqual(["waiting: nothing is there yet", "waiting for a: starting"]);
   await expect(
