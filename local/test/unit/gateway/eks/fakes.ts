@@ -15,6 +15,7 @@ import { WorkQueue } from "../../../../work-queue.ts";
 import { type FakeClusters, fakeClusters } from "./fake-clusters.ts";
 
 const stores: string[] = [];
+const workers: WorkQueue[] = [];
 
 function newStore(): string {
   const folder = mkdtempSync(join(tmpdir(), "fleet-eks-"));
@@ -22,8 +23,9 @@ function newStore(): string {
   return folder;
 }
 
-/** Removes the folders of all stores that {@link fakeEks} made; for `afterAll` of each file that calls it. */
-export function removeStores(): void {
+/** Ends the background work of each {@link fakeEks} and removes its store; for `afterAll` of each file that calls it. */
+export async function removeStores(): Promise<void> {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
   for (const folder of stores.splice(0)) rmSync(folder, { recursive: true, maxRetries: 5 });
 }
 
@@ -143,6 +145,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     caCertificate: "CA",
     webhookUrl: (cluster) => `https://127.100.0.1:9444/mutate/${cluster}`,
   };
+  const reconcile = reconciler(context);
   const eks: FakeEks = {
     store,
     clusters,
@@ -153,7 +156,11 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
     keepEndpoints,
     clock: 1_000_000,
     worker: new WorkQueue({
-      work: reconciler(context),
+      // The background looks again sooner than the gateway's.
+      work: async (cluster) => {
+        const next = await reconcile(cluster);
+        return typeof next === "number" ? next / 5 : next;
+      },
       onError: (cluster, error) => errors.push(`${cluster}: ${(error as Error).message}`),
       pause: { first: 5, longest: 20 },
     }),
@@ -184,6 +191,7 @@ export async function fakeEks(over: Partial<Pick<FakeEks, "clusters" | "aws" | "
       };
     },
   };
+  workers.push(eks.worker);
   return eks;
 }
 
