@@ -182,13 +182,16 @@ export class World {
   }
 
   #work(): void {
+    const objects = this.#objects();
     for (const [key, live] of [...this.live]) {
       if (live.deleting && !this.stuck.has(key)) {
         this.live.delete(key);
+        objects.delete(key);
         this.removed.push(key);
       } else if (!live.deleting) {
-        const status = reported(key, live.object, this.#objects());
+        const status = reported(key, live.object, objects);
         live.object = { ...live.object, status: this.reports.get(key)?.(status) ?? status };
+        objects.set(key, live.object);
       }
     }
   }
