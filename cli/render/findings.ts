@@ -75,10 +75,6 @@ export class Findings {
     this.#found.set(key, { ...(known ?? { rule, place, problem, remedy }), clusters: [...clusters].sort() });
   }
 
-  has(...rules: readonly Rule[]): boolean {
-    return [...this.#found.values()].some(({ rule }) => rules.includes(rule));
-  }
-
   /** By file and line. */
   sorted(): Finding[] {
     return [...this.#found.values()].sort(
