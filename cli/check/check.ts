@@ -21,16 +21,17 @@ import { checkSecrets } from "./rules/secrets.ts";
 import { checkValidations } from "./rules/validations.ts";
 import { supportWarnings } from "./support.ts";
 
-export interface CheckOptions {
+export interface CompileOptions {
   /** Folder with the repositories side by side. */
   readonly repos: string;
   /** Folders and files with CustomResourceDefinitions and OpenAPI documents. */
   readonly definitions?: readonly string[];
   readonly build: Build;
+}
+
+export interface CheckOptions extends CompileOptions {
   /** The day for which ends of support are reported. */
   readonly today?: Date;
-  /** A rule to leave out; by default all rules apply. */
-  readonly without?: keyof typeof rules;
 }
 
 export interface Report {
@@ -43,7 +44,7 @@ export interface Report {
   readonly objects: number;
 }
 
-/** The results for one fleet. */
+/** What the rules read of one fleet, and where they report. */
 interface Compiled {
   readonly root: string;
   readonly files: Files;
@@ -52,6 +53,12 @@ interface Compiled {
   readonly findings: Findings;
   /** What the rules could not check. */
   readonly notes: Set<string>;
+}
+
+/** What the rules read of all fleets in the repositories, and what was found so far. */
+interface Compilation extends Omit<Compiled, "fleet"> {
+  readonly workspace: Workspace;
+  readonly compiled: readonly Compiled[];
 }
 
 const isWhole = ({ steps }: RenderedFleet): boolean => steps.every(({ complete }) => complete);
@@ -111,25 +118,40 @@ function unchecked(kinds: readonly string[], given: boolean): string {
 }
 
 /**
- * Compiles the repositories: everything that Flux would apply to the hub and every spoke.
+ * Compiles the repositories: what `use` makes of everything that Flux would apply to the hub and every spoke, before the rules run.
  * @throws WorkspaceError when the repositories are missing; KustomizeMissing
  */
-export function check({ repos, definitions: paths = [], build, today = new Date(), without }: CheckOptions): Report {
+export function compile<T>(
+  { repos, definitions: paths = [], build }: CompileOptions,
+  use: (compilation: Compilation) => T,
+): T {
   const root = resolve(repos);
   const workspace = openWorkspace(root);
   try {
     const findings = new Findings(workspace.original);
     const files = new Files();
-    const several = workspace.fleets.length > 1;
-    const of = (fleet: string) => (several ? findings.of(fleet) : findings);
+    const of = (fleet: string) => (workspace.fleets.length > 1 ? findings.of(fleet) : findings);
     const common = { workspace, build: new FluxBuild(build), files };
     const fleets = workspace.fleets.map((fleet) => follow({ ...common, findings: of(fleet), fleet }));
     const definitions = new Definitions(paths);
     for (const { manifest } of fleets.flatMap(allObjects)) definitions.add(manifest);
     const notes = new Set<string>(fleets.flatMap((fleet) => fleet.notes));
-    for (const fleet of fleets)
-      for (const [name, rule] of Object.entries(rules))
-        if (name !== without) rule({ root, files, fleet, definitions, findings: of(fleet.name), notes });
+    const shared = { root, files, definitions, notes };
+    const compiled = fleets.map((fleet) => ({ ...shared, fleet, findings: of(fleet.name) }));
+    return use({ ...shared, findings, workspace, compiled });
+  } finally {
+    workspace.remove();
+  }
+}
+
+/**
+ * Runs the rules on what is compiled of the repositories.
+ * @throws WorkspaceError when the repositories are missing; KustomizeMissing
+ */
+export function check({ today = new Date(), ...options }: CheckOptions): Report {
+  return compile(options, ({ root, files, definitions, notes, findings, workspace, compiled }) => {
+    for (const each of compiled) for (const rule of Object.values(rules)) rule(each);
+    const fleets = compiled.map(({ fleet }) => fleet);
     const found = findings.sorted();
     if (!fleets.every(isWhole) && found.length === 0 && fleets.every((fleet) => fleet.notes.length === 0))
       throw new Error("a Kustomization was not checked, and no finding says why: this is a bug in fleet check");
@@ -138,20 +160,18 @@ export function check({ repos, definitions: paths = [], build, today = new Date(
       findings: found,
       warnings: fleets.flatMap((fleet) => supportWarnings(fleet, workspace, today)),
       notes: [
-        ...(build.notes ?? []),
+        ...(options.build.notes ?? []),
         ...workspace.notes,
         ...notes,
         ...(fleets.every(isWhole)
           ? unapplied(root, fleets, files, workspace).map((file) => `nothing applies ${file}`)
           : []),
-        ...(unknown.length > 0 ? [unchecked(unknown, paths.length > 0)] : []),
+        ...(unknown.length > 0 ? [unchecked(unknown, (options.definitions ?? []).length > 0)] : []),
       ],
       clusters: fleets.flatMap(({ name, clusters }) =>
-        [...clusters.keys()].map((cluster) => (several ? `${name}/${cluster}` : cluster)),
+        [...clusters.keys()].map((cluster) => (fleets.length > 1 ? `${name}/${cluster}` : cluster)),
       ),
       objects: fleets.flatMap(allObjects).length,
     };
-  } finally {
-    workspace.remove();
-  }
+  });
 }
