@@ -8,7 +8,8 @@ import type { HubCluster } from "../../components/hub-cluster.ts";
 import { HubNodes, type HubNodesArgs } from "../../components/hub-nodes.ts";
 import { charts, kubernetesVersions } from "../../components/versions.ts";
 import { type FixedNodeFields, nodeDigest } from "../../lib/node-groups.ts";
-import { project, type Run, recorded, runProgram, runStack, stackConfig, withNodeGroup } from "../support/program.ts";
+import { project, type Run, recorded, runProgram, runStack, stackConfig } from "../support/program.ts";
+import { withNodeGroup } from "../support/program-mocks.ts";
 
 const own = (key: string) => `${project}:${key}`;
 

@@ -9,7 +9,8 @@ import {
   statements,
 } from "../../policies/lib/iam-documents.ts";
 import { exceptions, exceptionsFor } from "../../policies/lib/iam-exceptions.ts";
-import { computed, runStack } from "../support/program.ts";
+import { runStack } from "../support/program.ts";
+import { computed } from "../support/program-mocks.ts";
 import { evaluate, type Resource } from "./support/evaluate.ts";
 
 /** The configuration of the pack for a stack; none means the defaults of the policies. */

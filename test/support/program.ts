@@ -1,13 +1,11 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
+import { computed, invoked, type Properties } from "./program-mocks.ts";
 
 /** Mocked runs of the production program: what it registers, exactly as the engine would be told. */
 
 export const project = "eks-gitops-fleet";
-
-// biome-ignore lint/suspicious/noExplicitAny: resource inputs have any shape, and tests read them by path
-export type Properties = Record<string, any>;
 
 /** One registered resource, as the program asked for it. */
 export interface Registered {
@@ -87,103 +85,6 @@ const urnTail = (urn: string): string => {
   const [, , types = "", name = ""] = urn.split("::");
   return `${types.split("$").at(-1)}::${name}`;
 };
-
-const issuer = "oidc.eks.eu-central-1.amazonaws.com/id/0123456789ABCDEF0123456789ABCDEF";
-const account = "222222222222";
-
-/** Outputs that a provider would compute and that the program reads. */
-export function computed(type: string, name: string, inputs: Properties): Record<string, unknown> {
-  const physical = inputs["name"] ?? name;
-  switch (type) {
-    case "eks:index:Cluster": {
-      const arn = `arn:aws:eks:eu-central-1:${account}:cluster/${physical}`;
-      const eksCluster = {
-        name: physical,
-        arn,
-        endpoint: "https://hub.example",
-        certificateAuthority: { data: "Q0E=" },
-        vpcConfig: { clusterSecurityGroupId: "sg-cluster" },
-      };
-      return {
-        eksCluster,
-        oidcIssuer: issuer,
-        oidcProviderUrl: `https://${issuer}`,
-        kubeconfigJson: JSON.stringify({ users: [{ name: "aws", user: { exec: { args: ["eks", "get-token"] } } }] }),
-      };
-    }
-    case "aws:iam/openIdConnectProvider:OpenIdConnectProvider":
-      return { arn: `arn:aws:iam::${account}:oidc-provider/${issuer}` };
-    case "eks:index:ManagedNodeGroup":
-      return { nodeGroup: { nodeGroupName: inputs["nodeGroupName"] } };
-    case "aws:eks/cluster:Cluster":
-      return {
-        arn: `arn:aws:eks:eu-central-1:${account}:cluster/${physical}`,
-        endpoint: "https://hub.example",
-        certificateAuthority: { data: "Q0E=" },
-        identities: [{ oidcs: [{ issuer: `https://${issuer}` }] }],
-        vpcConfig: { ...inputs["vpcConfig"], clusterSecurityGroupId: "sg-eks" },
-      };
-    case "aws:iam/role:Role":
-      return { arn: `arn:aws:iam::${account}:role/${physical}` };
-    case "aws:iam/policy:Policy":
-      return { arn: `arn:aws:iam::${account}:policy/${physical}` };
-    case "aws:kms/key:Key":
-      return { arn: `arn:aws:kms:eu-central-1:${account}:key/${name}`, keyId: name };
-    case "aws:secretsmanager/secret:Secret":
-      return { arn: `arn:aws:secretsmanager:eu-central-1:${account}:secret:${physical}-AbCdEf` };
-    case "aws:ec2/eip:Eip":
-      return { publicIp: "198.51.100.7" };
-    case "aws:ec2/launchTemplate:LaunchTemplate":
-      return { latestVersion: 1 };
-    case "tls:index/privateKey:PrivateKey":
-      return {
-        privateKeyPem: `PEM ${name}`,
-        privateKeyOpenssh: `OPENSSH ${name}`,
-        publicKeyOpenssh: `ssh-ed25519 ${name}\n`,
-      };
-    case "random:index/randomPassword:RandomPassword":
-      return { result: `TOKEN ${name} ${inputs["keepers"]?.generation}` };
-    case "tls:index/selfSignedCert:SelfSignedCert":
-      return { certPem: `CERTIFICATE ${name}` };
-    default:
-      return {};
-  }
-}
-
-let existingNodeGroup: Properties | undefined;
-
-/** Lets EKS have a node group while `run` asks for it. */
-export async function withNodeGroup<T>(group: Properties, run: () => Promise<T>): Promise<T> {
-  existingNodeGroup = group;
-  try {
-    return await run();
-  } finally {
-    existingNodeGroup = undefined;
-  }
-}
-
-function invoked(token: string, inputs: Properties): Record<string, unknown> {
-  switch (token) {
-    case "aws:index/getCallerIdentity:getCallerIdentity":
-      return { accountId: account };
-    case "aws:index/getPartition:getPartition":
-      return { partition: "aws", dnsSuffix: "amazonaws.com" };
-    case "aws:index/getRegion:getRegion":
-      return { region: "eu-central-1" };
-    case "aws:index/getAvailabilityZones:getAvailabilityZones":
-      return { names: ["eu-central-1a", "eu-central-1b", "eu-central-1c"] };
-    case "aws:ec2/getVpc:getVpc":
-      return { id: inputs["id"], cidrBlock: "10.99.0.0/16" };
-    case "aws:eks/getNodeGroups:getNodeGroups":
-      return { names: existingNodeGroup ? [existingNodeGroup["nodeGroupName"]] : [] };
-    case "aws:eks/getNodeGroup:getNodeGroup":
-      return { ...existingNodeGroup };
-    case "aws:eks/getAddonVersion:getAddonVersion":
-      return { version: `${inputs["addonName"]}-for-${inputs["kubernetesVersion"]}` };
-    default:
-      throw new Error(`unexpected invoke ${token}`);
-  }
-}
 
 /** Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up. */
 async function untraced<T>(run: () => Promise<T>): Promise<T> {
