@@ -21,10 +21,12 @@ export const ringComposition = (ring: string): string => `${spokeApi.composition
 /** Label of a ring's GitRepository and Kustomization, with the ring's name. */
 export const ringLabel = `${group}/ring`;
 
-/** Folders of gitops-system that a ring takes from its branch: the Composition, the bootstrap chain with what it reads, the tools. */
+/** Folders of gitops-system that a ring takes from its branch: the Composition, and the bootstrap chain and the tools with what they read. */
 export const ringFolders = [
+  "platform/charts",
   "platform/composition",
   "platform/deletion-order",
+  "platform/kyverno",
   "platform/policies",
   "spoke-bootstrap",
   "tools",

@@ -30,6 +30,10 @@ function pathInGit({ systemPath, repos }: Side, workspace: Workspace, { place }:
   return join(systemPath, inSystem);
 }
 
+/** Whether a Composition comes from a file's: that of a ring has the ring's name behind the one in the file. */
+const isSame = ({ metadata: { name } }: Manifest, { metadata: { name: inFile } }: Manifest): boolean =>
+  name === inFile || name.startsWith(`${inFile}-`);
+
 /** The Composition at the last commit whose revision the Spoke would use; undefined if Git does not have one. */
 export function earlier(
   side: Side,
@@ -43,10 +47,7 @@ export function earlier(
     const text = fileAt(top, revision, path);
     const found = parseAllDocuments(text ?? "")
       .map((document) => document.toJS() as Manifest | null)
-      // A ring's Composition has the ring's name behind the one in the file.
-      .find(
-        (each) => each?.kind === "Composition" && composition.manifest.metadata.name.startsWith(each.metadata?.name),
-      );
+      .find((each) => each?.kind === "Composition" && isSame(composition.manifest, each));
     if (found && takes(spoke, found)) return found;
   }
   return undefined;

@@ -52,11 +52,15 @@ export function isReady(object: KubeObject | undefined): boolean {
   return condition(object, "Ready")?.status === "True" && observedNewest(object);
 }
 
-/** Whether Flux is applying a commit and has applied the previous one successfully, so that everything goes on working meanwhile. */
+/**
+ * Whether Flux is applying a commit or a changed specification, and has applied the previous one successfully, so that everything goes on
+ * working meanwhile. It notes that it has seen a specification when it has applied it (kustomize-controller, finalizeStatus).
+ */
 export function goesOn(object: KubeObject): boolean {
   const ready = condition(object, "Ready");
   const last = at(object.status, "history", 0, "lastReconciledStatus");
   // Canceled: another commit came meanwhile.
   const underWay = ready?.status === "Unknown" || ready?.reason === "HealthCheckCanceled";
-  return underWay && last === "ReconciliationSucceeded" && observedNewest(object);
+  const notBegun = ready?.status === "True" && !observedNewest(object);
+  return (underWay || notBegun) && last === "ReconciliationSucceeded";
 }

@@ -1,7 +1,8 @@
 import { revisionAnnotation, sourcesLabel, toolsLabel } from "../../lib/labels.ts";
 import { ringBranch, ringSource } from "../../lib/rings.ts";
 import type { Rollout, Spoke } from "./api.ts";
-import { at, isReady, type KubeObject } from "./kube.ts";
+import { otherKinds } from "./kinds.ts";
+import { at, goesOn, isReady, type KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -33,38 +34,70 @@ export function revisionToBring({ spec }: Spoke, observed: Observed): string | u
   return isOfRing(attempted, spec.ring) ? attempted : undefined;
 }
 
-const toolsAt = (revision: string) =>
-  `status.lastAppliedRevision == '${revision}' && status.conditions.exists(condition, condition.type == 'Ready' && condition.status == 'True')`;
+const isTrue = (type: string) =>
+  `status.conditions.exists(condition, condition.type == '${type}' && condition.status == 'True')`;
 
-/** Patches of the chain by label: the spoke reads its branch at once, and its tools are waited for at that revision. */
+/**
+ * When a Kustomization of the branch is current: Ready with the revision, and not with the one before, which it is until its controller comes
+ * round to it. One that takes another source says nothing of the branch.
+ */
+const currentAt = (revision: string, source: string): string =>
+  `(spec.sourceRef.name != '${source}' || (has(status.lastAppliedRevision) && status.lastAppliedRevision == '${revision}')) && has(status.conditions) && ${isTrue("Ready")}`;
+
+/** How the steps of the chain are waited for at a revision of the ring. */
+export const stepsAt = (revision: string, ring: string): object => ({
+  apiVersion: otherKinds.Kustomization,
+  kind: "Kustomization",
+  failed: `has(status.conditions) && ${isTrue("Stalled")}`,
+  current: currentAt(revision, ringSource(ring)),
+});
+
+/** Name of the source of the branch on a spoke (spoke-bootstrap/sync). */
+const onSpoke = "gitops-system";
+const expression = "/spec/healthCheckExprs/0/current";
+
+const patchOf = (kind: string, name: string, operation: object) => ({
+  target: { kind, name },
+  patch: JSON.stringify([operation]),
+});
+
+/** Patches of the chain by label: the spoke reads its branch at once, and its tools, with all of theirs, are waited for at that revision. */
 export function rolloutPatches(revision: string): readonly (readonly [Readonly<Record<string, string>>, object])[] {
+  const value = currentAt(revision, onSpoke);
   const annotations = { "reconcile.fluxcd.io/requestedAt": revision };
-  const source = {
-    target: { kind: "GitRepository", name: "gitops-system" },
-    patch: JSON.stringify([{ op: "add", path: "/metadata/annotations", value: annotations }]),
-  };
+  const source = patchOf("GitRepository", onSpoke, { op: "add", path: "/metadata/annotations", value: annotations });
+  const tools = patchOf("Kustomization", "tools", { op: "replace", path: expression, value });
   return [
     [sourcesLabel, { op: "add", path: "/spec/patches", value: [source] }],
-    [toolsLabel, { op: "replace", path: "/spec/healthCheckExprs/0/current", value: toolsAt(revision) }],
+    [toolsLabel, { op: "replace", path: expression, value }],
+    [toolsLabel, { op: "add", path: "/spec/patches", value: [tools] }],
   ];
 }
 
-/** The revision of a chain that Flux has applied as a whole; undefined while it is applying one. */
-function complete(bootstrap: KubeObject | undefined, ring: string | undefined): string | undefined {
-  if (!isReady(bootstrap)) return undefined;
-  const { spec, status } = bootstrap as KubeObject;
+/** The revision of a chain that Flux has applied as a whole; undefined while it is applying another one than `before`. */
+function complete(
+  bootstrap: KubeObject | undefined,
+  ring: string | undefined,
+  before: string | undefined,
+): string | undefined {
+  const { spec, status } = bootstrap ?? {};
   const applied = text(status, "lastAppliedRevision");
-  if (ring === undefined) return text(status, "lastAppliedOriginRevision") ?? applied;
   const told = text(spec, "commonMetadata", "annotations", revisionAnnotation);
-  return told === applied && isOfRing(applied, ring) ? applied : undefined;
+  const ofRing = told === applied && isOfRing(applied, ring ?? "") ? applied : undefined;
+  const revision = ring === undefined ? (text(status, "lastAppliedOriginRevision") ?? applied) : ofRing;
+  if (isReady(bootstrap)) return revision;
+  // Flux applies the same again at each interval.
+  const isAgain = bootstrap !== undefined && goesOn(bootstrap) && text(status, "lastAttemptedRevision") === applied;
+  return isAgain && revision === before ? revision : undefined;
 }
 
 /** How far a spoke is with what it follows. */
 export function rolloutOf(spoke: Spoke, observed: Observed, isReadySpoke: boolean, now: number): Rollout {
   const { ring } = spoke.spec;
   const before = spoke.status?.rollout;
-  const done = complete(observed.get(resources.bootstrap), ring);
-  const revision = done ?? (before?.ring === ring ? before?.revision : undefined);
+  const kept = before?.ring === ring ? before?.revision : undefined;
+  const done = complete(observed.get(resources.bootstrap), ring, kept);
+  const revision = done ?? kept;
   const bringing = revisionToBring(spoke, observed);
   const next = bringing === undefined || bringing === done ? undefined : bringing;
   const composition = spoke.spec.crossplane?.compositionRevisionRef?.name;

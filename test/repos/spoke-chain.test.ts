@@ -132,7 +132,14 @@ describe("the bootstrap chain", () => {
     expect(bridge["gitops_system_repo_revision"]).toBe("ring/early");
     const step = (name: string) => steps.find(({ metadata }) => short(metadata.name) === name)?.spec;
     expect(step("tools").sourceRef).toMatchObject({ kind: "GitRepository", name: "gitops-system-ring-early" });
-    expect(step("tools").healthCheckExprs[0].current).toContain(`status.lastAppliedRevision == '${revision}'`);
+    const tools = by("blue-tools").find(({ metadata }) => metadata.name === "tools");
+    for (const [{ healthCheckExprs }, source] of [
+      [step("tools"), "gitops-system"],
+      [tools?.spec, "gitops-system"],
+    ] as const) {
+      expect(healthCheckExprs[0].current).toContain(`spec.sourceRef.name != '${source}'`);
+      expect(healthCheckExprs[0].current).toContain(`status.lastAppliedRevision == '${revision}'`);
+    }
     const [source] = by("blue-sync").filter(({ metadata }) => metadata.name === "gitops-system");
     expect(source).toMatchObject({
       kind: "GitRepository",

@@ -27,7 +27,7 @@ import type { KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
-import { revisionToBring, rolloutPatches, stageOf } from "../rollout.ts";
+import { revisionToBring, rolloutPatches, stageOf, stepsAt } from "../rollout.ts";
 import type { Settings } from "../settings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady } from "./identities.ts";
@@ -234,6 +234,9 @@ export function bootstrapKustomization(spoke: Spoke, settings: Settings, fleet: 
         ...(revision === undefined ? {} : { annotations: { [revisionAnnotation]: revision } }),
       },
       postBuild: { substituteFrom: [{ kind: "Secret", name: clusterSecretName(spoke.metadata.name) }] },
+      ...(revision === undefined || spoke.spec.ring === undefined
+        ? {}
+        : { healthCheckExprs: [stepsAt(revision, spoke.spec.ring)] }),
       ...(patches.length > 0 ? { patches } : {}),
     },
   };

@@ -36,11 +36,16 @@ describe("Flux goes on with what works", () => {
     expect(goesOn(object(canceled))).toBe(true);
   });
 
-  test("and not when the last commit failed, nothing is under way, or the specification is another", () => {
+  test("while it takes up another specification, before it has begun and until it is done", () => {
+    expect(goesOn(object(ready("Unknown", { ...worked, observedGeneration: 1 })))).toBe(true);
+    expect(goesOn(object(ready("True", { ...worked, observedGeneration: 1 })))).toBe(true);
+  });
+
+  test("and not when the last commit failed, or nothing is under way", () => {
     expect(goesOn(object(ready("Unknown", history("HealthCheckFailed"))))).toBe(false);
     expect(goesOn(object(ready("Unknown")))).toBe(false);
     expect(goesOn(object(ready("False", worked)))).toBe(false);
-    expect(goesOn(object(ready("Unknown", { ...worked, observedGeneration: 1 })))).toBe(false);
+    expect(goesOn(object(ready("True", { ...worked, observedGeneration: 2 })))).toBe(false);
   });
 });
 

@@ -75,6 +75,29 @@ describe("a spoke of a ring", () => {
     expect(at(bootstrap(world).spec, "commonMetadata", "annotations")).toEqual({ "fleet.internal/revision": second });
   });
 
+  it("stays healthy while Flux applies the same revision again, as it does at each interval", () => {
+    const world = arrived();
+    const before = rollout(world);
+    world.now += 3_600_000;
+    flux(world, underWay(first, first));
+    world.settle();
+    expect(world.answer).toMatchObject({ ready: true, events: [] });
+    expect(rollout(world)).toEqual(before);
+    flux(world, applied(first));
+    world.settle();
+    expect(rollout(world)).toEqual(before);
+  });
+
+  it("stays Ready while Flux applies the specification with the new revision, which it notes when it is done", () => {
+    const world = arrived();
+    flux(world, { ...underWay(second, second), observedGeneration: 1 });
+    world.settle();
+    expect(bootstrap(world).metadata.generation).toBeGreaterThan(1);
+    expect(world.answer?.ready).toBe(true);
+    expect(rollout(world)).toMatchObject({ revision: first, next: second });
+    expect(rollout(world)).not.toHaveProperty("healthySince");
+  });
+
   it("says what it is brought, and is not healthy with it before it has it", () => {
     const world = arrived();
     flux(world, underWay(first, second));
@@ -129,11 +152,17 @@ describe("a spoke of a ring", () => {
   });
 });
 
-test("a spoke without a ring says which commit's chain it has", () => {
+test("a spoke without a ring says which commit's chain it has, and since when it is healthy, also while Flux applies it again", () => {
   const world = new World(spoke());
-  flux(world, { ...applied("latest@sha256:0"), lastAppliedOriginRevision: "main@sha1:c" });
+  const origin = { lastAppliedOriginRevision: "main@sha1:c" };
+  flux(world, { ...applied("latest@sha256:0"), ...origin });
   world.settle();
-  expect(rollout(world)).toEqual({ revision: "main@sha1:c", healthySince: new Date(world.now).toISOString() });
+  const said = { revision: "main@sha1:c", healthySince: new Date(world.now).toISOString() };
+  expect(rollout(world)).toEqual(said);
+  world.now += 3_600_000;
+  flux(world, { ...underWay("latest@sha256:0", "latest@sha256:0"), ...origin });
+  world.settle();
+  expect(rollout(world)).toEqual(said);
 });
 
 test.for([

@@ -105,6 +105,15 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "a Spoke in ring early takes the Composition of its ring",
   },
   {
+    name: "the Composition of a ring without the ring",
+    change: { spec: { crossplane: { compositionRef: { name: "spoke-early" } } } },
+    refused: "is the Composition of a ring",
+  },
+  {
+    name: "another Composition of the fleet's own",
+    change: { spec: { crossplane: { compositionRef: { name: "sandboxes" } } } },
+  },
+  {
     name: "a ring whose name can't be that of a branch and of objects",
     change: { spec: { ring: "Early ring", crossplane: { compositionRef: { name: "spoke-Early ring" } } } },
     refused: "spec.ring",
