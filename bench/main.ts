@@ -1,9 +1,7 @@
 // `npm run bench`: measures on an instance of its own, with a cached toolchain. `-- start|program|spoke|fleet` measures only
 // these. Machines differ: ratios and shares of one run say more than seconds.
-import { mkdtemp } from "node:fs/promises";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
-import { join } from "node:path";
-import { bringUp, main, tearDown } from "@eks-gitops-fleet/local/cli";
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { bringUp, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
 import { RECORDED_CLUSTERS } from "@eks-gitops-fleet/local/gateway";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Bench } from "./bench.ts";
@@ -12,6 +10,8 @@ import { program } from "./program.ts";
 import { table } from "./report.ts";
 import { spoke } from "./spoke.ts";
 import { start } from "./start.ts";
+
+const STACK = "local";
 
 const benches: Readonly<Record<string, Bench>> = { start, program, spoke, fleet };
 
@@ -23,16 +23,32 @@ function chosen(args: readonly string[]): Bench[] {
   return Object.entries(benches).flatMap(([name, bench]) => (args.length === 0 || args.includes(name) ? [bench] : []));
 }
 
+/** Removes the instance when the benchmark is interrupted; nobody waits for what was made in it to end in order: that is a test's business. */
+function removeOnce(dir: string): () => Promise<unknown> {
+  let removal: Promise<unknown> | undefined;
+  const remove = () => {
+    removal ??= tearDown(dir, STACK, { force: true });
+    return removal;
+  };
+  for (const [signal, code] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)
+    process.on(signal, () => void remove().finally(() => process.exit(code)));
+  return remove;
+}
+
 await main(async () => {
   const wanted = chosen(process.argv.slice(2));
   const report = (line: string) => console.log(line);
   await ensureToolchain(report);
-  const dir = await mkdtemp(join(tmpdir(), "fleet-bench-"));
+  const dir = await temporaryInstance("fleet-bench", STACK);
+  const remove = removeOnce(dir);
   const [load = 0] = loadavg();
   console.log(`${availableParallelism()} processors (${cpus()[0]?.model}), load ${load.toFixed(1)} before the start`);
   process.env[RECORDED_CLUSTERS] = RECORDED;
   try {
-    const { fleet, timings } = await bringUp(dir, "local", { hubOnly: true });
+    const { fleet, timings } = await bringUp(dir, STACK, { hubOnly: true });
     let code = 0;
     for (const { title, run } of wanted) {
       const { rows, exceeded = [] } = await run({ fleet, timings, report });
@@ -42,7 +58,6 @@ await main(async () => {
     }
     return code;
   } finally {
-    // Nobody waits for what was made here to end in order: that is a test's business.
-    await tearDown(dir, "local", { force: true });
+    await remove();
   }
 });
