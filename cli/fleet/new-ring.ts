@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isSeq, parseDocument, stringify } from "yaml";
-import { hubFolder } from "../../lib/layout.ts";
+import { hubFolder, ringsPolicy } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { ringComposition } from "../../lib/rings.ts";
 import { instantiate, requireCheckout } from "../folder.ts";
-import { policyFile, type Ring, readPolicy } from "../rollouts/policy.ts";
+import { type Ring, readPolicy } from "../rollouts/policy.ts";
 import { onePositional, parsed, refuse, UsageError } from "../usage.ts";
 import { chosenFleet, foldersIn } from "./folders.ts";
 
@@ -16,7 +16,7 @@ export const help = `Usage: npx fleet new-ring <name> [--soak DURATION] [--max-u
 Makes clusters/<fleet>/rings/<name>.yaml, what the hub needs for the ring, in a checkout of gitops-system, and adds the ring to
 clusters/<fleet>/kustomization.yaml and rings.yaml, where the order of rings and their rules are.
 
-  --soak DURATION        how long the ring must have been healthy before the next one gets what it has, such as 24h; default: 1h
+  --soak DURATION        how long the ring must have been healthy before the next one gets what it has, such as 24h; default: 2h
   --max-unavailable N    how many of its spokes may be unhealthy: a number, or a share such as 10%; default: none
   --after RING           the ring before; default: the last one
   --fleet NAME           default: the only fleet in clusters/
@@ -71,13 +71,13 @@ function formProblems(request: RingRequest): Problem[] {
 
 /** The rings that a fleet has. @throws UsageError when its file is wrong. */
 function ringsOf(checkout: string, fleet: string): readonly Ring[] {
-  const path = join(checkout, policyFile(fleet));
+  const path = join(checkout, ringsPolicy(fleet));
   if (!existsSync(path)) return [];
   const read = readPolicy(readText(path));
   if ("rings" in read) return read.rings;
   refuse(
     "new-ring",
-    read.problems.map((each) => ({ ...each, key: `${policyFile(fleet)}: ${each.key}` })),
+    read.problems.map((each) => ({ ...each, key: `${ringsPolicy(fleet)}: ${each.key}` })),
   );
   return [];
 }
@@ -132,13 +132,13 @@ export async function newRing(checkout: string, request: RingRequest): Promise<s
   const made = await instantiate(checkout, template, { ring: name, fleet });
   const file = `rings/${name}.yaml`;
   const kustomization = join(hubFolder(fleet), "kustomization.yaml");
-  const rings = readText(join(checkout, policyFile(fleet)));
+  const rings = readText(join(checkout, ringsPolicy(fleet)));
   const position =
     after === undefined ? undefined : ringsOf(checkout, fleet).findIndex((ring) => ring.name === after) + 1;
   const files = {
     [join(hubFolder(fleet), file)]: made["ring.yaml"] ?? "",
     [kustomization]: withItem(readText(join(checkout, kustomization)), "resources", file),
-    [policyFile(fleet)]: withItem(rings || `${header}rings:\n`, "rings", entryOf(request), position),
+    [ringsPolicy(fleet)]: withItem(rings || `${header}rings:\n`, "rings", entryOf(request), position),
   };
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(checkout, path)), { recursive: true });

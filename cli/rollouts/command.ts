@@ -19,15 +19,16 @@ what waits, and what happens next. It reads the rings' branches and the hub; fil
   --dry-run              with --promote: says what it would push, and changes nothing
   --every DURATION       with --promote: goes on, in steps of 30s, 1m, 1h and so on, until it gets SIGINT or SIGTERM
   -o, --output FORM      text (default) or json
-  --fleet NAME           default: the only fleet in clusters/
+  --fleet NAME           refuses a hub of another fleet; default: that of the hub
   --repository DIR       a clone of gitops-system with its whole history; default: the current folder
   --remote NAME          the remote of the clone, or a URL; default: origin
-  --branch NAME          the hub's branch; default: main
+  --branch NAME          refuses a hub that follows another branch; default: the one that it follows
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
 It keeps nothing between two runs, so it can be ended at any moment; two at once do no harm. docs/guides/rings.md has a workflow
 that runs it, and the rights that it takes.
-Exit code 0: done; 1: a ring is stopped or has a problem, or something failed; 2: it was called wrongly or could not run.
+Exit code 0: done; 1: a ring is stopped, late or has a problem, spokes are in no ring, or something failed; 2: it was called wrongly
+or could not run.
 `;
 
 export const options = {
@@ -38,7 +39,7 @@ export const options = {
   fleet: { type: "string" },
   repository: { type: "string", default: "." },
   remote: { type: "string", default: "origin" },
-  branch: { type: "string", default: "main" },
+  branch: { type: "string" },
   context: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -64,19 +65,26 @@ const world: World = { connect, now: Date.now, signal: interrupted };
 
 type Output = "text" | "json";
 
-function show({ fleet, main, rows, notes, moved, lines, failures }: Outcome, output: Output): void {
-  if (output === "json") console.log(JSON.stringify({ fleet, main, rings: rows, notes, moved }));
-  else console.log([tableOf(rows, notes), ...lines].join("\n").trimEnd());
+function show({ fleet, main, rows, problems, notes, moved, lines, failures }: Outcome, output: Output): void {
+  if (output === "json") console.log(JSON.stringify({ fleet, main, rings: rows, problems, notes, moved }));
+  else console.log([tableOf(rows, [...problems, ...notes]), ...lines].join("\n").trimEnd());
   for (const failure of failures) console.error(failure);
 }
 
 /** What makes it worth showing an outcome again; times pass by themselves. */
-const newsIn = ({ rows, notes, failures }: Outcome): string =>
+const newsIn = ({ rows, problems, notes, failures }: Outcome): string =>
   JSON.stringify([
-    rows.map(({ ring, commit, verdict, health }) => [ring, commit, verdict, health?.state]),
+    rows.map(({ ring, commit, verdict, health }) => [ring, commit, verdict, health?.state, health?.isLate]),
+    problems,
     notes,
     failures,
   ]);
+
+/** Whether nobody has to do anything. */
+const isWell = ({ rows, problems, failures }: Outcome): boolean =>
+  rows.every(({ verdict, health }) => verdict.kind !== "problem" && health?.state !== "stopped" && !health?.isLate) &&
+  problems.length === 0 &&
+  failures.length === 0;
 
 /** One look after another, whatever comes of each, until the signal. */
 async function repeat(look: () => Promise<Outcome>, output: Output, pause: number, signal: AbortSignal): Promise<void> {
@@ -121,6 +129,5 @@ export async function run(argv: readonly string[], { connect, now, signal } = wo
   }
   const outcome = await look();
   show(outcome, output);
-  const isWell = outcome.rows.every(({ verdict, health }) => verdict.kind !== "problem" && health?.state !== "stopped");
-  return isWell && outcome.failures.length === 0 ? 0 : 1;
+  return isWell(outcome) ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 const second = 1000;
 const minute = 60 * second;
-const hour = 60 * minute;
+export const hour = 60 * minute;
 
 /** A duration in whole hours, minutes and seconds, as Go writes it (`24h`, `1h30m`), in milliseconds; undefined for any other text. */
 export function duration(text: string): number | undefined {

@@ -1,14 +1,17 @@
+import { createHash } from "node:crypto";
 import type { CoreV1Event } from "@kubernetes/client-node";
 import { namespaces } from "../../lib/names.ts";
 import { ringSource } from "../../lib/rings.ts";
 import { inWords } from "./durations.ts";
 import type { History, Move } from "./git.ts";
-import type { Hub } from "./health.ts";
 import { type Decision, short } from "./plan.ts";
+import type { Hub } from "./state.ts";
 
 /** What happened to a ring, as an event on its GitRepository. The name follows from what it says, so the same is told once. */
 
-type Reason = "RolloutPromoted" | "RolloutRolledBack" | "RolloutStopped" | "RolloutPassed";
+type Reason = "RolloutPromoted" | "RolloutRolledBack" | "RolloutStopped" | "RolloutLate" | "RolloutPassed";
+
+const warnings: readonly Reason[] = ["RolloutStopped", "RolloutLate"];
 
 /** How long an API server keeps events unless it is told otherwise (kube-apiserver, --event-ttl). */
 const KEPT = 60 * 60_000;
@@ -18,19 +21,28 @@ const MAX_MESSAGE = 1024;
 interface Told {
   readonly ring: string;
   readonly reason: Reason;
-  /** Commits that make it another event. */
-  readonly commits: readonly string[];
+  /** What makes it another event, besides ring and reason. */
+  readonly about: readonly string[];
   readonly message: string;
 }
 
-function eventOf({ ring, reason, commits, message }: Told, uid: string | undefined, now: number): CoreV1Event {
+/** Stands for a text in a name. Without durations: Flux's "failed after 30.04s" is the same each time. */
+const digest = (text: string): string =>
+  createHash("sha256")
+    .update(text.replace(/\d[\d.hmµ]*s\b/g, ""))
+    .digest("hex")
+    .slice(0, 8);
+
+const part = (commit: string): string => commit.slice(0, 12);
+
+function eventOf({ ring, reason, about, message }: Told, uid: string | undefined, now: number): CoreV1Event {
   const name = ringSource(ring);
   const time = new Date(now);
   return {
     apiVersion: "v1",
     kind: "Event",
     metadata: {
-      name: [name, reason.toLowerCase(), ...commits.map((commit) => commit.slice(0, 12))].join("."),
+      name: [name, reason.toLowerCase(), ...about].join("."),
       namespace: namespaces.flux,
     },
     involvedObject: {
@@ -42,7 +54,7 @@ function eventOf({ ring, reason, commits, message }: Told, uid: string | undefin
     },
     reason,
     message: message.slice(0, MAX_MESSAGE),
-    type: reason === "RolloutStopped" ? "Warning" : "Normal",
+    type: warnings.includes(reason) ? "Warning" : "Normal",
     source: { component: "fleet-rollouts" },
     firstTimestamp: time,
     lastTimestamp: time,
@@ -52,35 +64,38 @@ function eventOf({ ring, reason, commits, message }: Told, uid: string | undefin
 
 const named = (commit: string, { subject }: History): string => `${short(commit)} (${subject(commit)})`;
 
-function ofMove({ ring, kind, from, to }: Move, history: History): Told {
-  const commits = [...(from === undefined ? [] : [from]), to];
+/** A move is made once, so it is told once; another one like it is another event. */
+function ofMove({ ring, kind, to }: Move, history: History, now: number): Told {
+  const common = { ring, about: [part(to), now.toString(36)] };
   const at = named(to, history);
   switch (kind) {
     case "create":
-      return { ring, reason: "RolloutPromoted", commits, message: `ring ${ring} begins with ${at}` };
+      return { ...common, reason: "RolloutPromoted", message: `ring ${ring} begins with ${at}` };
     case "promote":
-      return { ring, reason: "RolloutPromoted", commits, message: `ring ${ring} takes ${at}` };
+      return { ...common, reason: "RolloutPromoted", message: `ring ${ring} takes ${at}` };
     case "roll back":
-      return { ring, reason: "RolloutRolledBack", commits, message: `ring ${ring} goes back to ${at}` };
+      return { ...common, reason: "RolloutRolledBack", message: `ring ${ring} goes back to ${at}` };
   }
 }
 
-function ofHealth({ ring: { name: ring, soak }, commit, health }: Decision, history: History, now: number): Told[] {
+function ofHealth(
+  { ring: { name: ring, soak, deadline }, commit, health }: Decision,
+  history: History,
+  now: number,
+): Told[] {
   if (commit === undefined || health === undefined) return [];
-  const common = { ring, commits: [commit] };
-  if (health.state === "stopped")
-    return [
-      {
-        ...common,
-        reason: "RolloutStopped",
-        message: `ring ${ring} stopped at ${named(commit, history)}: ${health.reason}`,
-      },
-    ];
-  const { since } = health;
+  const at = named(commit, history);
+  const { state, reason, since, isLate } = health;
+  const because = (event: Reason, message: string): Told[] => [
+    { ring, reason: event, about: [part(commit), digest(reason ?? "")], message: `${message}: ${reason}` },
+  ];
+  if (state === "stopped") return because("RolloutStopped", `ring ${ring} stopped at ${at}`);
+  if (isLate)
+    return because("RolloutLate", `ring ${ring} has been arriving at ${at} for more than ${inWords(deadline)}`);
   // Once its event is forgotten, that a ring has passed is no news.
-  if (health.state !== "passed" || since === undefined || now - (since + soak) >= KEPT) return [];
-  const message = `ring ${ring} passed with ${named(commit, history)}: healthy for ${inWords(soak)}`;
-  return [{ ...common, reason: "RolloutPassed", message }];
+  if (state !== "passed" || since === undefined || now - (since + soak) >= KEPT) return [];
+  const message = `ring ${ring} passed with ${at}: healthy for ${inWords(soak)}`;
+  return [{ ring, reason: "RolloutPassed", about: [part(commit)], message }];
 }
 
 /** Events about what was seen before a run, and what it moved. */
@@ -91,7 +106,7 @@ export function eventsOf(
 ): CoreV1Event[] {
   const told = [
     ...decisions.flatMap((each) => ofHealth(each, history, now)),
-    ...moved.map((move) => ofMove(move, history)),
+    ...moved.map((move) => ofMove(move, history, now)),
   ];
-  return told.map((each) => eventOf(each, hub.rings.get(each.ring)?.source, now));
+  return told.map((each) => eventOf(each, hub.rings.get(each.ring)?.source?.uid, now));
 }

@@ -1,7 +1,7 @@
+import { ringsPolicy } from "../../lib/layout.ts";
 import { ringBranch, ringFolders } from "../../lib/rings.ts";
 import { fileAt, git } from "../diff/git.ts";
 import { UsageError } from "../usage.ts";
-import { policyFile } from "./policy.ts";
 
 /** The remote repository of the rings, by way of a clone whose branches, tags and files stay as they are. */
 export interface Clone {
@@ -24,6 +24,8 @@ export interface History {
   readonly tips: ReadonlyMap<string, string>;
   /** Says whether two commits have the same for rings. */
   readonly content: (commit: string) => string;
+  /** Whether a commit has what Flux applies to the hub for a ring. */
+  readonly hasComposition: (commit: string) => boolean;
   /** Whether `commit` is `other` or comes after it. */
   readonly contains: (commit: string, other: string) => boolean;
   /** Commits up to `commit` that the hub's branch lacks, newest first. */
@@ -41,6 +43,9 @@ export interface Move {
   readonly from: string | undefined;
   readonly to: string;
 }
+
+/** What a ring's Kustomization on the hub applies (templates/ring). */
+export const compositionFolder = "platform/composition" satisfies (typeof ringFolders)[number];
 
 /** References of this command's own, so that a fetch changes none of the person's. */
 const own = "refs/fleet/rollouts";
@@ -101,6 +106,9 @@ export function fetchHistory({ folder, remote, branch }: Clone): History {
     main,
     tips: new Map(rings.map(([name, commit]) => [name.slice(ownRings.length + 1), commit])),
     content: remembered((commit) => answer(folder, "ls-tree", "--full-tree", commit, "--", ...ringFolders)),
+    hasComposition: remembered(
+      (commit) => answer(folder, "ls-tree", "--full-tree", "-d", "--name-only", commit, "--", compositionFolder) !== "",
+    ),
     contains: remembered((commit, other) => git(folder, "merge-base", "--is-ancestor", other, commit).ok),
     foreign: remembered((commit) => commits(answer(folder, "log", "--format=%H %s", commit, `^${main}`))),
     changes: remembered((from, to) => {
@@ -119,7 +127,7 @@ export const fleetsAt = ({ folder }: Clone, commit: string): string[] => {
 
 /** The rings' file of a fleet at a commit. */
 export const policyAt = ({ folder }: Clone, commit: string, fleet: string): string | undefined =>
-  fileAt(folder, commit, policyFile(fleet));
+  fileAt(folder, commit, ringsPolicy(fleet));
 
 /**
  * Moves a ring's branch, unless somebody else has moved it since it was fetched.

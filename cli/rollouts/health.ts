@@ -1,43 +1,6 @@
-import type { Rollout } from "../../functions/spoke/api.ts";
 import { ringBranch } from "../../lib/rings.ts";
 import type { Ring } from "./policy.ts";
-
-/** What the hub says of a spoke in a ring. */
-export interface SpokeState {
-  readonly name: string;
-  readonly ring: string;
-  readonly isReady: boolean;
-  /** Whether Crossplane could run the Composition. */
-  readonly isSynced: boolean;
-  readonly phase: string | undefined;
-  readonly message: string | undefined;
-  readonly rollout: Rollout;
-}
-
-/** What the hub says of the Kustomization that applies a ring's Composition. */
-export interface SyncState {
-  /** Of its condition Ready. */
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly attempted: string | undefined;
-  readonly applied: string | undefined;
-  /** Whether its controller has seen its newest specification. */
-  readonly isCurrent: boolean;
-}
-
-export interface RingState {
-  /** Newest revision of the ring's Composition. */
-  readonly composition: string | undefined;
-  readonly sync: SyncState | undefined;
-  /** UID of the ring's GitRepository; undefined when there is none. */
-  readonly source: string | undefined;
-}
-
-export interface Hub {
-  readonly spokes: readonly SpokeState[];
-  readonly rings: ReadonlyMap<string, RingState>;
-}
+import type { Hub, RingState, SourceState, SpokeState, SyncState } from "./state.ts";
 
 /** How a ring is with the commit that it has. */
 export interface Health {
@@ -49,8 +12,12 @@ export interface Health {
   readonly unhealthy: readonly { readonly spoke: string; readonly reason: string }[];
   /** Since when enough spokes have been healthy; undefined while they are not, and without spokes. */
   readonly since: number | undefined;
-  /** Why the ring is arriving or stopped. */
+  /** Why the ring is arriving or stopped, or does not pass though it has soaked. */
   readonly reason: string | undefined;
+  /** Since when the ring has been arriving, where the hub says so. */
+  readonly arrivingSince: number | undefined;
+  /** Whether that is longer than the ring's deadline. */
+  readonly isLate: boolean;
 }
 
 const revisionOf = (ring: string, commit: string): string => `${ringBranch(ring)}@sha1:${commit}`;
@@ -59,65 +26,117 @@ const revisionOf = (ring: string, commit: string): string => `${ringBranch(ring)
 const working = ["Pending", "Network", "ControlPlane", "Nodes", "Identities", "Bootstrap", "Upgrading"];
 
 /** Why a spoke counts as unhealthy; undefined when it is healthy or on its way. */
-function ailment({ isReady, isSynced, phase, message }: SpokeState, hasCommit: boolean): string | undefined {
-  if (!isSynced) return "Crossplane can't run its Composition";
+function ailment({ isReady, unsynced, phase, message }: SpokeState, hasCommit: boolean): string | undefined {
+  if (unsynced !== undefined) return unsynced;
   if (phase === "Failing" || phase === "Refused") return message ?? phase;
   return !isReady && hasCommit && !working.includes(phase ?? "") ? (message ?? "is not Ready") : undefined;
 }
 
+interface Obstacle {
+  readonly reason: string;
+  readonly failed: boolean;
+}
+
+const pending = (reason: string): Obstacle => ({ reason, failed: false });
+
 /** Reasons for Ready=False that say nothing about the revision: Flux has not tried it (kustomize-controller, Reconcile). */
 const notTried = ["DependencyNotReady", "ArtifactFailed", "HealthCheckCanceled"];
 
-/** Why a ring's Composition is not applied, and whether it failed; undefined when it is, also while Flux applies it again. */
-function syncProblem(revision: string, sync: SyncState | undefined): { reason: string; failed: boolean } | undefined {
-  if (sync === undefined) return { reason: "the hub has no Kustomization for it yet", failed: false };
+/** Why a ring's Composition is not applied; undefined when it is, also while Flux applies it again. */
+function syncObstacle(revision: string, sync: SyncState | undefined): Obstacle | undefined {
+  if (sync === undefined) return pending("the hub has no Kustomization for it yet");
   const { status, reason, message, attempted, applied, isCurrent } = sync;
-  const underWay = { reason: "Flux applies its Composition", failed: false };
-  if (!isCurrent || attempted !== revision) return underWay;
-  if (status === "False" && !notTried.includes(reason))
+  const isTried = status === "False" && !notTried.includes(reason);
+  // Without isCurrent: the controller takes note of a specification only once it has applied it.
+  if (isTried && attempted === revision)
     return { reason: `its Composition can't be applied: ${message}`, failed: true };
-  return applied === revision ? undefined : underWay;
+  if (applied === revision && attempted === revision && isCurrent) return undefined;
+  return pending(
+    status === "False" && !isTried
+      ? `Flux can't apply its Composition yet: ${message}`
+      : "Flux applies its Composition",
+  );
 }
+
+/** Why a ring's commit is not on the hub; undefined when it is. */
+function obstacle(revision: string, { sync, source }: RingState): Obstacle | undefined {
+  if (source?.failure !== undefined && source.revision !== revision)
+    return pending(`Flux can't fetch its branch: ${source.failure.message}`);
+  return syncObstacle(revision, sync);
+}
+
+/** The revision of its Composition that Crossplane gives a spoke. */
+const compositionFor = ({ takes, rollout }: SpokeState, revisions: RingState["revisions"]): string | undefined =>
+  takes === undefined
+    ? rollout.composition
+    : revisions.find(({ labels }) => Object.entries(takes).every(([key, value]) => labels[key] === value))?.name;
 
 const some = (names: readonly string[], most = 5): string =>
   names.length > most ? `${names.slice(0, most).join(", ")} and ${names.length - most} more` : names.join(", ");
 
+function stopReason(unhealthy: Health["unhealthy"], spokes: number): string {
+  const names = some(unhealthy.map(({ spoke }) => spoke));
+  const counted = `${unhealthy.length} of ${spokes} spokes ${unhealthy.length === 1 ? "is" : "are"} unhealthy (${names})`;
+  return `${counted}: ${unhealthy[0]?.reason}`;
+}
+
+/** Since when a ring has been on its way: since Flux has its commit, and for a spoke that got unready later since then. */
+function lagSince(fetched: number | undefined, source: SourceState | undefined, late: readonly SpokeState[]) {
+  if (fetched === undefined) return source?.failure?.since;
+  return late.length === 0
+    ? fetched
+    : Math.min(...late.map(({ unreadySince }) => Math.max(fetched, unreadySince ?? fetched)));
+}
+
+const unseen: RingState = { revisions: [], sync: undefined, source: undefined };
+
 /** How a ring is with the commit at the end of its branch. */
 export function healthOf(ring: Ring, commit: string, hub: Hub, now: number): Health {
   const revision = revisionOf(ring.name, commit);
-  const { composition, sync } = hub.rings.get(ring.name) ?? {};
-  const notApplied = syncProblem(revision, sync);
+  const onHub = hub.rings.get(ring.name) ?? unseen;
+  const { revisions, source } = onHub;
+  const inTheWay = obstacle(revision, onHub);
+  const fetched = source?.revision === revision ? source.since : undefined;
   const spokes = hub.spokes.filter((spoke) => spoke.ring === ring.name);
   const hasCommit = ({ rollout }: SpokeState) => rollout.revision === revision && rollout.next === undefined;
   const unhealthy = spokes.flatMap((spoke) => {
     const reason = ailment(spoke, hasCommit(spoke));
     return reason === undefined ? [] : [{ spoke: spoke.name, reason }];
   });
-  const healthy = spokes.filter(
-    (spoke) =>
-      notApplied === undefined &&
-      hasCommit(spoke) &&
-      composition !== undefined &&
-      spoke.rollout.composition === composition &&
-      spoke.isReady &&
-      spoke.rollout.healthySince !== undefined &&
-      !unhealthy.some((other) => other.spoke === spoke.name),
-  );
-  const allowed = ring.allows(spokes.length);
-  const needed = spokes.length - allowed;
-  const times = healthy.map(({ rollout }) => Date.parse(rollout.healthySince as string)).sort((a, b) => a - b);
+  const isHealthy = (spoke: SpokeState) =>
+    inTheWay === undefined &&
+    hasCommit(spoke) &&
+    spoke.rollout.composition !== undefined &&
+    spoke.rollout.composition === compositionFor(spoke, revisions) &&
+    spoke.isReady &&
+    spoke.rollout.healthySince !== undefined &&
+    !unhealthy.some((other) => other.spoke === spoke.name);
+  // A spoke that was made since can't hold back what the others have had, nor begin their soak anew.
+  const former = spokes.filter(({ created }) => fetched === undefined || created <= fetched);
+  const judged = former.length > 0 ? former : spokes;
+  // One spoke at least has to be healthy, or nothing would have been tried.
+  const allowed = Math.max(0, Math.min(ring.allows(spokes.length), spokes.length - 1));
+  const needed = judged.length === 0 ? 0 : Math.max(1, judged.length - allowed);
+  const late = judged.filter((spoke) => !isHealthy(spoke));
+  const times = judged
+    .filter(isHealthy)
+    .map(({ rollout }) => Date.parse(rollout.healthySince as string))
+    .sort((a, b) => a - b);
   const since = needed > 0 ? times[needed - 1] : undefined;
-  const common = { spokes: spokes.length, healthy: healthy.map(({ name }) => name), unhealthy, since };
-  if (notApplied?.failed) return { ...common, state: "stopped", reason: notApplied.reason };
-  if (unhealthy.length > allowed) {
-    const names = some(unhealthy.map(({ spoke }) => spoke));
-    const counted = `${unhealthy.length} of ${spokes.length} spokes ${unhealthy.length === 1 ? "is" : "are"} unhealthy`;
-    return { ...common, state: "stopped", reason: `${counted} (${names})` };
+  const common = {
+    ...{ spokes: spokes.length, healthy: spokes.filter(isHealthy).map(({ name }) => name), unhealthy, since },
+    ...{ reason: undefined, arrivingSince: undefined, isLate: false },
+  };
+  if (inTheWay?.failed) return { ...common, state: "stopped", reason: inTheWay.reason };
+  if (unhealthy.length > allowed) return { ...common, state: "stopped", reason: stopReason(unhealthy, spokes.length) };
+  if (inTheWay !== undefined || (needed > 0 && since === undefined)) {
+    const arrivingSince = lagSince(fetched, source, inTheWay === undefined ? late : []);
+    const isLate = arrivingSince !== undefined && now - arrivingSince >= ring.deadline;
+    const reason = inTheWay?.reason ?? some(late.map(({ name }) => name));
+    return { ...common, state: "arriving", reason, arrivingSince, isLate };
   }
-  if (needed > 0 && since === undefined) {
-    const late = spokes.filter((spoke) => !healthy.includes(spoke)).map(({ name }) => name);
-    return { ...common, state: "arriving", reason: notApplied?.reason ?? some(late) };
-  }
-  if (since !== undefined && now - since < ring.soak) return { ...common, state: "soaking", reason: undefined };
-  return { ...common, state: "passed", reason: undefined };
+  if (since !== undefined && now - since < ring.soak) return { ...common, state: "soaking" };
+  // Spokes keep saying that they are healthy when nothing looks after them any more.
+  if (hub.frozen !== undefined) return { ...common, state: "soaking", reason: hub.frozen };
+  return { ...common, state: "passed" };
 }

@@ -1,14 +1,15 @@
 import { ApiException, CoreV1Api, type CoreV1Event, CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
-import type { Spoke } from "../../functions/spoke/api.ts";
-import { at, condition, type KubeObject } from "../../functions/spoke/kube.ts";
-import { namespaces } from "../../lib/names.ts";
-import { ringComposition, ringLabel, ringSource, ringSync } from "../../lib/rings.ts";
+import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import { hubFolder } from "../../lib/layout.ts";
+import { hubName, namespaces, type Repository } from "../../lib/names.ts";
+import { ringComposition, ringLabel } from "../../lib/rings.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { UsageError } from "../usage.ts";
-import type { Hub, RingState, SpokeState, SyncState } from "./health.ts";
+import { compositionLabel, frozen, type Hub, type Identity, ringState, spokeState, text } from "./state.ts";
 
 /** The hub's API server, of which only what concerns rings is read. */
 export interface HubApi {
+  readonly identity: () => Promise<Identity>;
   readonly read: (rings: readonly string[]) => Promise<Hub>;
   /** Writes an event, unless there is one of its name. */
   readonly tell: (event: CoreV1Event) => Promise<void>;
@@ -21,13 +22,15 @@ interface Kind {
 }
 
 const { flux } = namespaces;
+/** GitRepository of the hub's branch (components/flux-sync.ts). */
+const systemSource: Repository = "gitops-system";
 const kinds = {
   revisions: { apiVersion: "apiextensions.crossplane.io/v1", plural: "compositionrevisions" },
   syncs: { apiVersion: "kustomize.toolkit.fluxcd.io/v1", plural: "kustomizations", namespace: flux },
   sources: { apiVersion: "source.toolkit.fluxcd.io/v1", plural: "gitrepositories", namespace: flux },
+  functions: { apiVersion: "pkg.crossplane.io/v1", plural: "functions" },
+  deployments: { apiVersion: "apps/v1", plural: "deployments", namespace: namespaces.crossplane },
 } as const satisfies Record<string, Kind>;
-
-const compositionLabel = "crossplane.io/composition-name";
 
 /** Objects in one answer: a Spoke has some kilobytes. */
 const PAGE = 250;
@@ -61,57 +64,6 @@ function explained(what: string, context: string, error: unknown): Error {
     `${error.code} ${messageOf(error.body)}`.trim(),
     isForbidden ? "docs/guides/rings.md has the rights that it takes" : other,
   );
-}
-
-/** The contents of a field, where it is a text. */
-const text = (object: unknown, ...path: readonly string[]): string | undefined => {
-  const value = at(object, ...path);
-  return typeof value === "string" ? value : undefined;
-};
-
-export function spokeState(object: KubeObject): SpokeState {
-  const { spec, status = {} } = object as unknown as Spoke & { spec: { ring: string } };
-  return {
-    name: object.metadata.name,
-    ring: spec.ring,
-    isReady: condition(object, "Ready")?.status === "True",
-    isSynced: condition(object, "Synced")?.status !== "False",
-    phase: status.phase,
-    message: status.message,
-    rollout: status.rollout ?? {},
-  };
-}
-
-function syncState(object: KubeObject): SyncState {
-  const { status = "Unknown", reason = "", message = "" } = condition(object, "Ready") ?? {};
-  return {
-    ...{ status, reason, message },
-    attempted: text(object.status, "lastAttemptedRevision"),
-    applied: text(object.status, "lastAppliedRevision"),
-    isCurrent: at(object.status, "observedGeneration") === object.metadata.generation,
-  };
-}
-
-const named = (objects: readonly KubeObject[], name: string): KubeObject | undefined =>
-  objects.find(({ metadata }) => metadata.name === name);
-
-const numberOf = (revision: KubeObject): number => Number(at(revision.spec, "revision") ?? 0);
-
-function ringState(
-  ring: string,
-  revisions: readonly KubeObject[],
-  syncs: readonly KubeObject[],
-  sources: readonly KubeObject[],
-): RingState {
-  const [newest] = revisions
-    .filter(({ metadata }) => metadata.labels?.[compositionLabel] === ringComposition(ring))
-    .sort((one, other) => numberOf(other) - numberOf(one));
-  const sync = named(syncs, ringSync(ring));
-  return {
-    composition: newest?.metadata.name,
-    sync: sync === undefined ? undefined : syncState(sync),
-    source: named(sources, ringSource(ring))?.metadata.uid,
-  };
 }
 
 /** The server of a client that found no kubeconfig. */
@@ -171,22 +123,48 @@ export function connect(context: string | undefined): HubApi {
     return found;
   }
 
+  async function find({ apiVersion, plural, namespace }: Kind, object: string): Promise<KubeObject | undefined> {
+    const [group = "", version = ""] = apiVersion.split("/");
+    const request = { group, version, plural, name: object };
+    try {
+      return await (namespace === undefined
+        ? objects.getClusterCustomObject(request)
+        : objects.getNamespacedCustomObject({ ...request, namespace }));
+    } catch (error) {
+      if (error instanceof ApiException && error.code === 404) return undefined;
+      throw explained(`get ${plural}.${group} ${object}`, name, error);
+    }
+  }
+
   return {
+    async identity() {
+      const [sync, source] = await Promise.all([find(kinds.syncs, hubName), find(kinds.sources, systemSource)]);
+      const [, fleet] = new RegExp(`^(?:\\./)?${hubFolder("([^/]+)")}/?$`).exec(text(sync?.spec, "path") ?? "") ?? [];
+      const branch = text(source?.spec, "ref", "branch");
+      if (fleet !== undefined && branch !== undefined) return { fleet, branch };
+      throw new UsageError(
+        `the context ${name} is not that of a hub: its Kustomization ${flux}/${hubName} must apply ${hubFolder("<fleet>")} ` +
+          `of a branch that its GitRepository ${systemSource} follows. --context NAME chooses another`,
+      );
+    },
     async read(rings) {
       const names = rings.map(ringComposition).join(", ");
-      const [spokes, revisions, syncs, sources] = await Promise.all([
+      const [spokes, revisions, syncs, sources, crossplane, composer] = await Promise.all([
         list(spokeApi),
         list(kinds.revisions, `${compositionLabel} in (${names})`),
         list(kinds.syncs, ringLabel),
         list(kinds.sources, ringLabel),
+        find(kinds.deployments, "crossplane"),
+        find(kinds.functions, "function-spoke"),
       ]);
       // A Spoke that is being removed takes nothing any more.
       const following = spokes.filter(
         ({ spec, metadata }) => text(spec, "ring") !== undefined && metadata.deletionTimestamp === undefined,
       );
       return {
+        frozen: frozen(crossplane, composer),
         spokes: following.map(spokeState),
-        rings: new Map(rings.map((ring) => [ring, ringState(ring, revisions, syncs, sources)])),
+        rings: new Map(rings.map((ring) => [ring, ringState(ring, { revisions, syncs, sources })])),
       };
     },
     async tell(event) {

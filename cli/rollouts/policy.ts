@@ -1,17 +1,17 @@
 import { parseDocument } from "yaml";
 import { z } from "zod";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { duration } from "./durations.ts";
+import { duration, hour } from "./durations.ts";
 import { isTimeZone, timeOfDay, type Window, weekdays } from "./windows.ts";
 
 /** A fleet's rings in their order, as `clusters/<fleet>/rings.yaml` says. */
-
-export const policyFile = (fleet: string): string => `clusters/${fleet}/rings.yaml`;
 
 export interface Ring {
   readonly name: string;
   /** How long it must have been healthy before the next ring gets what it has, in milliseconds. */
   readonly soak: number;
+  /** After how long a ring that is still arriving is late, in milliseconds. */
+  readonly deadline: number;
   /** How many of so many spokes may be unhealthy. */
   readonly allows: (spokes: number) => number;
   /** When it may receive changes; none: always. */
@@ -29,6 +29,7 @@ const forms: Readonly<Record<string, { readonly allowed: string; readonly remedy
     remedy: "choose another name; it is part of the branch's name and of objects' names",
   },
   soak: { allowed: "hours, minutes and seconds such as 30m, 1h30m or 24h", remedy: "write days as hours" },
+  deadline: { allowed: "hours, minutes and seconds such as 30m, 1h30m or 24h", remedy: "write days as hours" },
   maxUnavailable: {
     allowed: "a number of spokes, or a share of them from 0% to 100%",
     remedy: "write 2, or 10%",
@@ -86,7 +87,9 @@ const name = z.string().regex(/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/);
 
 const ring = z.strictObject({
   name,
-  soak: form(duration).default(60 * 60_000),
+  // Flux looks at what it has applied at most every 100 minutes: its intervals on the hub and on spokes together.
+  soak: form(duration).default(2 * hour),
+  deadline: form(duration).default(4 * hour),
   maxUnavailable: z.union([count, share]).default(() => () => 0),
   windows: z.array(window).min(1).default([]),
   hold: z.boolean().default(false),

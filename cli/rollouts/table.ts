@@ -1,4 +1,5 @@
-import type { History } from "./git.ts";
+import { hubName } from "../../lib/names.ts";
+import { ringBranch } from "../../lib/rings.ts";
 import { type Decision, type Facts, short } from "./plan.ts";
 import { nextOf, stateOf } from "./words.ts";
 
@@ -50,14 +51,14 @@ const cells = ({ ring, spokes, commit, subject, waiting, verdict, state, next }:
   `${spokes.ready} of ${spokes.total}`,
   commit === undefined ? "-" : `${short(commit)} ${cut(subject ?? "", 30)}`,
   waitingText(waiting),
-  state,
-  verdict.kind === "problem" ? "see below" : next,
+  cut(state, 100),
+  verdict.kind === "problem" ? "see below" : cut(next, 100),
 ];
 
 const header = ["RING", "READY", "COMMIT", "WAITS", "STATE", "NEXT"];
 
 /** The table, with what a person has to put right below it. */
-export function tableOf(rows: readonly Row[], notes: readonly string[]): string {
+export function tableOf(rows: readonly Row[], others: readonly string[]): string {
   const lines = [header, ...rows.map(cells)];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const table = lines.map((line) =>
@@ -69,23 +70,37 @@ export function tableOf(rows: readonly Row[], notes: readonly string[]): string 
   const problems = rows.flatMap(({ ring, verdict }) =>
     verdict.kind === "problem" ? [`ring ${ring}: ${verdict.problem}`] : [],
   );
-  const below = [...problems, ...notes];
+  const below = [...problems, ...others];
   return `${[...table, ...(below.length > 0 ? ["", ...below] : [])].join("\n")}\n`;
 }
 
-/** What no ring of the file answers for. */
-export function notesOf({ rings, history, hub }: Facts & { readonly history: History }): string[] {
-  const names = rings.map(({ name }) => name);
+/** What a person has to put right, besides rings. */
+export function problemsOf({ rings, hub }: Facts): string[] {
   const lost = Map.groupBy(
-    hub.spokes.filter(({ ring }) => !names.includes(ring)),
+    hub.spokes.filter(({ ring }) => !rings.some(({ name }) => name === ring)),
     ({ ring }) => ring,
   );
-  const branches = [...history.tips.keys()].filter((ring) => !names.includes(ring) && !lost.has(ring));
   return [
+    ...(hub.frozen === undefined ? [] : [`${hub.frozen}. What Spokes say may be out of date, so no ring passes`]),
     ...[...lost].map(
       ([ring, spokes]) =>
         `ring ${ring} is not in rings.yaml, so nothing reaches its spokes: ${spokes.map(({ name }) => name).join(", ")}`,
     ),
-    ...branches.map((ring) => `the branch ring/${ring} belongs to no ring of this fleet's rings.yaml`),
+  ];
+}
+
+/** What is worth knowing about branches. @param others rings of the repository's other fleets */
+export function notesOf({ rings, history, hub }: Facts, others: readonly string[]): string[] {
+  const names = [...rings.map(({ name }) => name), ...hub.spokes.map(({ ring }) => ring), ...others];
+  return [
+    ...rings
+      .filter(({ name }) => !history.tips.has(name))
+      .map(
+        ({ name }) =>
+          `${ringBranch(name)} does not exist, and the hub's Kustomization ${hubName} is not Ready before it does: fleet rollouts --promote makes it`,
+      ),
+    ...[...history.tips.keys()]
+      .filter((ring) => !names.includes(ring))
+      .map((ring) => `the branch ${ringBranch(ring)} belongs to no ring of a rings.yaml in this repository`),
   ];
 }

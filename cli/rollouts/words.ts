@@ -5,7 +5,13 @@ import { type Decision, short } from "./plan.ts";
 
 /** How long a ring has been healthy, of how long it must be. */
 function soaking({ ring, health }: Decision, now: number): string {
+  if (health?.reason !== undefined) return "can't be judged";
   return `soaking ${inWords(now - (health?.since ?? now))} of ${inWords(ring.soak)}`;
+}
+
+function arriving({ health }: Decision, now: number): string {
+  if (health?.arrivingSince === undefined) return "arriving";
+  return `arriving for ${inWords(now - health.arrivingSince)}${health.isLate ? ", which is late" : ""}`;
 }
 
 function waiting({ verdict }: Decision): string | undefined {
@@ -22,6 +28,8 @@ function waiting({ verdict }: Decision): string | undefined {
       return `waits for its window (${verdict.opens})`;
     case "ahead":
       return `ahead of ${verdict.of}`;
+    case "taken back":
+      return `does not take ${short(verdict.offered)}`;
     default:
       return undefined;
   }
@@ -33,7 +41,7 @@ export function stateOf(decision: Decision, now: number): string {
   if (verdict.kind === "problem") return "problem";
   const ofHealth = {
     stopped: `stopped: ${health?.reason}`,
-    arriving: "arriving",
+    arriving: arriving(decision, now),
     soaking: soaking(decision, now),
     passed: undefined,
   };
@@ -47,13 +55,15 @@ export function stateOf(decision: Decision, now: number): string {
 }
 
 /** What a ring that takes nothing at the moment is waiting for. */
-function progress({ ring, health }: Decision, now: number): string {
+function progress({ ring, health, before }: Decision, now: number): string {
   switch (health?.state) {
     case "stopped":
-      return "takes a fix or a revert at once";
+      if (before === undefined) return "takes a fix or a revert at once";
+      return `takes a fix or a revert once ${before} has passed with it; revision in rings.yaml brings it back now`;
     case "arriving":
       return `must arrive: ${health.reason}`;
     case "soaking":
+      if (health.reason !== undefined) return health.reason;
       return `passes in ${inWords((health.since ?? now) + ring.soak - now)}`;
     default:
       return health?.spokes === 0 ? "nothing waits; without spokes it passes at once" : "nothing waits";
@@ -74,9 +84,12 @@ export function nextOf(decision: Decision, now: number): string {
       return "goes on when that is put right";
     case "at its revision":
       return "stays there until revision is taken away";
+    case "taken back":
+      return "nothing waits: those before it went back to what it has";
     case "held":
       return `takes ${short(verdict.offered)} once hold is taken away`;
     case "waits for ring":
+      if (decision.commit === undefined) return `gets a branch when ${verdict.ring} has passed`;
       return `takes ${short(verdict.offered)} when ${verdict.ring} has passed`;
     case "keeps for ring":
       return `takes ${short(verdict.offered)} after that`;

@@ -117,6 +117,13 @@ describe("what is fetched", () => {
     expect(history.subject(chain)).toBe("a chain: better");
     expect(history.foreign(foreign)).toEqual([{ commit: foreign, subject: "a fix by hand" }]);
     expect(history.foreign(spokes)).toEqual([]);
+    expect(history.hasComposition(chain)).toBe(true);
+  });
+
+  test("tells which commit has no Composition", () => {
+    repository.git("rm", "--quiet", "-r", "platform");
+    const without = repository.commit("no platform", {});
+    expect(fetchHistory(repository.clone).hasComposition(without)).toBe(false);
   });
 
   test("is an error with Git's reason when there is no such remote or branch", () => {

@@ -1,37 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { SyncState } from "../../../cli/rollouts/health.ts";
-import { id, rings, Story } from "./support/story.ts";
-
-const three = `
-rings:
-  - { name: canary, soak: 1h }
-  - { name: early, soak: 24h, maxUnavailable: 10% }
-  - { name: rest, soak: 24h }
-`;
-
-/** Three rings with the commit a, long healthy: two spokes, ten and one. */
-function fleet(policy = three): Story {
-  const early = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`early-${index}`, "early"]));
-  const story = new Story(policy, { blue: "canary", teal: "canary", ...early, prod: "rest" });
-  story.run();
-  for (const ring of ["canary", "early", "rest"]) story.arrive(ring);
-  story.pass(10_000);
-  return story;
-}
-
-/** Moves the ring and lets its spokes have it. */
-function runAndArrive(story: Story, ring: string): string[] {
-  const moves = story.run();
-  story.arrive(ring);
-  return moves;
-}
+import { threeHealthy as fleet, id, rings, runAndArrive, Story, threeRings as three } from "./support/story.ts";
 
 describe("a change", () => {
   test("goes from ring to ring, each time after the soak of the ring before", () => {
     const story = fleet();
     story.commit("b");
     expect(story.run()).toEqual(["canary: a -> b"]);
-    expect(story.told).toEqual({ canary: "arriving", early: "waits for canary", rest: "up to date" });
+    expect(story.told).toMatchObject({ canary: "arriving", early: "waits for canary", rest: "up to date" });
     expect(story.run()).toEqual([]);
     story.arrive("canary");
     story.pass(59);
@@ -65,7 +40,7 @@ describe("a change", () => {
     story.pass(10_000);
     expect(story.run()).toEqual([]);
     expect(story.told).toMatchObject({
-      canary: "stopped: 1 of 2 spokes is unhealthy (teal)",
+      canary: "stopped: 1 of 2 spokes is unhealthy (teal): the step tools fails",
       early: "waits for canary",
     });
     expect(story.next["canary"]).toBe("takes a fix or a revert at once");
@@ -79,15 +54,12 @@ describe("a change", () => {
     expect(story.told).toEqual({ canary: "up to date", early: "up to date", rest: "up to date" });
   });
 
-  test("whose Composition Flux can't apply stops, though no spoke has seen it", () => {
+  test("that is bad in a later ring is taken back by a fix that goes through the rings before, or by a revision", () => {
     const story = fleet();
-    story.commit("bad");
-    story.run();
-    const attempted = `ring/canary@sha1:${id("bad")}`;
-    const failed = { status: "False", reason: "ReconciliationFailed", message: "Composition is invalid" };
-    const sync = { ...failed, attempted, applied: "", isCurrent: true };
-    story.states.set("canary", { composition: "spoke-canary-a", sync, source: undefined });
-    expect(story.told["canary"]).toBe("stopped: its Composition can't be applied: Composition is invalid");
+    story.fail("prod");
+    expect(story.next["rest"]).toBe(
+      "takes a fix or a revert once early has passed with it; revision in rings.yaml brings it back now",
+    );
   });
 
   test("that breaks a spoke which passed is a stop as well, until the spoke is healthy for its soak again", () => {
@@ -104,105 +76,6 @@ describe("a change", () => {
     expect(story.told["canary"]).toBe("soaking 30m of 1h");
     story.pass(30);
     expect(story.run()).toEqual(["early: a -> b"]);
-  });
-});
-
-describe("maxUnavailable", () => {
-  const arrived = (without: string[]) => {
-    const story = fleet();
-    story.commit("b");
-    runAndArrive(story, "canary");
-    story.pass(60);
-    story.run();
-    story.arrive("early", ...without);
-    return story;
-  };
-
-  test("lets a share of the spokes be unhealthy, rounded down", () => {
-    const story = arrived(["early-0"]);
-    story.fail("early-0");
-    story.pass(24 * 60);
-    expect(story.run()).toEqual(["rest: a -> b"]);
-  });
-
-  test("is exceeded by one more", () => {
-    const story = arrived(["early-0", "early-1"]);
-    story.fail("early-0");
-    story.fail("early-1");
-    expect(story.told["early"]).toBe("stopped: 2 of 10 spokes are unhealthy (early-0, early-1)");
-  });
-
-  test("of nine spokes and 10% is none", () => {
-    const [, early] = rings(three);
-    expect([early?.allows(9), early?.allows(10), early?.allows(19), early?.allows(20)]).toEqual([0, 1, 1, 2]);
-  });
-
-  test("counts a spoke that is still arriving as neither healthy nor unhealthy", () => {
-    const story = arrived(["early-0", "early-1", "early-2"]);
-    expect(story.told["early"]).toBe("arriving");
-    expect(story.next["early"]).toBe("must arrive: early-0, early-1, early-2");
-    story.pass(10_000);
-    expect(story.run()).toEqual([]);
-  });
-});
-
-describe("a spoke has what its ring has", () => {
-  /** The state of canary when one of its spokes is changed. */
-  const stateWith = (change: Parameters<Story["spoke"]>[1]) => {
-    const story = fleet();
-    story.commit("b");
-    runAndArrive(story, "canary");
-    const rollout = story.spokes.get("teal")?.rollout ?? {};
-    story.spoke("teal", { ...change, rollout: { ...rollout, ...change.rollout } });
-    return story.told["canary"];
-  };
-
-  test.each([
-    ["another revision", { rollout: { revision: `ring/canary@sha1:${id("a")}` } }],
-    ["a revision of another ring", { rollout: { revision: `ring/early@sha1:${id("b")}` } }],
-    ["a revision on its way", { rollout: { next: `ring/canary@sha1:${id("c")}` } }],
-    ["an older revision of the Composition", { rollout: { composition: "spoke-canary-old" } }],
-    ["nodes that are being replaced", { isReady: false, phase: "Upgrading" }],
-    ["not been made yet", { isReady: false, phase: "Network", rollout: {} }],
-  ])("but not when it has %s", (_, change) => expect(stateWith(change)).toBe("arriving"));
-
-  test.each([
-    ["fails", { isReady: false, phase: "Failing" }],
-    ["is refused", { isReady: false, phase: "Refused" }],
-    ["is not Ready for another reason", { isReady: false }],
-    ["can't be made by its Composition", { isSynced: false }],
-  ])("and is unhealthy when it %s", (_, change) =>
-    expect(stateWith(change)).toBe("stopped: 1 of 2 spokes is unhealthy (teal)"),
-  );
-
-  /** The state of canary, which has all of b, when its Kustomization is changed. */
-  const syncedWith = (change: Partial<SyncState>) => {
-    const story = fleet();
-    story.commit("b");
-    runAndArrive(story, "canary");
-    const state = story.states.get("canary");
-    if (state?.sync === undefined) throw new Error("the ring has no Kustomization");
-    story.states.set("canary", { ...state, sync: { ...state.sync, ...change } });
-    return story.told["canary"];
-  };
-  const failed = { status: "False", message: "it says why" };
-
-  test("only once Flux has applied the ring's Composition", () => {
-    expect(syncedWith({ isCurrent: false })).toBe("arriving");
-    expect(syncedWith({ attempted: `ring/canary@sha1:${id("a")}` })).toBe("arriving");
-    expect(syncedWith({ applied: `ring/canary@sha1:${id("a")}`, status: "Unknown" })).toBe("arriving");
-    expect(syncedWith({ ...failed, reason: "HealthCheckFailed" })).toMatch(/^stopped: .* it says why$/);
-  });
-
-  test("also while Flux applies the Composition once more, or waits for another step of the hub", () => {
-    expect(syncedWith({ status: "Unknown" })).toBe("soaking 0s of 1h");
-    expect(syncedWith({ ...failed, reason: "DependencyNotReady" })).toBe("soaking 0s of 1h");
-  });
-
-  test("not before the hub has a Kustomization for the ring", () => {
-    const story = fleet();
-    story.states.delete("canary");
-    expect(story.next["canary"]).toBe("must arrive: the hub has no Kustomization for it yet");
   });
 });
 
@@ -293,7 +166,9 @@ describe("hold", () => {
 
   test("does not keep a ring from getting a branch", () => {
     const story = new Story(held, {});
-    expect(story.run()).toEqual(["canary: create -> a", "early: create -> a", "rest: create -> a"]);
+    story.run();
+    story.fetch("canary");
+    expect(story.run()).toEqual(["early: create -> a"]);
   });
 });
 
@@ -359,6 +234,16 @@ describe("a revision", () => {
       `revision ${id("unknown")} is not a commit of the hub's branch: correct it in rings.yaml`,
     );
   });
+
+  test("from before there was a Composition is a problem", () => {
+    const story = fleet();
+    story.bare.add(id("a"));
+    story.commit("b");
+    story.rings = rings(pinned(id("a")));
+    story.run();
+    expect(story.told["early"]).toBe("problem");
+    expect(story.next["early"]).toContain("has no platform/composition");
+  });
 });
 
 describe("a window", () => {
@@ -383,27 +268,124 @@ describe("a window", () => {
 
   test("does not keep a ring from getting a branch", () => {
     const story = new Story(windowed, {});
-    expect(story.run()).toContain("early: create -> a");
+    story.run();
+    story.fetch("canary");
+    expect(story.run()).toEqual(["early: create -> a"]);
+  });
+
+  test("is not waited for by a ring that has stopped", () => {
+    const story = fleet(windowed);
+    story.now = Date.parse("2026-12-08T09:00:00Z"); // a Tuesday
+    story.commit("bad");
+    runAndArrive(story, "canary");
+    story.pass(60);
+    expect(runAndArrive(story, "early")).toEqual(["early: a -> bad"]);
+    story.fail("early-0");
+    story.fail("early-1");
+    story.pass(24 * 60);
+    story.commit("fix");
+    runAndArrive(story, "canary");
+    expect(story.next["early"]).toBe(`takes ${id("fix").slice(0, 7)} when canary has passed`);
+    story.pass(60);
+    expect(story.run()).toEqual(["early: bad -> fix"]);
   });
 });
 
 describe("a ring without a branch", () => {
-  test("gets it at what the ring before has, also when that has not passed yet", () => {
-    const story = fleet("rings: [{ name: canary }, { name: rest }]");
+  const two = "rings: [{ name: canary, soak: 1h }, { name: rest }]";
+
+  test("gets it when the ring before has passed, at what that one has", () => {
+    const story = new Story(two, { blue: "canary" });
+    expect(story.run()).toEqual(["canary: create -> a"]);
+    expect(story.told["rest"]).toBe("no branch yet, waits for canary");
+    expect(story.next["rest"]).toBe("gets a branch when canary has passed");
+    story.arrive("canary");
+    story.pass(59);
+    expect(story.run()).toEqual([]);
+    story.pass(1);
     story.commit("b");
-    story.run();
-    story.rings = rings("rings: [{ name: canary }, { name: new }, { name: rest }]");
-    expect(story.run()).toEqual(["new: create -> b"]);
+    expect(story.run()).toEqual(["rest: create -> a"]);
   });
 
-  test("and without spokes passes at once", () => {
-    const story = new Story("rings: [{ name: empty }, { name: rest }]", { prod: "rest" });
-    story.run();
-    story.arrive("rest");
-    story.commit("b");
-    expect(story.run()).toEqual(["empty: a -> b"]);
-    expect(story.next["empty"]).toBe("nothing waits; without spokes it passes at once");
-    expect(story.run()).toEqual(["rest: a -> b"]);
+  test("gets nothing that is bad in the ring before, whether or not it has spokes itself", () => {
+    const story = new Story(two, { blue: "canary", prod: "rest" });
+    story.settle();
+    story.commit("bad");
+    runAndArrive(story, "canary");
+    story.fail("blue");
+    story.rings = rings("rings: [{ name: canary }, { name: empty }, { name: rest }]");
+    story.pass(10_000);
+    expect(story.run()).toEqual([]);
+    expect(story.told).toMatchObject({ empty: "no branch yet, waits for canary", rest: "waits for empty" });
+  });
+});
+
+describe("a change that was taken back", () => {
+  /** Canary has had bad for so long; it hurts, though nobody's health check sees it. */
+  const seen = (minutes: number) => {
+    const story = fleet();
+    story.commit("bad");
+    runAndArrive(story, "canary");
+    story.pass(minutes);
+    return story;
+  };
+
+  test("while a ring soaks it goes no further: the ring takes the revert at once", () => {
+    const story = seen(30);
+    story.commit("revert", "a");
+    expect(runAndArrive(story, "canary")).toEqual(["canary: bad -> revert"]);
+    expect(story.told["early"]).toBe("up to date");
+    story.pass(60);
+    expect(story.run()).toEqual([]);
+  });
+
+  test("goes no further when it has soaked at the same moment", () => {
+    const story = seen(60);
+    story.commit("revert", "a");
+    expect(story.told["early"]).toBe(`does not take ${id("bad").slice(0, 7)}`);
+    expect(story.next["early"]).toBe("nothing waits: those before it went back to what it has");
+    expect(story.run()).toEqual(["canary: bad -> revert"]);
+  });
+
+  test("goes no further when other changes followed the revert", () => {
+    const story = seen(30);
+    story.commit("revert", "a");
+    story.commit("c");
+    expect(runAndArrive(story, "canary")).toEqual(["canary: bad -> c"]);
+    story.pass(60);
+    expect(story.run()).toEqual(["early: a -> c"]);
+  });
+
+  test("does not go from the second ring to the third", () => {
+    const story = seen(60);
+    runAndArrive(story, "early");
+    story.commit("revert", "a");
+    expect(runAndArrive(story, "canary")).toEqual(["canary: bad -> revert"]);
+    story.pass(24 * 60);
+    expect(story.told["rest"]).toBe(`does not take ${id("bad").slice(0, 7)}`);
+    expect(runAndArrive(story, "early")).toEqual(["early: bad -> revert"]);
+    expect(story.run()).toEqual([]);
+    expect(story.tips.get("rest")).toBe(id("a"));
+  });
+
+  test("with one that is before it leaves nothing for the rings between", () => {
+    const story = seen(60);
+    runAndArrive(story, "early");
+    story.commit("worse");
+    runAndArrive(story, "canary");
+    story.pass(30);
+    story.commit("revert of both", "a");
+    expect(runAndArrive(story, "canary")).toEqual(["canary: worse -> revert of both"]);
+    expect(story.told["early"]).toBe("soaking 30m of 24h, waits for canary");
+  });
+
+  test("goes on when it was brought again", () => {
+    const story = seen(30);
+    story.commit("revert", "a");
+    story.commit("again", "bad");
+    expect(story.told["canary"]).toBe("soaking 30m of 1h");
+    story.pass(30);
+    expect(story.run()).toEqual(["early: a -> bad"]);
   });
 });
 

@@ -18,9 +18,9 @@ function problems(text: string) {
 const places = (text: string) => problems(text).map(({ key }) => key);
 
 describe("rings.yaml", () => {
-  test("has defaults: an hour, no unhealthy spoke, always open", () => {
+  test("has defaults: two hours of soak and four until it is late, no unhealthy spoke, always open", () => {
     const [ring] = read("rings: [{ name: canary }]");
-    expect(ring).toMatchObject({ name: "canary", soak: hour, windows: [], hold: false });
+    expect(ring).toMatchObject({ name: "canary", soak: 2 * hour, deadline: 4 * hour, windows: [], hold: false });
     expect(ring).not.toHaveProperty("revision");
     expect(ring?.allows(1000)).toBe(0);
   });
@@ -53,7 +53,7 @@ rings:
     const text = `
 rings:
   - { name: Canary, soak: 1d, maxUnavailable: 101%, hold: maybe, revision: abc }
-  - { name: ${"a".repeat(41)}, soak: 24, maxUnavailable: -1, windows: [], color: red }
+  - { name: ${"a".repeat(41)}, soak: 24, deadline: never, maxUnavailable: -1, windows: [], color: red }
   - name: rest
     windows:
       - { days: [Monday], from: "8:00", to: "24:01", timeZone: Europe/Bonn, until: never }
@@ -66,6 +66,7 @@ rings:
       "rings[0].revision",
       "rings[1].name",
       "rings[1].soak",
+      "rings[1].deadline",
       "rings[1].maxUnavailable",
       "rings[1].windows",
       "rings[1].color",
@@ -90,7 +91,7 @@ rings:
         key: "rings[0].every",
         what: "is not a field",
         got: "every",
-        allowed: "name, soak, maxUnavailable, windows, hold, revision",
+        allowed: "name, soak, deadline, maxUnavailable, windows, hold, revision",
         remedy: "correct it, or take it away",
       },
     ]);

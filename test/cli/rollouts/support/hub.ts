@@ -17,11 +17,37 @@ interface Told extends KubeObject {
   readonly involvedObject: Readonly<Record<string, string>>;
 }
 
+const condition = (type: string, status: string) => ({ conditions: [{ type, status }] });
+
+/** What every hub has: what it follows, and Crossplane, which runs. */
+const hubObjects = (fleet: string): KubeObject[] => [
+  {
+    ...{ apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" },
+    metadata: { name: "hub", namespace: "flux-system" },
+    spec: { path: `./clusters/${fleet}` },
+  },
+  {
+    ...{ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "GitRepository" },
+    metadata: { name: "gitops-system", namespace: "flux-system" },
+    spec: { ref: { branch: "main" } },
+  },
+  {
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "crossplane", namespace: "crossplane-system" } },
+    status: condition("Available", "True"),
+  },
+  {
+    ...{ apiVersion: "pkg.crossplane.io/v1", kind: "Function", metadata: { name: "function-spoke" } },
+    status: condition("Healthy", "True"),
+  },
+];
+
 /** An API server that knows what fleet rollouts asks a hub for, with a kubeconfig that leads to it. */
 export class FakeHub {
-  readonly objects: KubeObject[] = [];
+  readonly objects: KubeObject[] = hubObjects("fleet");
   readonly events: Told[] = [];
-  /** Kinds, in the plural, that the token may not list. */
+  /** Verbs and kinds, in the plural, that were asked for, such as `list spokes`. */
+  readonly asked = new Set<string>();
+  /** Kinds, in the plural, that the token may not list, get or create. */
   readonly forbidden = new Set<string>();
   readonly #folder = mkdtempSync(join(tmpdir(), "fleet-fake-hub-"));
   readonly kubeconfig = join(this.#folder, "kubeconfig");
@@ -59,6 +85,13 @@ export class FakeHub {
     else this.objects[index] = object;
   }
 
+  /** Changes an object that there is. */
+  change(kind: string, name: string, change: Partial<KubeObject>): void {
+    const found = this.objects.find((each) => each.kind === kind && each.metadata.name === name);
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}`);
+    this.put({ ...found, ...change });
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://hub");
     const end = (code: number, body: object) => {
@@ -66,10 +99,13 @@ export class FakeHub {
       response.end(JSON.stringify(body));
     };
     const status = (code: number, message: string) => end(code, { kind: "Status", code, message });
-    const plural = pathname.split("/").at(-1) ?? "";
+    const [, path = "", plural = "", name = ""] =
+      /^(\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/[^/]+)?\/([^/]+))(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    const verb = request.method === "POST" ? "create" : name === "" ? "list" : "get";
+    this.asked.add(`${verb} ${plural}`);
     if (request.headers.authorization !== `Bearer ${token}`) status(401, "Unauthorized");
     else if (this.forbidden.has(plural)) status(403, `${plural} is forbidden: User "job" cannot do that`);
-    else if (request.method === "POST") {
+    else if (verb === "create") {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const event = JSON.parse(Buffer.concat(chunks).toString()) as Told;
@@ -77,9 +113,13 @@ export class FakeHub {
       if (isKnown) return status(409, "already exists");
       this.events.push(event);
       end(201, event);
+    } else if (verb === "get") {
+      const found = this.#list(path, "").find(({ metadata }) => metadata.name === name);
+      if (found === undefined) status(404, `${plural} "${name}" not found`);
+      else end(200, found);
     } else {
       const start = Number(searchParams.get("continue") ?? 0);
-      const all = this.#list(pathname, searchParams.get("labelSelector") ?? "");
+      const all = this.#list(path, searchParams.get("labelSelector") ?? "");
       const size = Math.min(PAGE, Number(searchParams.get("limit")));
       const rest = start + size < all.length ? { continue: String(start + size) } : {};
       end(200, { items: all.slice(start, start + size), metadata: rest });

@@ -17,7 +17,7 @@ export class Repository {
     this.#run(this.#base, "init", "--quiet", "--bare", "--initial-branch=main", this.host);
     this.#run(this.#base, "clone", "--quiet", this.host, this.person);
     this.#run(this.person, "switch", "--quiet", "--create", "main");
-    this.commit("first", { "spoke-bootstrap/file": "1", ...files });
+    this.commit("first", { "platform/composition/composition.yaml": "1", "spoke-bootstrap/file": "1", ...files });
     this.#run(this.#base, "clone", "--quiet", this.host, this.clone.folder);
   }
 

@@ -1,7 +1,7 @@
 import type { History } from "../../../../cli/rollouts/git.ts";
-import type { RingState, SpokeState } from "../../../../cli/rollouts/health.ts";
 import { type Decision, type Facts, plan } from "../../../../cli/rollouts/plan.ts";
 import { type Ring, readPolicy } from "../../../../cli/rollouts/policy.ts";
+import type { RingState, SpokeState } from "../../../../cli/rollouts/state.ts";
 import { nextOf, stateOf } from "../../../../cli/rollouts/words.ts";
 
 const minute = 60_000;
@@ -27,6 +27,10 @@ export class Story {
   /** Commits of the hub's branch, oldest first, each with what it has for rings. */
   readonly #main: { commit: string; content: string }[] = [];
   readonly #pushed = new Map<string, string>();
+  /** Commits without a Composition. */
+  readonly bare = new Set<string>();
+  /** Why the hub's Crossplane does not run. */
+  frozen: string | undefined;
 
   /** @param policy rings.yaml @param spokes rings of spokes by name */
   constructor(policy: string, spokes: Readonly<Record<string, string>> = {}) {
@@ -47,24 +51,40 @@ export class Story {
   }
 
   spoke(name: string, change: Partial<SpokeState>): void {
-    const fresh = { name, ring: "", isReady: true, isSynced: true, phase: "Ready", message: undefined, rollout: {} };
+    const fresh = {
+      ...{ name, ring: "", created: this.now, isReady: true, unreadySince: undefined, unsynced: undefined },
+      ...{ phase: "Ready", message: undefined, takes: {}, rollout: {} },
+    };
     this.spokes.set(name, { ...fresh, ...this.spokes.get(name), ...change });
+  }
+
+  /** Flux fetches a ring's commit and applies its Composition on the hub. */
+  fetch(ring: string): void {
+    const revision = `ring/${ring}@sha1:${this.tips.get(ring)}`;
+    const known = this.states.get(ring)?.revisions ?? [];
+    const name = `spoke-${ring}-${this.tips.get(ring)?.slice(0, 7)}`;
+    const revisions = [{ name, labels: {} }, ...known.filter((each) => each.name !== name)];
+    const sync = { status: "True", reason: "", message: "", attempted: revision, applied: revision, isCurrent: true };
+    const before = this.states.get(ring)?.source;
+    const since = before?.revision === revision ? before.since : this.now;
+    this.states.set(ring, { revisions, sync, source: { uid: `uid-${ring}`, revision, since, failure: undefined } });
   }
 
   /** Flux and Crossplane bring a ring's commit to its spokes, but for those that are named. */
   arrive(ring: string, ...without: readonly string[]): void {
-    const revision = `ring/${ring}@sha1:${this.tips.get(ring)}`;
-    const composition = `spoke-${ring}-${this.tips.get(ring)?.slice(0, 7)}`;
-    const sync = { status: "True", reason: "", message: "", attempted: revision, applied: revision, isCurrent: true };
-    this.states.set(ring, { composition, sync, source: `uid-${ring}` });
-    const healthySince = new Date(this.now).toISOString();
+    this.fetch(ring);
     for (const spoke of this.spokes.values())
-      if (spoke.ring === ring && !without.includes(spoke.name))
-        this.spoke(spoke.name, {
-          isReady: true,
-          phase: "Ready",
-          rollout: { ring, revision, composition, healthySince },
-        });
+      if (spoke.ring === ring && !without.includes(spoke.name)) this.heal(spoke.name);
+  }
+
+  /** A spoke has what its ring has, from now on. */
+  heal(name: string): void {
+    const { ring = "" } = this.spokes.get(name) ?? {};
+    const { revisions, source } = this.states.get(ring) ?? {};
+    const { revision } = source ?? {};
+    const healthySince = new Date(this.now).toISOString();
+    const rollout = { ring, healthySince, composition: revisions?.[0]?.name, revision } as SpokeState["rollout"];
+    this.spoke(name, { isReady: true, phase: "Ready", rollout });
   }
 
   fail(name: string, message = "the step tools fails"): void {
@@ -83,6 +103,7 @@ export class Story {
       main: this.#main.at(-1)?.commit ?? "",
       tips: this.tips,
       content: (commit) => this.#main[order(commit)]?.content ?? commit,
+      hasComposition: (commit) => !this.bare.has(commit),
       contains: (commit, other) => isOn(commit) && isOn(other) && order(other) <= order(commit),
       foreign: (commit) => {
         const subject = this.#pushed.get(commit);
@@ -99,7 +120,7 @@ export class Story {
   }
 
   get facts(): Facts {
-    const hub = { spokes: [...this.spokes.values()], rings: this.states };
+    const hub = { frozen: this.frozen, spokes: [...this.spokes.values()], rings: this.states };
     return { rings: this.rings, history: this.history, hub, now: this.now };
   }
 
@@ -119,6 +140,15 @@ export class Story {
     });
   }
 
+  /** Makes the branches, one ring after another, and lets their spokes have what is there for long. */
+  settle(): void {
+    for (const { name } of this.rings) {
+      this.run();
+      this.arrive(name);
+      this.pass(10_000);
+    }
+  }
+
   /** The state of each ring, in words. */
   get told(): Record<string, string> {
     return Object.fromEntries(this.decisions.map((each) => [each.ring.name, stateOf(each, this.now)]));
@@ -131,4 +161,26 @@ export class Story {
   name(commit: string): string {
     return Buffer.from(commit.replace(/(00)+$/, ""), "hex").toString();
   }
+}
+
+export const threeRings = `
+rings:
+  - { name: canary, soak: 1h }
+  - { name: early, soak: 24h, maxUnavailable: 10% }
+  - { name: rest, soak: 24h }
+`;
+
+/** Three rings with the commit a, long healthy: two spokes, ten and one. */
+export function threeHealthy(policy = threeRings): Story {
+  const early = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`early-${index}`, "early"]));
+  const story = new Story(policy, { blue: "canary", teal: "canary", ...early, prod: "rest" });
+  story.settle();
+  return story;
+}
+
+/** Moves the ring and lets its spokes have it. */
+export function runAndArrive(story: Story, ring: string): string[] {
+  const moves = story.run();
+  story.arrive(ring);
+  return moves;
 }
