@@ -17,6 +17,7 @@ import { checkManifests, unknownKinds } from "./rules/manifests.ts";
 import { checkNetworks } from "./rules/networks.ts";
 import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
+import { checkRings } from "./rules/rings.ts";
 import { checkSecrets } from "./rules/secrets.ts";
 import { checkValidations } from "./rules/validations.ts";
 import { supportWarnings } from "./support.ts";
@@ -77,6 +78,8 @@ export const rules = {
   validations: ({ fleet, definitions, findings, notes }: Compiled) =>
     checkValidations(fleet, definitions, findings, notes),
   fleets: ({ root, fleet, findings }: Compiled) => checkFleets(join(root, "gitops-system"), fleet, findings),
+  rings: ({ root, files, fleet, findings }: Compiled) =>
+    checkRings(join(root, "gitops-system"), files, fleet, findings),
 } as const;
 
 /**

@@ -5,18 +5,27 @@ import { UsageError } from "../usage.ts";
 
 export interface GitResult {
   readonly ok: boolean;
+  readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export function git(folder: string, ...args: string[]): GitResult {
+function run(folder: string, args: readonly string[], timeout?: number): GitResult {
   const { status, stdout, stderr, error } = spawnSync("git", ["-C", folder, ...args], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
+    ...{ encoding: "utf8", maxBuffer: 2 ** 28 },
+    ...(timeout === undefined ? {} : { timeout }),
   });
+  if (error !== undefined && (error as NodeJS.ErrnoException).code === "ETIMEDOUT")
+    return { ok: false, code: null, stdout: "", stderr: `no answer within ${(timeout ?? 0) / 1000} seconds` };
   if (error) throw new UsageError(`git can't be run: ${error.message}. Compare two folders, or install git`);
-  return { ok: status === 0, stdout: stdout.trim(), stderr: stderr.trim() };
+  return { ok: status === 0, code: status, stdout: stdout.trim(), stderr: stderr.trim() };
 }
+
+export const git = (folder: string, ...args: string[]): GitResult => run(folder, args);
+
+/** For what asks a remote: ends after `patience` milliseconds, because a host that does not answer would hold up everything else. */
+export const remoteGit = (patience: number, folder: string, ...args: string[]): GitResult =>
+  run(folder, args, patience);
 
 /** Top folder of the checkout that contains `folder`; undefined if there is none. */
 export function topOf(folder: string): string | undefined {

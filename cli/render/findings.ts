@@ -17,6 +17,7 @@ export const ruleNames = [
   "plain-secret",
   "network",
   "fleet",
+  "ring",
 ] as const;
 
 /** What a finding is about. */

@@ -1,11 +1,14 @@
+import { basename } from "node:path";
 import { ringsPolicy } from "../../lib/layout.ts";
 import { ringBranch, ringFolders } from "../../lib/rings.ts";
-import { fileAt, git } from "../diff/git.ts";
+import { commitOf, fileAt, git, remoteGit } from "../diff/git.ts";
 import { UsageError } from "../usage.ts";
 
 /** The remote repository of the rings, by way of a clone whose branches, tags and files stay as they are. */
 export interface Clone {
   readonly folder: string;
+  /** How long the remote may take to answer, in milliseconds; default: two minutes. */
+  readonly patience?: number;
   readonly remote: string;
   /** The hub's branch. */
   readonly branch: string;
@@ -52,10 +55,20 @@ const own = "refs/fleet/rollouts";
 const ownMain = `${own}/main`;
 const ownRings = `${own}/ring`;
 
+const twoMinutes = 120_000;
+
 function answer(folder: string, ...args: string[]): string {
   const { ok, stdout, stderr } = git(folder, ...args);
   if (!ok) throw new Error(`git ${args[0]} failed: ${stderr}`);
   return stdout;
+}
+
+/** Whether `commit` is `other` or comes after it; not when the clone has no such commit. */
+function contains(folder: string, commit: string, other: string): boolean {
+  if (commitOf(folder, other) === undefined) return false;
+  const { ok, code, stderr } = git(folder, "merge-base", "--is-ancestor", other, commit);
+  if (!ok && code !== 1) throw new Error(`git merge-base failed: ${stderr}`);
+  return ok;
 }
 
 const remembered = <A extends string[], T>(ask: (...args: A) => T): ((...args: A) => T) => {
@@ -89,10 +102,10 @@ export function requireClone(folder: string): void {
 }
 
 /** Fetches the hub's branch and those of rings. */
-export function fetchHistory({ folder, remote, branch }: Clone): History {
+export function fetchHistory({ folder, remote, branch, patience = twoMinutes }: Clone): History {
   const refspecs = [`+refs/heads/${branch}:${ownMain}`, `+refs/heads/${ringBranch("*")}:${ownRings}/*`];
   const quiet = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--prune"];
-  const fetched = git(folder, "fetch", ...quiet, "--end-of-options", remote, ...refspecs);
+  const fetched = remoteGit(patience, folder, "fetch", ...quiet, "--end-of-options", remote, ...refspecs);
   if (!fetched.ok)
     throw new Error(
       `git can't fetch the branch ${branch} and the rings' from ${remote}: ${fetched.stderr}. ` +
@@ -109,7 +122,7 @@ export function fetchHistory({ folder, remote, branch }: Clone): History {
     hasComposition: remembered(
       (commit) => answer(folder, "ls-tree", "--full-tree", "-d", "--name-only", commit, "--", compositionFolder) !== "",
     ),
-    contains: remembered((commit, other) => git(folder, "merge-base", "--is-ancestor", other, commit).ok),
+    contains: remembered((commit, other) => contains(folder, commit, other)),
     foreign: remembered((commit) => commits(answer(folder, "log", "--format=%H %s", commit, `^${main}`))),
     changes: remembered((from, to) => {
       const paths = ringFolders.map((path) => `:(top)${path}`);
@@ -120,10 +133,11 @@ export function fetchHistory({ folder, remote, branch }: Clone): History {
 }
 
 /** Fleets that have a folder on the hub's branch. */
-export const fleetsAt = ({ folder }: Clone, commit: string): string[] => {
-  const { ok, stdout } = git(folder, "ls-tree", "--full-tree", "-d", "--name-only", `${commit}:clusters`);
-  return ok ? stdout.split("\n").filter(Boolean) : [];
-};
+export const fleetsAt = ({ folder }: Clone, commit: string): string[] =>
+  answer(folder, "ls-tree", "--full-tree", "-d", "--name-only", commit, "--", "clusters/")
+    .split("\n")
+    .filter(Boolean)
+    .map((path) => basename(path));
 
 /** The rings' file of a fleet at a commit. */
 export const policyAt = ({ folder }: Clone, commit: string, fleet: string): string | undefined =>
@@ -133,13 +147,14 @@ export const policyAt = ({ folder }: Clone, commit: string, fleet: string): stri
  * Moves a ring's branch, unless somebody else has moved it since it was fetched.
  * @returns whether it was moved.
  */
-export function push({ folder, remote }: Clone, { ring, from = "", to }: Move): boolean {
+export function push({ folder, remote, patience = twoMinutes }: Clone, { ring, from = "", to }: Move): boolean {
   const ref = `refs/heads/${ringBranch(ring)}`;
   const lease = `--force-with-lease=${ref}:${from}`;
-  const pushed = git(folder, "push", "--quiet", "--no-verify", lease, "--end-of-options", remote, `${to}:${ref}`);
+  const options = ["--quiet", "--no-verify", lease, "--end-of-options"];
+  const pushed = remoteGit(patience, folder, "push", ...options, remote, `${to}:${ref}`);
   if (pushed.ok) return true;
-  const [there = ""] = answer(folder, "ls-remote", "--end-of-options", remote, ref).split("\t");
-  if (there !== from) return false;
+  const there = remoteGit(patience, folder, "ls-remote", "--end-of-options", remote, ref);
+  if (there.ok && there.stdout.slice(0, 40) !== from) return false;
   throw new Error(
     `git can't push ${ringBranch(ring)} to ${remote}: ${pushed.stderr}. ` +
       "Whoever runs this needs the right to push the branches ring/*, also backwards",

@@ -96,7 +96,8 @@ export function choiceProblems(flag: string, value: string, allowed: readonly st
 /** Rings that a fleet has in a checkout. */
 function ringsIn(checkout: string, fleet: string): string[] {
   const folder = join(checkout, ringsFolder(fleet));
-  return existsSync(folder) ? readdirSync(folder).map((file) => basename(file, ".yaml")) : [];
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files.filter((file) => file.endsWith(".yaml")).map((file) => basename(file, ".yaml"));
 }
 
 /** The problem of a ring that the fleet does not have. */

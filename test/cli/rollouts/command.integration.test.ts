@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { run } from "../../../cli/rollouts/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
+import { root } from "../support/fleet.ts";
 import { FakeHub } from "./support/hub.ts";
 import { Repository } from "./support/repository.ts";
 
@@ -8,6 +12,14 @@ const policy = `rings:
   - { name: canary, soak: 1h }
   - { name: rest, soak: 24h }
 `;
+
+/** A rule of a Role. */
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly verbs: readonly string[];
+}
 
 let repository: Repository;
 let hub: FakeHub;
@@ -317,6 +329,27 @@ test("a spoke that is being removed counts no more", async () => {
   await atRest();
   hub.change("Spoke", "blue", { metadata: { name: "blue", namespace: "spokes", deletionTimestamp: ago(1) } });
   expect((await json()).rings[0].spokes).toEqual({ ready: 2, total: 2 });
+});
+
+test("the rights in the guide are those that it takes, and no others", async () => {
+  await rollouts("--promote");
+  const guide = readFileSync(join(root, "docs", "guides", "rings.md"), "utf8");
+  const [, manifests = ""] = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(guide) ?? [];
+  const roles = parseAllDocuments(manifests)
+    .map((document) => document.toJS())
+    .filter(({ kind }) => /Role$/.test(kind));
+  const allowed = roles.flatMap(({ metadata: { namespace }, rules }) =>
+    rules.flatMap(({ apiGroups: [group], resources, resourceNames = [""], verbs }: Rule) =>
+      verbs.flatMap((verb) =>
+        resources.flatMap((plural) =>
+          resourceNames.map((name) =>
+            [verb, `${group}/${plural}`, name, ...(namespace === undefined ? [] : ["in", namespace])].join(" "),
+          ),
+        ),
+      ),
+    ),
+  );
+  expect([...hub.asked].sort()).toEqual(allowed.sort());
 });
 
 describe("with --every", () => {

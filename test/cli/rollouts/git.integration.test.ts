@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { fetchHistory, fleetsAt, policyAt, push, requireClone } from "../../../cli/rollouts/git.ts";
 import { Repository } from "./support/repository.ts";
 
@@ -11,7 +11,10 @@ beforeEach(() => {
   repository = new Repository({ "clusters/fleet/rings.yaml": "rings: [{ name: canary }]\n" });
   first = repository.git("rev-parse", "HEAD");
 });
-afterEach(() => repository.remove());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  repository.remove();
+});
 
 const canary = "ring/canary";
 const move = (from: string | undefined, to: string) => ({ ring: "canary", kind: "promote", from, to }) as const;
@@ -124,6 +127,21 @@ describe("what is fetched", () => {
     repository.git("rm", "--quiet", "-r", "platform");
     const without = repository.commit("no platform", {});
     expect(fetchHistory(repository.clone).hasComposition(without)).toBe(false);
+  });
+
+  test("is judged as far as Git can tell: what it can't answer is an error, not a no", () => {
+    const second = repository.commit("second", {});
+    const history = fetchHistory(repository.clone);
+    expect(history.contains(second, "0".repeat(40))).toBe(false);
+    expect(() => history.contains("0".repeat(40), second)).toThrow(/git merge-base failed/);
+  });
+
+  test("is waited for only so long, and so is a push", () => {
+    fetchHistory(repository.clone);
+    vi.stubEnv("GIT_SSH_COMMAND", "sleep 600 #");
+    const clone = { ...repository.clone, remote: "ssh://git@host/gitops-system.git", patience: 200 };
+    expect(() => fetchHistory(clone)).toThrow(/from ssh:.*: no answer within 0.2 seconds/);
+    expect(() => push(clone, move(undefined, first))).toThrow(/to ssh:.*: no answer within 0.2 seconds/);
   });
 
   test("is an error with Git's reason when there is no such remote or branch", () => {

@@ -61,8 +61,8 @@ describe("fleet new-cluster", () => {
     const refused = (ring: string) => make({ ring }).catch(({ message }: Error) => message);
     expect(await refused("early")).toMatch(/--ring: is not offered.*early.*npx fleet new-ring early/s);
     mkdirSync(rings, { recursive: true });
-    for (const ring of ["canary", "early"]) writeFileSync(join(rings, `${ring}.yaml`), "");
-    expect(await refused("late")).toContain("allowed: canary, early");
+    for (const file of ["canary.yaml", "early.yaml", "README.md"]) writeFileSync(join(rings, file), "");
+    expect(await refused("late")).toContain("allowed: canary, early\n");
     const { spec } = parse(readFileSync(join(await make({ ring: "early" }), "spoke.yaml"), "utf8"));
     expect(spec).toMatchObject({
       ring: "early",

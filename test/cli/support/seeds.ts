@@ -610,19 +610,32 @@ export const moreSeeds: readonly Seed[] = [
 /** What several fleets in one repository can get wrong. */
 export const fleetSeeds: readonly Seed[] = [
   {
-    fault: "a spoke of a ring that the fleet does not have",
+    fault: "a ring that the hub has nothing of",
+    changes: [
+      fleetFolder("fleet"),
+      { file: "gitops-system/clusters/fleet/rings.yaml", to: "rings:\n  - soak: 1h\n    name: forgotten\n" },
+    ],
+    rule: "ring",
+    file: "gitops-system/clusters/fleet/rings.yaml",
+    on: "name: forgotten",
+    problem:
+      "the hub has no GitRepository gitops-system-ring-forgotten or no Kustomization ring-forgotten for the ring forgotten, so that its branch reaches nothing",
+    clusters: ["hub"],
+  },
+  {
+    fault: "a spoke of a Composition that the hub does not apply",
     changes: [
       ...spoke("lonely", "10.95.0.0/18"),
       replaced(
         "gitops-system/spokes/fleet/lonely/spoke.yaml",
         "spec:\n",
-        "spec:\n  ring: lost\n  crossplane:\n    compositionRef:\n      name: spoke-lost\n",
+        "spec:\n  crossplane:\n    compositionRef:\n      name: lost\n",
       ),
     ],
     rule: "source",
     file: "gitops-system/spokes/fleet/lonely/spoke.yaml",
     on: "apiVersion:",
-    problem: "Spoke lonely: the hub applies no Composition spoke-lost or no CompositeResourceDefinition for Spokes",
+    problem: "Spoke lonely: the hub applies no Composition lost or no CompositeResourceDefinition for Spokes",
     clusters: ["hub"],
     alone: true,
   },

@@ -45,7 +45,7 @@ const hubObjects = (fleet: string): KubeObject[] => [
 export class FakeHub {
   readonly objects: KubeObject[] = hubObjects("fleet");
   readonly events: Told[] = [];
-  /** Verbs and kinds, in the plural, that were asked for, such as `list spokes`. */
+  /** What was asked for, such as `list fleet.internal/spokes in spokes`. */
   readonly asked = new Set<string>();
   /** Kinds, in the plural, that the token may not list, get or create. */
   readonly forbidden = new Set<string>();
@@ -99,10 +99,10 @@ export class FakeHub {
       response.end(JSON.stringify(body));
     };
     const status = (code: number, message: string) => end(code, { kind: "Status", code, message });
-    const [, path = "", plural = "", name = ""] =
-      /^(\/(?:api|apis\/[^/]+)\/[^/]+(?:\/namespaces\/[^/]+)?\/([^/]+))(?:\/([^/]+))?$/.exec(pathname) ?? [];
+    const [, path = "", group = "", namespace, plural = "", name = ""] =
+      /^(\/(?:api|apis\/([^/]+))\/[^/]+(?:\/namespaces\/([^/]+))?\/([^/]+))(?:\/([^/]+))?$/.exec(pathname) ?? [];
     const verb = request.method === "POST" ? "create" : name === "" ? "list" : "get";
-    this.asked.add(`${verb} ${plural}`);
+    this.asked.add([verb, `${group}/${plural}`, name, ...(namespace === undefined ? [] : ["in", namespace])].join(" "));
     if (request.headers.authorization !== `Bearer ${token}`) status(401, "Unauthorized");
     else if (this.forbidden.has(plural)) status(403, `${plural} is forbidden: User "job" cannot do that`);
     else if (verb === "create") {
