@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
+import { parseDocument } from "yaml";
 import { fillTemplate } from "../lib/template.ts";
 import { UsageError } from "./usage.ts";
 
@@ -27,6 +28,20 @@ export async function instantiate(
 ): Promise<Files> {
   const files = Object.entries(await readFiles(join(checkout, template)));
   return Object.fromEntries(files.map(([path, text]) => [path, fillTemplate(text, values)]));
+}
+
+/** Files of a folder by their path in a folder above. */
+export const below = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
+
+/** A kustomization with `name` in one of its lists; comments stay. */
+export function withListed(kustomization: string, list: "resources" | "components", name: string): string {
+  const document = parseDocument(kustomization);
+  const names: unknown[] | undefined = document.toJS()?.[list];
+  if (names?.includes(name)) return kustomization;
+  if (names === undefined) document.setIn([list], document.createNode([name]));
+  else document.addIn([list], name);
+  return document.toString({ lineWidth: 0 });
 }
 
 /** @throws UsageError when `checkout` has no `template` and so is not a checkout of `repository`. */

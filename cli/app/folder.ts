@@ -7,9 +7,11 @@ import { sealingScope, spokeNames } from "../../lib/spoke.ts";
 import { certificateFor, type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
 import { instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse } from "../usage.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
+import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
 
 export interface Onboarded {
@@ -51,7 +53,7 @@ export async function onboardApp(
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
   requireCheckout(checkout, "gitops-workloads", template);
-  refuse("onboard", appProblems(request));
+  refuse("onboard", [...appProblems(request), ...receiverTemplateProblems(checkout, request)]);
   refuse("onboard", accessProblems(new URL(repositoryUrl), access));
   const folder = join(checkout, "clusters", cluster, app);
   if (existsSync(folder)) {
@@ -75,7 +77,8 @@ export async function onboardApp(
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
   refuse("onboard", templateProblems(provider, files["sync.yaml"] ?? ""));
   const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
-  await writeFolder(folder, { ...files, "credential.yaml": credential });
+  const token = () => sealReceiverToken(fleet.kubeseal, certificate, app);
+  await writeFolder(folder, await withReceiver({ ...files, "credential.yaml": credential }, checkout, request, token));
   return { folder, publicKey };
 }
 

@@ -1,7 +1,9 @@
 import { dirname, join, relative, resolve } from "node:path";
+import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
 import { isSystemCheckout } from "../fleet/folders.ts";
+import { webhookHelp } from "../sealing/receiver.ts";
 import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "../usage.ts";
 import { onboardApp } from "./folder.ts";
 
@@ -31,6 +33,9 @@ commit and push.
   --github-app-base-url URL
                          API of the app's GitHub server; default: what the fleet has for it; none is needed for github.com
   --ca-file FILE         authorities behind the Git host's certificate (PEM); default: those of gitops-workloads
+  --git-receiver TYPE    pushes to the team's repository count at once: the Git host calls Flux on the spoke, which gets a new,
+                         sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea and
+                         Forgejo), gitlab, generic-hmac, or generic, which does not
 ${sourceHelp}
 `;
 
@@ -52,6 +57,7 @@ export const options = {
   "github-app-key-file": { type: "string" },
   "github-app-base-url": { type: "string" },
   "ca-file": { type: "string" },
+  "git-receiver": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -75,6 +81,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const path = values.path ?? `./overlays/${environment}`;
   const checkout = resolve(values.repository ?? ".");
   const system = systemBeside(checkout, values.system);
+  const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
   const { folder, publicKey } = await onboardApp(
     checkout,
     {
@@ -85,8 +92,9 @@ export async function run(argv: readonly string[]): Promise<number> {
       repositoryUrl,
       revision: values.revision,
       path,
-      // Compared with the allowed values before anything else uses it.
+      // Both are compared with the allowed values before anything else uses them.
       sealing: values.sealing as Sealing | undefined,
+      gitReceiver,
     },
     () => fleetFrom(values),
     {
@@ -111,6 +119,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     `In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push`,
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
   ];
+  if (gitReceiver !== undefined) steps.push(webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd());
   console.log(`Made ${folder}. Next:\n${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}`);
   return 0;
 }

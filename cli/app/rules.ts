@@ -1,7 +1,9 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
 import { nameLimits, namespaces } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
+import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
+import { receiverProblems } from "../sealing/receiver.ts";
 import { textProblems } from "../usage.ts";
 
 /** The request to onboard an application. */
@@ -20,6 +22,8 @@ export interface AppRequest {
   readonly revision: string;
   /** Overlay in the repository. */
   readonly path: string;
+  /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
+  readonly gitReceiver?: ReceiverType | undefined;
 }
 
 /** Namespaces of a spoke that are not an application's. */
@@ -115,6 +119,7 @@ export function appProblems(request: AppRequest): Problem[] {
     ...forms
       .filter(({ accepts, value }) => !accepts(value))
       .map(({ key, value, what, allowed }) => ({ key, what, got: shown(value), allowed, remedy: "change it" })),
+    ...receiverProblems(request.gitReceiver),
     ...textProblems({ "<app>": app, "--tenant": tenant, "--revision": revision }),
   ];
 }

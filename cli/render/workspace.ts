@@ -1,11 +1,10 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { parseDocument, stringify } from "yaml";
+import { parseDocument } from "yaml";
 import { compareVersions } from "../../functions/spoke/versions.ts";
 import { hubFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
-import { fillTemplate } from "../../lib/template.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { region as anyRegion, repositoryUrl } from "./clusters.ts";
 import { copyFiles } from "./copy.ts";
@@ -13,6 +12,7 @@ import { uncut } from "./cutter.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
+import { appReceiver, instantiate, sealedSecret, spokeReceiver, WorkspaceError } from "./templates.ts";
 import { kustomizationFile } from "./tree.ts";
 
 /**
@@ -41,11 +41,6 @@ export interface Workspace {
   remove(): void;
 }
 
-/** The repositories lack something that the compiler needs. */
-class WorkspaceError extends Error {
-  override name = "WorkspaceError";
-}
-
 const systemName = "gitops-system";
 const workloadsName = "gitops-workloads";
 
@@ -57,26 +52,6 @@ export const specimenOf = (name: string, { environments }: Pick<Workspace, "envi
   environments.find((environment) => specimenName(environment) === name);
 
 const isSpecimen = (name: string): boolean => name.startsWith("check-");
-
-/** SealedSecrets are made when a spoke or an application is; the compiler does not read what is in them. */
-function sealedSecret(file: string, name: string, namespace: string): void {
-  if (existsSync(file)) return;
-  const metadata = { name, namespace };
-  const spec = { encryptedData: { identity: "AgA=" }, template: { metadata } };
-  writeFileSync(file, stringify({ apiVersion: "bitnami.com/v1alpha1", kind: "SealedSecret", metadata, spec }));
-}
-
-function instantiate(template: string, to: string, values: Readonly<Record<string, string>>): void {
-  mkdirSync(to, { recursive: true });
-  cpSync(template, to, { recursive: true });
-  for (const file of filesBelow(to).filter(isYaml)) {
-    try {
-      writeFileSync(file, fillTemplate(readFileSync(file, "utf8"), values));
-    } catch (error) {
-      throw new WorkspaceError(`${join(template, relative(to, file))}: ${(error as Error).message}`, { cause: error });
-    }
-  }
-}
 
 /** The newest Kubernetes version that Compositions support. */
 export const newestVersion = (...compositions: readonly Manifest[]): string | undefined =>
@@ -139,7 +114,8 @@ function addSpoke(system: string, { environment, fleet, region, kubernetesVersio
   const file = join(folder, "spoke.yaml");
   if (existsSync(file)) {
     const spoke = parseDocument(readFileSync(file, "utf8"));
-    if (spoke.hasIn(["spec"])) spoke.setIn(["spec", "addons"], componentsIn(join(system, "tools", environment)));
+    const more = { addons: componentsIn(join(system, "tools", environment)), ...spokeReceiver(system, folder) };
+    if (spoke.hasIn(["spec"])) for (const [name, value] of Object.entries(more)) spoke.setIn(["spec", name], value);
     writeFileSync(file, spoke.toString({ lineWidth: 0 }));
   }
   if (!isFolder(join(folder, "secrets"))) return;
@@ -161,6 +137,7 @@ function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name
     path: existsSync(join(workspace.folder, name, overlay)) ? `./${overlay}` : "./",
   });
   sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
+  appReceiver(workspace.workloads, folder, app);
 }
 
 /** The path in the repositories of the template that a made-up file comes from. */
@@ -170,8 +147,11 @@ function written(path: string): string {
   if (specimen < 1) return path;
   const rest = parts.slice(specimen + 1);
   if (repository === systemName && parts[0] === "spokes") return join(systemName, "templates", "spoke", ...rest);
-  if (repository === workloadsName && parts[0] === "clusters")
+  if (repository === workloadsName && parts[0] === "clusters") {
+    const [, part, ...inPart] = rest;
+    if (part === "receiver") return join(workloadsName, "templates", "app-receiver", ...inPart);
     return join(workloadsName, "templates", "app", ...rest.slice(1));
+  }
   return path;
 }
 

@@ -2,7 +2,7 @@ import { relative, resolve } from "node:path";
 import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
 import { reseal } from "../spoke/keys.ts";
 import { choiceProblems } from "../spoke/rules.ts";
-import { type DeployKeys, deployKeyChoices } from "../spoke/secrets.ts";
+import { type DeployKeys, deployKeyChoices, spokeWebhookHelp } from "../spoke/secrets.ts";
 import { flagFile, onePositional, parsed, refuse, requiredFlags } from "../usage.ts";
 
 export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
@@ -10,6 +10,7 @@ export const summary = "seal the deploy keys of a spoke again: after a move to k
 export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
 
 Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
+A Spoke with gitReceiver gets a new token for its Receiver, with a new path, to be entered at the Git host.
 
   --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
@@ -35,9 +36,9 @@ export async function run(argv: readonly string[]): Promise<number> {
   const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
   const checkout = resolve(values.repository ?? ".");
   const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
-  const { folder, scope, register } = await reseal(checkout, request, () => fleetFrom(values));
+  const { folder, scope, gitReceiver, register } = await reseal(checkout, request, () => fleetFrom(values));
   console.log(`Sealed the deploy keys of ${name} for ${scope}.
 ${register}Next, in ${checkout}:
-  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} again" && git push`);
+  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} again" && git push${gitReceiver === undefined ? "" : `\n${spokeWebhookHelp(gitReceiver).trimEnd()}`}`);
   return 0;
 }

@@ -9,6 +9,8 @@ import { inBase64 } from "../../lib/bridge.ts";
 export interface PlainSecret {
   readonly namespace: string;
   readonly name: string;
+  /** Labels that the Secret gets on the cluster. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly data: Readonly<Record<string, string>>;
 }
 
@@ -37,12 +39,13 @@ export function checkCertificate(pem: string, source: string, now = new Date()):
 
 /** The SealedSecret of a Secret, as YAML. The plain text goes through stdin; only the public certificate is written to a file. */
 export async function seal(kubeseal: string, certificate: string, secret: PlainSecret): Promise<string> {
-  const { namespace, name, data } = secret;
+  const { namespace, name, labels, data } = secret;
   const folder = await mkdtemp(join(tmpdir(), "fleet-seal-"));
   try {
     const cert = join(folder, "tls.crt");
     await writeFile(cert, certificate);
-    const manifest = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, data: inBase64(data) };
+    const metadata = { name, namespace, ...(labels === undefined ? {} : { labels }) };
+    const manifest = { apiVersion: "v1", kind: "Secret", metadata, data: inBase64(data) };
     return await pipe(kubeseal, ["--cert", cert, "--format", "yaml"], JSON.stringify(manifest));
   } finally {
     await rm(folder, { recursive: true });

@@ -2,12 +2,14 @@ import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
+import type { ReceiverType } from "../../lib/receivers.ts";
 import { ringComposition } from "../../lib/rings.ts";
 import { clusterScopePrefix, type Sealing, sealingScope } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
-import { type Files, instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { below, type Files, instantiate, requireCheckout, writeFolder } from "../folder.ts";
 import { keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
+import { receiverFlag } from "../sealing/receiver.ts";
 import { refuse, textProblems } from "../usage.ts";
 import {
   choiceProblems,
@@ -21,7 +23,14 @@ import {
   schemaProblems,
   versionProblems,
 } from "./rules.ts";
-import { type DeployKeys, deployKeyChoices, registration, type SpokeSecrets, spokeSecrets } from "./secrets.ts";
+import {
+  type DeployKeys,
+  deployKeyChoices,
+  registration,
+  type SpokeSecrets,
+  secretsList,
+  spokeSecrets,
+} from "./secrets.ts";
 
 /** The request for a new spoke; missing members have the fleet's or the Spoke API's default. */
 export interface SpokeRequest {
@@ -40,6 +49,8 @@ export interface SpokeRequest {
   /** The ring whose branch it follows. */
   readonly ring?: string | undefined;
   readonly sealing?: Sealing | undefined;
+  /** How the Git host signs the calls that tell of pushes; default: nobody calls. */
+  readonly gitReceiver?: ReceiverType | undefined;
   /** Default: the fleet's. */
   readonly deployKeys?: DeployKeys | undefined;
   /** Lines of known_hosts for deploy keys of its own; default: those of the fleet's credentials. */
@@ -63,10 +74,11 @@ const flags = {
   endpoint: "--public-access-cidr",
   ring: "--ring",
   sealing: "--sealing",
+  gitReceiver: receiverFlag,
 };
 
 /** Members of the specification that the template has no placeholder for. */
-function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], ring, sealing }: SpokeRequest) {
+function extras({ admins = [], cidr, gitReceiver, nodes, publicAccessCidrs = [], ring, sealing }: SpokeRequest) {
   // Text that is not a number stays text, and the schema refuses it.
   const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
   return {
@@ -76,6 +88,7 @@ function extras({ admins = [], cidr, nodes, publicAccessCidrs = [], ring, sealin
     ...(admins.length === 0 ? {} : { admins }),
     ...(ring === undefined ? {} : { ring }),
     ...(sealing === undefined ? {} : { sealing }),
+    ...(gitReceiver === undefined ? {} : { gitReceiver }),
   };
 }
 
@@ -121,9 +134,6 @@ function completed(files: Files, request: SpokeRequest): Files {
     );
   return { ...files, "spoke.yaml": document.toString({ lineWidth: 0 }) };
 }
-
-const below = (folder: string, files: Files): Files =>
-  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
 
 /** The problems of the request that the fleet's sealing keys show. */
 function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): Problem[] {
@@ -185,7 +195,7 @@ export async function newSpoke(
   };
   const files = completed(await instantiate(checkout, template, values), request);
   const folder = join(checkout, spokeFolder(fleet.name, request.name));
-  const secrets = await spokeSecrets("new-cluster", { ...request, scope }, fleet);
+  const secrets = await spokeSecrets("new-cluster", { ...request, scope, list: files[secretsList] ?? "" }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
   await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });
   return { folder, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };

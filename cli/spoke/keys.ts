@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { type Document, parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { fleetsOf } from "../fleet/folders.ts";
@@ -11,7 +12,7 @@ import { requireCheckout } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { refuse } from "../usage.ts";
 import { nameProblems } from "./rules.ts";
-import { type DeployKeys, registration, spokeSecrets } from "./secrets.ts";
+import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
 
 /** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
 
@@ -21,6 +22,7 @@ interface SpokeFile {
   readonly document: Document;
   readonly environment: string;
   readonly sealing: Sealing;
+  readonly gitReceiver: ReceiverType | undefined;
 }
 
 /** @throws UsageError if no fleet in the checkout has such a spoke, before the fleet's stack is read. */
@@ -47,7 +49,9 @@ async function readSpoke(command: string, checkout: string, fleet: string, name:
   if (typeof environment !== "string")
     refuse(command, [noSpoke(existsSync(path) ? `${path} without spec.environment` : `${name} of fleet ${fleet}`)]);
   const sealing = document.getIn(["spec", "sealing"]) === "cluster" ? "cluster" : "environment";
-  return { folder, path, document, environment: environment as string, sealing };
+  const receiver: unknown = document.getIn(["spec", "gitReceiver"]);
+  const gitReceiver = receiverTypes.find((type) => type === receiver);
+  return { folder, path, document, environment: environment as string, sealing, gitReceiver };
 }
 
 export interface SealingKeysChange {
@@ -89,12 +93,14 @@ export async function ownSealingKeys(
 export interface Resealed {
   readonly folder: string;
   readonly scope: string;
+  /** How the Git host signs its calls, with a new token; undefined where nobody calls. */
+  readonly gitReceiver: ReceiverType | undefined;
   /** What a person does with new deploy keys; empty without any. */
   readonly register: string;
 }
 
 /**
- * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own.
+ * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own. A Receiver gets a new token.
  * @throws UsageError, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(
@@ -105,12 +111,14 @@ export async function reseal(
   const { name } = request;
   requireSpoke("reseal", checkout, name);
   const fleet = await connect();
-  const { folder, environment, sealing } = await readSpoke("reseal", checkout, fleet.name, name);
+  const { folder, environment, sealing, gitReceiver } = await readSpoke("reseal", checkout, fleet.name, name);
   const scope = sealingScope({ name, environment, sealing });
-  const secrets = await spokeSecrets("reseal", { ...request, scope }, fleet);
+  const listFile = join(folder, secretsList);
+  const list = existsSync(listFile) ? await readFile(listFile, "utf8") : "";
+  const secrets = await spokeSecrets("reseal", { ...request, scope, list, gitReceiver }, fleet);
   for (const [path, text] of Object.entries(secrets.files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text);
   }
-  return { folder, scope, register: registration(secrets, fleet) };
+  return { folder, scope, gitReceiver, register: registration(secrets, fleet) };
 }

@@ -1,9 +1,10 @@
 import { relative, resolve } from "node:path";
+import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
 import { flagFile, onePositional, parsed, requiredFlags } from "../usage.ts";
 import { newSpoke } from "./folder.ts";
-import type { DeployKeys } from "./secrets.ts";
+import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
@@ -28,6 +29,9 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
                          own: with new ones, to be registered at the Git host
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
+  --git-receiver TYPE    pushes to gitops-system and gitops-workloads count on it at once: the Git host calls its Flux, which gets a
+                         new, sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea
+                         and Forgejo), gitlab, generic-hmac, or generic, which does not
 ${sourceHelp}
 `;
 
@@ -45,6 +49,7 @@ export const options = {
   sealing: { type: "string" },
   "deploy-keys": { type: "string" },
   "known-hosts": { type: "string" },
+  "git-receiver": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -57,9 +62,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   const name = onePositional("new-cluster", "name", positionals);
   const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
   const checkout = resolve(values.repository ?? ".");
-  // Both are compared with the allowed values before anything else uses them.
+  // They are compared with the allowed values before anything else uses them.
   const sealing = values.sealing as Sealing | undefined;
   const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
+  const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
   const { folder, register } = await newSpoke(
     checkout,
     {
@@ -74,6 +80,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       publicAccessCidrs: values["public-access-cidr"],
       ring: values.ring,
       sealing,
+      gitReceiver,
       deployKeys,
       knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
     },
@@ -81,9 +88,12 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   const path = relative(checkout, folder);
   const scope = sealingScope({ name, environment, sealing });
-  console.log(`Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
+  console.log(
+    `Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
 ${register}Next, in ${checkout}:
   git add ${path} && git commit -m "Add spoke ${name}" && git push
-  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way`);
+  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way
+${gitReceiver === undefined ? "" : spokeWebhookHelp(gitReceiver)}`.trimEnd(),
+  );
   return 0;
 }

@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { gitHost, knows } from "../../lib/known-hosts.ts";
 import { type Repository, repositories } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
+import { type ReceiverType, receiverName } from "../../lib/receivers.ts";
 import { sshUrl } from "../app/rules.ts";
 import { certificateFor, type FleetFacts } from "../fleet/facts.ts";
-import type { Files } from "../folder.ts";
+import { type Files, withListed } from "../folder.ts";
 import { newDeployKey } from "../sealing/deploy-key.ts";
+import { sealReceiverToken, webhookHelp } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse } from "../usage.ts";
 
@@ -21,6 +23,10 @@ export interface SecretsRequest {
   readonly name: string;
   /** Scope of the sealing keys that it reads. */
   readonly scope: string;
+  /** The present kustomization of the folder. */
+  readonly list: string;
+  /** How the Git host signs the calls that tell of pushes; undefined where nobody calls. */
+  readonly gitReceiver?: ReceiverType | undefined;
   /** Default: fleet. */
   readonly deployKeys?: DeployKeys | undefined;
   /** Lines of known_hosts for keys of its own; default: those of the fleet's credentials. */
@@ -33,6 +39,9 @@ export interface SpokeSecrets {
   /** Public halves of new deploy keys, to register at the Git host; empty when the spoke has the fleet's. */
   readonly publicKeys: Readonly<Partial<Record<Repository, string>>>;
 }
+
+/** The kustomization of a spoke's SealedSecrets, by its path in the spoke's folder. */
+export const secretsList = join("secrets", "kustomization.yaml");
 
 /** Flux on a spoke reads its repositories with Secrets of their names, in its own namespace. */
 const fluxNamespace = "flux-system";
@@ -80,8 +89,20 @@ async function ownKey(
   return { data: { identity, "identity.pub": publicKey, known_hosts: hosts }, publicKey };
 }
 
+/** The SealedSecret of a new token for the spoke's Receiver, listed; none where nobody calls. */
+async function receiverFiles(
+  { gitReceiver, list }: SecretsRequest,
+  certificate: string,
+  kubeseal: string,
+): Promise<Files> {
+  if (gitReceiver === undefined) return {};
+  const file = `${receiverName}.yaml`;
+  const token = await sealReceiverToken(kubeseal, certificate, fluxNamespace);
+  return { [join("secrets", file)]: token, [secretsList]: withListed(list, "resources", file) };
+}
+
 /**
- * The SealedSecrets with which Flux on a spoke reads the fleet's repositories. Private keys are in memory and in a pipe to kubeseal only.
+ * The SealedSecrets with which Flux on a spoke reads the fleet's repositories, and is told of pushes. Private keys and tokens are in memory and in a pipe to kubeseal only.
  * @param command of `fleet`, for the message of a refusal
  * @throws UsageError when keys of its own can't work; Error when the fleet has no sealing key of the scope.
  */
@@ -98,12 +119,18 @@ export async function spokeSecrets(command: string, request: SecretsRequest, fle
     }),
   );
   return {
-    files: Object.fromEntries(sealed.map(({ repository, text }) => [join("secrets", `${repository}.yaml`), text])),
+    files: {
+      ...Object.fromEntries(sealed.map(({ repository, text }) => [join("secrets", `${repository}.yaml`), text])),
+      ...(await receiverFiles(request, certificate, fleet.kubeseal)),
+    },
     publicKeys: Object.fromEntries(
       sealed.flatMap(({ repository, publicKey }) => (publicKey === undefined ? [] : [[repository, publicKey]])),
     ),
   };
 }
+
+/** What a person enters at the Git host of the fleet's repositories, so that a spoke is told of pushes. */
+export const spokeWebhookHelp = (type: ReceiverType): string => webhookHelp(type, fluxNamespace, repositories);
 
 /** What a person does with new deploy keys before the commit is pushed; empty without any. */
 export function registration(

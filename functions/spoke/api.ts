@@ -1,4 +1,5 @@
 import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
+import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 
@@ -26,6 +27,8 @@ export interface SpokeSpec {
     readonly compositionRevisionRef?: { readonly name: string };
   };
   readonly sealing: Sealing;
+  /** How calls that tell of pushes are signed; undefined where nobody calls. */
+  readonly gitReceiver?: ReceiverType;
   readonly tenant: string;
   readonly account?: { readonly id: string; readonly providerConfigRef: ProviderConfigRef };
   readonly network: {

@@ -6,7 +6,7 @@ import { hubGroups } from "../../lib/spoke.ts";
 import { example } from "../functions/spoke/support/fixtures.ts";
 import { rightsFile } from "./support/hub-rights.ts";
 import type { Manifest } from "./support/kustomize.ts";
-import { render, system, withAddons } from "./support/spoke.ts";
+import { called, render, system, withAddons } from "./support/spoke.ts";
 
 const header = `# What kustomize-controller of the hub may do on a spoke: apply the objects of the chain, by name; remove nothing, read no Secret
 # but those that it brings.
@@ -14,7 +14,11 @@ const header = `# What kustomize-controller of the hub may do on a spoke: apply 
 `;
 const generated = "kustomize-controller.yaml";
 
-const chains = [render(example("minimal")), render(withAddons("production", []))];
+const chains = [
+  render(example("minimal")),
+  render(called(example("minimal"), "github")),
+  render(withAddons("production", [])),
+];
 const [chain] = chains as [(typeof chains)[number]];
 const spoke = chain.spoke.metadata.name;
 

@@ -1,10 +1,11 @@
 import { chartVersions } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
 import { bridgeKeys } from "../../lib/bridge-facts.ts";
+import { receiverEvents, receiverName, receiverTypes } from "../../lib/receivers.ts";
 import { spokeIdentities } from "../../lib/spoke.ts";
 import { example, settings } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
-import { kustomizations, render, withAddons } from "./support/spoke.ts";
+import { called, kustomizations, render, withAddons } from "./support/spoke.ts";
 
 const spoke = example("minimal");
 const chain = render(spoke);
@@ -148,6 +149,45 @@ describe("the bootstrap chain", () => {
     });
     const [workloads] = by("blue-sync").filter(({ metadata }) => metadata.name === "gitops-workloads");
     expect(workloads?.metadata).not.toHaveProperty("annotations");
+  });
+
+  const sources = ({ by }: typeof chain) => by("blue-sync").filter(({ kind }) => kind === "GitRepository");
+  const receivers = ({ by }: typeof chain) => by("blue-sync").filter(({ kind }) => kind === "Receiver");
+
+  test("has the spoke look for commits every minute where nobody calls it", () => {
+    expect(receivers(chain)).toEqual([]);
+    expect(sources(chain).map(({ metadata, spec }) => [metadata.name, spec.interval])).toEqual([
+      ["gitops-system", "1m"],
+      ["gitops-workloads", "1m"],
+    ]);
+  });
+
+  test.each(receiverTypes)("has a spoke whose Git host calls it as %s told of its own repositories", (type) => {
+    const told = render(called(spoke, type));
+    const [receiver, ...others] = receivers(told);
+    expect(others).toEqual([]);
+    expect(receiver?.metadata).toMatchObject({ name: receiverName, namespace: "flux-system" });
+    expect(receiver?.spec).toMatchObject({ type, events: receiverEvents[type], secretRef: { name: receiverName } });
+    const [{ matchLabels, ...selected }] = (receiver as Manifest).spec.resources;
+    // Without a namespace: Flux on a spoke refuses references to another one.
+    expect(selected).toEqual({ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "GitRepository", name: "*" });
+    for (const { metadata, spec } of sources(told)) {
+      expect(metadata.labels, metadata.name).toMatchObject(matchLabels);
+      expect(spec.interval, metadata.name).toBe("10m");
+    }
+    const step = told.steps.find(({ metadata }) => metadata.name === "blue-sync")?.spec;
+    expect(step?.postBuild.substituteFrom).toEqual([{ kind: "Secret", name: "cluster-blue" }]);
+  });
+
+  test("of a ring is told, too, and keeps what it follows", () => {
+    const revision = `ring/early@sha1:${"a".repeat(40)}`;
+    const chainStatus = { lastAttemptedRevision: revision, lastAppliedRevision: revision };
+    const told = render(called({ ...spoke, spec: { ...spoke.spec, ring: "early" } }, "github"), { chainStatus });
+    expect(receivers(told)).toHaveLength(1);
+    expect(sources(told)[0]).toMatchObject({
+      metadata: { annotations: { "reconcile.fluxcd.io/requestedAt": revision } },
+      spec: { interval: "10m", ref: { branch: "ring/early" } },
+    });
   });
 
   test("installs charts in versions that the local mirror has", () => {

@@ -26,6 +26,7 @@ import { otherKinds } from "../kinds.ts";
 import type { KubeObject } from "../kube.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
+import { receiverPatches } from "../receiver.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, rolloutPatches, stageOf, stepsAt } from "../rollout.ts";
 import type { Settings } from "../settings.ts";
@@ -204,7 +205,9 @@ function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision:
       : [patchOf(stageLabel, { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),
     // After the stage's patch, whose source it replaces.
     ...sealingPatches(spoke, fleet),
-    ...(revision === undefined ? [] : rolloutPatches(revision).map(([label, operation]) => patchOf(label, operation))),
+    ...[...receiverPatches(spoke), ...(revision === undefined ? [] : rolloutPatches(revision))].map(
+      ([label, ...operations]) => patchOf(label, ...operations),
+    ),
   ];
 }
 

@@ -8,21 +8,14 @@ import type { AppAccess } from "../../../cli/app/credential.ts";
 import { onboardApp } from "../../../cli/app/folder.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
+import { request as onboarded } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { knownHosts, privateHalf } from "../support/fleet.ts";
 
 const { at } = await inNewCases("fleet-onboard-https-", "gitops-workloads");
 
 const url = "https://git.example/payments/manifests.git";
-const request: AppRequest = {
-  app: "payment-app",
-  cluster: "blue",
-  environment: "dev",
-  tenant: "payments",
-  repositoryUrl: url,
-  revision: "main",
-  path: "./overlays/dev",
-};
+const request: AppRequest = { ...onboarded, repositoryUrl: url };
 
 describe("fleet onboard over HTTPS", () => {
   const privateKey = generateKeyPairSync("rsa", { modulusLength: 2048 })

@@ -7,20 +7,12 @@ import { onboardApp } from "../../../cli/app/folder.ts";
 import { systemBeside } from "../../../cli/app/onboard.ts";
 import type { AppRequest } from "../../../cli/app/rules.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
+import { request } from "../support/apps.ts";
 import { inNewCases } from "../support/cases.ts";
 import { certificate, knownHosts, newCase, privateHalf } from "../support/fleet.ts";
 
 const { at, base, dev } = await inNewCases("fleet-onboard-", "gitops-workloads");
 
-const request: AppRequest = {
-  app: "payment-app",
-  cluster: "blue",
-  environment: "dev",
-  tenant: "payments",
-  repositoryUrl: "ssh://git@git.fleet.internal:2222/payment-app-manifests.git",
-  revision: "main",
-  path: "./overlays/dev",
-};
 const onboard = (change: Partial<AppRequest> = {}, hosts?: string) =>
   onboardApp(at.checkout, { ...request, ...change }, async () => at.fleet, { knownHosts: hosts });
 

@@ -10,6 +10,7 @@ import { newSpoke } from "../../../cli/spoke/folder.ts";
 import { ownSealingKeys, reseal } from "../../../cli/spoke/keys.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
 import { certificate, type fakeKubeseal, newCase, privateHalf } from "../support/fleet.ts";
+import { tokenIn, traces } from "../support/receivers.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-spoke-keys-"));
 afterAll(() => rmSync(base, { recursive: true }));
@@ -96,6 +97,38 @@ describe("fleet reseal", () => {
       expect(data["identity"]).not.toContain(privateHalf);
       expect(second.register).toContain(data["identity.pub"]);
     }
+  });
+});
+
+describe("fleet reseal of a Spoke whose Git host calls it", () => {
+  const list = () => parse(readFileSync(join(folder, "secrets", "kustomization.yaml"), "utf8")).resources;
+  const turnOn = () => {
+    const file = join(folder, "spoke.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8").trimEnd()}\n  gitReceiver: gitlab\n`);
+  };
+  const again = () => reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
+
+  test("turns on what the Spoke has got meanwhile, and lists the token once", async () => {
+    expect((await again()).gitReceiver).toBeUndefined();
+    expect(list()).toEqual(["gitops-system.yaml", "gitops-workloads.yaml"]);
+    turnOn();
+    for (const _ of ["first", "second"]) {
+      expect((await again()).gitReceiver).toBe("gitlab");
+      expect(list()).toEqual(["gitops-system.yaml", "gitops-workloads.yaml", "git-receiver.yaml"]);
+    }
+  });
+
+  test("makes another token each time, for the scope that the Spoke says", async () => {
+    turnOn();
+    await again();
+    const former = kubeseal.calls().at(-1);
+    await ownSealingKeys(checkout, "blue", connect);
+    await again();
+    const now = kubeseal.calls().at(-1);
+    expect(now?.input.metadata).toMatchObject({ name: "git-receiver", namespace: "flux-system" });
+    expect(now?.certificate).toBe(own);
+    expect(tokenIn(now)).not.toBe(tokenIn(former));
+    expect(traces(tokenIn(now), checkout, kubeseal.calls())).toEqual([]);
   });
 });
 

@@ -28,7 +28,14 @@ export async function certificate({ curve = false, notAfter = new Date("2099-01-
 /** One call of the kubeseal of {@link fakeKubeseal}. */
 export interface Call {
   readonly argv: readonly string[];
-  readonly input: { readonly data: Readonly<Record<string, string>> };
+  readonly input: {
+    readonly metadata: {
+      readonly name: string;
+      readonly namespace: string;
+      readonly labels?: Readonly<Record<string, string>>;
+    };
+    readonly data: Readonly<Record<string, string>>;
+  };
   /** What it was to seal with. */
   readonly certificate: string;
 }

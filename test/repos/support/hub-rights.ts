@@ -19,6 +19,7 @@ const resources: Readonly<Record<string, string>> = {
   GitRepository: "gitrepositories",
   Kustomization: "kustomizations",
   Namespace: "namespaces",
+  Receiver: "receivers",
   Role: "roles",
   RoleBinding: "rolebindings",
   SealedSecret: "sealedsecrets",

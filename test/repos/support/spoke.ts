@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { keyFiles } from "../../../cli/sealing/keys-folder.ts";
 import type { Spoke } from "../../../functions/spoke/api.ts";
 import { fromBase64 } from "../../../lib/bridge.ts";
+import type { ReceiverType } from "../../../lib/receivers.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../../../lib/registries.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
@@ -95,6 +96,12 @@ const inSecretsFolder = <T>(use: (folder: string) => T): T =>
     use,
   );
 
+/** A Spoke whose Git host calls it. */
+export const called = (spoke: Spoke, gitReceiver: ReceiverType): Spoke => ({
+  ...spoke,
+  spec: { ...spoke.spec, gitReceiver },
+});
+
 /** The folder of sealing keys of a spoke's own, at the place where it finds the store. */
 function inKeysFolder<T>(use: (folder: string) => T): T {
   const base = mkdtempSync(join(tmpdir(), "fleet-sealing-keys-"));
@@ -184,6 +191,7 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
       apply(step.metadata.name, step.spec.kubeConfig ? "spoke" : "hub", {
         folder,
         values: valuesOf(step, bridge),
+        components: step.spec.components ?? [],
         patches: step.spec.patches ?? [],
       });
     if (step.spec.path === `./spokes/${bridge["fleet"]}/${name}/secrets`) inSecretsFolder(from);

@@ -1,0 +1,36 @@
+import { randomBytes } from "node:crypto";
+import { watchLabel } from "../../lib/labels.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { type ReceiverType, receiverName, receiverTypes } from "../../lib/receivers.ts";
+import { choiceProblems } from "../spoke/rules.ts";
+import { seal } from "./seal.ts";
+
+/** What a cluster needs so that its Git host can tell it of pushes. */
+
+/** The flag that asks for it. */
+export const receiverFlag = "--git-receiver";
+
+export const receiverProblems = (type: string | undefined): Problem[] =>
+  type === undefined
+    ? []
+    : choiceProblems(receiverFlag, type, receiverTypes, "choose how the Git host signs its calls");
+
+/** The SealedSecret of a Receiver's new token, which nobody sees before the cluster opens it. */
+export const sealReceiverToken = (kubeseal: string, certificate: string, namespace: string): Promise<string> =>
+  seal(kubeseal, certificate, {
+    ...{ namespace, name: receiverName },
+    // notification-controller takes a new token at once.
+    labels: watchLabel,
+    data: { token: randomBytes(32).toString("hex") },
+  });
+
+/** What a person enters at the Git host once the Receiver runs, and where the cluster shows it. */
+export function webhookHelp(type: ReceiverType, namespace: string, repositories: readonly string[]): string {
+  const read = (what: string) => `kubectl --context <cluster> -n ${namespace} get ${what}`;
+  const secret = `secret: ${read(`secret ${receiverName} -o jsonpath='{.data.token}' | base64 -d`)}`;
+  return `Once it runs, let its Service webhook-receiver in flux-system take calls (docs/guides/webhooks.md), and add a webhook of type
+${type} for pushes at ${repositories.join(" and ")}:
+   path:   ${read(`receiver ${receiverName} -o jsonpath='{.status.webhookPath}'`)}
+   ${type === "generic" ? "secret: none, the path stands for it" : secret}
+`;
+}
