@@ -29,9 +29,9 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --deploy-keys WHOSE    fleet: it reads the fleet's repositories with the fleet's deploy keys (default);
                          own: with new ones, to be registered at the Git host
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
-  --git-receiver TYPE    pushes to gitops-system and gitops-workloads count on it at once: the Git host calls its Flux, which gets a
-                         new, sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea
-                         and Forgejo), gitlab, generic-hmac, or generic, which does not
+  --git-receiver TYPE    pushes to gitops-system and gitops-workloads count on it at once: the Git host calls its Flux, which gets
+                         a new, sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also
+                         Gitea and Forgejo), gitlab, generic-hmac, or generic, which does not
 ${sourceHelp}
 `;
 
