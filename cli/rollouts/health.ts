@@ -1,6 +1,6 @@
 import { ringBranch } from "../../lib/rings.ts";
 import type { Ring } from "./policy.ts";
-import type { Hub, RingState, SourceState, SpokeState, SyncState } from "./state.ts";
+import type { Hub, RingState, SpokeState, SyncState } from "./state.ts";
 
 /** How a ring is with the commit that it has. */
 export interface Health {
@@ -18,6 +18,8 @@ export interface Health {
   readonly arrivingSince: number | undefined;
   /** Whether that is longer than the ring's deadline. */
   readonly isLate: boolean;
+  /** Whether a ring that is arriving had all of it before, and Flux only applies it once more. */
+  readonly isAgain: boolean;
 }
 
 const revisionOf = (ring: string, commit: string): string => `${ringBranch(ring)}@sha1:${commit}`;
@@ -80,12 +82,22 @@ function stopReason(unhealthy: Health["unhealthy"], spokes: number): string {
   return `${counted}: ${unhealthy[0]?.reason}`;
 }
 
-/** Since when a ring has been on its way: since Flux has its commit, and for a spoke that got unready later since then. */
-function lagSince(fetched: number | undefined, source: SourceState | undefined, late: readonly SpokeState[]) {
+/** Since when a spoke has been without what it has to have; undefined when it had it all before, and Flux only applies it once more. */
+function lag(
+  spoke: SpokeState,
+  revision: string,
+  composition: string | undefined,
+  fetched: number,
+): number | undefined {
+  if (!spoke.isReady) return Math.max(fetched, spoke.unreadySince ?? fetched);
+  const { rollout } = spoke;
+  return rollout.revision === revision && rollout.composition === composition ? undefined : fetched;
+}
+
+/** Since when Flux has not brought a ring's commit to the hub; undefined when it had, and only applies it once more. */
+function hubLag(revision: string, { sync, source }: RingState, fetched: number | undefined): number | undefined {
   if (fetched === undefined) return source?.failure?.since;
-  return late.length === 0
-    ? fetched
-    : Math.min(...late.map(({ unreadySince }) => Math.max(fetched, unreadySince ?? fetched)));
+  return sync?.applied === revision ? undefined : fetched;
 }
 
 const unseen: RingState = { revisions: [], sync: undefined, source: undefined };
@@ -125,15 +137,20 @@ export function healthOf(ring: Ring, commit: string, hub: Hub, now: number): Hea
   const since = needed > 0 ? times[needed - 1] : undefined;
   const common = {
     ...{ spokes: spokes.length, healthy: spokes.filter(isHealthy).map(({ name }) => name), unhealthy, since },
-    ...{ reason: undefined, arrivingSince: undefined, isLate: false },
+    ...{ reason: undefined, arrivingSince: undefined, isLate: false, isAgain: false },
   };
   if (inTheWay?.failed) return { ...common, state: "stopped", reason: inTheWay.reason };
   if (unhealthy.length > allowed) return { ...common, state: "stopped", reason: stopReason(unhealthy, spokes.length) };
   if (inTheWay !== undefined || (needed > 0 && since === undefined)) {
-    const arrivingSince = lagSince(fetched, source, inTheWay === undefined ? late : []);
+    const lags = late
+      .map((spoke) => lag(spoke, revision, compositionFor(spoke, revisions), fetched ?? now))
+      .filter((time) => time !== undefined);
+    const ofSpokes = lags.length === 0 ? undefined : Math.min(...lags);
+    const arrivingSince = inTheWay === undefined ? ofSpokes : hubLag(revision, onHub, fetched);
     const isLate = arrivingSince !== undefined && now - arrivingSince >= ring.deadline;
     const reason = inTheWay?.reason ?? some(late.map(({ name }) => name));
-    return { ...common, state: "arriving", reason, arrivingSince, isLate };
+    const isAgain = fetched !== undefined && arrivingSince === undefined;
+    return { ...common, state: "arriving", reason, arrivingSince, isLate, isAgain };
   }
   if (since !== undefined && now - since < ring.soak) return { ...common, state: "soaking" };
   // Spokes keep saying that they are healthy when nothing looks after them any more.

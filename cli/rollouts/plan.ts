@@ -121,7 +121,7 @@ function follow(
   if (before !== undefined && before.health?.state !== "passed")
     return { kind: "waits for ring", ring: before.ring.name, offered };
   // Or frequent commits would keep the later rings from ever getting one. A fix or a revert reaches an unhealthy ring at once.
-  const isHealthy = health.state === "soaking" || health.state === "passed";
+  const isHealthy = health.state === "soaking" || health.state === "passed" || health.isAgain;
   const [next] = after;
   if (isHealthy && next !== undefined && !isFree(commit, offered, after, history))
     return { kind: "keeps for ring", ring: next.ring.name, offered };

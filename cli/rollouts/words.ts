@@ -10,6 +10,7 @@ function soaking({ ring, health }: Decision, now: number): string {
 }
 
 function arriving({ health }: Decision, now: number): string {
+  if (health?.isAgain) return "applied once more";
   if (health?.arrivingSince === undefined) return "arriving";
   return `arriving for ${inWords(now - health.arrivingSince)}${health.isLate ? ", which is late" : ""}`;
 }

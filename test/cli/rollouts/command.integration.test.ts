@@ -1,114 +1,24 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/rollouts/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
-import { root } from "../support/fleet.ts";
-import { FakeHub } from "./support/hub.ts";
-import { Repository } from "./support/repository.ts";
+import {
+  ago,
+  arrive,
+  atRest,
+  change,
+  fail,
+  failed,
+  first,
+  hub,
+  json,
+  output,
+  policy,
+  repository,
+  rollouts,
+  useScene,
+} from "./support/scene.ts";
 
-const policy = `rings:
-  - { name: canary, soak: 1h }
-  - { name: rest, soak: 24h }
-`;
-
-/** A rule of a Role. */
-interface Rule {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
-
-let repository: Repository;
-let hub: FakeHub;
-let first: string;
-let printed: MockInstance<typeof console.log>;
-let failed: MockInstance<typeof console.error>;
-beforeEach(async () => {
-  repository = new Repository({ "clusters/fleet/rings.yaml": policy });
-  first = repository.git("rev-parse", "HEAD");
-  hub = new FakeHub();
-  await hub.start();
-  vi.stubEnv("KUBECONFIG", hub.kubeconfig);
-  printed = vi.spyOn(console, "log").mockReturnValue();
-  failed = vi.spyOn(console, "error").mockReturnValue();
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  await hub.stop();
-  hub.remove();
-  repository.remove();
-});
-
-const rollouts = (...argv: string[]) => run(["--repository", repository.clone.folder, ...argv]);
-
-/** What the command prints. */
-async function output(...argv: string[]): Promise<string> {
-  printed.mockClear();
-  await rollouts(...argv);
-  return printed.mock.calls.join("\n");
-}
-const json = async (...argv: string[]) => JSON.parse(await output("-o", "json", ...argv));
-
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-
-/** What Flux and Crossplane make of a ring's commit: its spokes have had it for some minutes. */
-function arrive(ring: string, commit: string, spokes: readonly string[], minutes = 0): void {
-  const revision = `ring/${ring}@sha1:${commit}`;
-  const labels = { "fleet.internal/ring": ring };
-  const ready = { type: "Ready", status: "True" };
-  const name = `gitops-system-ring-${ring}`;
-  hub.put({
-    ...{ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "GitRepository" },
-    metadata: { name, namespace: "flux-system", labels, uid: `uid-of-${name}` },
-    status: { artifact: { revision, lastUpdateTime: ago(minutes) }, conditions: [ready] },
-  });
-  hub.put({
-    ...{ apiVersion: "kustomize.toolkit.fluxcd.io/v1", kind: "Kustomization" },
-    metadata: { name: `ring-${ring}`, namespace: "flux-system", labels, generation: 3 },
-    status: {
-      observedGeneration: 3,
-      lastAttemptedRevision: revision,
-      lastAppliedRevision: revision,
-      conditions: [ready],
-    },
-  });
-  const composition = `spoke-${ring}-${commit.slice(0, 7)}`;
-  const revisions = hub.objects.filter(({ kind }) => kind === "CompositionRevision").length;
-  hub.put({
-    ...{ apiVersion: "apiextensions.crossplane.io/v1", kind: "CompositionRevision" },
-    metadata: { name: composition, labels: { "crossplane.io/composition-name": `spoke-${ring}` } },
-    spec: { revision: revisions + 1 },
-  });
-  const healthySince = ago(minutes);
-  for (const spoke of spokes)
-    hub.put({
-      ...{ apiVersion: "fleet.internal/v1alpha1", kind: "Spoke" },
-      metadata: { name: spoke, namespace: "spokes" },
-      spec: { ring },
-      status: { phase: "Ready", conditions: [ready], rollout: { ring, revision, composition, healthySince } },
-    });
-}
-
-const fail = (name: string, message = "tools fail") =>
-  hub.change("Spoke", name, {
-    status: { phase: "Failing", message, conditions: [{ type: "Ready", status: "False" }] },
-  });
-
-/** The fleet as it is when nothing has changed for long. */
-async function atRest(): Promise<void> {
-  await rollouts("--promote");
-  arrive("canary", first, ["blue", "teal", "lime"], 10_000);
-  await rollouts("--promote");
-  arrive("rest", first, ["prod"], 10_000);
-  await rollouts("--promote");
-  hub.events.splice(0);
-}
-
-const change = () => repository.commit("Raise a tool", { "tools/dev/versions.yaml": "2" });
+useScene();
 
 test("a change is handed on from ring to ring by the state of the hub, and events tell of it", async () => {
   await rollouts("--promote");
@@ -217,139 +127,10 @@ test("the branch that the hub follows counts", async () => {
   expect(repository.at("ring/canary")).toBe(trunk);
 });
 
-test("a ring that does not get there is told of once, and is a failure of the job", async () => {
-  await atRest();
-  const second = change();
-  await rollouts("--promote");
-  arrive("canary", second, ["blue", "teal", "lime"], 5 * 60);
-  hub.change("Spoke", "teal", { status: { phase: "Bootstrap", conditions: [{ type: "Ready", status: "False" }] } });
-  for (const _ of [1, 2]) expect(await rollouts("--promote")).toBe(1);
-  expect((await json()).rings[0].health).toMatchObject({ state: "arriving", isLate: true });
-  expect(hub.events.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
-    "Normal RolloutPromoted",
-    "Warning RolloutLate",
-  ]);
-});
-
-describe("no ring passes while the status of Spokes may be out of date", () => {
-  const broken = (type: string) => ({ status: { conditions: [{ type, status: "False", message: "it says why" }] } });
-  test.each([
-    ["Deployment", "crossplane", "Available"],
-    ["Function", "function-spoke", "Healthy"],
-  ])("because of the %s %s", async (kind, name, type) => {
-    await atRest();
-    const second = change();
-    await rollouts("--promote");
-    arrive("canary", second, ["blue", "teal", "lime"], 60);
-    hub.change(kind, name, broken(type));
-    expect(await rollouts("--promote")).toBe(1);
-    expect(repository.at("ring/rest")).toBe(first);
-    expect((await json()).problems).toEqual([
-      `the hub's Crossplane does not run: ${kind} ${name} is not ${type}: it says why. What Spokes say may be out of date, so no ring passes`,
-    ]);
-  });
-
-  test("because it is not there", async () => {
-    hub.objects.splice(0, hub.objects.length, ...hub.objects.filter(({ kind }) => kind !== "Function"));
-    expect((await json()).problems[0]).toContain("there is no Function function-spoke");
-  });
-});
-
-test("a paused spoke says so", async () => {
-  await atRest();
-  const synced = { type: "Synced", status: "False", reason: "ReconcilePaused", message: "by an annotation" };
-  hub.change("Spoke", "teal", { status: { conditions: [{ type: "Ready", status: "True" }, synced] } });
-  expect((await json()).rings[0].health.reason).toBe(
-    "1 of 3 spokes is unhealthy (teal): Crossplane does not run its Composition (ReconcilePaused: by an annotation)",
-  );
-});
-
-test("a spoke has the newest revision of its channel, or that which a person chose", async () => {
-  await atRest();
-  hub.put({
-    ...{ apiVersion: "apiextensions.crossplane.io/v1", kind: "CompositionRevision" },
-    metadata: {
-      name: "for-dev-only",
-      labels: { "crossplane.io/composition-name": "spoke-canary", "channel.fleet.internal/prod": "false" },
-    },
-    spec: { revision: 100 },
-  });
-  const ready = async (crossplane: object) => {
-    for (const name of ["blue", "teal", "lime"]) hub.change("Spoke", name, { spec: { ring: "canary", crossplane } });
-    return (await json()).rings[0].spokes.ready;
-  };
-  const selector = (value: string) => ({
-    compositionRevisionSelector: { matchLabels: { "channel.fleet.internal/prod": value } },
-  });
-  expect(await ready({})).toBe(0);
-  expect(await ready(selector("false"))).toBe(0);
-  hub.change("CompositionRevision", `spoke-canary-${first.slice(0, 7)}`, {
-    metadata: {
-      name: `spoke-canary-${first.slice(0, 7)}`,
-      labels: { "crossplane.io/composition-name": "spoke-canary", "channel.fleet.internal/prod": "true" },
-    },
-  });
-  expect(await ready(selector("true"))).toBe(3);
-  expect(await ready({ compositionUpdatePolicy: "Manual" })).toBe(3);
-});
-
-describe("what happens again is told again", () => {
-  const told = (reason: string) => hub.events.filter((event) => event.reason === reason).length;
-
-  test("when a ring stops for another reason, and not when only a duration differs", async () => {
-    await atRest();
-    const second = change();
-    await rollouts("--promote");
-    arrive("canary", second, ["blue", "teal", "lime"], 60);
-    for (const [message, times] of [
-      ["health check failed after 30.02s", 1],
-      ["health check failed after 1m0.1s", 1],
-      ["nodes fail", 2],
-    ] as const) {
-      fail("teal", message);
-      await rollouts("--promote");
-      expect(told("RolloutStopped")).toBe(times);
-    }
-  });
-
-  test("when a ring takes the same commit once more", async () => {
-    await atRest();
-    const second = change();
-    await rollouts("--promote");
-    for (const times of [2, 3]) {
-      repository.git("push", "--quiet", "--force", "origin", `${first}:refs/heads/ring/canary`);
-      await rollouts("--promote");
-      expect(repository.at("ring/canary")).toBe(second);
-      expect(told("RolloutPromoted")).toBe(times);
-    }
-  });
-});
-
 test("a spoke that is being removed counts no more", async () => {
   await atRest();
   hub.change("Spoke", "blue", { metadata: { name: "blue", namespace: "spokes", deletionTimestamp: ago(1) } });
   expect((await json()).rings[0].spokes).toEqual({ ready: 2, total: 2 });
-});
-
-test("the rights in the guide are those that it takes, and no others", async () => {
-  await rollouts("--promote");
-  const guide = readFileSync(join(root, "docs", "guides", "rings.md"), "utf8");
-  const [, manifests = ""] = /```yaml\n(apiVersion: rbac[\s\S]*?)```/.exec(guide) ?? [];
-  const roles = parseAllDocuments(manifests)
-    .map((document) => document.toJS())
-    .filter(({ kind }) => /Role$/.test(kind));
-  const allowed = roles.flatMap(({ metadata: { namespace }, rules }) =>
-    rules.flatMap(({ apiGroups: [group], resources, resourceNames = [""], verbs }: Rule) =>
-      verbs.flatMap((verb) =>
-        resources.flatMap((plural) =>
-          resourceNames.map((name) =>
-            [verb, `${group}/${plural}`, name, ...(namespace === undefined ? [] : ["in", namespace])].join(" "),
-          ),
-        ),
-      ),
-    ),
-  );
-  expect([...hub.asked].sort()).toEqual(allowed.sort());
 });
 
 describe("with --every", () => {

@@ -1,16 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { SourceState, SyncState } from "../../../cli/rollouts/state.ts";
-import { id, rings, runAndArrive, Story, threeHealthy, threeRings } from "./support/story.ts";
+import { id, rings, Story, threeHealthy, threeRings, withB } from "./support/story.ts";
 
 const hour = 60;
-
-/** Canary has b, which waits for nothing any more. */
-function withB(policy = threeRings): Story {
-  const story = threeHealthy(policy);
-  story.commit("b");
-  runAndArrive(story, "canary");
-  return story;
-}
 
 describe("maxUnavailable", () => {
   const arrived = (without: string[], policy = threeRings) => {
@@ -78,7 +70,10 @@ describe("a spoke has what its ring has", () => {
   test.each<[string, Parameters<Story["spoke"]>[1]]>([
     ["another revision", { rollout: { revision: `ring/canary@sha1:${id("a")}` } }],
     ["a revision of another ring", { rollout: { revision: `ring/early@sha1:${id("b")}` } }],
-    ["a revision on its way", { rollout: { next: `ring/canary@sha1:${id("c")}` } }],
+    [
+      "a revision on its way",
+      { rollout: { revision: `ring/canary@sha1:${id("a")}`, next: `ring/canary@sha1:${id("b")}` } },
+    ],
     ["an older revision of the Composition", { rollout: { composition: "spoke-canary-old" } }],
     ["nodes that are being replaced", { isReady: false, phase: "Upgrading" }],
     ["not been made yet", { isReady: false, phase: "Network", rollout: {} }],
@@ -142,7 +137,7 @@ describe("a ring has its commit on the hub", () => {
   const untried = { attempted: former, applied: former };
 
   test("only once Flux has applied the ring's Composition", () => {
-    for (const change of [{ isCurrent: false }, untried, { applied: former, status: "Unknown" }])
+    for (const change of [untried, { applied: former, status: "Unknown" }, { ...untried, isCurrent: false }])
       expect(tellAfter(change)).toEqual({
         state: "arriving for 0s",
         next: "must arrive: Flux applies its Composition",
@@ -208,98 +203,4 @@ test("a hub whose Crossplane does not run lets no ring pass, and no ring starts 
   expect(story.run()).toEqual([]);
   story.frozen = undefined;
   expect(story.run()).toEqual(["early: a -> b"]);
-});
-
-describe("a spoke that is made while a ring has a commit", () => {
-  const joined = (change: Parameters<Story["spoke"]>[1]) => {
-    const story = withB();
-    story.pass(30);
-    story.spoke("new", { ring: "canary", ...change });
-    return story;
-  };
-  const onItsWay = { isReady: false, phase: "Nodes" };
-
-  test("does not hold the ring back", () => {
-    const story = joined(onItsWay);
-    expect(story.told["canary"]).toBe("soaking 30m of 1h");
-    story.pass(30);
-    expect(story.run()).toEqual(["early: a -> b"]);
-  });
-
-  test("does not begin the soak anew when it is there", () => {
-    const story = joined(onItsWay);
-    story.heal("new");
-    expect(story.told["canary"]).toBe("soaking 30m of 1h");
-  });
-
-  test("stops the ring when it fails", () =>
-    expect(joined({ isReady: false, phase: "Failing", message: "no network" }).told["canary"]).toBe(
-      "stopped: 1 of 3 spokes is unhealthy (new): no network",
-    ));
-
-  test("must arrive when the ring has no other, and with the next commit", () => {
-    const story = new Story("rings: [{ name: canary, soak: 1h }, { name: rest }]");
-    story.settle();
-    story.spoke("new", { ring: "canary", ...onItsWay });
-    expect(story.told["canary"]).toMatch(/^arriving for /);
-    const other = joined(onItsWay);
-    other.pass(30);
-    other.run();
-    other.arrive("early");
-    other.commit("c");
-    other.run();
-    other.arrive("canary", "new");
-    expect(other.next["canary"]).toBe("must arrive: new");
-  });
-});
-
-describe("a ring that is arriving for longer than its deadline", () => {
-  const late = (story: Story) => story.decisions[0]?.health?.isLate;
-  const onItsWay = () => {
-    const story = threeHealthy();
-    story.commit("b");
-    story.run();
-    story.arrive("canary", "teal");
-    return story;
-  };
-
-  test("is late, and still takes the newest", () => {
-    const story = onItsWay();
-    story.pass(4 * hour - 1);
-    expect([late(story), story.told["canary"]]).toEqual([false, "arriving for 3h59m"]);
-    story.pass(1);
-    expect([late(story), story.told["canary"]]).toEqual([true, "arriving for 4h, which is late"]);
-    story.commit("c");
-    expect(story.run()).toEqual(["canary: b -> c"]);
-    expect(late(story)).toBe(false);
-  });
-
-  test("is judged by its own deadline", () => {
-    const story = onItsWay();
-    story.rings = rings(threeRings.replace("{ name: canary,", "{ name: canary, deadline: 30m,"));
-    story.pass(30);
-    expect(late(story)).toBe(true);
-  });
-
-  test("is not late when a spoke got unready later, for an upgrade say", () => {
-    const story = withB();
-    story.pass(10_000);
-    story.spoke("teal", { isReady: false, phase: "Upgrading", unreadySince: story.now });
-    expect([late(story), story.told["canary"]]).toEqual([false, "arriving for 0s"]);
-    story.pass(4 * hour);
-    expect(late(story)).toBe(true);
-  });
-
-  test("is late when Flux can't fetch its branch for so long", () => {
-    const story = threeHealthy();
-    story.commit("b");
-    story.run();
-    const state = story.states.get("canary");
-    if (state?.source === undefined) throw new Error("the ring is not on the hub");
-    const failure = { message: "no access", since: story.now };
-    story.states.set("canary", { ...state, source: { ...state.source, failure } });
-    expect(late(story)).toBe(false);
-    story.pass(4 * hour);
-    expect(late(story)).toBe(true);
-  });
 });

@@ -184,3 +184,11 @@ export function runAndArrive(story: Story, ring: string): string[] {
   story.arrive(ring);
   return moves;
 }
+
+/** Canary has b, which waits for nothing any more. */
+export function withB(policy = threeRings): Story {
+  const story = threeHealthy(policy);
+  story.commit("b");
+  runAndArrive(story, "canary");
+  return story;
+}
