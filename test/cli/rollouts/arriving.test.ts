@@ -30,6 +30,15 @@ describe("a spoke that is made while a ring has a commit", () => {
       "stopped: 1 of 3 spokes is unhealthy (new): no network",
     ));
 
+  test("does not stand for those that were there before, whatever share may be unhealthy", () => {
+    const story = new Story("rings: [{ name: canary, maxUnavailable: 50% }, { name: rest }]", { blue: "canary" });
+    story.run();
+    story.fetch("canary");
+    story.pass(1);
+    for (const name of ["one", "two", "three"]) story.spoke(name, { ring: "canary", ...onItsWay });
+    expect(story.next["canary"]).toBe("must arrive: blue");
+  });
+
   test("must arrive when the ring has no other, and with the next commit", () => {
     const story = new Story("rings: [{ name: canary, soak: 1h }, { name: rest }]");
     story.settle();

@@ -54,10 +54,11 @@ describe("a change that was taken back", () => {
     runAndArrive(story, "early");
     story.commit("worse");
     runAndArrive(story, "canary");
-    story.pass(30);
+    story.pass(60);
     story.commit("revert of both", "a");
+    expect(story.told["early"]).toBe(`soaking 1h of 24h, does not take ${id("worse").slice(0, 7)}`);
     expect(runAndArrive(story, "canary")).toEqual(["canary: worse -> revert of both"]);
-    expect(story.told["early"]).toBe("soaking 30m of 24h, waits for canary");
+    expect(story.told["early"]).toBe("soaking 1h of 24h, waits for canary");
   });
 
   test("goes on when it was brought again", () => {
