@@ -148,7 +148,8 @@ beforeAll(async () => {
   }
   await repository.push("Make two rings");
   startPromoter();
-  await eventually(60, async () => {
+  // The second ring begins with what the first one has passed.
+  await eventually(ROLLOUT_SECONDS, async () => {
     for (const { ring } of rings) expect(await tip(ring)).toHaveLength(40);
   });
   for (const each of rings) await inRing(each.spoke, each.ring);
@@ -256,6 +257,20 @@ describe("a bad change of the chain", () => {
     expect((await spoke(second.spoke)).status.rollout).toEqual(late);
     expect((await rollouts())[second.ring]?.verdict.kind).toBe("up to date");
   });
+});
+
+test("a change that is reverted while the first ring soaks never reaches the second", async () => {
+  const good = await tip(second.ring);
+  await editRing(first.ring, { soak: "1h" });
+  await repository.push("Let the canary ring soak for longer");
+  await untilHas(first, await release("doubtful"));
+  await eventually(60, async () => expect((await rollouts())[first.ring]?.health.state).toBe("soaking"));
+  await git(["revert", "--no-edit", "HEAD"], repository.folder);
+  await editRing(first.ring, { soak: "20s" });
+  const commit = await repository.push("Soak for a moment again");
+  await untilHas(first, commit);
+  expect(await releaseOf(first.spoke)).toEqual(["one", "one", "one"]);
+  expect(await tip(second.ring)).toBe(good);
 });
 
 describe("by commits to rings.yaml", () => {
