@@ -27,8 +27,8 @@ what waits, and what happens next. It reads the rings' branches and the hub; fil
 
 It keeps nothing between two runs, so it can be ended at any moment; two at once do no harm. docs/guides/rings.md has a workflow
 that runs it, and the rights that it takes.
-Exit code 0: done; 1: a ring is stopped, is late or has a problem, a spoke's ring is not in rings.yaml, the hub's Crossplane does not
-run, or something failed; 2: it was called wrongly or could not run.
+Exit code 0: done; 1: a ring is stopped, is late or has a problem, a spoke's ring is not in rings.yaml, the hub's Crossplane does
+not run, or something failed; 2: it was called wrongly or could not run.
 `;
 
 export const options = {
