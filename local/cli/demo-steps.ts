@@ -12,6 +12,7 @@ import { fleetNameOf } from "./pulumi.ts";
 import { chainLine, chainOf, isSpokeReady, spokeLine, spokesOf } from "./spokes.ts";
 import { fluxStates, hubKubectl, kubeconfigStep, reconcileNow } from "./stack-steps.ts";
 import type { Report, Step } from "./steps.ts";
+import { webhookStep } from "./webhook-step.ts";
 
 const SPOKE_SECONDS = 1200;
 const APP_SECONDS = 600;
@@ -56,6 +57,7 @@ const spokeStep: Step<LocalFleet> = {
       tenant: "platform",
       kubernetesVersion,
       nodes,
+      gitReceiver: demo.gitReceiver,
       admins: [deployerArn],
       publicAccessCidrs: [machineCidr],
     };
@@ -84,6 +86,7 @@ const appStep: Step<LocalFleet> = {
       repositoryUrl,
       revision: "main",
       path: `./overlays/${environment}`,
+      gitReceiver: demo.gitReceiver,
     };
     const change = async (checkout: string) => {
       const { publicKey } = await onboardApp(checkout, request, () => factsOf(fleet), access);
@@ -179,5 +182,6 @@ export const demoSteps: readonly Step<LocalFleet>[] = [
   readyStep,
   { ...kubeconfigStep, name: "write the kubeconfig of all clusters" },
   answerStep,
+  { ...webhookStep, name: "register the webhooks of all clusters at the Git server" },
   showStep,
 ];

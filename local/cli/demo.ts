@@ -14,6 +14,8 @@ export const demo = {
   /** As many as this machine bears: each is a kubelet with its containerd. */
   nodes: "1",
   appRepository: "payment-app-manifests",
+  /** How the Git server of the instance signs its calls to the spoke. */
+  gitReceiver: "github",
 } as const;
 
 /** URL under which clusters reach a repository of the instance's Git server. */

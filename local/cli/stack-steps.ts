@@ -80,6 +80,7 @@ const toolsStep: Step<LocalFleet> = {
         helm: helm(clientEnvironment(instance)),
         fleet: [process.execPath, productPaths.fleet],
         "deploy-key": [process.execPath, join(LOCAL, "git", "deploy-key.ts")],
+        webhooks: [process.execPath, join(LOCAL, "cli", "webhooks.ts")],
         ...Object.fromEntries(["aws", "kubectl", "kubeseal"].map((name) => [name, [toolchain.bin(name)]])),
       },
     );

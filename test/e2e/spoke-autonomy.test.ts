@@ -77,7 +77,7 @@ test("a spoke goes on without its hub: a commit of an application team is rolled
     ...kustomization,
     resources: [...kustomization.resources, "alone.yaml"],
   }));
-  // Nobody tells the spoke: it looks by itself.
+  // Nobody of the hub tells the spoke: the Git server calls it.
   await untilApplied(SPOKE, await team.push("Go on alone"));
   await untilServed(SPOKE, message);
   const { status } = await getOnSpoke(SPOKE, ["queue.sqs.aws.m.upbound.io", "alone", "--namespace", APP]);

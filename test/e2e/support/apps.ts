@@ -5,9 +5,9 @@ import { APP, APP_REPOSITORY, appliedOn, infoBy } from "../../support/app.ts";
 import { fetchNow as fetchOn } from "../../support/cluster.ts";
 import { eventually, execute, instance } from "./fleet.ts";
 import { checkout } from "./repository.ts";
-import { clusterOn, fleet, on, workloads } from "./spokes.ts";
+import { clusterOn, fleet, on, registerWebhooks, workloads } from "./spokes.ts";
 
-export { APP } from "../../support/app.ts";
+export { APP, APP_REPOSITORY } from "../../support/app.ts";
 /** Seconds that Flux on a spoke may take from a push to the application as it is pushed, on a machine that is busy. */
 export const ROLLOUT_SECONDS = 240;
 
@@ -20,11 +20,12 @@ export const appFolder = (cluster: string) => join("clusters", cluster, APP);
 /** Makes sure that the application runs on a spoke, onboarded as people do it: by command, key and push. */
 export async function sharedApp(cluster: string, environment: string): Promise<void> {
   const repository = await workloads();
-  if (!existsSync(join(repository.folder, appFolder(cluster)))) {
+  const isNew = !existsSync(join(repository.folder, appFolder(cluster)));
+  if (isNew) {
     const { code, stdout, stderr } = await fleet([
       ...["onboard", APP, "--cluster", cluster, "--environment", environment, "--tenant", "payments"],
       ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`],
-      ...["--repository", repository.folder],
+      ...["--git-receiver", "github", "--repository", repository.folder],
     ]);
     expect(code, stdout + stderr).toBe(0);
     const [publicKey = ""] = /ssh-ed25519 \S+ .+/.exec(stdout) ?? [];
@@ -34,6 +35,7 @@ export async function sharedApp(cluster: string, environment: string): Promise<v
     await fetchNow(cluster, "gitops-workloads", "flux-system");
   }
   await eventually(ROLLOUT_SECONDS, async () => expect(await applied(cluster)).toMatchObject({ ready: "True" }));
+  if (isNew) await registerWebhooks();
 }
 
 /** Has Flux on a spoke fetch a repository at once and not at its next look. */

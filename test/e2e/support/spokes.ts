@@ -23,17 +23,25 @@ export const REMOVAL_SECONDS = 600;
 export const fleet = (args: readonly string[], options?: Options) =>
   execute(join(instance.paths.bin, "fleet"), args, options);
 
+/** Enters the webhooks of all clusters at the Git server, as people do at their Git host once a Receiver runs. */
+export async function registerWebhooks(): Promise<void> {
+  const { code, stdout, stderr } = await execute(join(instance.paths.bin, "webhooks"), []);
+  expect(code, stdout + stderr).toBe(0);
+}
+
 /** Adds the folder of a spoke with one node to a checkout of gitops-system, by `fleet new-cluster`; `change` edits the Spoke. */
 export async function addSpoke(
   system: Checkout,
   name: string,
   environment: string,
   change: (spoke: Editable) => Editable = (spoke) => spoke,
+  more: readonly string[] = [],
 ): Promise<void> {
   const { code, stdout, stderr } = await fleet([
     "new-cluster",
     name,
     ...["--environment", environment, "--tenant", "payments", "--nodes", "1", "--repository", system.folder],
+    ...more,
   ]);
   expect(code, stdout + stderr).toBe(0);
   await system.edit(`spokes/fleet/${name}/spoke.yaml`, change);
@@ -75,17 +83,19 @@ export const untilVersion = (name: string, version: string) => spokes.untilVersi
 /** Waits until the hub has no such Spoke any more. */
 export const untilGone = (name: string, seconds = REMOVAL_SECONDS) => spokes.untilGone(name, seconds);
 
-/** Makes sure of a spoke that several files share and none of them destroys: adds it unless the hub has it, and waits until it is Ready. */
+/** Makes sure of a spoke that several files share and none of them destroys: adds it, called by the Git server, unless the hub has it, and waits until it is Ready. */
 export async function sharedSpoke(name: string, environment: string): Promise<void> {
-  if (!(await exists(name))) {
+  const isNew = !(await exists(name));
+  if (isNew) {
     const repository = await system();
-    await addSpoke(repository, name, environment);
+    await addSpoke(repository, name, environment, undefined, ["--git-receiver", "github"]);
     await repository.push(`Add spoke ${name}`);
     await eventually(60, async () =>
       expect(await exists(name), `Flux has not applied spokes/fleet/${name}`).toBe(true),
     );
   }
   await untilReady(name);
+  if (isNew) await registerWebhooks();
 }
 
 const { ClusterAuth: _, ...inAws } = managedKinds;
