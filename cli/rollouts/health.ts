@@ -27,9 +27,15 @@ const revisionOf = (ring: string, commit: string): string => `${ringBranch(ring)
 /** Phases in which a Spoke that is not Ready is on its way. */
 const working = ["Pending", "Network", "ControlPlane", "Nodes", "Identities", "Bootstrap", "Upgrading"];
 
-/** Why a spoke counts as unhealthy; undefined when it is healthy or on its way. */
-function ailment({ isReady, unsynced, phase, message }: SpokeState, hasCommit: boolean): string | undefined {
+/** Why a spoke counts as unhealthy; undefined when it is healthy or on its way. What it did before Flux tried the commit says nothing of it. */
+function ailment(
+  { isReady, unsynced, phase, message, rollout }: SpokeState,
+  revision: string,
+  hasCommit: boolean,
+): string | undefined {
   if (unsynced !== undefined) return unsynced;
+  const { revision: former, next } = rollout;
+  if (former !== undefined && !hasCommit && next !== revision) return undefined;
   if (phase === "Failing" || phase === "Refused") return message ?? phase;
   return !isReady && hasCommit && !working.includes(phase ?? "") ? (message ?? "is not Ready") : undefined;
 }
@@ -112,7 +118,7 @@ export function healthOf(ring: Ring, commit: string, hub: Hub, now: number): Hea
   const spokes = hub.spokes.filter((spoke) => spoke.ring === ring.name);
   const hasCommit = ({ rollout }: SpokeState) => rollout.revision === revision && rollout.next === undefined;
   const unhealthy = spokes.flatMap((spoke) => {
-    const reason = ailment(spoke, hasCommit(spoke));
+    const reason = ailment(spoke, revision, hasCommit(spoke));
     return reason === undefined ? [] : [{ spoke: spoke.name, reason }];
   });
   const isHealthy = (spoke: SpokeState) =>

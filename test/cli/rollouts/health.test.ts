@@ -75,6 +75,10 @@ describe("a spoke has what its ring has", () => {
       { rollout: { revision: `ring/canary@sha1:${id("a")}`, next: `ring/canary@sha1:${id("b")}` } },
     ],
     ["an older revision of the Composition", { rollout: { composition: "spoke-canary-old" } }],
+    [
+      "a failure of what it had before",
+      { isReady: false, phase: "Failing", rollout: { revision: `ring/canary@sha1:${id("a")}` } },
+    ],
     ["nodes that are being replaced", { isReady: false, phase: "Upgrading" }],
     ["not been made yet", { isReady: false, phase: "Network", rollout: {} }],
   ])("but not when it has %s", (_, change) => expect(stateWith(change)).toBe("arriving for 0s"));

@@ -87,9 +87,12 @@ export class Story {
     this.spoke(name, { isReady: true, phase: "Ready", rollout });
   }
 
+  /** A spoke fails with what its ring has; Flux has tried that. */
   fail(name: string, message = "the step tools fails"): void {
-    const { healthySince: _, ...rollout } = this.spokes.get(name)?.rollout ?? {};
-    this.spoke(name, { isReady: false, phase: "Failing", message, rollout });
+    const { healthySince: _, next: __, ...rollout } = this.spokes.get(name)?.rollout ?? {};
+    const tried = this.states.get(this.spokes.get(name)?.ring ?? "")?.source?.revision;
+    const next = tried === undefined || tried === rollout.revision ? {} : { next: tried };
+    this.spoke(name, { isReady: false, phase: "Failing", message, rollout: { ...rollout, ...next } });
   }
 
   pass(minutes: number): void {
