@@ -18,6 +18,8 @@ export function receiverPatches({
     [
       sourcesLabel,
       { op: "add", path: "/spec/components", value: [component] },
+      // A ring or a stage that is rolled back may have a chain of before: its spokes look by themselves then.
+      { op: "add", path: "/spec/ignoreMissingComponents", value: true },
       { op: "add", path: "/spec/postBuild/substitute", value: variables },
     ],
   ];
