@@ -10,10 +10,8 @@ import { seal } from "./seal.ts";
 /** The flag that asks for it. */
 export const receiverFlag = "--git-receiver";
 
-export const receiverProblems = (type: string | undefined): Problem[] =>
-  type === undefined
-    ? []
-    : choiceProblems(receiverFlag, type, receiverTypes, "choose how the Git host signs its calls");
+export const receiverProblems = (type: string | undefined, key = receiverFlag): Problem[] =>
+  type === undefined ? [] : choiceProblems(key, type, receiverTypes, "choose how the Git host signs its calls");
 
 /** The SealedSecret of a Receiver's new token, which nobody sees before the cluster opens it. */
 export const sealReceiverToken = (kubeseal: string, certificate: string, namespace: string): Promise<string> =>
@@ -32,5 +30,7 @@ export function webhookHelp(type: ReceiverType, namespace: string, repositories:
 ${type} for pushes at ${repositories.join(" and ")}:
    path:   ${read(`receiver ${receiverName} -o jsonpath='{.status.webhookPath}'`)}
    ${type === "generic" ? "secret: none, the path stands for it" : secret}
+Where a webhook is registered already, both are the former ones for some time after the push: wait until the path differs from the registered
+one. Then test the webhook: the answer is 200.
 `;
 }

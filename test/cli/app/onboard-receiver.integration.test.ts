@@ -117,6 +117,9 @@ describe("fleet onboard with a Receiver", () => {
     expect(text).toContain("-n payment-app get receiver git-receiver -o jsonpath='{.status.webhookPath}'");
     expect(text).toContain("-n payment-app get secret git-receiver -o jsonpath='{.data.token}' | base64 -d");
     expect(text).toContain("Service webhook-receiver in flux-system");
+    expect(text).toMatch(
+      /wait until the path differs from the registered\s+one. Then test the webhook: the answer is 200/,
+    );
   });
 
   test("leaves no placeholder", async () => {
