@@ -1,15 +1,17 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, normalize } from "node:path";
 import { type Document, parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
-import type { Problem } from "../../lib/problems.ts";
+import { repositories } from "../../lib/names.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
 import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { fleetsOf } from "../fleet/folders.ts";
 import { requireCheckout } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
+import { receiverProblems } from "../sealing/receiver.ts";
 import { refuse } from "../usage.ts";
 import { nameProblems } from "./rules.ts";
 import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
@@ -51,6 +53,9 @@ async function readSpoke(command: string, checkout: string, fleet: string, name:
   const sealing = document.getIn(["spec", "sealing"]) === "cluster" ? "cluster" : "environment";
   const receiver: unknown = document.getIn(["spec", "gitReceiver"]);
   const gitReceiver = receiverTypes.find((type) => type === receiver);
+  const type = typeof receiver === "string" || receiver === undefined ? receiver : JSON.stringify(receiver);
+  // An unknown type would leave the spoke without the token that its Receiver needs.
+  refuse(command, receiverProblems(type, `spec.gitReceiver of ${path}`));
   return { folder, path, document, environment: environment as string, sealing, gitReceiver };
 }
 
@@ -90,6 +95,23 @@ export async function ownSealingKeys(
   return { folder, moved: true };
 }
 
+/** The problem of a list without the deploy keys: with the token of a Receiver as its only file, Flux would prune them. */
+function listProblems(file: string, list: string): Problem[] {
+  const listed: unknown = parseDocument(list).toJS()?.resources;
+  const names = Array.isArray(listed) ? listed.map((name) => normalize(String(name))) : [];
+  const missing = repositories.map((repository) => `${repository}.yaml`).filter((name) => !names.includes(name));
+  if (missing.length === 0) return [];
+  return [
+    {
+      key: file,
+      what: `does not list ${missing.join(" and ")}: if it listed a Receiver's token, Flux would remove from the spoke what is not listed`,
+      got: existsSync(file) ? shown(names.join(", ")) : "no such file",
+      allowed: "a kustomization whose resources are the SealedSecrets of its folder",
+      remedy: "list them, as templates/spoke/secrets/kustomization.yaml does",
+    },
+  ];
+}
+
 export interface Resealed {
   readonly folder: string;
   readonly scope: string;
@@ -101,7 +123,7 @@ export interface Resealed {
 
 /**
  * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own. A Receiver gets a new token.
- * @throws UsageError, and Error when the fleet has no sealing key of the scope; then nothing was changed.
+ * @throws UsageError when its files don't fit that, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(
   checkout: string,
@@ -115,6 +137,7 @@ export async function reseal(
   const scope = sealingScope({ name, environment, sealing });
   const listFile = join(folder, secretsList);
   const list = existsSync(listFile) ? await readFile(listFile, "utf8") : "";
+  if (gitReceiver !== undefined) refuse("reseal", listProblems(listFile, list));
   const secrets = await spokeSecrets("reseal", { ...request, scope, list, gitReceiver }, fleet);
   for (const [path, text] of Object.entries(secrets.files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });

@@ -102,9 +102,9 @@ describe("fleet reseal", () => {
 
 describe("fleet reseal of a Spoke whose Git host calls it", () => {
   const list = () => parse(readFileSync(join(folder, "secrets", "kustomization.yaml"), "utf8")).resources;
-  const turnOn = () => {
+  const turnOn = (type = "gitlab") => {
     const file = join(folder, "spoke.yaml");
-    writeFileSync(file, `${readFileSync(file, "utf8").trimEnd()}\n  gitReceiver: gitlab\n`);
+    writeFileSync(file, `${readFileSync(file, "utf8").trimEnd()}\n  gitReceiver: ${type}\n`);
   };
   const again = () => reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
 
@@ -129,6 +129,30 @@ describe("fleet reseal of a Spoke whose Git host calls it", () => {
     expect(now?.certificate).toBe(own);
     expect(tokenIn(now)).not.toBe(tokenIn(former));
     expect(traces(tokenIn(now), checkout, kubeseal.calls())).toEqual([]);
+  });
+
+  test.each([["gitea"], ["null"], ["true"]])("refuses the type %s, for which there would be no token", async (type) => {
+    turnOn(type);
+    const before = kubeseal.calls().length;
+    await expect(again()).rejects.toThrow(new RegExp(`spoke.yaml: is not offered\\s+got: +"?${type}"?\\n`));
+    expect(kubeseal.calls()).toHaveLength(before);
+  });
+
+  test.each([
+    ["no kustomization", undefined],
+    ["one that lists nothing", "kind: Kustomization\n"],
+    ["one that lists a token alone", "resources: [git-receiver.yaml]\n"],
+  ])("refuses secrets with %s, where the token would be alone", async (_, text) => {
+    turnOn();
+    const file = join(folder, "secrets", "kustomization.yaml");
+    rmSync(file);
+    if (text !== undefined) writeFileSync(file, text);
+    const before = kubeseal.calls().length;
+    await expect(again()).rejects.toThrow(
+      "secrets/kustomization.yaml: does not list gitops-system.yaml and gitops-workloads.yaml",
+    );
+    expect(kubeseal.calls()).toHaveLength(before);
+    expect(existsSync(join(folder, "secrets", "git-receiver.yaml"))).toBe(false);
   });
 });
 
