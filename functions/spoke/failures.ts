@@ -99,6 +99,13 @@ const knownFailures: readonly KnownFailure[] = [
     reason: "GitUnreachable",
     remedy: "check the GitRepository: its URL, its credential, the host's known_hosts",
   },
+  // After GitUnreachable: where a source fails as well, that is what to mend first.
+  {
+    pattern: /Receiver\/flux-system\/git-receiver status: '(Failed|InProgress)'/,
+    reason: "ReceiverNotReady",
+    remedy:
+      "a Spoke with gitReceiver needs the SealedSecret git-receiver among its secrets: run npx fleet reseal <name> and push what it writes, or remove spec.gitReceiver; kubectl -n flux-system describe receiver git-receiver on the spoke shows why it is not ready",
+  },
   {
     pattern: /variable .* not set|substitut/i,
     reason: "UndefinedVariable",

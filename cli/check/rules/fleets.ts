@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
+import { namespaces } from "../../../lib/names.ts";
+import { receiverName } from "../../../lib/receivers.ts";
 import { spokeApi, spokeNameRule } from "../../../lib/spoke.ts";
 import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
@@ -31,6 +33,7 @@ export function checkFleets(system: string, fleet: RenderedFleet, findings: Find
       );
   checkSyncs(system, fleet, findings);
   checkLabels(system, fleet, findings);
+  checkReceivers(fleet, findings);
 }
 
 /** Folders that the hub's artifacts have (platform/hub/artifacts.yaml); which of these names a spoke can have, the Spoke API says. */
@@ -75,6 +78,26 @@ function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): 
       `Spoke ${metadata.name} must have the label ${labelKeys.fleet}: ${fleet.name}, the fleet of the hub that applies it; got ${got ?? "none"}`,
       `give it the label, or move it to ${spokeFolder(got ?? "<fleet>", metadata.name)}; for a new spoke use fleet new-cluster instead of a copy`,
       fleet.hub.name,
+    );
+  }
+}
+
+/** The chain of a spoke waits for its Receiver, which waits for its token. */
+function checkReceivers({ name, hub, clusters, steps }: RenderedFleet, findings: Findings): void {
+  for (const { manifest, place } of hub.objects) {
+    const { apiVersion, kind, metadata, spec } = manifest;
+    if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind || spec?.["gitReceiver"] === undefined) continue;
+    const cluster = clusters.get(metadata.name);
+    // Secrets that can't be built are another finding.
+    if (!steps.some((step) => step.on === cluster && step.name === `${metadata.name}-secrets` && step.complete))
+      continue;
+    if (cluster?.find("SealedSecret", namespaces.flux, receiverName) !== undefined) continue;
+    findings.add(
+      "fleet",
+      place(["spec", "gitReceiver"]),
+      `Spoke ${metadata.name} has a gitReceiver, but its secrets have no SealedSecret ${receiverName}: the spoke's step sync would wait for the token`,
+      `run fleet reseal ${metadata.name}, which seals one into ${spokeFolder(name, metadata.name)}/secrets, or remove gitReceiver`,
+      metadata.name,
     );
   }
 }

@@ -666,6 +666,19 @@ export const fleetSeeds: readonly Seed[] = [
     clusters: ["hub"],
   },
   {
+    fault: "a spoke with a Receiver but no token for it",
+    changes: [
+      ...spoke("tokenless", "10.99.0.0/18"),
+      replaced("gitops-system/spokes/fleet/tokenless/spoke.yaml", "spec:\n", "spec:\n  gitReceiver: github\n"),
+    ],
+    rule: "fleet",
+    file: "gitops-system/spokes/fleet/tokenless/spoke.yaml",
+    on: "gitReceiver: github",
+    problem:
+      "Spoke tokenless has a gitReceiver, but its secrets have no SealedSecret git-receiver: the spoke's step sync would wait for the token",
+    clusters: ["tokenless"],
+  },
+  {
     fault: "a spoke that no Kustomization applies",
     changes: [...spoke("idle", "10.98.0.0/18").filter(({ file }) => !file.endsWith("sync.yaml"))],
     rule: "fleet",

@@ -40,6 +40,17 @@ test.for([
     "GitUnreachable",
     "known_hosts",
   ],
+  [failed("Receiver/flux-system/git-receiver"), "ReceiverNotReady", "npx fleet reseal"],
+  [
+    "health check failed after 2m0s: timeout waiting for: [Receiver/flux-system/git-receiver status: 'InProgress']",
+    "ReceiverNotReady",
+    "npx fleet reseal",
+  ],
+  [
+    "health check failed after 2m0s: timeout waiting for: [GitRepository/flux-system/gitops-system status: 'InProgress', Receiver/flux-system/git-receiver status: 'InProgress']",
+    "GitUnreachable",
+    "known_hosts",
+  ],
   [
     "kustomization path not found: stat /tmp/x/spokes/fleet/blue/secrets: no such file or directory",
     "MissingInGit",
