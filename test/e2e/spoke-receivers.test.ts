@@ -116,13 +116,19 @@ test("a push to gitops-workloads is on the spoke because of the call", async () 
   });
 });
 
-test("calls reach the spoke's Receivers from its pods and from nowhere else", async () => {
-  const policies = JSON.parse(
+test("network policies admit calls from the spoke's pods of any namespace, and from no other network", async () => {
+  const policies: { metadata: { name: string }; spec: unknown }[] = JSON.parse(
     await onSpoke(SPOKE, ["get", "networkpolicies", "--namespace", "flux-system", "--output", "json"]),
   ).items;
-  expect(policies.map(({ metadata }: { metadata: { name: string } }) => metadata.name).sort()).toEqual([
+  // One more could admit others.
+  expect(policies.map(({ metadata }) => metadata.name).sort()).toEqual([
     "allow-egress",
     "allow-scraping",
     "allow-webhooks",
   ]);
+  expect(policies.find(({ metadata }) => metadata.name === "allow-webhooks")?.spec).toEqual({
+    podSelector: { matchLabels: { app: "notification-controller" } },
+    policyTypes: ["Ingress"],
+    ingress: [{ from: [{ namespaceSelector: {} }] }],
+  });
 });
