@@ -29,7 +29,7 @@ interface Condition {
 
 /** What is read of objects with conditions. */
 export interface Conditioned {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly creationTimestamp?: string };
   readonly status?: { readonly phase?: string; readonly message?: string; readonly conditions?: readonly Condition[] };
 }
 

@@ -1,11 +1,14 @@
 // `npm run bench`: measures on an instance of its own, with a cached toolchain. `-- start|program|spoke|fleet` measures only
-// these. Machines differ: ratios and shares of one run say more than seconds.
+// these, `-- fleet --spokes 1,25` a fleet of these sizes. Machines differ: ratios and shares of one run say more than seconds.
 import { availableParallelism, cpus, loadavg } from "node:os";
+import { parseArgs } from "node:util";
 import { bringUp, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
 import { RECORDED_CLUSTERS } from "@eks-gitops-fleet/local/gateway";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Bench } from "./bench.ts";
-import { fleet, RECORDED } from "./fleet.ts";
+import { fleetOf } from "./fleet/fleet.ts";
+import { sizesOf } from "./fleet/options.ts";
+import { RECORDED } from "./fleet/spokes.ts";
 import { program } from "./program.ts";
 import { table } from "./report.ts";
 import { spoke } from "./spoke.ts";
@@ -13,14 +16,19 @@ import { start } from "./start.ts";
 
 const STACK = "local";
 
-const benches: Readonly<Record<string, Bench>> = { start, program, spoke, fleet };
-
 /** The benches that are asked for, all without an argument, in the order in which they don't disturb each other. */
 function chosen(args: readonly string[]): Bench[] {
-  const unknown = args.filter((name) => !Object.hasOwn(benches, name));
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { spokes: { type: "string" } },
+    allowPositionals: true,
+  });
+  const benches: Readonly<Record<string, Bench>> = { start, program, spoke, fleet: fleetOf(sizesOf(values.spokes)) };
+  const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
   if (unknown.length > 0)
     throw new Error(`unknown benchmark ${unknown.join(", ")}: choose of ${Object.keys(benches).join(", ")}`);
-  return Object.entries(benches).flatMap(([name, bench]) => (args.length === 0 || args.includes(name) ? [bench] : []));
+  const isChosen = (name: string) => positionals.length === 0 || positionals.includes(name);
+  return Object.entries(benches).flatMap(([name, bench]) => (isChosen(name) ? [bench] : []));
 }
 
 /** Removes the instance when the benchmark is interrupted; nobody waits for what was made in it to end in order: that is a test's business. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { counter } from "../../bench/metrics.ts";
 import { table } from "../../bench/report.ts";
-import { counter } from "../../bench/usage.ts";
 
 describe("the report of a benchmark", () => {
   test("has its cells below each other, also where a row has fewer", () => {
