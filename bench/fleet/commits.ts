@@ -12,8 +12,8 @@ import { type Counts, countsBetween, firstChange, partOf } from "./counts.ts";
 import { ENVIRONMENT, FLEET, nameOf } from "./spokes.ts";
 import { type Usage, usageOf } from "./usage.ts";
 
-/** Values that the Spoke API allows (platform/api/definition.yaml). */
-const DAYS = [14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1827] as const;
+/** Values that the Spoke API allows (platform/api/definition.yaml), without its default. */
+const DAYS = [14, 30, 60, 120, 150, 180, 365, 400, 545, 731, 1096, 1827] as const;
 /** How long kubectl's watches take to begin, and a commit's last writes to arrive. */
 const SETTLE = 5000;
 

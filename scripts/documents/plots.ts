@@ -40,22 +40,33 @@ ${bars.map((bar, index) => row(bar, index, greatest)).join("\n")}
 `;
 }
 
+/** The lines of the table below a heading. @throws RangeError when the page has none there. */
+function tableLines(page: string, heading: string): string[][] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
+  const lines = section?.split("\n").filter((line) => line.startsWith("|")) ?? [];
+  if (lines.length < 3) throw new RangeError(`the page has no table below "${heading}"`);
+  return lines.map((line) => line.split("|").map((cell) => cell.trim()));
+}
+
 /**
  * The rows of the table below a heading: the first cell, and the figure in column `column`.
  * @throws RangeError when the page has no such heading with a table, or a cell without a figure.
  */
 export function tableBars(page: string, heading: string, column: number): Bar[] {
-  const section = page.split(/^## /m).find((part) => part.startsWith(`${heading}\n`));
-  const lines = section?.split("\n").filter((line) => line.startsWith("|")) ?? [];
-  if (lines.length < 3) throw new RangeError(`the page has no table below "${heading}"`);
-  return lines.slice(2).map((line) => {
-    const cells = line.split("|").map((cell) => cell.trim());
-    const [label = "", shown = ""] = [cells[1], cells[column + 1]];
-    const value = Number.parseFloat(shown);
-    if (Number.isNaN(value)) throw new RangeError(`"${label}" has no figure in column ${column}: ${shown}`);
-    return { label: label.replaceAll("`", ""), value, shown };
-  });
+  return tableLines(page, heading)
+    .slice(2)
+    .map((cells) => {
+      const [label = "", shown = ""] = [cells[1], cells[column + 1]];
+      const value = Number.parseFloat(shown);
+      if (Number.isNaN(value)) throw new RangeError(`"${label}" has no figure in column ${column}: ${shown}`);
+      return { label: label.replaceAll("`", ""), value, shown };
+    });
 }
+
+/** The heads of the columns with figures of the table below a heading. */
+const figureColumns = (page: string, heading: string): string[] => tableLines(page, heading)[0]?.slice(2, -1) ?? [];
+
+const FLEET = "What a fleet costs the hub";
 
 /** The plots of the page of benchmarks, by their file names. */
 export const benchmarkPlots = {
@@ -72,10 +83,8 @@ export const benchmarkPlots = {
   "fleet.svg": (page: string) =>
     barChart(
       "What one more spoke costs the hub, processor seconds",
-      ["1", "10", "50"].map((spokes, index) => {
-        const cost = tableBars(page, "What a spoke costs the hub", index + 1).find(({ label }) =>
-          label.startsWith("processor time"),
-        );
+      figureColumns(page, FLEET).map((spokes, index) => {
+        const cost = tableBars(page, FLEET, index + 1).find(({ label }) => label.startsWith("processor time"));
         if (cost === undefined) throw new RangeError("the table has no row processor time");
         return { ...cost, label: `among ${spokes} spoke${spokes === "1" ? "" : "s"}` };
       }),
