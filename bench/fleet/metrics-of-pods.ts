@@ -18,11 +18,15 @@ const FETCH = `const answer = await fetch("${METRICS}"); if (!answer.ok) throw n
 const metricsOf = (pid: number): Promise<string> =>
   run(["nsenter", `--net=/proc/${pid}/ns/net`, process.execPath, "--input-type=module", "--eval", FETCH]);
 
+const RECONCILES = "controller_runtime_reconcile_total";
+
+/** How often a controller has reconciled. One that is not the leader yet has begun nothing, and so has no counter. */
+const reconcilesIn = (metrics: string): number => (metrics.includes(RECONCILES) ? counter(metrics, RECONCILES) : 0);
+
 /** How often each controller has reconciled an object since it started. */
 export async function reconcilesOf(processes: readonly Process[]): Promise<Map<string, number>> {
   const found = processes.filter(({ group }) => WITH_METRICS.includes(group));
   const counts = new Map<string, number>();
-  for (const { pid, group } of found)
-    if (!counts.has(group)) counts.set(group, counter(await metricsOf(pid), "controller_runtime_reconcile_total"));
+  for (const { pid, group } of found) if (!counts.has(group)) counts.set(group, reconcilesIn(await metricsOf(pid)));
   return counts;
 }
