@@ -42,9 +42,9 @@ function commitRows(stages: readonly Stage[], name: string, of: (stage: Stage) =
   ] as const;
   return [
     ...milestones.map((milestone) =>
-      cell(`${milestone} has it after`, ({ reached }) => seconds(reached[milestone] ?? Number.NaN)),
+      cell(`${milestone}, after`, ({ reached }) => seconds(reached[milestone] ?? Number.NaN)),
     ),
-    cell("everything has it after", ({ took }) => seconds(took)),
+    cell("everything, after", ({ took }) => seconds(took)),
     ...parts.map(([part, words]) =>
       cell(`Kustomizations ${words} with another revision`, ({ counts }) => {
         const { changed, all } = counts.kustomizations[part];

@@ -80,7 +80,7 @@ describe("the tables", () => {
     const rows = rowsOf([stage(1, 4000), stage(25, 4000)]);
     for (const row of rows) expect(row, row[0]).toHaveLength(3);
     expect(rows).toContainEqual(["SPOKES", "1 spoke", "25 spokes"]);
-    expect(rows).toContainEqual(["one spoke, the last by name: the Spoke has it after", "4.0 s", "4.0 s"]);
+    expect(rows).toContainEqual(["one spoke, the last by name: the Spoke, after", "4.0 s", "4.0 s"]);
     expect(rows).toContainEqual(["processor time for one more spoke", "20.0 s", "20.0 s"]);
   });
 
