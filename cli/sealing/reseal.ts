@@ -7,12 +7,13 @@ import { flagFile, onePositional, parsed, refuse, requiredFlags } from "../usage
 
 export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
-export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own [options]
+export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own|keep [options]
 
 Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
 A Spoke with gitReceiver gets a new token for its Receiver, with a new path, to be entered at the Git host.
 
-  --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push
+  --deploy-keys WHOSE    fleet: the fleet's deploy keys; own: new ones, to be registered at the Git host before the push;
+                         keep: those that it has, so that only its Receiver gets a new token
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
 ${sourceHelp}
 `;
@@ -32,13 +33,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const name = onePositional("reseal", "spoke", positionals);
   const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
-  refuse("reseal", choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one"));
+  refuse("reseal", choiceProblems("--deploy-keys", deployKeys, [...deployKeyChoices, "keep"], "choose one"));
   const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
   const checkout = resolve(values.repository ?? ".");
-  const request = { name, deployKeys: deployKeys as DeployKeys, knownHosts };
+  const request = { name, deployKeys: deployKeys as DeployKeys | "keep", knownHosts };
   const { folder, scope, gitReceiver, register } = await reseal(checkout, request, () => fleetFrom(values));
-  console.log(`Sealed the deploy keys of ${name} for ${scope}.
+  const what = deployKeys === "keep" ? "a new token for the Receiver" : "the deploy keys";
+  console.log(`Sealed ${what} of ${name} for ${scope}.
 ${register}Next, in ${checkout}:
-  git add ${relative(checkout, folder)} && git commit -m "Seal the deploy keys of spoke ${name} again" && git push${gitReceiver === undefined ? "" : `\n${spokeWebhookHelp(gitReceiver).trimEnd()}`}`);
+  git add ${relative(checkout, folder)} && git commit -m "Seal ${what} of spoke ${name}" && git push${gitReceiver === undefined ? "" : `\n${spokeWebhookHelp(gitReceiver).trimEnd()}`}`);
   return 0;
 }

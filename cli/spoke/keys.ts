@@ -121,27 +121,42 @@ export interface Resealed {
   readonly register: string;
 }
 
+/** The problem of a Spoke of which nothing would be sealed. */
+const nothingToSeal = (path: string): Problem => ({
+  key: "--deploy-keys",
+  what: "keep leaves nothing to seal: no Git host calls this spoke",
+  got: `${path} without spec.gitReceiver`,
+  allowed: "keep for a Spoke with gitReceiver, or fleet or own",
+  remedy: "set gitReceiver in spoke.yaml first, or seal deploy keys again",
+});
+
 /**
- * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own. A Receiver gets a new token.
+ * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own; or keeps those that it has. A
+ * Receiver gets a new token.
  * @throws UsageError when its files don't fit that, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(
   checkout: string,
-  request: { readonly name: string; readonly deployKeys: DeployKeys; readonly knownHosts?: string | undefined },
+  request: {
+    readonly name: string;
+    readonly deployKeys: DeployKeys | "keep";
+    readonly knownHosts?: string | undefined;
+  },
   connect: () => Promise<FleetFacts>,
 ): Promise<Resealed> {
   const { name } = request;
   requireSpoke("reseal", checkout, name);
   const fleet = await connect();
-  const { folder, environment, sealing, gitReceiver } = await readSpoke("reseal", checkout, fleet.name, name);
+  const { folder, path, environment, sealing, gitReceiver } = await readSpoke("reseal", checkout, fleet.name, name);
+  if (request.deployKeys === "keep" && gitReceiver === undefined) refuse("reseal", [nothingToSeal(path)]);
   const scope = sealingScope({ name, environment, sealing });
   const listFile = join(folder, secretsList);
   const list = existsSync(listFile) ? await readFile(listFile, "utf8") : "";
   if (gitReceiver !== undefined) refuse("reseal", listProblems(listFile, list));
   const secrets = await spokeSecrets("reseal", { ...request, scope, list, gitReceiver }, fleet);
-  for (const [path, text] of Object.entries(secrets.files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
+  for (const [file, text] of Object.entries(secrets.files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
   }
   return { folder, scope, gitReceiver, register: registration(secrets, fleet) };
 }

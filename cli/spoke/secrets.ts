@@ -27,8 +27,8 @@ export interface SecretsRequest {
   readonly list: string;
   /** How the Git host signs the calls that tell of pushes; undefined where nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
-  /** Default: fleet. */
-  readonly deployKeys?: DeployKeys | undefined;
+  /** keep: those that it has stay. Default: fleet. */
+  readonly deployKeys?: DeployKeys | "keep" | undefined;
   /** Lines of known_hosts for keys of its own; default: those of the fleet's credentials. */
   readonly knownHosts?: string | undefined;
 }
@@ -108,8 +108,9 @@ async function receiverFiles(
  */
 export async function spokeSecrets(command: string, request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
   const certificate = certificateFor(fleet, request.scope);
+  const renewed = request.deployKeys === "keep" ? [] : repositories;
   const sealed = await Promise.all(
-    repositories.map(async (repository) => {
+    renewed.map(async (repository) => {
       const { data, publicKey }: Credential =
         request.deployKeys === "own"
           ? await ownKey(command, repository, request, fleet)

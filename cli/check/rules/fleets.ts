@@ -96,7 +96,7 @@ function checkReceivers({ name, hub, clusters, steps }: RenderedFleet, findings:
       "fleet",
       place(["spec", "gitReceiver"]),
       `Spoke ${metadata.name} has a gitReceiver, but its secrets have no SealedSecret ${receiverName}: the spoke's step sync would wait for the token`,
-      `run fleet reseal ${metadata.name}, which seals one into ${spokeFolder(name, metadata.name)}/secrets, or remove gitReceiver`,
+      `run fleet reseal ${metadata.name} --deploy-keys keep, which seals one into ${spokeFolder(name, metadata.name)}/secrets, or remove gitReceiver`,
       metadata.name,
     );
   }

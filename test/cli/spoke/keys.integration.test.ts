@@ -118,6 +118,26 @@ describe("fleet reseal of a Spoke whose Git host calls it", () => {
     }
   });
 
+  test("makes the token alone where the deploy keys are kept, and is refused where nobody calls", async () => {
+    const keep = () => reseal(checkout, { name: "blue", deployKeys: "keep" }, connect);
+    await expect(keep()).rejects.toThrow("keep leaves nothing to seal");
+    turnOn();
+    const keys = () =>
+      list()
+        .slice(0, 2)
+        .map((file: string) => readFileSync(join(folder, "secrets", file), "utf8"));
+    const [before, calls] = [keys(), kubeseal.calls().length];
+    expect(await keep()).toMatchObject({ gitReceiver: "gitlab", register: "" });
+    expect(
+      kubeseal
+        .calls()
+        .slice(calls)
+        .map(({ input }) => input.metadata.name),
+    ).toEqual(["git-receiver"]);
+    expect(keys()).toEqual(before);
+    expect(list()).toEqual(["gitops-system.yaml", "gitops-workloads.yaml", "git-receiver.yaml"]);
+  });
+
   test("makes another token each time, for the scope that the Spoke says", async () => {
     turnOn();
     await again();
