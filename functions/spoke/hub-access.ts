@@ -1,7 +1,7 @@
 import { targetLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
 import { tidy } from "./failures.ts";
-import { at, type KubeObject } from "./kube.ts";
+import { at, isReady, type KubeObject } from "./kube.ts";
 import { failureMessage, type Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
@@ -160,8 +160,9 @@ export function hubAccessOf(
   settings: Settings,
   chain: readonly KubeObject[],
 ): SeenAccess {
-  // Flux reports the chain as ready until it reconciles a step again, and that step may have been refused since.
-  const ready = observed.ready(resources.bootstrap) && !chain.some(needsMore);
+  // Flux reports the chain as ready until it reconciles a step again, and that step may have been refused since, or be trying again.
+  const isSettling = chain.some((object) => needsMore(object) || (actsOnSpoke(object) && !isReady(object)));
+  const ready = observed.ready(resources.bootstrap) && !isSettling;
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),

@@ -187,6 +187,25 @@ describe("Flux on the hub", () => {
     },
   );
 
+  it("keeps its rights while a step that was refused tries again, though the chain still counts as ready", () => {
+    const world = new World(spoke());
+    world.settle();
+    underWay(world);
+    world.chain = [step(forbidden)];
+    world.settle();
+    expect(world.condition("HubAccessNarrow")?.reason).toBe("ChangeRefused");
+    // The chain is read as long as its revision has not been looked at in full.
+    world.reports.set("bootstrap", (status) => ({ ...status, lastAppliedRevision: "main@sha1:b" }));
+    const { status, ...trying } = step(forbidden);
+    const conditions = [{ type: "Ready", status: "Unknown", reason: "Progressing" }];
+    world.chain = [{ ...trying, status: { ...(status as object), conditions } }];
+    world.settle();
+    expect(world.condition("HubAccessNarrow")?.reason).toBe("ChangeRefused");
+    world.chain = [{ ...trying, status: { ...(status as object), conditions: [{ type: "Ready", status: "True" }] } }];
+    world.settle();
+    expect(world.condition("HubAccessNarrow")?.reason).toBe("Narrow");
+  });
+
   it.each([
     [
       "an admission policy's denial",
