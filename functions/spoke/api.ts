@@ -96,6 +96,8 @@ export interface SpokeStatus {
   };
   readonly rollout?: Rollout;
   readonly hubAccess?: {
+    /** Reason of the condition HubAccessNarrow; undefined until a function that knows it has run. */
+    readonly reason?: string;
     /** What Flux on the hub last needed admin rights for. */
     readonly refused: readonly { readonly attempt: string; readonly message: string }[];
     /** Revision of the chain whose objects have been looked at. */

@@ -143,7 +143,8 @@ export function mustSeeChain({ status }: Spoke, observed: Observed): boolean {
 }
 
 function before({ status }: Spoke): HubAccess | undefined {
-  const said = status?.conditions?.find(({ type }) => type === hubAccessType)?.reason;
+  // Crossplane writes conditions after the rest of the status: in between, only what is beside `refused` belongs to it.
+  const said = status?.hubAccess?.reason ?? status?.conditions?.find(({ type }) => type === hubAccessType)?.reason;
   const reason = reasons.find((known) => known === said);
   return reason && { reason, refused: status?.hubAccess?.refused ?? [] };
 }

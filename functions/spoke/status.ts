@@ -44,7 +44,7 @@ export function facts(context: Context): SpokeStatus {
         oidcProviderArn: observed.text(resources.oidcProvider, "arn"),
       }),
     },
-    hubAccess: { refused: hubAccess.refused, ...known({ revision: hubAccess.revision }) },
+    hubAccess: { reason: hubAccess.reason, refused: hubAccess.refused, ...known({ revision: hubAccess.revision }) },
   };
 }
 

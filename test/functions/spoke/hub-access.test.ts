@@ -187,6 +187,20 @@ describe("Flux on the hub", () => {
     },
   );
 
+  it("takes a refusal for a new one as long as Crossplane has written the status, but not the condition", () => {
+    const world = new World(spoke());
+    world.settle();
+    underWay(world);
+    world.step();
+    world.chain = [step(forbidden)];
+    const former = world.spoke.status?.conditions ?? [];
+    world.step();
+    expect(world.condition("HubAccessNarrow")?.reason).toBe("ChangeRefused");
+    world.spoke = { ...world.spoke, status: { ...world.spoke.status, conditions: former } };
+    world.step();
+    expect(world.condition("HubAccessNarrow")?.reason).toBe("ChangeRefused");
+  });
+
   it("keeps its rights while a step that was refused tries again, though the chain still counts as ready", () => {
     const world = new World(spoke());
     world.settle();
