@@ -1,11 +1,11 @@
 import { ApiException, CoreV1Api, type CoreV1Event, CustomObjectsApi, KubeConfig } from "@kubernetes/client-node";
-import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+import { at, type KubeObject, textAt } from "../../functions/spoke/kube.ts";
 import { hubFolder } from "../../lib/layout.ts";
 import { hubName, namespaces, type Repository } from "../../lib/names.ts";
 import { ringComposition, ringLabel } from "../../lib/rings.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { UsageError } from "../usage.ts";
-import { compositionLabel, frozen, type Hub, type Identity, ringState, spokeState, text } from "./state.ts";
+import { compositionLabel, frozen, type Hub, type Identity, ringState, spokeState } from "./state.ts";
 
 /** The hub's API server, of which only what concerns rings is read. */
 export interface HubApi {
@@ -139,8 +139,8 @@ export function connect(context: string | undefined): HubApi {
   return {
     async identity() {
       const [sync, source] = await Promise.all([find(kinds.syncs, hubName), find(kinds.sources, systemSource)]);
-      const [, fleet] = new RegExp(`^(?:\\./)?${hubFolder("([^/]+)")}/?$`).exec(text(sync?.spec, "path") ?? "") ?? [];
-      const branch = text(source?.spec, "ref", "branch");
+      const [, fleet] = new RegExp(`^(?:\\./)?${hubFolder("([^/]+)")}/?$`).exec(textAt(sync?.spec, "path") ?? "") ?? [];
+      const branch = textAt(source?.spec, "ref", "branch");
       if (fleet !== undefined && branch !== undefined) return { fleet, branch };
       throw new UsageError(
         `the context ${name} is not that of a hub: its Kustomization ${flux}/${hubName} must apply ${hubFolder("<fleet>")} ` +
@@ -159,7 +159,7 @@ export function connect(context: string | undefined): HubApi {
       ]);
       // A Spoke that is being removed takes nothing any more.
       const following = spokes.filter(
-        ({ spec, metadata }) => text(spec, "ring") !== undefined && metadata.deletionTimestamp === undefined,
+        ({ spec, metadata }) => textAt(spec, "ring") !== undefined && metadata.deletionTimestamp === undefined,
       );
       return {
         frozen: frozen(crossplane, composer),

@@ -1,5 +1,5 @@
 import type { Rollout, Spoke } from "../../functions/spoke/api.ts";
-import { at, condition, type KubeObject } from "../../functions/spoke/kube.ts";
+import { at, condition, type KubeObject, textAt } from "../../functions/spoke/kube.ts";
 import { ringComposition, ringSource, ringSync } from "../../lib/rings.ts";
 
 /** What the hub's objects say, as far as it concerns rings. */
@@ -73,12 +73,6 @@ export interface Hub {
 /** The label of a CompositionRevision that names its Composition. */
 export const compositionLabel = "crossplane.io/composition-name";
 
-/** The contents of a field, where it is a text. */
-export const text = (object: unknown, ...path: readonly (string | number)[]): string | undefined => {
-  const value = at(object, ...path);
-  return typeof value === "string" ? value : undefined;
-};
-
 /** A time that an object names; undefined without one. */
 function timeOf(written: string | undefined): number | undefined {
   const time = Date.parse(written ?? "");
@@ -86,7 +80,7 @@ function timeOf(written: string | undefined): number | undefined {
 }
 
 const transition = (object: KubeObject, type: string): number | undefined =>
-  timeOf(text(condition(object, type), "lastTransitionTime"));
+  timeOf(textAt(condition(object, type), "lastTransitionTime"));
 
 /** Labels of the revisions that Crossplane chooses from; it looks at none when a person names the revision (APIRevisionFetcher). */
 function taken(spec: unknown): SpokeState["takes"] {
@@ -119,8 +113,8 @@ function syncState(object: KubeObject): SyncState {
   const { status = "Unknown", reason = "", message = "" } = condition(object, "Ready") ?? {};
   return {
     ...{ status, reason, message },
-    attempted: text(object.status, "lastAttemptedRevision"),
-    applied: text(object.status, "lastAppliedRevision"),
+    attempted: textAt(object.status, "lastAttemptedRevision"),
+    applied: textAt(object.status, "lastAppliedRevision"),
     isCurrent: at(object.status, "observedGeneration") === object.metadata.generation,
   };
 }
@@ -129,8 +123,8 @@ function sourceState(object: KubeObject): SourceState {
   const { status, message = "" } = condition(object, "Ready") ?? {};
   return {
     uid: object.metadata.uid,
-    revision: text(object.status, "artifact", "revision"),
-    since: timeOf(text(object.status, "artifact", "lastUpdateTime")),
+    revision: textAt(object.status, "artifact", "revision"),
+    since: timeOf(textAt(object.status, "artifact", "lastUpdateTime")),
     failure: status === "False" ? { message, since: transition(object, "Ready") } : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { targetLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
 import { tidy } from "./failures.ts";
-import { at, isReady, type KubeObject } from "./kube.ts";
+import { at, isReady, type KubeObject, textAt } from "./kube.ts";
 import { failureMessage, type Observed } from "./observed.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
@@ -129,10 +129,8 @@ const refusalOf = (object: KubeObject): Refusal =>
     : { attempt: attemptOf(object), message: tidy(failureMessage(object) ?? "") };
 
 /** Revision of the chain that Flux has applied. */
-const appliedRevision = (observed: Observed): string | undefined => {
-  const revision = at(observed.get(resources.bootstrap)?.status, "lastAppliedRevision");
-  return typeof revision === "string" ? revision : undefined;
-};
+const appliedRevision = (observed: Observed): string | undefined =>
+  textAt(observed.get(resources.bootstrap)?.status, "lastAppliedRevision");
 
 /**
  * Whether the function reads the chain's objects: while the chain is not ready, and once for each revision, because Flux does not wait

@@ -34,6 +34,18 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   );
 }
 
+/** The text under `path`; undefined where there is none. */
+export function textAt(value: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Only what is known: an absent field of a status deletes what an earlier run wrote, and one that is undefined can't be written. */
+export function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
 export function condition(object: KubeObject | undefined, type: string): KubeCondition | undefined {
   const conditions = at(object?.status, "conditions");
   return Array.isArray(conditions) ? (conditions as KubeCondition[]).find((each) => each.type === type) : undefined;

@@ -2,7 +2,7 @@ import { revisionAnnotation, sourcesLabel, toolsLabel } from "../../lib/labels.t
 import { ringBranch, ringSource } from "../../lib/rings.ts";
 import type { Rollout, Spoke } from "./api.ts";
 import { otherKinds } from "./kinds.ts";
-import { at, goesOn, isReady, type KubeObject } from "./kube.ts";
+import { goesOn, isReady, type KubeObject, known, textAt } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -16,11 +16,6 @@ export function stageOf({ spec }: Spoke, { stages }: Settings): Settings["stages
   return { ...stage, gitRepository: ringSource(spec.ring), gitopsSystemRevision: ringBranch(spec.ring) };
 }
 
-function text(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = at(value, ...path);
-  return typeof found === "string" ? found : undefined;
-}
-
 const isOfRing = (revision: string | undefined, ring: string): boolean =>
   revision?.startsWith(`${ringBranch(ring)}@`) === true;
 
@@ -30,7 +25,7 @@ const isOfRing = (revision: string | undefined, ring: string): boolean =>
  */
 export function revisionToBring({ spec }: Spoke, observed: Observed): string | undefined {
   if (spec.ring === undefined) return undefined;
-  const attempted = text(observed.get(resources.bootstrap)?.status, "lastAttemptedRevision");
+  const attempted = textAt(observed.get(resources.bootstrap)?.status, "lastAttemptedRevision");
   return isOfRing(attempted, spec.ring) ? attempted : undefined;
 }
 
@@ -81,13 +76,13 @@ function complete(
   before: string | undefined,
 ): string | undefined {
   const { spec, status } = bootstrap ?? {};
-  const applied = text(status, "lastAppliedRevision");
-  const told = text(spec, "commonMetadata", "annotations", revisionAnnotation);
+  const applied = textAt(status, "lastAppliedRevision");
+  const told = textAt(spec, "commonMetadata", "annotations", revisionAnnotation);
   const ofRing = told === applied && isOfRing(applied, ring ?? "") ? applied : undefined;
-  const revision = ring === undefined ? (text(status, "lastAppliedOriginRevision") ?? applied) : ofRing;
+  const revision = ring === undefined ? (textAt(status, "lastAppliedOriginRevision") ?? applied) : ofRing;
   if (isReady(bootstrap)) return revision;
   // Flux applies the same again at each interval.
-  const isAgain = bootstrap !== undefined && goesOn(bootstrap) && text(status, "lastAttemptedRevision") === applied;
+  const isAgain = bootstrap !== undefined && goesOn(bootstrap) && textAt(status, "lastAttemptedRevision") === applied;
   return isAgain && revision === before ? revision : undefined;
 }
 
@@ -104,13 +99,7 @@ export function rolloutOf(spoke: Spoke, observed: Observed, isReadySpoke: boolea
   const isHealthy = isReadySpoke && done !== undefined && next === undefined;
   const isSame = before?.ring === ring && before?.revision === revision && before?.composition === composition;
   const since = (isSame ? before?.healthySince : undefined) ?? new Date(now).toISOString();
-  return {
-    ...(ring === undefined ? {} : { ring }),
-    ...(composition === undefined ? {} : { composition }),
-    ...(revision === undefined ? {} : { revision }),
-    ...(next === undefined ? {} : { next }),
-    ...(isHealthy ? { healthySince: since } : {}),
-  };
+  return known({ ring, composition, revision, next, healthySince: isHealthy ? since : undefined });
 }
 
 /** What is told as an event of a Spoke in a ring: that it has another revision, or is getting one. */

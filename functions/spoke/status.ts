@@ -2,17 +2,12 @@ import type { Phase, SpokeStatus } from "./api.ts";
 import type { SpokeCondition } from "./conditions.ts";
 import type { Context } from "./context.ts";
 import { hubAccessType } from "./hub-access.ts";
+import { known } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
 import { resources } from "./resources.ts";
-
-/** Only what is known: an absent field would delete what an earlier run wrote. */
-function known<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
-}
 
 /** Facts of the spoke. A fact stays when its resource can't be read for a moment. */
 export function facts(context: Context): SpokeStatus {
