@@ -1,5 +1,5 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { bootstrapKustomization, kubeConfigName } from "../../functions/spoke/parts/handover.ts";
+import { bootstrapKustomization, kubeConfigName } from "../../functions/spoke/chain.ts";
 import { readSettings, type Settings } from "../../functions/spoke/settings.ts";
 import { type ClusterMetadata, clusterSecretName } from "../../lib/bridge.ts";
 import { hubName } from "../../lib/names.ts";

@@ -4,6 +4,7 @@ import type { Rollout, Spoke } from "./api.ts";
 import { otherKinds } from "./kinds.ts";
 import { goesOn, isReady, type KubeObject, known, textAt } from "./kube.ts";
 import type { Observed } from "./observed.ts";
+import { labelled, patchOf } from "./patches.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
 
@@ -51,21 +52,19 @@ export const stepsAt = (revision: string, ring: string): object => ({
 const onSpoke = "gitops-system";
 const expression = "/spec/healthCheckExprs/0/current";
 
-const patchOf = (kind: string, name: string, operation: object) => ({
-  target: { kind, name },
-  patch: JSON.stringify([operation]),
-});
-
-/** Patches of the chain by label: the spoke reads its branch at once, and its tools, with all of theirs, are waited for at that revision. */
-export function rolloutPatches(revision: string): readonly (readonly [Readonly<Record<string, string>>, object])[] {
+/** Patches of the chain: the spoke reads its branch at once, and its tools, with all of theirs, are waited for at that revision. */
+export function rolloutPatches(revision: string): object[] {
   const value = currentAt(revision, onSpoke);
   const annotations = { "reconcile.fluxcd.io/requestedAt": revision };
-  const source = patchOf("GitRepository", onSpoke, { op: "add", path: "/metadata/annotations", value: annotations });
-  const tools = patchOf("Kustomization", "tools", { op: "replace", path: expression, value });
+  const source = patchOf(
+    { kind: "GitRepository", name: onSpoke },
+    { op: "add", path: "/metadata/annotations", value: annotations },
+  );
+  const tools = patchOf({ kind: "Kustomization", name: "tools" }, { op: "replace", path: expression, value });
   return [
-    [sourcesLabel, { op: "add", path: "/spec/patches", value: [source] }],
-    [toolsLabel, { op: "replace", path: expression, value }],
-    [toolsLabel, { op: "add", path: "/spec/patches", value: [tools] }],
+    patchOf(labelled(sourcesLabel), { op: "add", path: "/spec/patches", value: [source] }),
+    patchOf(labelled(toolsLabel), { op: "replace", path: expression, value }),
+    patchOf(labelled(toolsLabel), { op: "add", path: "/spec/patches", value: [tools] }),
   ];
 }
 

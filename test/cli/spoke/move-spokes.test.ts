@@ -12,7 +12,7 @@ import { FluxBuild } from "../../../cli/render/generate.ts";
 import type { FollowOptions, Handover } from "../../../cli/render/walk.ts";
 import { openWorkspace } from "../../../cli/render/workspace.ts";
 import { finishMove, moveSpokes } from "../../../cli/spoke/move.ts";
-import { bootstrapKustomization } from "../../../functions/spoke/parts/handover.ts";
+import { bootstrapKustomization } from "../../../functions/spoke/chain.ts";
 import { spokeSync } from "../../../lib/layout.ts";
 import { settings, spoke } from "../../functions/spoke/support/fixtures.ts";
 import { substituted } from "../../repos/support/flux.ts";
