@@ -2,11 +2,10 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import { withMachinery } from "../../lib/machinery.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
-import { spokeApi } from "../../lib/spoke.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../render/files.ts";
-import type { Rendered, RenderedFleet } from "../render/fleet.ts";
-import { compositionOf, compositionRef, isSpoke } from "../render/spoke-steps.ts";
+import { isSpoke, type Rendered, type RenderedFleet } from "../render/fleet.ts";
+import { compositionOf, compositionRef, spokeSchema } from "../render/spoke-steps.ts";
 import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
 import type { Code } from "./function.ts";
@@ -119,11 +118,7 @@ class Making {
   constructor(options: SpokesOptions) {
     this.#options = options;
     this.#taking = new Taking(options);
-    const [definition] = onHub(
-      options.fleet,
-      ({ kind, spec }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
-    );
-    const schema = definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
+    const schema = spokeSchema(options.fleet.hub);
     this.#schema = schema && withMachinery(schema);
   }
 

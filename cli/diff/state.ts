@@ -4,11 +4,10 @@ import { clusterSecretName, fromBase64 } from "../../lib/bridge.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
-import { spokeApi } from "../../lib/spoke.ts";
 import { hubMetadata, repositoryName } from "../render/clusters.ts";
 import { Files, groupOf, type Manifest } from "../render/files.ts";
 import { type Finding, Findings } from "../render/findings.ts";
-import { isFluxKustomization, type Rendered, type RenderedFleet, type Step } from "../render/fleet.ts";
+import { isFluxKustomization, isSpoke, type Rendered, type RenderedFleet, type Step } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
 import type { Build } from "../render/kustomize.ts";
@@ -75,7 +74,7 @@ function spokeOf({ manifest, by }: Rendered, spokes: ReadonlyMap<string, unknown
   const { name, labels } = manifest.metadata;
   const candidates = [
     first.name.replace(/-bootstrap$/, ""),
-    manifest.apiVersion === spokeApi.apiVersion && manifest.kind === spokeApi.kind ? name : undefined,
+    isSpoke(manifest) ? name : undefined,
     labels?.[labelKeys.cluster],
     isFluxKustomization(manifest) && name.startsWith(spokeSync("")) ? name.slice(spokeSync("").length) : undefined,
   ];

@@ -1,4 +1,5 @@
 import { hubName } from "../../lib/names.ts";
+import { spokeApi } from "../../lib/spoke.ts";
 import type { Manifest, Path } from "./files.ts";
 import type { Place } from "./findings.ts";
 import type { Tree } from "./tree.ts";
@@ -83,6 +84,9 @@ export const nameOf = ({ raw }: Step): string => raw.metadata.name;
 
 export const isFluxKustomization = ({ apiVersion, kind }: Manifest): boolean =>
   kind === "Kustomization" && apiVersion.startsWith("kustomize.toolkit.fluxcd.io/");
+
+export const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>
+  apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
 
 export const isHelmRelease = ({ apiVersion, kind }: Manifest): boolean =>
   kind === "HelmRelease" && apiVersion.startsWith("helm.toolkit.fluxcd.io/");

@@ -5,10 +5,10 @@ import { credentialVariables, noCredentials, registrySecrets } from "../../lib/r
 import { hubMetadata } from "./clusters.ts";
 import { Cutter } from "./cutter.ts";
 import type { Findings } from "./findings.ts";
-import { isFluxKustomization, type Rendered, type RenderedFleet, type Step, type Values } from "./fleet.ts";
+import { isFluxKustomization, isSpoke, type Rendered, type RenderedFleet, type Step, type Values } from "./fleet.ts";
 import { type Builder, type Outcome, outcomeOf } from "./outcome.ts";
 import { repositoryOf, sourceKey, tellUnresolved, valuesOf } from "./sources.ts";
-import { addSpokes, compositionRef, isSpoke } from "./spoke-steps.ts";
+import { addSpokes, compositionRef } from "./spoke-steps.ts";
 import { Trees } from "./tree.ts";
 import { addStep, type FollowOptions, newWalk, type Walk } from "./walk.ts";
 import type { Workspace } from "./workspace.ts";

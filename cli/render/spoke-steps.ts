@@ -13,9 +13,6 @@ import { addStep, type FollowOptions, type Handover, type Walk } from "./walk.ts
 
 /** What the composition function makes of the Spokes, as far as Flux on the hub goes on with it. */
 
-export const isSpoke = ({ apiVersion, kind }: Manifest): boolean =>
-  apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
-
 /** Name of the Composition by which a Spoke is made. */
 export const compositionRef = ({ spec }: Manifest): string =>
   (spec?.crossplane as Spoke["spec"]["crossplane"])?.compositionRef?.name ?? spokeApi.composition;
@@ -29,15 +26,20 @@ export const compositionOf = (spoke: Manifest, { objects }: Pick<Cluster, "objec
       metadata.name === compositionRef(spoke),
   );
 
+/** The schema of a Spoke in the definition that the hub applies; undefined where it applies none. */
+export function spokeSchema({ objects }: Pick<Cluster, "objects">): Schema | undefined {
+  const definition = objects.find(
+    ({ manifest: { kind, spec } }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
+  );
+  return definition?.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema | undefined;
+}
+
 type Composing = Pick<FollowOptions, "findings" | "handover"> & { readonly hub: ClusterMetadata };
 
 /** Adds what becomes of the Spokes whose API and Composition are known. Whether there were any. */
 export function addSpokes(walk: Walk, options: Composing): boolean {
-  const definition = walk.hub.objects.find(
-    ({ manifest: { kind, spec } }) => kind === "CompositeResourceDefinition" && spec?.names?.kind === spokeApi.kind,
-  );
-  if (!definition) return false;
-  const schema = definition.manifest.spec.versions?.[0]?.schema?.openAPIV3Schema as Schema;
+  const schema = spokeSchema(walk.hub);
+  if (!schema) return false;
   const spokes = walk.spokes.splice(0).map((spoke) => [spoke, compositionOf(spoke.manifest, walk.hub)] as const);
   for (const [spoke, composition] of spokes) {
     if (!composition) walk.spokes.push(spoke);

@@ -4,11 +4,11 @@ import { labelKeys } from "../../../lib/labels.ts";
 import { hubFolder, spokeFolder, spokesFolder } from "../../../lib/layout.ts";
 import { namespaces } from "../../../lib/names.ts";
 import { receiverName } from "../../../lib/receivers.ts";
-import { spokeApi, spokeNameRule } from "../../../lib/spoke.ts";
+import { spokeNameRule } from "../../../lib/spoke.ts";
 import { foldersGuide, foldersIn, isLeftOver, looseSpokes } from "../../fleet/folders.ts";
 import { filesBelow } from "../../render/files.ts";
 import type { Findings } from "../../render/findings.ts";
-import type { RenderedFleet } from "../../render/fleet.ts";
+import { isSpoke, type RenderedFleet } from "../../render/fleet.ts";
 import { kustomizationFile } from "../../render/tree.ts";
 
 /** Every spoke belongs to one fleet, by its folder and by its label, and the fleet has a hub. */
@@ -66,8 +66,8 @@ function checkSyncs(system: string, { name: fleet, hub }: RenderedFleet, finding
 /** The rule of the admission policy spoke-fleet, for a Spoke in the folder of its fleet. */
 function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of fleet.hub.objects) {
-    const { apiVersion, kind, metadata } = manifest;
-    if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind) continue;
+    const { metadata } = manifest;
+    if (!isSpoke(manifest)) continue;
     const got = metadata.labels?.[labelKeys.fleet];
     // A Spoke that is not in a fleet's folder yet has no label: the move adds it.
     if (got === fleet.name || (got === undefined && existsSync(join(system, "spokes", metadata.name, "spoke.yaml"))))
@@ -85,8 +85,8 @@ function checkLabels(system: string, fleet: RenderedFleet, findings: Findings): 
 /** The chain of a spoke waits for its Receiver, which waits for its token. */
 function checkReceivers({ name, hub, clusters, steps }: RenderedFleet, findings: Findings): void {
   for (const { manifest, place } of hub.objects) {
-    const { apiVersion, kind, metadata, spec } = manifest;
-    if (apiVersion !== spokeApi.apiVersion || kind !== spokeApi.kind || spec?.["gitReceiver"] === undefined) continue;
+    const { metadata, spec } = manifest;
+    if (!isSpoke(manifest) || spec?.["gitReceiver"] === undefined) continue;
     const cluster = clusters.get(metadata.name);
     // Secrets that can't be built are another finding.
     if (!steps.some((step) => step.on === cluster && step.name === `${metadata.name}-secrets` && step.complete))

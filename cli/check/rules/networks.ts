@@ -1,7 +1,6 @@
 import { type Cidr, formatCidr, overlaps, parseCidr } from "../../../lib/cidr.ts";
-import { spokeApi } from "../../../lib/spoke.ts";
 import type { Findings, Place } from "../../render/findings.ts";
-import { allObjects, type RenderedFleet } from "../../render/fleet.ts";
+import { allObjects, isSpoke, type RenderedFleet } from "../../render/fleet.ts";
 
 /** One network for each spoke. Those from the fleet's pool are chosen by the composition function, which sees them all. */
 
@@ -14,7 +13,7 @@ interface Network {
 export function checkNetworks(fleet: RenderedFleet, findings: Findings): void {
   const networks: Network[] = [];
   for (const { manifest, by, place } of allObjects(fleet)) {
-    if (manifest.kind !== spokeApi.kind || manifest.apiVersion !== spokeApi.apiVersion || !by.on.isHub) continue;
+    if (!isSpoke(manifest) || !by.on.isHub) continue;
     // The Spoke's definition refuses text that is not a network.
     const cidr = parseCidr(String(manifest.spec?.network?.cidr));
     if (cidr) networks.push({ spoke: manifest.metadata.name, cidr, place: place(["spec", "network", "cidr"]) });

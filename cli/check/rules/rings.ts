@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hubFolder, ringsFolder, ringsPolicy } from "../../../lib/layout.ts";
 import { ringLabel, ringSource, ringSync } from "../../../lib/rings.ts";
-import { spokeApi } from "../../../lib/spoke.ts";
-import type { Files, Path } from "../../render/files.ts";
-import { YamlError } from "../../render/files.ts";
+import { type Files, type Path, YamlError } from "../../render/files.ts";
 import type { Findings, Place } from "../../render/findings.ts";
-import type { Rendered, RenderedFleet } from "../../render/fleet.ts";
+import { isSpoke, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import { readPolicy } from "../../rollouts/policy.ts";
 
 /** The file of rings is right, the hub has what each ring needs, and every Spoke's ring is one of them. */
@@ -50,9 +48,6 @@ function ringsOf(file: string, files: Files, { name, hub }: RenderedFleet, findi
   return undefined;
 }
 
-const isSpoke = ({ manifest: { apiVersion, kind } }: Rendered): boolean =>
-  apiVersion === spokeApi.apiVersion && kind === spokeApi.kind;
-
 const isOf = (kind: string, name: string, { manifest }: Rendered): boolean =>
   manifest.kind === kind && manifest.metadata.name === name;
 
@@ -74,7 +69,7 @@ export function checkRings(system: string, files: Files, fleet: RenderedFleet, f
         `add it there, or take its file out of ${hubFolder(name)}/kustomization.yaml`,
         hub.name,
       );
-    const ring = isSpoke(object) ? manifest.spec?.ring : undefined;
+    const ring = isSpoke(manifest) ? manifest.spec?.ring : undefined;
     if (typeof ring === "string" && !names.includes(ring))
       findings.add(
         "ring",
