@@ -1,5 +1,5 @@
-// `npm run bench`: measures on an instance of its own, with a cached toolchain. `-- start|program|spoke|fleet` measures only
-// these, `-- fleet --spokes 1,25` a fleet of these sizes. Machines differ: ratios and shares of one run say more than seconds.
+// `npm run bench`: measures on an instance of its own, with a cached toolchain. `-- start|program|spoke|commits|fleet`
+// measures only these, `-- fleet --spokes 1,25` a fleet of these sizes. Machines differ: ratios and shares of one run say more than seconds.
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { bringUp, main, tearDown, temporaryInstance } from "@eks-gitops-fleet/local/cli";
@@ -7,7 +7,8 @@ import { RECORDED_CLUSTERS } from "@eks-gitops-fleet/local/gateway";
 import { ensureToolchain } from "@eks-gitops-fleet/local/toolchain";
 import type { Bench } from "./bench.ts";
 import { fleetOf } from "./fleet/fleet.ts";
-import { sizesOf } from "./fleet/options.ts";
+import { defaultSizes, sizesOf } from "./fleet/options.ts";
+import { pushesTo } from "./fleet/pushes.ts";
 import { RECORDED } from "./fleet/spokes.ts";
 import { program } from "./program.ts";
 import { table } from "./report.ts";
@@ -23,7 +24,13 @@ function chosen(args: readonly string[]): Bench[] {
     options: { spokes: { type: "string" } },
     allowPositionals: true,
   });
-  const benches: Readonly<Record<string, Bench>> = { start, program, spoke, fleet: fleetOf(sizesOf(values.spokes)) };
+  const benches: Readonly<Record<string, Bench>> = {
+    start,
+    program,
+    spoke,
+    commits: pushesTo(sizesOf(values.spokes, defaultSizes.commits)),
+    fleet: fleetOf(sizesOf(values.spokes, defaultSizes.fleet)),
+  };
   const unknown = positionals.filter((name) => !Object.hasOwn(benches, name));
   if (unknown.length > 0)
     throw new Error(`unknown benchmark ${unknown.join(", ")}: choose of ${Object.keys(benches).join(", ")}`);

@@ -16,13 +16,9 @@ const dir = mkdtempSync(join(tmpdir(), "fleet-parameters-"));
 beforeAll(async () => {
   aws = (await ensureToolchain()).bin("aws");
   cloud = await startGatewayCloud();
-  cpSync(
-    join(import.meta.dirname, "..", "..", "repos", "gitops-system", "platform", "api"),
-    join(dir, "platform", "api"),
-    {
-      recursive: true,
-    },
-  );
+  const composition = join("platform", "composition");
+  const system = join(import.meta.dirname, "..", "..", "repos", "gitops-system");
+  cpSync(join(system, composition), join(dir, composition), { recursive: true });
 });
 afterAll(async () => {
   rmSync(dir, { recursive: true });

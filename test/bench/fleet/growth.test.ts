@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sizeFor } from "../../../bench/fleet/limits.ts";
-import { sizesOf } from "../../../bench/fleet/options.ts";
+import { defaultSizes, sizesOf } from "../../../bench/fleet/options.ts";
 import { room } from "../../../bench/fleet/room.ts";
 import { nameOf, networkOf } from "../../../bench/fleet/spokes.ts";
 import { fleetSizes } from "../../../components/fleet-size.ts";
@@ -10,13 +10,13 @@ const MIB = 2 ** 20;
 
 describe("the sizes of the fleet", () => {
   test("are those that are asked for", () => {
-    expect(sizesOf("1,25,100")).toEqual([1, 25, 100]);
-    expect(sizesOf("100")).toEqual([100]);
-    expect(sizesOf(undefined)).toEqual([1, 25, 100, 500, 1000]);
+    expect(sizesOf("1,25,100", [2])).toEqual([1, 25, 100]);
+    expect(sizesOf("100", [2])).toEqual([100]);
+    expect(sizesOf(undefined, defaultSizes.commits)).toEqual([2, 500]);
   });
 
   test.each(["", "0,1", "5,5", "25,1", "1.5", "many", "1,1001"])("are refused when they are %j", (option) => {
-    expect(() => sizesOf(option)).toThrow(`got ${option}: give, say, --spokes 1,25,100`);
+    expect(() => sizesOf(option, [1])).toThrow(`got ${option}: give, say, --spokes 1,25,100`);
   });
 
   test("have the limits of the size of the stack that is meant for them, or of the largest", () => {
