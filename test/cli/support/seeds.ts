@@ -139,8 +139,10 @@ export const seeds: readonly Seed[] = [
     rule: "variable",
     file: "gitops-system/spoke-bootstrap/sync/sources.yaml",
     on: "gitops_system_revision",
-    problem: `${variable("gitops_system_revision")} is not emitted: Kustomization ${variable("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${variable("cluster_name")}`,
+    problem: `${variable("gitops_system_revision")} is not emitted: Kustomization ${variable("cluster_name")}-sync has no gitops_system_revision from Secret spokes/cluster-${variable("cluster_name")}, spec.postBuild.substitute`,
     clusters: everywhere,
+    // Beside spokes without a Receiver, whose step substitutes nothing else, the words are theirs.
+    alone: true,
   },
   {
     fault: "a variable that the tenant's copy of the facts lacks",
