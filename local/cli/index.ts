@@ -2,7 +2,7 @@
 export { profileOf } from "./aws.ts";
 export type { Choices } from "./choices.ts";
 export { main } from "./command.ts";
-export { appQuestion, demo } from "./demo.ts";
+export { appQuestion, demo, deployerArn, machineCidr } from "./demo.ts";
 export { factsOf } from "./facts.ts";
 export type { LocalFleet } from "./fleet.ts";
 export type { Kubectl } from "./flux.ts";

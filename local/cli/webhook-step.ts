@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { gitPaths, registerWebhooks, type Webhook } from "../git/index.ts";
+import { gitPaths, readWebhooks, registerWebhooks, type Webhook } from "../git/index.ts";
 import { INGRESS_ID, ingressProcess, ingressUrl } from "../ingress/process.ts";
 import type { Instance } from "../instance/index.ts";
 import { receiverTypes } from "../product.ts";
@@ -30,13 +30,14 @@ async function webhooksOf(instance: Instance, stack: string) {
 const kubectlOn = ({ paths }: Instance, context: string) =>
   kubectlFor(join(paths.bin, "kubectl"), context, process.env);
 
-/** What a spoke's Receivers are called for; none, and why, where they can't be read. */
-async function ofSpoke(instance: Instance, context: string, report: Report): Promise<readonly Webhook[]> {
+/** What a spoke's Receivers are called for; where they can't be read, what they were called for before, and why. */
+async function ofSpoke(instance: Instance, context: string) {
+  const url = (path: string) => ingressUrl(instance, context, path);
   try {
-    return await webhooksOn(kubectlOn(instance, context), (path) => ingressUrl(instance, context, path));
+    return { webhooks: await webhooksOn(kubectlOn(instance, context), url) };
   } catch (error) {
-    report(`${context} is called for nothing, its Receivers can't be read: ${(error as Error).message}`, true);
-    return [];
+    const known = readWebhooks(gitPaths(instance).webhooks).filter((webhook) => webhook.url.startsWith(url("/")));
+    return { webhooks: known, problem: `the Receivers of ${context} can't be read: ${(error as Error).message}` };
   }
 }
 
@@ -48,25 +49,46 @@ async function ofHub(instance: Instance, stack: string, context: string): Promis
   return [{ repository: "gitops-system", url: ingressUrl(instance, context, path), type, secret }];
 }
 
-/** Registers the webhooks of all clusters at the Git server, as a person does at a Git host, and takes their calls on this machine. */
+/** Registers the webhooks of all clusters at the Git server, and takes their calls on this machine. The problems of clusters that can't be read. */
+async function registerAll(fleet: LocalFleet, report: Report): Promise<readonly string[]> {
+  const instance = fleet.instance();
+  const hub = String((await outputsOf(instance, fleet.stack))["clusterName"]);
+  const names = (await spokesOf(kubectlOn(instance, hub))).flatMap(({ status }) => status?.cluster?.name ?? []);
+  const spokes: Awaited<ReturnType<typeof ofSpoke>>[] = [];
+  for (const name of names) spokes.push(await ofSpoke(instance, name));
+  const webhooks = [...(await ofHub(instance, fleet.stack, hub)), ...spokes.flatMap((spoke) => spoke.webhooks)];
+  if (webhooks.length > 0) await supervisorOf(instance).start(ingressProcess(instance));
+  await registerWebhooks(gitPaths(instance).webhooks, webhooks);
+  if (webhooks.length === 0) await supervisorOf(instance).stop(INGRESS_ID);
+  const called = webhooks.map(
+    ({ repository, url, type }) => `${repository}: ${new URL(url).pathname.split("/")[1]} (${type})`,
+  );
+  report(
+    called.length === 0
+      ? "no cluster has a Receiver: Flux looks for commits by itself"
+      : `after a push to ${called.join(", ")}`,
+  );
+  return spokes.flatMap(({ problem }) => problem ?? []);
+}
+
+const name = "register the webhooks at the Git server";
+
+/** Registers the webhooks of all clusters, as a person does at a Git host. Flux on a spoke that can't be read looks for commits by itself. */
 export const webhookStep: Step<LocalFleet> = {
-  name: "register the webhooks at the Git server",
+  name,
   run: async (fleet, report) => {
-    const instance = fleet.instance();
-    const hub = String((await outputsOf(instance, fleet.stack))["clusterName"]);
-    const spokes = (await spokesOf(kubectlOn(instance, hub))).flatMap(({ status }) => status?.cluster?.name ?? []);
-    const found = [await ofHub(instance, fleet.stack, hub)];
-    for (const spoke of spokes) found.push(await ofSpoke(instance, spoke, report));
-    const webhooks = found.flat();
-    if (webhooks.length > 0) await supervisorOf(instance).start(ingressProcess(instance));
-    await registerWebhooks(gitPaths(instance).webhooks, webhooks);
-    if (webhooks.length === 0) {
-      await supervisorOf(instance).stop(INGRESS_ID);
-      return report("no cluster has a Receiver: Flux looks for commits by itself");
-    }
-    const called = webhooks.map(
-      ({ repository, url, type }) => `${repository}: ${new URL(url).pathname.split("/")[1]} (${type})`,
-    );
-    report(`after a push to ${called.join(", ")}`);
+    for (const problem of await registerAll(fleet, report)) report(problem, true);
+  },
+};
+
+/** The same; fails when a spoke can't be read. */
+export const allWebhooksStep: Step<LocalFleet> = {
+  name,
+  run: async (fleet, report) => {
+    const problems = await registerAll(fleet, report);
+    if (problems.length > 0)
+      throw new Error(
+        `${problems.join("\n")}\nThe other clusters' webhooks are registered. From this machine a spoke is reached by those in spec.admins, from networks in spec.endpoint.publicAccessCidrs`,
+      );
   },
 };

@@ -5,7 +5,7 @@ import { main } from "./command.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { kubeconfigStep } from "./stack-steps.ts";
 import { runSteps } from "./steps.ts";
-import { webhookStep } from "./webhook-step.ts";
+import { allWebhooksStep } from "./webhook-step.ts";
 
 await main(async () => {
   const instance = await findInstance();
@@ -15,6 +15,6 @@ await main(async () => {
     throw new Error("registering webhooks needs no toolchain");
   };
   const fleet: LocalFleet = { dir: instance.dir, stack: "local", toolchain, instance: () => instance };
-  await runSteps([kubeconfigStep, webhookStep], fleet, join(instance.dir, "logs"));
+  await runSteps([kubeconfigStep, allWebhooksStep], fleet, join(instance.dir, "logs"));
   return 0;
 });

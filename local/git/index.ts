@@ -11,7 +11,7 @@ export { createHttpServer } from "./http.ts";
 export { BRANCH, ensureRepository, git, publish, writeTree } from "./repositories.ts";
 export { createSshServer, knownHostsLine, newPrivateKey } from "./ssh.ts";
 export { stageSource } from "./stage.ts";
-export { callOf, registerWebhooks, type Webhook } from "./webhooks.ts";
+export { callOf, readWebhooks, registerWebhooks, type Webhook } from "./webhooks.ts";
 
 /** The name under which clusters reach the Git server. */
 export const GIT_HOST = "git.fleet.internal";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { deployerArn, machineCidr } from "@eks-gitops-fleet/local/cli";
 import { expect } from "vitest";
 import { parse } from "yaml";
 import { managedKinds } from "../../../functions/spoke/kinds.ts";
@@ -88,7 +89,9 @@ export async function sharedSpoke(name: string, environment: string): Promise<vo
   const isNew = !(await exists(name));
   if (isNew) {
     const repository = await system();
-    await addSpoke(repository, name, environment, undefined, ["--git-receiver", "github"]);
+    // Whoever registers its webhooks reads its Receivers from this machine.
+    const reached = ["--admin", deployerArn, "--public-access-cidr", machineCidr];
+    await addSpoke(repository, name, environment, undefined, ["--git-receiver", "github", ...reached]);
     await repository.push(`Add spoke ${name}`);
     await eventually(60, async () =>
       expect(await exists(name), `Flux has not applied spokes/fleet/${name}`).toBe(true),
