@@ -1,8 +1,17 @@
-import { appGit, appQuestion, demo, factsOf, type LocalFleet } from "@eks-gitops-fleet/local/cli";
+import {
+  appGit,
+  appQuestion,
+  demo,
+  deployerArn,
+  factsOf,
+  type LocalFleet,
+  machineCidr,
+} from "@eks-gitops-fleet/local/cli";
 import { bareRepository, commitTo } from "@eks-gitops-fleet/local/git";
 import { ask } from "../cli/app/ask.ts";
 import { onboardApp } from "../cli/app/folder.ts";
 import { newSpoke } from "../cli/spoke/folder.ts";
+import { changesOfApp } from "./app.ts";
 import type { Bench } from "./bench.ts";
 import { adminOf, holding, hub, kubectlOn, listed, spokeCluster, until } from "./cluster.ts";
 import { seconds } from "./report.ts";
@@ -35,6 +44,7 @@ async function onboard(fleet: LocalFleet): Promise<void> {
     repositoryUrl,
     revision: "main",
     path: `./overlays/${environment}`,
+    gitReceiver: demo.gitReceiver,
   };
   await commitTo(
     bareRepository(fleet.instance(), "gitops-workloads"),
@@ -48,16 +58,21 @@ async function onboard(fleet: LocalFleet): Promise<void> {
 
 /** Pushes the spoke's folder; gives the time just before. */
 async function push(fleet: LocalFleet): Promise<number> {
-  const { environment, kubernetesVersion, nodes } = demo;
+  const { environment, kubernetesVersion, nodes, gitReceiver } = demo;
+  const request = {
+    ...{ name, environment, tenant: "platform", kubernetesVersion, nodes, gitReceiver },
+    // The machine reads the spoke's Receivers, as a person does who enters them at a Git host.
+    ...{ admins: [deployerArn], publicAccessCidrs: [machineCidr] },
+  };
   let pushed = 0;
   await commitTo(bareRepository(fleet.instance(), "gitops-system"), `Add spoke ${name}`, async (checkout) => {
-    await newSpoke(checkout, { name, environment, tenant: "platform", kubernetesVersion, nodes }, () => factsOf(fleet));
+    await newSpoke(checkout, request, () => factsOf(fleet));
     pushed = performance.now();
   });
   return pushed;
 }
 
-/** The time by phase from `git push` of one folder to the application answering HTTP on the new cluster. */
+/** The time by phase from `git push` of one folder to the application answering HTTP on the new cluster, and of its changes from then on. */
 export const spoke: Bench = {
   title:
     "From git push of one folder to the application answering on the spoke (aim: under 120 s on 2 idle processors)",
@@ -98,6 +113,7 @@ export const spoke: Bench = {
       },
       { pause: POLL, limit: LIMIT, state: () => said },
     );
-    return { rows: [...reached].sort(([, a], [, b]) => a - b).map(([what, at]) => [what, seconds(at)]) };
+    const rows = [...reached].sort(([, a], [, b]) => a - b).map(([what, at]) => [what, seconds(at)]);
+    return { rows: [...rows, ...(await changesOfApp(fleet, name, report))] };
   },
 };

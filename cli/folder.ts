@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { parseDocument } from "yaml";
+import { isSeq, parse, parseDocument } from "yaml";
 import { fillTemplate } from "../lib/template.ts";
 import { UsageError } from "./usage.ts";
 
@@ -34,14 +34,20 @@ export async function instantiate(
 export const below = (folder: string, files: Files): Files =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [join(folder, path), text]));
 
-/** A kustomization with `name` in one of its lists; comments stay. */
-export function withListed(kustomization: string, list: "resources" | "components", name: string): string {
-  const document = parseDocument(kustomization);
-  const names: unknown[] | undefined = document.toJS()?.[list];
-  if (names?.includes(name)) return kustomization;
-  if (names === undefined) document.setIn([list], document.createNode([name]));
-  else document.addIn([list], name);
+/** The text of a YAML file with one more item in a list, the last one without a position; comments stay. @throws UsageError when it is not YAML */
+export function withItem(text: string, list: string, item: unknown, position?: number): string {
+  const document = parseDocument(text);
+  if (document.errors.length > 0) throw new UsageError(`not YAML: ${document.errors[0]?.message}. Correct the file`);
+  const items = document.get(list);
+  if (isSeq(items)) items.items.splice(position ?? items.items.length, 0, document.createNode(item));
+  else document.set(list, document.createNode([item]));
   return document.toString({ lineWidth: 0 });
+}
+
+/** A kustomization with `name` in one of its lists, as it is where the name is there. */
+export function withListed(kustomization: string, list: "resources" | "components", name: string): string {
+  const names: unknown = parse(kustomization)?.[list];
+  return Array.isArray(names) && names.includes(name) ? kustomization : withItem(kustomization, list, name);
 }
 
 /** @throws UsageError when `checkout` has no `template` and so is not a checkout of `repository`. */

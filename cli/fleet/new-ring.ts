@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isSeq, parseDocument, stringify } from "yaml";
+import { stringify } from "yaml";
 import { hubFolder, ringsPolicy } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { ringComposition } from "../../lib/rings.ts";
-import { instantiate, requireCheckout } from "../folder.ts";
+import { instantiate, requireCheckout, withItem } from "../folder.ts";
 import { type Ring, readPolicy } from "../rollouts/policy.ts";
-import { onePositional, parsed, refuse, UsageError } from "../usage.ts";
+import { onePositional, parsed, refuse } from "../usage.ts";
 import { chosenFleet, foldersIn } from "./folders.ts";
 
 export const summary = "write the files of a ring of spokes in gitops-system";
@@ -107,16 +107,6 @@ function placeProblems({ name, after }: RingRequest, checkout: string, fleet: st
           },
         ]),
   ];
-}
-
-/** The text of a YAML file with one more item in a list; comments stay. */
-function withItem(text: string, list: string, item: unknown, position?: number): string {
-  const document = parseDocument(text);
-  if (document.errors.length > 0) throw new UsageError(`not YAML: ${document.errors[0]?.message}. Correct the file`);
-  const items = document.get(list);
-  if (isSeq(items)) items.items.splice(position ?? items.items.length, 0, document.createNode(item));
-  else document.set(list, document.createNode([item]));
-  return document.toString({ lineWidth: 0 });
 }
 
 /**

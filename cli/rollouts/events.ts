@@ -92,7 +92,7 @@ function ofHealth(
   if (state === "stopped") return because("RolloutStopped", `ring ${ring} stopped at ${at}`);
   if (isLate)
     return because("RolloutLate", `ring ${ring} has been arriving at ${at} for more than ${inWords(deadline)}`);
-  // Once its event is forgotten, that a ring has passed is no news.
+  // After its event has expired, nobody needs to hear again that a ring has passed.
   if (state !== "passed" || since === undefined || now - (since + soak) >= KEPT) return [];
   const message = `ring ${ring} passed with ${at}: healthy for ${inWords(soak)}`;
   return [{ ring, reason: "RolloutPassed", about: [part(commit)], message }];

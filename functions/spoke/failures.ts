@@ -99,7 +99,7 @@ const knownFailures: readonly KnownFailure[] = [
     reason: "GitUnreachable",
     remedy: "check the GitRepository: its URL, its credential, the host's known_hosts",
   },
-  // After GitUnreachable: where a source fails as well, that is what to mend first.
+  // After GitUnreachable: where a source fails as well, fix that first.
   {
     pattern: /Receiver\/flux-system\/git-receiver status: '(Failed|InProgress)'/,
     reason: "ReceiverNotReady",

@@ -1,6 +1,6 @@
 // `webhooks`: registers the webhooks of all clusters at the instance's Git server, as one does at a Git host once a Receiver runs.
 import { join } from "node:path";
-import { findInstance } from "../instance/index.ts";
+import { currentInstance } from "../instance/index.ts";
 import { main } from "./command.ts";
 import type { LocalFleet } from "./fleet.ts";
 import { kubeconfigStep } from "./stack-steps.ts";
@@ -8,9 +8,7 @@ import { runSteps } from "./steps.ts";
 import { allWebhooksStep } from "./webhook-step.ts";
 
 await main(async () => {
-  const instance = await findInstance();
-  if (instance === undefined)
-    throw new Error("there is no instance in this folder (FLEET_LOCAL_DIR): run npm start first");
+  const instance = await currentInstance();
   const toolchain = () => {
     throw new Error("registering webhooks needs no toolchain");
   };

@@ -4,6 +4,7 @@ import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, no
 import { run } from "../instance/command.ts";
 import { readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
+import { ensureInMemory } from "../instance/mounts.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
 import { processId } from "./control-plane.ts";
 import { ensureNodeStore, importMissing } from "./image-store.ts";
@@ -17,6 +18,8 @@ import { ensureAuthority } from "./pki.ts";
 import { toolchain } from "./toolchain.ts";
 
 const LOCK_SECONDS = 300;
+/** What the volumes of a node's pods may take of the machine's memory, in MiB: far more than Flux's artifacts and clones need. */
+const VOLUMES_MIB = 4096;
 /** The processes that a node may have. */
 const PROGRAMS = ["network-policy", "kubelet", "kube-proxy", "containerd"];
 
@@ -65,6 +68,7 @@ async function start(
   await writeFiles(instance, cluster, node, options);
   await ensureNodeStore(instance, tools, files.containerdRoot, files.importedImages);
   await ensureNetwork(cluster, node);
+  await ensureInMemory(join(kubeletRoot(node), "pods"), VOLUMES_MIB);
   const place = { netns: node.namespace, cgroup: `${node.cgroup}/system` };
   const process = (
     program: string,
@@ -95,14 +99,16 @@ async function start(
   await untilNodeReady(cluster, options.nodeName);
 }
 
+const kubeletRoot = (node: NodeAddresses): string => join(node.dir, "kubelet");
+
 function kubeletArgs(node: NodeAddresses, options: config.NodeOptions): string[] {
   const files = config.nodeFiles(node);
   const labels = Object.entries(config.nodeLabels(options)).map(([key, value]) => `${key}=${value}`);
   return [
     `--config=${files.kubeletConfig}`,
     `--kubeconfig=${files.kubeletKubeconfig}`,
-    `--root-dir=${join(node.dir, "kubelet")}`,
-    `--cert-dir=${join(node.dir, "kubelet", "pki")}`,
+    `--root-dir=${kubeletRoot(node)}`,
+    `--cert-dir=${join(kubeletRoot(node), "pki")}`,
     `--hostname-override=${options.nodeName}`,
     `--node-ip=${node.address}`,
     `--node-labels=${labels.join(",")}`,

@@ -1,4 +1,4 @@
-import { defaultDir, findInstance } from "../instance/index.ts";
+import { currentInstance } from "../instance/index.ts";
 import { ensureToolchain } from "../toolchain/index.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { localClusters } from "./eks/local-clusters.ts";
@@ -8,11 +8,7 @@ import { startGateway, tokenWebhookUrl } from "./gateway.ts";
 /** Each line with its time; the supervisor keeps the output in a file. */
 const consoleLog = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
 
-const instance = await findInstance();
-if (instance === undefined) {
-  console.error(`${defaultDir()} is not an open instance of the embedded cloud: npm start opens it`);
-  process.exit(1);
-}
+const instance = await currentInstance();
 
 let charts: Promise<string> | undefined;
 const gateway = await startGateway({

@@ -1,7 +1,7 @@
 // The Git server of an instance, one process under the supervisor: SSH (2222) and HTTPS (8443) on the gateway address.
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { findInstance } from "../instance/index.ts";
+import { currentInstance } from "../instance/index.ts";
 import { readAccessList } from "./access.ts";
 import { createHttpServer } from "./http.ts";
 import { GIT_HTTPS_PORT, GIT_SSH_PORT, gitPaths } from "./index.ts";
@@ -9,11 +9,7 @@ import { watchPushes } from "./pushes.ts";
 import { createSshServer, ensureHostKey } from "./ssh.ts";
 import { callWebhooks, readWebhooks } from "./webhooks.ts";
 
-const instance = await findInstance();
-if (instance === undefined) {
-  console.error("there is no instance in this folder (FLEET_LOCAL_DIR): `npm start` makes one and starts this server");
-  process.exit(1);
-}
+const instance = await currentInstance();
 const paths = gitPaths(instance);
 const { tls, hostKey: hostKeyFile } = paths;
 const hostKey = ensureHostKey(hostKeyFile);

@@ -4,7 +4,7 @@ export { CommandError, run } from "./command.ts";
 export { type EndpointAccess, filterEndpoints } from "./endpoints.ts";
 export { readFolder, readJson, readText, writeAtomic } from "./files.ts";
 export { folderProblem, INSTANCE_FOLDER, removeOwned } from "./folder.ts";
-export { defaultDir, findInstance, listInstances, openInstance, releaseInstance } from "./instance.ts";
+export { currentInstance, defaultDir, findInstance, listInstances, openInstance, releaseInstance } from "./instance.ts";
 export { leftovers } from "./leftovers.ts";
 export { tryLock, withLock } from "./lock.ts";
 export { processesOf } from "./processes.ts";

@@ -58,6 +58,14 @@ export async function findInstance(dir: string = defaultDir()): Promise<Instance
   return claim && instanceAt(claim.dir, claim.index);
 }
 
+/** The open instance of this process (FLEET_LOCAL_DIR). @throws Error when it is not open */
+export async function currentInstance(): Promise<Instance> {
+  const instance = await findInstance();
+  if (instance === undefined)
+    throw new Error(`there is no open instance in ${defaultDir()} (FLEET_LOCAL_DIR): npm start opens one`);
+  return instance;
+}
+
 /** Every open instance of this machine, by index. */
 export async function listInstances(): Promise<Instance[]> {
   return (await readClaims()).map((claim) => instanceAt(claim.dir, claim.index));

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { run } from "./command.ts";
 import { tolerate } from "./network.ts";
 
@@ -6,6 +7,13 @@ import { tolerate } from "./network.ts";
 export async function mountsUnder(folder: string): Promise<string[]> {
   const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
   return lines.map((line) => unescapeMount(line.split(" ")[4] ?? "")).filter((point) => point.startsWith(`${folder}/`));
+}
+
+/** Mounts a file system in memory at a folder, which is made; of at most so many MiB. Idempotent. */
+export async function ensureInMemory(folder: string, mebibytes: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  if ((await mountsUnder(dirname(folder))).includes(folder)) return;
+  await run(["mount", "--types", "tmpfs", "--options", `size=${mebibytes}m,mode=0750`, "tmpfs", folder]);
 }
 
 /** Unmounts everything under a folder, the latest first. What is still in use for a moment goes with its last user. */

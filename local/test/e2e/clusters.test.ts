@@ -13,6 +13,7 @@ import { clusterAt, type Instance, nodeAt } from "../../instance/addresses.ts";
 import { run } from "../../instance/command.ts";
 import { openInstance, releaseInstance } from "../../instance/instance.ts";
 import { leftovers } from "../../instance/leftovers.ts";
+import { mountsUnder } from "../../instance/mounts.ts";
 import { processesOf } from "../../instance/processes.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
 import { writeImageArchive } from "../../toolchain/image-archive.ts";
@@ -264,6 +265,14 @@ describe("clusters of an instance", () => {
     expect((await api.readNamespacedConfigMap({ name: "kept", namespace: "default" })).data).toEqual({ a: "1" });
     const after = await dnsReady("hub");
     expect(after.metadata?.uid).toBe(before.metadata?.uid);
+  });
+
+  test("volumes of pods are in memory, mounted once", async () => {
+    const node = nodeAt(instance, addressesOf(CLUSTERS[0]), 0);
+    await startNode(instance, "hub", nodeOptions);
+    const pods = join(node.dir, "kubelet", "pods");
+    expect((await mountsUnder(node.dir)).filter((point) => point === pods)).toEqual([pods]);
+    expect(await readFile("/proc/self/mountinfo", "utf8")).toMatch(new RegExp(` ${pods} .* tmpfs tmpfs `));
   });
 
   test("a second start changes nothing", async () => {

@@ -31,7 +31,7 @@ describe("what a commit did", () => {
     object("Spoke", "one", 19, "", "spokes"),
   ];
 
-  test("is told by object: written to, and with another revision", () => {
+  test("is counted by object: written to, and with another revision", () => {
     expect(countsBetween(before, after)).toEqual({
       kustomizations: {
         root: { all: 1, written: 1, changed: 1 },

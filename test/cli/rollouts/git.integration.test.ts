@@ -159,7 +159,7 @@ test("rings and fleets are read at a commit, wherever in the clone one is", () =
 });
 
 describe("a folder", () => {
-  test("that is no clone is refused", () => {
+  test("that is not a clone is refused", () => {
     const folder = join(repository.host, "..");
     expect(() => requireClone(folder)).toThrow(`${folder} is not a clone of gitops-system`);
   });

@@ -39,7 +39,7 @@ describe("fleet new-cluster with a Receiver", () => {
     expect(at.kubeseal.calls()).toHaveLength(2);
   });
 
-  test("gives each spoke a token of its own, which is written nowhere and is no argument", async () => {
+  test("gives each spoke a token of its own, which appears in no file and no argument", async () => {
     await make({ gitReceiver: "generic" });
     const token = tokenIn(lastCall());
     expect(token).toMatch(/^[0-9a-f]{64}$/);
