@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
+import { addonBoundary } from "../lib/iam/addons.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import type { Tags } from "../lib/labels.ts";
@@ -30,6 +31,21 @@ export function tenantBoundaryArgs({ fleet }: Settings, account: AwsAccount, tag
     policyName: fleetNames(fleet).tenantBoundaryPolicy,
     description: "Permissions boundary of every role that an application orders on a spoke",
     document: pulumi.output(account).apply(tenantBoundary),
+    tags,
+  };
+}
+
+/** The boundary of the roles that add-ons of spokes get; undefined while the stack permits them nothing. */
+export function addonBoundaryArgs(
+  { fleet, addonPermissions }: Settings,
+  account: AwsAccount,
+  tags: Tags,
+): FleetBoundaryArgs | undefined {
+  if (addonPermissions.length === 0) return undefined;
+  return {
+    policyName: fleetNames(fleet).addonBoundaryPolicy,
+    description: "Permissions boundary of every role that the fleet's Crossplane makes for an add-on",
+    document: pulumi.output(account).apply((scope) => addonBoundary({ ...scope, fleet }, addonPermissions)),
     tags,
   };
 }

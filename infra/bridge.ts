@@ -28,6 +28,7 @@ export interface BridgeSources {
   readonly secretsKey: EncryptionKey;
   readonly boundary: FleetBoundary;
   readonly tenants: FleetBoundary;
+  readonly addonBoundary: FleetBoundary | undefined;
   readonly identities: HubIdentities;
 }
 
@@ -68,6 +69,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       secretsKeyArn: sources.secretsKey.arn,
       permissionsBoundaryArn: sources.boundary.arn,
       tenantBoundaryArn: sources.tenants.arn,
+      addonBoundaryArn: sources.addonBoundary?.arn ?? "",
       hubEgressCidrs: network.egressCidrs,
       hubAvailabilityZones: network.availabilityZones,
     })

@@ -16,7 +16,7 @@ import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { awsAccount } from "./account.ts";
-import { fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
+import { addonBoundaryArgs, fleetBoundaryArgs, tenantBoundaryArgs } from "./boundaries.ts";
 import { clusterSecret, fluxSync } from "./bridge.ts";
 import { loadSettings } from "./config.ts";
 import { gitAuthentication, registries, registryCredentials } from "./credentials.ts";
@@ -62,7 +62,10 @@ const receiverToken = hubReceiverToken(settings, { keyArn: secretsKey.arn, secre
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
-const identities = hubIdentities({ settings, account, cluster, boundary, git, receiverToken, secretsKey, tags });
+const ofAddons = addonBoundaryArgs(settings, account, tags);
+const addonBoundary = ofAddons && new FleetBoundary("addon-boundary", ofAddons);
+const boundaries = { boundary, addonBoundary };
+const identities = hubIdentities({ settings, account, cluster, ...boundaries, git, receiverToken, secretsKey, tags });
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -79,7 +82,7 @@ const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
-  clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, identities }),
+  clusterSecret({ settings, account, network, cluster, secretsKey, ...boundaries, tenants, identities }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
 const credentials = new RegistryCredentialsSecret(

@@ -4,6 +4,7 @@ import { isArm } from "../lib/instance-types.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
+import { addonRules } from "./addon-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { networkRules } from "./network-rules.ts";
@@ -231,4 +232,5 @@ export const rules: readonly Rule[] = [
   gitRules,
   registryRules,
   argocdRule,
+  addonRules,
 ];

@@ -1,6 +1,7 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
+import { addonPermissionList } from "./addon-rules.ts";
 import { cidr, flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
@@ -96,6 +97,8 @@ export const keys = {
     "the ARN of an IAM policy, or empty",
     "arn:aws:iam::<account>:policy/<name>",
   ),
+
+  addonPermissions: addonPermissionList,
 
   nodeInstanceTypes: list(text(/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/, "an EC2 instance type", "m6i.large")),
   nodeCapacityType: oneOf("ON_DEMAND", "SPOT"),

@@ -1,4 +1,4 @@
-import { arn, type Codec, type Form, is } from "./bridge-forms.ts";
+import { arn, arnOrNothing, type Codec, type Form, is } from "./bridge-forms.ts";
 
 /**
  * The GitOps bridge, one row for each key. Types, codec (lib/bridge.ts), documents and the lists of keys in Git
@@ -70,6 +70,11 @@ export const clusterFacts = {
     "tenant_boundary_arn",
     "boundary policy that every role ordered by an application must carry",
     arn("iam", "policy/fleet-tenant-boundary"),
+  ),
+  addonBoundaryArn: fact(
+    "addon_boundary_arn",
+    "boundary policy of the roles that add-ons get, empty while the stack has no addonPermissions",
+    arnOrNothing("iam", "policy/fleet-addon-boundary"),
   ),
   addons: fact("addons", "enabled add-ons in snake_case: labels `enable_<addon>`", is.list, '["metrics_server"]'),
 };
@@ -147,6 +152,19 @@ const derive = <const Key extends string>(
   from: Derived["from"],
 ): Derived<Key> => ({ key, meaning, form, from });
 
+/** The identities of the add-ons that a cluster enables, as Flux substitutes them. */
+function addonIdentities({ addons, identities }: ClusterMetadata): string {
+  const rows = addons.flatMap((addon) => {
+    const identity = identities[addon];
+    if (identity === undefined) return [];
+    return Object.entries(identityFacts).map(([name, { key }]) => [
+      `${addon}${key}`,
+      identity[name as keyof WorkloadIdentity],
+    ]);
+  });
+  return JSON.stringify(Object.fromEntries(rows));
+}
+
 export const derivedKeys = [
   derive("quote", "a double quote, for values that look like numbers (1)", is.quote, () => is.quote.example),
   derive(
@@ -160,6 +178,12 @@ export const derivedKeys = [
     "`pull_secret_names` as a manifest has them in `imagePullSecrets` and `packagePullSecrets`",
     is.list,
     ({ pullSecrets }) => JSON.stringify(pullSecrets.map((name) => ({ name }))),
+  ),
+  derive(
+    "addon_identities",
+    "role, namespace and service account of each enabled add-on that has a role, as the data of a ConfigMap",
+    is.map,
+    addonIdentities,
   ),
 ] as const;
 

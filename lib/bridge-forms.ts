@@ -57,6 +57,12 @@ export const arn = (service: string, resource: string): Codec<string> =>
     `arn:aws:${service}:${service === "iam" ? "" : "eu-west-1"}:111122223333:${resource}`,
   );
 
+/** The same where there may be none. */
+export function arnOrNothing(service: string, resource: string): Codec<string> {
+  const { is: words, pattern, example } = arn(service, resource);
+  return text(`${words}, or empty`, pattern.replace(/^\^(.*)\$$/, "^($1)?$"), example);
+}
+
 const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const zone = "[a-z]{2}(-[a-z]+)+-\\d[a-z]";
 const cidr = "\\d{1,3}(\\.\\d{1,3}){3}/\\d{1,2}";
@@ -98,10 +104,11 @@ export const is = {
     encode: (values: readonly string[]) => JSON.stringify(values),
     decode: (value): readonly string[] => JSON.parse(value) as string[],
   },
+  map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true },
   credential: {
     ...json,
     example: "[]",
     encode: (isNeeded: boolean) => JSON.stringify(isNeeded ? [credentialComponent] : []),
     decode: (value) => (JSON.parse(value) as string[]).includes(credentialComponent),
   },
-} as const satisfies Record<string, Codec>;
+} as const satisfies Record<string, Codec | Form>;

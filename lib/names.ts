@@ -56,6 +56,7 @@ export function fleetNames(fleet: string) {
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
     boundaryPolicy: `${fleet}-boundary`,
     tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
+    addonBoundaryPolicy: `${fleet}-addon-boundary`,
     /** Crossplane's territory: clusters, roles and log groups whose names begin so. No hub name does. */
     spokePrefix: `${fleet}-spoke-`,
     secretsKeyAlias: `alias/${fleet}-secrets`,
@@ -92,6 +93,7 @@ export function derivedNames(
     ),
     { kind: "iamPolicy", name: names.boundaryPolicy },
     { kind: "iamPolicy", name: names.tenantBoundaryPolicy },
+    { kind: "iamPolicy", name: names.addonBoundaryPolicy },
     { kind: "kmsAlias", name: names.clusterKeyAlias },
     { kind: "kmsAlias", name: names.secretsKeyAlias },
     { kind: "logGroup", name: names.clusterLogGroup },

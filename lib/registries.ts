@@ -45,7 +45,7 @@ export const isEcr = (registry: string): boolean => ecr.test(registry);
 
 /** Hosts from which everything comes that has no mirror (`imagesRegistry` or `packagesRegistry` empty). */
 export const upstreamHosts = {
-  images: ["docker.io", "ghcr.io", "reg.kyverno.io", "registry.k8s.io", "xpkg.crossplane.io"],
+  images: ["docker.io", "ghcr.io", "quay.io", "reg.kyverno.io", "registry.k8s.io", "xpkg.crossplane.io"],
   packages: ["xpkg.crossplane.io"],
 } as const;
 

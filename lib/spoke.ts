@@ -70,6 +70,7 @@ export function spokeNames(prefix: string, name: string) {
     clusterRole: role("cluster"),
     nodeRole: role("node"),
     identityRole: (identity: SpokeIdentity) => role(identity.replaceAll("_", "-")),
+    addonRole: (addon: string) => role(`addon-${addon.replaceAll("_", "-")}`),
     nodeGroup: lengthSafe(`${cluster}-nodes`, nameLimits.eksNodeGroup),
     keyAlias: `alias/${cluster}`,
     /** EKS fixes the name. */

@@ -1,3 +1,4 @@
+import { addonRoles } from "../../functions/spoke/addon-roles.ts";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { surroundingsOf } from "../../functions/spoke/context.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
@@ -64,6 +65,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
     secretsKeyArn: arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
     permissionsBoundaryArn: arn("iam", `policy/${names.boundaryPolicy}`, ""),
     tenantBoundaryArn: arn("iam", `policy/${names.tenantBoundaryPolicy}`, ""),
+    addonBoundaryArn: arn("iam", `policy/${names.addonBoundaryPolicy}`, ""),
     spokePrefix: names.spokePrefix,
     addons: [...new Set(["crossplane", "external_secrets", "flux", ...addons])].sort(),
   };
@@ -74,6 +76,7 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
   const names = spokeNames(hub.spokePrefix, spoke.metadata.name);
   const issuer = `https://oidc.eks.${spoke.spec.region}.amazonaws.com/id/${spoke.metadata.name.toUpperCase()}`;
   const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
+  const role = (name: string) => arn("iam", `role/${name}`, "");
   return bridgeData(
     metadataOf(
       { spoke, hub, settings, ...surroundingsOf(spoke, hub) },
@@ -84,9 +87,10 @@ export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings
         issuer,
         oidcProviderArn: arn("iam", `oidc-provider/${issuer.replace("https://", "")}`, ""),
         kubernetesVersion: spoke.spec.kubernetesVersion,
-        roleArns: Object.fromEntries(
-          identities.map((identity) => [identity, arn("iam", `role/${names.identityRole(identity)}`, "")]),
-        ) as Record<SpokeIdentity, string>,
+        roleArns: Object.fromEntries([
+          ...identities.map((identity) => [identity, role(names.identityRole(identity))]),
+          ...addonRoles({ spoke, hub, settings }).map(({ addon }) => [addon, role(names.addonRole(addon))]),
+        ]) as Record<SpokeIdentity, string>,
       },
     ),
   );

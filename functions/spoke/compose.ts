@@ -140,7 +140,7 @@ export function compose(question: Question): Answer {
   const { spoke, hub, settings, composed, claims, now } = question;
   const observed = new Observed(composed);
   const network = chooseNetwork({ spoke, observed, hub, claims, now });
-  const decided = plan({ spec: spoke.spec, hub, settings, observed, network });
+  const decided = plan({ spoke, hub, settings, observed, network });
   const hubAccess = hubAccessOf(spoke, observed, settings, question.chain);
   const context = contextOf({ spoke, hub, settings, plan: decided, observed, hubAccess });
   const { composer } = context;

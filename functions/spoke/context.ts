@@ -27,6 +27,8 @@ export interface Context {
   /** Boundary of every role of the spoke, in its account. */
   readonly permissionsBoundary: string;
   readonly tenantBoundary: string;
+  /** Boundary of the roles of add-ons, empty while the hub permits them nothing. */
+  readonly addonBoundary: string;
   /** The spoke's tags, and a `Name` for people. */
   readonly tags: (name?: string) => Record<string, string>;
 }
@@ -37,7 +39,10 @@ export type ContextArgs = Pick<Context, "spoke" | "hub" | "settings" | "plan" | 
 const ownProviderConfig = { kind: "ClusterProviderConfig", name: "default" } as const;
 
 /** What follows from a Spoke and its hub alone, before anything of it exists. */
-export type Surroundings = Pick<Context, "names" | "scope" | "permissionsBoundary" | "tenantBoundary">;
+export type Surroundings = Pick<
+  Context,
+  "names" | "scope" | "permissionsBoundary" | "tenantBoundary" | "addonBoundary"
+>;
 
 export function surroundingsOf({ spec, metadata }: Spoke, hub: Hub): Surroundings {
   const accountId = spec.account?.id ?? hub.aws.accountId;
@@ -46,6 +51,7 @@ export function surroundingsOf({ spec, metadata }: Spoke, hub: Hub): Surrounding
     scope: { partition: hub.aws.partition, accountId, region: spec.region },
     permissionsBoundary: inAccount(hub.permissionsBoundaryArn, accountId),
     tenantBoundary: inAccount(hub.tenantBoundaryArn, accountId),
+    addonBoundary: inAccount(hub.addonBoundaryArn, accountId),
   };
 }
 

@@ -1,5 +1,6 @@
 import { hubGroups } from "../../lib/spoke.ts";
-import { eksAddons, type SpokeSpec } from "./api.ts";
+import { addonProblems } from "./addon-roles.ts";
+import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
@@ -22,7 +23,7 @@ export interface Plan {
 }
 
 export interface PlanQuestion {
-  readonly spec: SpokeSpec;
+  readonly spoke: Spoke;
   readonly hub: Hub;
   readonly settings: Settings;
   readonly observed: Observed;
@@ -34,7 +35,10 @@ export function runningVersion(observed: Observed): string | undefined {
   return observed.text(resources.cluster, "version");
 }
 
-function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: string; problem?: SpokeProblem } {
+function versionPlan({ spoke: { spec }, settings, observed }: PlanQuestion): {
+  version?: string;
+  problem?: SpokeProblem;
+} {
   const running = runningVersion(observed);
   const version = nextVersion(spec.kubernetesVersion, running);
   const supported = Object.keys(settings.kubernetesVersions).sort(compareVersions);
@@ -46,7 +50,7 @@ function versionPlan({ spec, settings, observed }: PlanQuestion): { version?: st
   return running === undefined ? { problem } : { version: running, problem };
 }
 
-function regionProblem({ spec, hub }: PlanQuestion): SpokeProblem[] {
+function regionProblem({ spoke: { spec }, hub }: PlanQuestion): SpokeProblem[] {
   if (spec.account !== undefined || spec.region === hub.aws.region) return [];
   const message =
     `spec.region ${spec.region} is not the hub's region ${hub.aws.region}, to which the fleet's IAM policies are limited: ` +
@@ -55,7 +59,7 @@ function regionProblem({ spec, hub }: PlanQuestion): SpokeProblem[] {
 }
 
 /** The hub's own addresses and those that the Spoke adds. Without any the endpoint would be open to everybody: refused. */
-function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[]; problem?: SpokeProblem } {
+function endpointPlan({ spoke: { spec }, hub }: PlanQuestion): { cidrs?: readonly string[]; problem?: SpokeProblem } {
   if (!spec.endpoint.public) return { cidrs: [] };
   const cidrs = [...new Set([...hub.hubEgressCidrs, ...spec.endpoint.publicAccessCidrs])].sort();
   if (cidrs.length > 0) return { cidrs };
@@ -66,7 +70,12 @@ function endpointPlan({ spec, hub }: PlanQuestion): { cidrs?: readonly string[];
 }
 
 /** The networks that the Spoke names, and the hub's own where the hub has no other way in. */
-function privateAccessCidrs({ spec: { endpoint }, hub }: PlanQuestion): readonly string[] {
+function privateAccessCidrs({
+  spoke: {
+    spec: { endpoint },
+  },
+  hub,
+}: PlanQuestion): readonly string[] {
   return [...new Set([...(endpoint.privateAccessCidrs ?? []), ...(endpoint.public ? [] : [hub.aws.vpcCidr])])].sort();
 }
 
@@ -92,10 +101,11 @@ export function plan(question: PlanQuestion): Plan {
   const problems = [
     network.problem,
     ...regionProblem(question),
-    ...zoneProblem(question),
+    ...zoneProblem({ ...question, spec: question.spoke.spec }),
     versionProblem,
     endpointProblem,
     ...identityProblem(question),
+    ...addonProblems(question),
   ].filter((problem) => problem !== undefined);
   return {
     network,

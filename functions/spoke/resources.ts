@@ -10,8 +10,8 @@ type Dashed<Text extends string> = Text extends `${infer Head}_${infer Tail}` ? 
 /** With hyphens in place of the underscores of the bridge's keys. */
 export const dashed = <const Text extends string>(text: Text) => text.replaceAll("_", "-") as Dashed<Text>;
 
-/** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller on the spoke that acts in AWS. */
-export type RoleName = "cluster" | "node" | Dashed<SpokeIdentity>;
+/** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
+export type RoleName = "cluster" | "node" | Dashed<SpokeIdentity> | `addon-${string}`;
 
 /** Groups of a role and of its policies. */
 const roleGroups = { cluster: ["clusterRole", "clusterPolicies"], node: ["nodeRole", "nodePolicies"] } as const;

@@ -21,6 +21,31 @@ const stage = z.strictObject({
   gitopsWorkloadsRevision: z.string().optional(),
 });
 
+const texts = z.union([z.string(), z.array(z.string()).min(1)]).transform((value) => [value].flat());
+
+/** A statement of a role's policy: what it allows. What it denies its boundary would have to say. */
+const statement = z.strictObject({
+  Sid: z.string().exactOptional(),
+  Effect: z.literal("Allow"),
+  Action: texts,
+  Resource: texts,
+  Condition: z.record(z.string(), z.record(z.string(), z.union([z.string(), z.array(z.string())]))).exactOptional(),
+});
+
+const addon = z.strictObject({
+  /** The only service account that may assume the role. */
+  namespace: z.string().min(1),
+  serviceAccount: z.string().min(1),
+  policy: z.array(statement).min(1),
+});
+
+/** An empty map in Git; the API server keeps null when Flux removes the last entry. */
+const entries = <Value extends z.ZodType>(key: z.ZodString, value: Value) =>
+  z
+    .record(key, value)
+    .nullish()
+    .transform((found) => found ?? {});
+
 const schema = z.strictObject({
   apiVersion: z.literal(`${group}/v1alpha1`),
   kind: z.literal("SpokeSettings"),
@@ -34,11 +59,10 @@ const schema = z.strictObject({
    * EKS's default once, nodes without one the newest release once.
    */
   kubernetesVersions: z.record(minor, versions),
-  /** Environments that follow other Git revisions than the hub. The API server keeps null when Flux removes the last one. */
-  stages: z
-    .record(z.string(), stage)
-    .nullish()
-    .transform((stages) => stages ?? {}),
+  /** Environments that follow other Git revisions than the hub. */
+  stages: entries(z.string(), stage),
+  /** What add-ons need in AWS, by their names in snake_case; an add-on that is not here gets no role. */
+  addons: entries(z.string().regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/), addon),
 });
 
 /** The input of the Composition's pipeline step: what the platform team decides for all spokes. */

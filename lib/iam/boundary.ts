@@ -205,7 +205,7 @@ function secretStatements(scope: BoundaryScope): Statement[] {
 }
 
 /** What nobody does: act without a cluster of the fleet, or in the hub's, by the tags of the program, of EKS and of Kubernetes. */
-function denyStatements({ fleet }: BoundaryScope): Statement[] {
+export function denyStatements({ fleet }: Pick<BoundaryScope, "fleet">): Statement[] {
   const { hubCluster, spokePrefix } = fleetNames(fleet);
   const never = (Action: readonly string[], Sid: string, Condition: Condition): Statement => ({
     Sid,

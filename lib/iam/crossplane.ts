@@ -21,17 +21,21 @@ export interface CrossplaneScope extends Scope {
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
   readonly boundaryArn: string;
+  /** Boundary of the roles of add-ons; undefined where no add-on gets one. */
+  readonly addonBoundaryArn?: string | undefined;
   readonly hubOidcProviderArn: string;
 }
 
 /** AWS managed policies that roles of spokes get, by name. No other can be attached to them. */
 const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.node, volumeDriverPolicy];
 
-/** Roles of spokes: only names under the spoke prefix, only with the fleet's boundary. */
+/** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
+  const { boundaryArn, addonBoundaryArn } = scope;
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
+  const boundaries = [boundaryArn, ...(addonBoundaryArn === undefined ? [] : [addonBoundaryArn])] as const;
   return [
-    ...boundedRoleStatements(roles, scope.boundaryArn, spokeManagedPolicies.map(arns(scope).managedPolicy)),
+    ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {
       Sid: "PassRolesUnderPrefix",
       Effect: "Allow",

@@ -119,7 +119,7 @@ function identityStatements(scope: DeployerScope): Statement[] {
         "iam:TagPolicy",
         "iam:UntagPolicy",
       ],
-      Resource: [names.boundaryPolicy, names.tenantBoundaryPolicy].map(arns(scope).policy),
+      Resource: [names.boundaryPolicy, names.tenantBoundaryPolicy, names.addonBoundaryPolicy].map(arns(scope).policy),
     },
     ...oidcProviderStatements(scope),
   ];

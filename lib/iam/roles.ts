@@ -26,16 +26,16 @@ export const roleUpkeep = [
 ] as const;
 
 /**
- * A role's whole life, for the roles that the ARN patterns `roles` name and only with the permissions boundary `boundaryArn`.
+ * A role's whole life, for the roles that the ARN patterns `roles` name and only with one of the permissions boundaries `boundaryArns`.
  * What changes a role's rights asks for the boundary too, so a role that somebody made without one is out of reach.
  * Of managed policies only `attachable` (ARNs) can be attached; without any, none.
  */
 export function boundedRoleStatements(
   roles: readonly string[],
-  boundaryArn: string,
+  boundaryArns: readonly [string, ...string[]],
   attachable: readonly string[] = [],
 ): Statement[] {
-  const bounded = { "iam:PermissionsBoundary": boundaryArn };
+  const bounded = { "iam:PermissionsBoundary": boundaryArns.length === 1 ? boundaryArns[0] : boundaryArns };
   // Calls that attach or detach always have iam:PolicyARN, the others never (Service Authorization Reference, "IAM").
   const attaching: { calls: readonly string[]; condition: Condition } =
     attachable.length === 0

@@ -98,7 +98,7 @@ export function spokeCrossplanePolicy(scope: SpokeCrossplaneScope): PolicyDocume
       ],
       Resource: [name.queue(owned)],
     },
-    ...boundedRoleStatements([name.role(owned)], tenantBoundaryArn),
+    ...boundedRoleStatements([name.role(owned)], [tenantBoundaryArn]),
     keepBoundariesStatement,
   );
 }

@@ -6,8 +6,10 @@ import {
   inBase64,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
+import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
+import { addonRoles } from "../addon-roles.ts";
 import { bootstrapKustomization, kubeConfigName } from "../chain.ts";
 import type { Context, Surroundings } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
@@ -17,7 +19,8 @@ import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { identitiesReady } from "./identities.ts";
+import { identitiesReady, rolesOfAddons } from "./identities.ts";
+import { roleResources } from "./roles.ts";
 
 /** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
 function kubeConfig(context: Context): void {
@@ -53,10 +56,17 @@ export interface SpokeFacts {
   readonly issuer: string;
   readonly oidcProviderArn: string;
   readonly kubernetesVersion: string;
-  readonly roleArns: Readonly<Record<SpokeIdentity, string>>;
+  /** Of its controllers and of its add-ons, by their names in snake_case. */
+  readonly roleArns: Readonly<Record<SpokeIdentity, string>> & Readonly<Record<string, string>>;
 }
 
 type Source = Pick<Context, "hub" | "settings" | "spoke"> & Surroundings;
+
+/** The service account behind each identity of the spoke: its controllers and the add-ons that act in AWS. */
+const subjectsOf = (source: Source): Readonly<Record<string, ServiceAccountRef>> => ({
+  ...Object.fromEntries(addonRoles(source).map(({ addon, subject }) => [addon, subject])),
+  ...spokeIdentities,
+});
 
 /** The facts of the spoke that Git may use. Facts about the fleet come from the hub. */
 export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
@@ -80,10 +90,10 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     kubernetesVersion: facts.kubernetesVersion,
     oidc: { provider: facts.issuer.replace(/^https:\/\//, ""), providerArn: facts.oidcProviderArn },
     identities: Object.fromEntries(
-      Object.entries(facts.roleArns).map(([identity, roleArn]) => [
-        identity,
-        { roleArn, ...spokeIdentities[identity as SpokeIdentity] },
-      ]),
+      Object.entries(subjectsOf(source)).flatMap(([identity, subject]) => {
+        const roleArn = facts.roleArns[identity];
+        return roleArn === undefined ? [] : [[identity, { roleArn, ...subject }]];
+      }),
     ),
     repositories: {
       gitopsSystem: { url: gitopsSystem.url, revision: stage?.gitopsSystemRevision ?? gitopsSystem.revision },
@@ -95,16 +105,25 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     sealingScope: sealingScope({ name: spoke.metadata.name, environment, sealing }),
     permissionsBoundaryArn: source.permissionsBoundary,
     tenantBoundaryArn: source.tenantBoundary,
+    addonBoundaryArn: source.addonBoundary,
     addons: [...addons].sort(),
   };
   return { ...hub, ...own };
 }
 
-function roleArns({ observed }: Context): Fact<Record<SpokeIdentity, string>> {
-  const identities = Object.keys(spokeIdentities) as SpokeIdentity[];
-  const entries = identities.map((identity) => [identity, observed.text(resources.role(dashed(identity)), "arn")]);
+/** The roles of the spoke's controllers, and those of its add-ons once they work: until then the bridge does not tell of a new one. */
+function roleArns(context: Context): Fact<SpokeFacts["roleArns"]> {
+  const { observed } = context;
+  const controllers = (Object.keys(spokeIdentities) as SpokeIdentity[]).map(
+    (identity) => [identity, observed.text(resources.role(dashed(identity)), "arn")] as const,
+  );
+  const addons = rolesOfAddons(context).map(({ addon, role }) => {
+    const works = roleResources(role).every((resource) => observed.ready(resource));
+    return [addon, works ? observed.text(resources.role(role.role), "arn") : undefined] as const;
+  });
+  const entries = [...addons, ...controllers];
   const known = entries.every(([, arn]) => arn !== undefined);
-  return fact("identities", known ? Object.fromEntries(entries) : undefined);
+  return fact("identities", known ? (Object.fromEntries(entries) as SpokeFacts["roleArns"]) : undefined);
 }
 
 /** The GitOps bridge of the spoke; in `data`, so that a key that is no longer emitted disappears. */

@@ -3,10 +3,11 @@ import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
 import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
 import { spokeCrossplanePolicy } from "../../../lib/iam/tenants.ts";
-import { serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
+import { type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../../lib/iam/trust.ts";
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
+import { addonRoles } from "../addon-roles.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { fluxIdentities } from "../plan.ts";
@@ -62,12 +63,37 @@ function rights(context: Context): Readonly<Record<SpokeIdentity, Rights>> {
   };
 }
 
+/** Trust in a service account of the spoke; undefined while the spoke's OIDC provider is not known. */
+function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument | undefined {
+  const issuer = controlPlaneFacts(context).issuer.value;
+  const providerArn = context.observed.readyText(resources.oidcProvider, "arn");
+  return issuer !== undefined && providerArn !== undefined
+    ? serviceAccountTrust({ issuer, providerArn }, subject)
+    : undefined;
+}
+
+/** The roles of the enabled add-ons that act in AWS. */
+export function rolesOfAddons(context: Context): { readonly addon: string; readonly role: RoleArgs }[] {
+  const { addonBoundary, names } = context;
+  // Without a boundary no role: the Spoke says so in SpecAccepted.
+  if (addonBoundary === "") return [];
+  return addonRoles(context).map(({ addon, subject, policy }) => ({
+    addon,
+    role: {
+      role: `addon-${dashed(addon)}`,
+      roleName: names.addonRole(addon),
+      description: `Add-on ${addon} of ${names.cluster}`,
+      trust: trustIn(context, subject),
+      managedPolicies: [],
+      inlinePolicy: policy,
+      boundary: addonBoundary,
+    },
+  }));
+}
+
 /** The role of each controller on the spoke that acts in AWS. */
 function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArgs>> {
-  const { names, observed } = context;
-  const issuer = controlPlaneFacts(context).issuer.value;
-  const providerArn = observed.readyText(resources.oidcProvider, "arn");
-  const known = issuer !== undefined && providerArn !== undefined;
+  const { names } = context;
   const entries = Object.entries(rights(context)) as [SpokeIdentity, Rights][];
   return Object.fromEntries(
     entries.map(([identity, own]) => [
@@ -75,7 +101,7 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
       {
         role: dashed(identity),
         roleName: names.identityRole(identity),
-        trust: known ? serviceAccountTrust({ issuer, providerArn }, spokeIdentities[identity]) : undefined,
+        trust: trustIn(context, spokeIdentities[identity]),
         ...own,
       } satisfies RoleArgs,
     ]),
@@ -149,6 +175,7 @@ export function composeIdentities(context: Context): void {
     forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
   }));
   for (const role of Object.values(identityRoles(context))) composeRole(context, role);
+  for (const { role } of rolesOfAddons(context)) composeRole(context, role);
   for (const principal of principals(context)) access(context, principal);
 }
 

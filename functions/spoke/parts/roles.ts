@@ -14,6 +14,8 @@ export interface RoleArgs {
   /** AWS managed policies, by name. */
   readonly managedPolicies: readonly string[];
   readonly inlinePolicy?: PolicyDocument;
+  /** Default: the fleet's boundary. */
+  readonly boundary?: string;
 }
 
 /** What must be ready before somebody can use the role. */
@@ -25,10 +27,11 @@ export function roleResources({ role, managedPolicies, inlinePolicy }: RoleArgs)
   ];
 }
 
-/** An IAM role under the fleet's boundary, and its policies. */
+/** An IAM role under a boundary of the fleet, and its policies. */
 export function composeRole(context: Context, args: RoleArgs): void {
-  const { composer, facts, permissionsBoundary, scope, tags } = context;
+  const { composer, facts, scope, tags } = context;
   const { role, roleName, description, trust, managedPolicies, inlinePolicy } = args;
+  const { boundary: permissionsBoundary = context.permissionsBoundary } = args;
   const resource = resources.role(role);
   composer.managed(resource, "Role", { trust: fact("identities", trust) }, (known) => ({
     externalName: roleName,

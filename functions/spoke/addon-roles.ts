@@ -1,0 +1,81 @@
+import type { PolicyDocument } from "../../lib/iam/policy.ts";
+import type { ServiceAccountRef } from "../../lib/iam/trust.ts";
+import type { Spoke } from "./api.ts";
+import { type Surroundings, surroundingsOf } from "./context.ts";
+import type { Hub } from "./hub.ts";
+import type { SpokeProblem } from "./problems.ts";
+import type { Settings } from "./settings.ts";
+
+/** Add-ons of spokes that act in AWS: what their folders in Git say of their roles (tools/base/addons/<name>/role). */
+
+/** The role of an add-on on one spoke, by the add-on's name in snake_case. */
+export interface AddonRole {
+  readonly addon: string;
+  readonly subject: ServiceAccountRef;
+  readonly policy: PolicyDocument;
+}
+
+/** What the roles of a Spoke's add-ons follow from. */
+interface Question {
+  readonly spoke: Spoke;
+  readonly hub: Hub;
+  readonly settings: Settings;
+}
+
+type Facts = Readonly<Record<string, string>>;
+
+/** What a policy in Git may say `{key}` for: keys of the bridge that are known before anything of the spoke is there. */
+function factsOf({ metadata, spec }: Spoke, { fleet }: Hub, { names, scope }: Surroundings): Facts {
+  return {
+    cluster_name: metadata.name,
+    environment: spec.environment,
+    tenant: spec.tenant,
+    fleet,
+    aws_cluster_name: names.cluster,
+    aws_account_id: scope.accountId,
+    aws_region: scope.region,
+    aws_partition: scope.partition,
+  };
+}
+
+/** `{key}`. Flux substitutes `${key}`, and knows the hub only; of IAM are `${aws:username}` and the like. */
+const variable = /(?<!\$)\{([a-z][a-z0-9_]*)\}/g;
+
+const filled = <T>(value: T, facts: Facts): T =>
+  JSON.parse(JSON.stringify(value).replaceAll(variable, (text, key: string) => facts[key] ?? text)) as T;
+
+const unknownIn = (value: unknown, facts: Facts): string[] =>
+  [...JSON.stringify(value).matchAll(variable)].flatMap(([, key = ""]) => (key in facts ? [] : [key]));
+
+/** The enabled add-ons that have a role. */
+const enabled = ({ spec }: Spoke, { addons }: Settings) =>
+  [...spec.addons].sort().flatMap((addon) => {
+    const needs = addons[addon];
+    return needs === undefined ? [] : [{ addon, ...needs }];
+  });
+
+export function addonRoles({ spoke, hub, settings }: Question): AddonRole[] {
+  const facts = factsOf(spoke, hub, surroundingsOf(spoke, hub));
+  return enabled(spoke, settings).map(({ addon, namespace, serviceAccount, policy }) => ({
+    addon,
+    subject: { namespace, serviceAccount },
+    policy: filled({ Version: "2012-10-17", Statement: policy }, facts),
+  }));
+}
+
+/** Why the roles of a Spoke's add-ons can't be made. */
+export function addonProblems({ spoke, hub, settings }: Question): SpokeProblem[] {
+  const wanted = enabled(spoke, settings);
+  const facts = factsOf(spoke, hub, surroundingsOf(spoke, hub));
+  const unknown = wanted.flatMap(({ addon, policy }) =>
+    unknownIn(policy, facts).map((key) => ({
+      reason: "AddonRoleInvalid",
+      message: `the policy of add-on ${addon} in the Composition names {${key}}: allowed are ${Object.keys(facts).join(", ")}`,
+    })),
+  );
+  if (wanted.length === 0 || hub.addonBoundaryArn !== "") return unknown;
+  const message =
+    `spec.addons ${wanted.map(({ addon }) => addon).join(", ")} act in AWS, and the hub permits add-ons nothing: ` +
+    "name what they may do in addonPermissions of the stack and run pulumi up, or take them out of spec.addons";
+  return [...unknown, { reason: "AddonsNotPermitted", message }];
+}

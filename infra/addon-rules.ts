@@ -1,0 +1,62 @@
+import { type AddonPermission, addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { policyLimits } from "../lib/iam/policy.ts";
+import { type Problem, shown } from "../lib/problems.ts";
+import { fromJson, type Key } from "./forms.ts";
+import type { Readable } from "./settings.ts";
+
+const texts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string" && each !== "");
+
+function addonPermission(value: unknown): AddonPermission | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { actions, resources = ["*"], ...unknown } = value as Record<string, unknown>;
+  return texts(actions) && texts(resources) && Object.keys(unknown).length === 0 ? { actions, resources } : undefined;
+}
+
+export const addonPermissionList: Key<readonly AddonPermission[]> = {
+  parse: (value) => {
+    const items = fromJson(value);
+    const permissions = Array.isArray(items) ? items.map(addonPermission) : [undefined];
+    return permissions.every((permission) => permission !== undefined) ? permissions : undefined;
+  },
+  allowed: "a list of {actions: [<IAM action>, …], resources: [<ARN>, …]}, without resources all of them",
+  path: "[0].actions[0]",
+  example: "route53:ListHostedZones",
+};
+
+/** The longest that any region and account make a boundary. */
+const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
+
+/** What add-ons are permitted gives nobody other rights, and fits into a policy. */
+export function addonRules({ addonPermissions = [], fleet }: Readable): Problem[] {
+  const key = "addonPermissions";
+  const refused = addonPermissions.flatMap(({ actions }) => actions.filter((action) => !isAddonAction(action)));
+  const problems: Problem[] = refused.map((action) => ({
+    key,
+    what: "has an action that no add-on may have",
+    got: shown(action),
+    allowed:
+      "<service>:<call> with wildcards in the call only; of IAM only iam:PassRole and iam:CreateServiceLinkedRole, nothing of STS, " +
+      "Organizations, IAM Identity Center and Account Management",
+    remedy: "name the calls that the add-on makes, one by one",
+  }));
+  if (fleet === undefined) return problems;
+  if (addonPermissions.some((permission) => passesForeignRoles(permission, fleet)))
+    problems.push({
+      key,
+      what: "passes roles that belong to no spoke",
+      got: "iam:PassRole on other resources",
+      allowed: `iam:PassRole with resources arn:<partition>:iam::<account>:role/${fleet}-spoke-…`,
+      remedy: "give iam:PassRole an entry of its own, with the roles that are passed",
+    });
+  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, addonPermissions));
+  if (addonPermissions.length > 0 && length > policyLimits.managed)
+    problems.push({
+      key,
+      what: "makes a boundary that is too long for IAM",
+      got: `${length} characters`,
+      allowed: `at most ${policyLimits.managed} characters without white space`,
+      remedy: "put actions on the same resources into one entry, or name several calls by a wildcard (route53:List*)",
+    });
+  return problems;
+}
