@@ -37,7 +37,7 @@ function roleStatements(scope: CrossplaneScope): Statement[] {
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {
-      Sid: "PassRolesUnderPrefix",
+      Sid: "PassRoles",
       Effect: "Allow",
       Action: ["iam:PassRole"],
       Resource: roles,
@@ -67,7 +67,7 @@ export function crossplanePolicy(scope: CrossplaneScope): PolicyDocument {
     ...oidcProviderStatements(scope),
     {
       // It carries the fleet's tag too.
-      Sid: "NotTheHubsOidcProvider",
+      Sid: "NotTheHubsProvider",
       Effect: "Deny",
       Action: ["iam:*OpenIDConnectProvider*"],
       Resource: [scope.hubOidcProviderArn],

@@ -91,11 +91,11 @@ export function networkStatements(scope: Scope & { readonly fleet: string }): St
   const withTag = { StringEquals: { ...inRegion, [`aws:RequestTag/${fleetTag}`]: scope.fleet } };
   return [
     makeStatement(scope, "MakeNetworks", networks, withTag),
-    makeStatement(scope, "MakeVpcsAndNatGateways", vpcs, withTag),
+    makeStatement(scope, "MakeVpcs", vpcs, withTag),
     makeStatement(scope, "MakeVpcEndpoints", { CreateVpcEndpoint: "vpc-endpoint" }, withTag),
     tagNewStatement,
     {
-      Sid: "ChangeNetworksOfTheFleet",
+      Sid: "ChangeNetworks",
       Effect: "Allow",
       Action: ec2Actions(networkChanges),
       Resource: ["*"],

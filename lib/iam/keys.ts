@@ -19,7 +19,7 @@ export function keyStatements(scope: Scope & { readonly fleet: string }): Statem
       Condition: { StringEquals: tagged, Null: { [`aws:ResourceTag/${fleetTag}`]: "true" } },
     },
     {
-      Sid: "KeysOfTheFleet",
+      Sid: "ChangeKeys",
       Effect: "Allow",
       Action: ["kms:*Alias", "kms:ScheduleKeyDeletion", "kms:*agResource", "kms:UpdateKeyDescription"],
       Resource,
@@ -27,7 +27,7 @@ export function keyStatements(scope: Scope & { readonly fleet: string }): Statem
     },
     {
       // Called right after CreateKey, when new tags may not count yet (KMS Developer Guide, "ABAC for AWS KMS").
-      Sid: "ReadKeysAndRotateThem",
+      Sid: "ReadKeys",
       Effect: "Allow",
       Action: [
         "kms:DescribeKey",
@@ -40,7 +40,7 @@ export function keyStatements(scope: Scope & { readonly fleet: string }): Statem
     },
     {
       // EKS asks for it with the caller's rights; nobody can ask for one of their own.
-      Sid: "GrantKeysToServices",
+      Sid: "GrantKeys",
       Effect: "Allow",
       Action: ["kms:CreateGrant"],
       Resource,

@@ -43,7 +43,7 @@ export function boundedRoleStatements(
       : { calls: ["iam:AttachRolePolicy"], condition: { ArnEqualsIfExists: { "iam:PolicyARN": attachable } } };
   return [
     {
-      Sid: "RolesWithBoundary",
+      Sid: "BoundedRoles",
       Effect: "Allow",
       Action: [
         ...attaching.calls,
@@ -56,7 +56,7 @@ export function boundedRoleStatements(
       Condition: { StringEquals: bounded, ...attaching.condition },
     },
     {
-      Sid: "RolesUnderPrefix",
+      Sid: "RoleUpkeep",
       Effect: "Allow",
       Action: roleUpkeep,
       Resource: roles,
@@ -66,7 +66,7 @@ export function boundedRoleStatements(
 
 /** Whoever makes roles with a boundary may neither take a boundary off nor widen the policies that are boundaries. */
 export const keepBoundariesStatement: Statement = {
-  Sid: "NeverTouchBoundaries",
+  Sid: "KeepBoundaries",
   Effect: "Deny",
   Action: [
     "iam:CreatePolicyVersion",

@@ -136,7 +136,7 @@ export const exceptions: readonly Exception[] = [
   ...Object.entries({
     ControlPlaneLogs: ["logs:*agResource", "logs:*teLogGroup"],
     OidcProviders: ["iam:*agOpenIDConnectProvider"],
-    RolesUnderPrefix: ["iam:*agRole", "iam:UpdateRole*"],
+    RoleUpkeep: ["iam:*agRole", "iam:UpdateRole*"],
     SpokeKeyAliases: ["kms:*Alias"],
   }).map(([statement, actions]) => ({ policy: "*-hub-crossplane", statement, actions, reason: pairs })),
   {
@@ -156,7 +156,7 @@ export const exceptions: readonly Exception[] = [
     conditions: region,
     reason: "the actions know no resource to name",
   },
-  ...["MakeNetworks", "MakeVpcEndpoints", "MakeVpcsAndNatGateways"].map((statement) => ({
+  ...["MakeNetworks", "MakeVpcEndpoints", "MakeVpcs"].map((statement) => ({
     policy: "*-hub-crossplane",
     statement,
     allResources: true,
@@ -172,7 +172,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-hub-crossplane",
-    statement: "ChangeNetworksOfTheFleet",
+    statement: "ChangeNetworks",
     actions: ["ec2:*ssociateRouteTable", "ec2:*tachInternetGateway"],
     allResources: true,
     conditions: [...region, ofFleet],
@@ -194,7 +194,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-hub-crossplane",
-    statement: "KeysOfTheFleet",
+    statement: "ChangeKeys",
     actions: ["kms:*Alias", "kms:*agResource"],
     allResources: true,
     conditions: [ofFleet],
@@ -202,13 +202,13 @@ export const exceptions: readonly Exception[] = [
   },
   {
     policy: "*-hub-crossplane",
-    statement: "ReadKeysAndRotateThem",
+    statement: "ReadKeys",
     allResources: true,
     reason: "called before the tag of a new key counts; rotation harms nobody",
   },
   {
     policy: "*-hub-crossplane",
-    statement: "GrantKeysToServices",
+    statement: "GrantKeys",
     allResources: true,
     conditions: [ofFleet, "kms:GrantIsForAWSResource"],
     reason: byTag,

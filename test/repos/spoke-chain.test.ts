@@ -309,7 +309,10 @@ describe("the bootstrap chain", () => {
   });
 
   test("tells the spoke everything that the hub knows of it, in the same words", () => {
-    const info = chain.by("blue-sync").find(({ kind }) => kind === "ConfigMap")?.["data"] as Record<string, string>;
+    const info = chain.by("blue-sync").find(({ metadata }) => metadata.name === "cluster-info")?.["data"] as Record<
+      string,
+      string
+    >;
     const trimmed = Object.entries(info).map(([key, value]) => [key, value.trimEnd()]);
     expect(Object.fromEntries(trimmed)).toEqual(chain.bridge);
     expect(Object.keys(info)).toEqual(expect.arrayContaining(Object.keys(bridgeKeys)));

@@ -1,4 +1,5 @@
 /** Every identity policy and boundary of the project, for a fleet in a partition and region, with the room that IAM has for it. */
+import { addonBoundary } from "../../lib/iam/addons.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
@@ -9,6 +10,7 @@ import { arns, dnsSuffix, type PolicyDocument, policyLimits, type Scope } from "
 import { spokeCrossplanePolicy, tenantBoundary } from "../../lib/iam/tenants.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../../lib/iam/workloads.ts";
 import { derivedNames, fleetNames, nameLimits, tooLong } from "../../lib/names.ts";
+import { addonPermissions } from "./addon-catalogue.ts";
 
 export interface NamedPolicy {
   readonly name: string;
@@ -46,6 +48,8 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     ),
     "fleet boundary": spokeBoundary({ ...scope, fleet, tenantBoundaryArn }),
     "tenant boundary": tenantBoundary(scope),
+    // What the add-ons in repos/ need; a stack may permit as much as fits.
+    "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
     "fleet doctor": doctorPolicy(),
     "proof on AWS": awsProofPolicy(),
     "fleet node-releases": nodeReleasesPolicy("aws"),
@@ -57,6 +61,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       dnsSuffix: suffix,
       spokePrefix: names.spokePrefix,
       boundaryArn: named.policy(names.boundaryPolicy),
+      addonBoundaryArn: named.policy(names.addonBoundaryPolicy),
       hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
     }),
     "Crossplane on a spoke": spokeCrossplanePolicy({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { addonBoundary } from "../../../lib/iam/addons.ts";
 import { spokeBoundary } from "../../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../../lib/iam/crossplane.ts";
 import { arns, type PolicyDocument, policy } from "../../../lib/iam/policy.ts";
@@ -12,9 +13,13 @@ import { account, applications, iam, role, secret, secretsKey, spokes, spokeTags
 
 const boundaryArn = iam("policy/fleet-boundary");
 const tenantBoundaryArn = iam("policy/fleet-tenant-boundary");
+const addonBoundaryArn = iam("policy/fleet-addon-boundary");
 const provider = (cluster: string) => iam(`oidc-provider/oidc.eks.us-east-1.amazonaws.com/id/${cluster}`);
 const boundary = spokeBoundary({ ...account, fleet: "fleet", tenantBoundaryArn });
 const tenants = tenantBoundary(account);
+const addons = addonBoundary({ ...account, fleet: "fleet" }, [
+  { actions: ["route53:ChangeResourceRecordSets"], resources: ["*"] },
+]);
 const everything = policy({ Effect: "Allow", Action: ["*"], Resource: ["*"] });
 
 const reader = (...names: readonly string[]) =>
@@ -53,6 +58,7 @@ const hub = {
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn,
+      addonBoundaryArn,
       hubOidcProviderArn: provider("HUB"),
     }),
   ),
@@ -114,7 +120,7 @@ const attack: Attack = {
     ...["external-secrets", "cluster", "crossplane"].map((identity) => tagsOf(cluster, "payment", identity)),
     ...namespaces.map((namespace) => tagsOf(cluster, namespace, "crossplane")),
   ]),
-  boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants },
+  boundaries: { [boundaryArn]: boundary, [tenantBoundaryArn]: tenants, [addonBoundaryArn]: addons },
   attachable: ["AdministratorAccess", "AmazonEKSClusterPolicy", "IAMFullAccess"].map(arns(account).managedPolicy),
   existing: [...Object.values(hub), ...Object.values(blue), ...Object.values(green)],
 };

@@ -116,9 +116,9 @@ function inKeysFolder<T>(use: (folder: string) => T): T {
   }
 }
 
-function configMap(objects: readonly Manifest[]): Variables {
-  const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "cluster-info");
-  if (!found) throw new Error("there is no ConfigMap cluster-info");
+function configMap(objects: readonly Manifest[], name: string): Variables {
+  const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name);
+  if (!found) throw new Error(`there is no ConfigMap ${name}`);
   return found["data"] as Variables;
 }
 
@@ -200,7 +200,8 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
   }
   const by = (step: string) => applied.find((each) => each.by === step)?.objects ?? [];
 
-  const info = configMap(by(`${name}-sync`));
+  const synced = by(`${name}-sync`);
+  const info = { ...configMap(synced, "cluster-info"), ...configMap(synced, "addon-identities") };
   const follow = (step: Manifest, folder: string, components?: readonly string[]): void => {
     const objects = apply(step.metadata.name, "spoke", {
       folder,
@@ -219,7 +220,7 @@ export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
   const sync = named(kustomizations(onboarded), app.app);
   apply(app.app, "spoke", {
     folder: join(repos, "payment-app-manifests", sync.spec.path),
-    values: configMap(onboarded),
+    values: configMap(onboarded, "cluster-info"),
   });
   return { spoke, bridge, steps: kustomizations(steps), applied, by };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import type { Schema } from "../../../../lib/openapi.ts";
+import { rolePatches } from "../../../support/addon-catalogue.ts";
 
 const platform = join(import.meta.dirname, "..", "..", "..", "..", "repos", "gitops-system", "platform");
 
@@ -10,8 +11,11 @@ export const composition = parse(readFileSync(join(platform, "composition", "com
 
 export const spokeSchema: Schema = definition.spec.versions[0].schema.openAPIV3Schema;
 
-/** Input of the function in the Composition. */
-export const compositionInput = (): Record<string, unknown> => structuredClone(composition.spec.pipeline[0].input);
+/** Input of the function in the Composition, with the roles of add-ons, which their folders add. */
+export const compositionInput = (): Record<string, unknown> => ({
+  ...structuredClone(composition.spec.pipeline[0].input),
+  addons: Object.fromEntries(Object.entries(rolePatches).map(([addon, [patch]]) => [addon, patch?.value])),
+});
 
 /** The CustomResourceDefinition that Crossplane derives, as far as the rules go (crossplane-runtime, pkg/xcrd). */
 export function customResourceDefinition(): object {

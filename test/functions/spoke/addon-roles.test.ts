@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { at } from "../../../functions/spoke/kube.ts";
+import { fromBase64 } from "../../../lib/bridge.ts";
+import * as fixtures from "./support/fixtures.ts";
+import { World } from "./support/world.ts";
+
+const addonBoundaryArn = "arn:aws:iam::000000000000:policy/fleet-addon-boundary";
+const hub = { ...fixtures.hub, addonBoundaryArn };
+const without = { ...fixtures.hub, addonBoundaryArn: "" };
+const dns = {
+  namespace: "external-dns",
+  serviceAccount: "external-dns-sa",
+  policy: [
+    {
+      Effect: "Allow",
+      Action: "route53:ChangeResourceRecordSets",
+      Resource: "arn:{aws_partition}:route53:::hostedzone/*",
+      Condition: { StringEquals: { "aws:ResourceTag/cluster": ["{aws_cluster_name}", "$" + "{aws:username}"] } },
+    },
+  ],
+};
+const settings = (addons: object = { external_dns: dns }) => fixtures.settings({ addons });
+const spoke = (addons: readonly string[]) => fixtures.spoke({ addons });
+const bridge = (world: World) => fromBase64(world.live.get("cluster-secret")?.object.data ?? {});
+const key = { role: "role-addon-external-dns", policy: "policy-addon-external-dns" };
+
+describe("an add-on that acts in AWS", () => {
+  it("gets a role of its own, under the boundary of add-ons and for its service account alone", () => {
+    const world = new World(spoke(["external_dns", "metrics_server"]), { hub, settings: settings() });
+    expect(world.settle().ready).toBe(true);
+    const role = world.forProvider(key.role);
+    expect(role).toMatchObject({
+      permissionsBoundary: addonBoundaryArn,
+      tags: { "eks-cluster-name": "fleet-spoke-blue", "fleet.internal/identity": "addon-external-dns" },
+    });
+    expect(String(at(role, "assumeRolePolicy"))).toContain("system:serviceaccount:external-dns:external-dns-sa");
+    expect(JSON.parse(String(at(world.forProvider(key.policy), "policy")))).toEqual({
+      Version: "2012-10-17",
+      Statement: [
+        {
+          Effect: "Allow",
+          Action: ["route53:ChangeResourceRecordSets"],
+          Resource: ["arn:aws:route53:::hostedzone/*"],
+          Condition: { StringEquals: { "aws:ResourceTag/cluster": ["fleet-spoke-blue", "$" + "{aws:username}"] } },
+        },
+      ],
+    });
+    expect([...world.live.keys()].filter((name) => name.includes("metrics"))).toEqual([]);
+  });
+
+  it("is told its role by the bridge once the role works, and Git is told of it no sooner", () => {
+    const world = new World(spoke([]), { hub, settings: settings() });
+    world.settle();
+    world.reports.set(key.policy, () => ({}));
+    world.change({ addons: ["external_dns"] });
+    world.settle();
+    expect(bridge(world)).toMatchObject({ addons: "[]", addon_identities: "{}" });
+    world.reports.delete(key.policy);
+    expect(world.settle().ready).toBe(true);
+    const roleArn = "arn:aws:iam::000000000000:role/fleet-spoke-blue-addon-external-dns";
+    expect(bridge(world)).toMatchObject({ addons: '["external_dns"]', external_dns_iam_role_arn: roleArn });
+    expect(JSON.parse(bridge(world)["addon_identities"] ?? "")).toEqual({
+      external_dns_iam_role_arn: roleArn,
+      external_dns_namespace: "external-dns",
+      external_dns_service_account: "external-dns-sa",
+    });
+  });
+
+  it("loses its role when it is turned off, and every other role stays", () => {
+    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
+    world.settle();
+    const before = [...world.live.keys()];
+    world.change({ addons: [] });
+    expect(world.settle().ready).toBe(true);
+    expect(before.filter((name) => !world.live.has(name)).sort()).toEqual(Object.values(key).sort());
+    expect(bridge(world)).toMatchObject({ addons: "[]", addon_identities: "{}" });
+  });
+
+  it("is removed with its spoke", () => {
+    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
+    world.settle();
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+    expect(world.removed.indexOf(key.role)).toBeGreaterThan(world.removed.indexOf("bootstrap"));
+  });
+
+  it("is refused with a reason while the stack permits add-ons nothing, and a spoke that runs keeps running", () => {
+    const world = new World(spoke(["external_dns"]), { hub: without, settings: settings() });
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
+    expect(world.condition("SpecAccepted")?.message).toMatch(/external_dns .*addonPermissions .*pulumi up/);
+    const running = new World(spoke([]), { hub: without, settings: settings() });
+    running.settle();
+    const before = [...running.live.keys()];
+    running.change({ addons: ["external_dns"] });
+    running.settle();
+    expect([...running.live.keys()]).toEqual(before);
+    expect(running.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
+  });
+
+  it("is refused when its policy names a fact that nobody knows beforehand", () => {
+    const policy = [{ Effect: "Allow", Action: "ec2:DescribeVpcs", Resource: "arn:aws:ec2:::vpc/{aws_vpc_id}" }];
+    const world = new World(spoke(["external_dns"]), { hub, settings: settings({ external_dns: { ...dns, policy } }) });
+    world.settle();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonRoleInvalid" });
+    expect(world.condition("SpecAccepted")?.message).toContain("names {aws_vpc_id}: allowed are cluster_name,");
+  });
+});
+
+describe("the Composition's input", () => {
+  it.each([
+    [{ "external-dns": dns }, "addons"],
+    [{ external_dns: { ...dns, policy: [] } }, "addons.external_dns.policy"],
+    [{ external_dns: { ...dns, policy: [{ ...dns.policy[0], Effect: "Deny" }] } }, "Effect"],
+    [{ external_dns: { ...dns, policy: [{ ...dns.policy[0], NotAction: "x" }] } }, "NotAction"],
+    [{ external_dns: { policy: dns.policy, namespace: "x" } }, "serviceAccount"],
+  ])("with add-ons %o is refused and says where", (addons, where) => {
+    expect(() => settings(addons)).toThrow(where);
+  });
+
+  it("has no add-ons when the API server keeps null", () => {
+    expect(fixtures.settings({ addons: null }).addons).toEqual({});
+  });
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { addonBoundary, isAddonAction, passesForeignRoles } from "../../../lib/iam/addons.ts";
+import { allowed } from "../../support/iam.ts";
+import { account, secret } from "./estate.ts";
+
+const zone = "arn:aws:route53:::hostedzone/Z1";
+const boundary = addonBoundary({ ...account, fleet: "fleet" }, [
+  { actions: ["route53:ChangeResourceRecordSets"], resources: [zone] },
+  // More than anybody should permit: what is denied stays denied.
+  { actions: ["ec2:*", "elasticloadbalancing:*", "secretsmanager:*", "kms:*"], resources: ["*"] },
+]);
+const ofSpoke = { "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
+const can = (action: string, resource: string, context: Record<string, string> = {}) =>
+  allowed(boundary, { action, resource, context: { ...ofSpoke, "aws:RequestedRegion": "us-east-1", ...context } });
+
+describe("the boundary of add-ons", () => {
+  it("allows what the stack permits, on the resources that it names, and nothing else", () => {
+    expect(can("route53:ChangeResourceRecordSets", zone)).toBe(true);
+    expect(can("route53:ChangeResourceRecordSets", `${zone}2`)).toBe(false);
+    expect(can("route53:DeleteHostedZone", zone)).toBe(false);
+    expect(can("iam:CreateRole", "arn:aws:iam::000000000000:role/x")).toBe(false);
+  });
+
+  it("is limited to the fleet's region and, for global services, the partition's", () => {
+    const elsewhere = addonBoundary({ ...account, region: "eu-west-1", fleet: "fleet" }, [
+      { actions: ["ec2:*"], resources: ["*"] },
+    ]);
+    const inRegion = (region: string) =>
+      allowed(elsewhere, {
+        action: "ec2:DescribeVpcs",
+        resource: "*",
+        context: { ...ofSpoke, "aws:RequestedRegion": region },
+      });
+    expect(["eu-west-1", "us-east-1", "us-west-2"].map(inRegion)).toEqual([true, true, false]);
+  });
+
+  it.each([
+    [
+      "of another fleet's cluster or of the hub",
+      "ec2:DescribeVpcs",
+      "*",
+      { "aws:PrincipalTag/eks-cluster-name": "fleet-hub" },
+    ],
+    [
+      "on the hub's network",
+      "ec2:DeleteVpc",
+      "arn:aws:ec2:us-east-1:0:vpc/x",
+      { "aws:ResourceTag/fleet.internal/cluster": "hub" },
+    ],
+    [
+      "on a key of the fleet",
+      "kms:Decrypt",
+      "arn:aws:kms:us-east-1:0:key/x",
+      { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
+    ],
+    ["on a secret of the fleet", "secretsmanager:GetSecretValue", secret("fleet/sealing-keys/dev/1"), {}],
+  ])("allows nothing %s, whatever the stack permits", (_what, action, resource, context) => {
+    expect(can(action, resource, context)).toBe(false);
+  });
+
+  it("leaves an add-on what is somebody else's and permitted", () => {
+    expect(can("secretsmanager:GetSecretValue", secret("other/x"))).toBe(true);
+    expect(can("kms:Decrypt", "arn:aws:kms:us-east-1:0:key/x")).toBe(true);
+    expect(can("ec2:DeleteVpc", "arn:aws:ec2:us-east-1:0:vpc/x")).toBe(true);
+  });
+});
+
+describe("what a stack may permit add-ons", () => {
+  it.each(["route53:ListHostedZones", "ec2:Describe*", "iam:PassRole", "elasticloadbalancing:*"])("%s", (action) => {
+    expect(isAddonAction(action)).toBe(true);
+  });
+
+  it.each([
+    "*",
+    "*:*",
+    "route53",
+    "ro*te53:List",
+    "iam:*",
+    "iam:CreateRole",
+    "iam:Pass*",
+    "sts:AssumeRole",
+    "organizations:*",
+    "",
+  ])("not %o", (action) => {
+    expect(isAddonAction(action)).toBe(false);
+  });
+
+  it("passes roles of spokes only", () => {
+    const pass = (...resources: string[]) => passesForeignRoles({ actions: ["iam:PassRole"], resources }, "fleet");
+    expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*")).toBe(false);
+    expect(pass("arn:aws:iam::000000000000:role/fleet-spoke-*", "*")).toBe(true);
+    expect(pass("arn:aws:iam::000000000000:role/fleet-hub-crossplane")).toBe(true);
+    expect(passesForeignRoles({ actions: ["ec2:RunInstances"], resources: ["*"] }, "fleet")).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { addonBoundary, isAddonAction } from "../../lib/iam/addons.ts";
+import { addonPermissions, addons, catalogue, rolePatches } from "../support/addon-catalogue.ts";
+import { allowed } from "../support/iam.ts";
+import { build, documents } from "./support/kustomize.ts";
+import { render, system, withAddons } from "./support/spoke.ts";
+
+const withRole = Object.keys(rolePatches);
+const environments = ["dev", "prod"] as const;
+const example = { dev: "minimal", prod: "production" } as const;
+const dashed = (addon: string) => addon.replaceAll("_", "-");
+const page = (addon: string) => readFileSync(join(catalogue, addon, "README.md"), "utf8");
+
+describe("the catalogue of add-ons", () => {
+  test.for(environments.flatMap((environment) => addons.map((addon) => [addon, environment] as const)))(
+    "has %s for %s, with one Kustomization of its name that is removed before the tools are",
+    ([addon, environment]) => {
+      const rendered = render(withAddons(example[environment], [addon]));
+      const own = rendered
+        .by("tools")
+        .find(({ kind, metadata }) => kind === "Kustomization" && metadata.name === dashed(addon));
+      expect(own?.spec).toMatchObject({ wait: true, prune: true, deletionPolicy: "WaitForTermination" });
+      expect(rendered.by(dashed(addon)).map(({ kind }) => kind)).toContain("HelmRelease");
+    },
+  );
+
+  test.for(withRole)("%s has a page that says what it may do and what to remove first", (addon) => {
+    const text = page(addon);
+    for (const heading of ["Chart", "In AWS", "Health", "Before you turn it off"])
+      expect(text).toContain(`| ${heading} |`);
+    const actions = rolePatches[addon]?.flatMap(({ value }) => value.policy.flatMap(({ Action }) => Action)) ?? [];
+    expect(actions.length).toBeGreaterThan(0);
+    for (const action of actions) expect(text.split("`addonPermissions`")[1]).toContain(action);
+  });
+
+  test("hands every role in its folders to the Composition, and no other", () => {
+    const composition = build(join(system, "platform", "composition")).find(({ kind }) => kind === "Composition");
+    const input = composition?.spec.pipeline[0].input;
+    expect(Object.keys(input.addons).sort()).toEqual(withRole);
+    for (const addon of withRole) expect(input.addons[addon]).toEqual(rolePatches[addon]?.[0]?.value);
+  });
+
+  test.for(withRole)(
+    "%s names only actions that a stack may permit, and has its role where the stack permits these",
+    (addon) => {
+      const boundary = addonBoundary(
+        { partition: "aws", accountId: "000000000000", region: "us-east-1", fleet: "fleet" },
+        addonPermissions(),
+      );
+      const context = { "aws:RequestedRegion": "us-east-1", "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
+      for (const { Action, Resource = [] } of rolePatches[addon]?.[0]?.value.policy ?? [])
+        for (const action of [Action].flat()) {
+          expect(isAddonAction(action), action).toBe(true);
+          const resource = [Resource].flat()[0]?.replace("{aws_partition}", "aws") ?? "*";
+          expect(allowed(boundary, { action, resource, context }), `${action} on ${resource}`).toBe(true);
+        }
+    },
+  );
+
+  test.for(withRole)("%s runs as the service account that its role trusts", (addon) => {
+    const rendered = render(withAddons("minimal", [addon]));
+    const [patch] = rolePatches[addon] ?? [];
+    const values = rendered
+      .by(dashed(addon))
+      .find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === `${dashed(addon)}-values`);
+    const text = String(values?.["data"]?.["values.yaml"]);
+    expect(text).toContain(`name: ${patch?.value.serviceAccount}\n`);
+    expect(text).toContain(
+      `eks.amazonaws.com/role-arn: arn:aws:iam::000000000000:role/fleet-spoke-blue-addon-${dashed(addon)}`,
+    );
+    const release = rendered.by(dashed(addon)).find(({ kind }) => kind === "HelmRelease");
+    expect(release?.spec.targetNamespace).toBe(patch?.value.namespace);
+  });
+
+  test.for(withRole)(
+    "%s takes its values from every cluster's, then the environment's, then the cluster's own",
+    (addon) => {
+      const release = render(withAddons("minimal", [addon]))
+        .by(dashed(addon))
+        .find(({ kind }) => kind === "HelmRelease");
+      expect(release?.spec.valuesFrom).toEqual([
+        { kind: "ConfigMap", name: `${dashed(addon)}-values` },
+        { kind: "ConfigMap", name: `${dashed(addon)}-values-environment`, optional: true },
+        { kind: "ConfigMap", name: `${dashed(addon)}-values-cluster`, optional: true },
+      ]);
+      expect(release?.spec.values).toBeUndefined();
+    },
+  );
+
+  test("has a version of every chart in every environment", () => {
+    for (const environment of environments) {
+      const [versions] = documents(join(system, "tools", environment, "versions.yaml"));
+      for (const addon of withRole)
+        expect(versions?.spec.postBuild.substitute, environment).toHaveProperty(`${addon}_version`);
+    }
+  });
+
+  test("leaves the releases out of what the hub reads, so that another value of an add-on reconciles nothing there", () => {
+    const [platform] = documents(join(system, "platform", "hub", "artifacts.yaml"));
+    const copy = platform?.spec.artifacts
+      .find(({ name }: { name: string }) => name === "platform")
+      .copy.find(({ from }: { from: string }) => from.includes("tools/base/addons"));
+    expect(copy.exclude).toEqual(["tools/base/addons/*/release"]);
+    for (const addon of addons.filter((name) => existsSync(join(catalogue, name, "role"))))
+      expect(existsSync(join(catalogue, addon, "release"))).toBe(true);
+  });
+});

@@ -1,0 +1,36 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import type { AddonPermission } from "../../lib/iam/addons.ts";
+import type { Statement } from "../../lib/iam/policy.ts";
+
+/** The add-ons of spokes as their folders in repos/ have them. */
+
+export const catalogue = join(import.meta.dirname, "..", "..", "repos", "gitops-system", "tools", "base", "addons");
+
+export const addons: readonly string[] = readdirSync(catalogue).sort();
+
+/** What an add-on says of its role in role/role.yaml. */
+export interface RoleInGit {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly policy: readonly Statement[];
+}
+
+/** The JSON patches with which add-ons enter the Composition, by add-on. */
+export const rolePatches: Readonly<Record<string, { op: string; path: string; value: RoleInGit }[]>> =
+  Object.fromEntries(
+    addons
+      .map((addon) => [addon, join(catalogue, addon, "role", "role.yaml")] as const)
+      .filter(([, file]) => existsSync(file))
+      .map(([addon, file]) => [addon, parse(readFileSync(file, "utf8"))]),
+  );
+
+/** What a stack has to permit for all of them. */
+export function addonPermissions(partition = "aws"): AddonPermission[] {
+  const statements = Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? []);
+  return statements.map(({ Action, Resource = [] }) => ({
+    actions: [Action].flat(),
+    resources: [Resource].flat().map((resource) => resource.replace("{aws_partition}", partition)),
+  }));
+}
