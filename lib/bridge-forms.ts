@@ -10,6 +10,8 @@ export interface Form {
   readonly example: string;
   /** YAML would read a bare value as a number: it must be written between two `${quote}`. */
   readonly numeric?: true;
+  /** What a key stands for that an older program has not written; without it the key has to be there. */
+  readonly absent?: string;
   /** Has quotation marks of its own, so it can't be put between two `${quote}`. */
   readonly json?: true;
 }
@@ -60,7 +62,7 @@ export const arn = (service: string, resource: string): Codec<string> =>
 /** The same where there may be none. */
 export function arnOrNothing(service: string, resource: string): Codec<string> {
   const { is: words, pattern, example } = arn(service, resource);
-  return text(`${words}, or empty`, pattern.replace(/^\^(.*)\$$/, "^($1)?$"), example);
+  return { ...text(`${words}, or empty`, pattern.replace(/^\^(.*)\$$/, "^($1)?$"), example), absent: "" };
 }
 
 const name = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -104,7 +106,7 @@ export const is = {
     encode: (values: readonly string[]) => JSON.stringify(values),
     decode: (value): readonly string[] => JSON.parse(value) as string[],
   },
-  map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true },
+  map: { is: "JSON object", pattern: "^\\{.*\\}$", example: "{}", json: true, absent: "{}" },
   credential: {
     ...json,
     example: "[]",

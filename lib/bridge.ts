@@ -34,7 +34,7 @@ const decode = (table: Table, data: Data, prefix = ""): object =>
   Object.fromEntries(
     Object.entries(table).map(([name, entry]) => [
       name,
-      isFact(entry) ? entry.form.decode(data[`${prefix}${entry.key}`] ?? "") : decode(entry, data),
+      isFact(entry) ? entry.form.decode(data[`${prefix}${entry.key}`] ?? entry.form.absent ?? "") : decode(entry, data),
     ]),
   );
 
@@ -66,7 +66,9 @@ function readIdentities(data: Data): ClusterMetadata["identities"] {
  * @throws RangeError that names every missing key: the program that wrote the data is older than the contract.
  */
 export function readBridgeData(data: Data): ClusterMetadata {
-  const missing = Object.keys(bridgeKeys).filter((key) => data[key] === undefined);
+  const missing = Object.values(bridgeKeys)
+    .filter(({ key, form }) => data[key] === undefined && form.absent === undefined)
+    .map(({ key }) => key);
   if (missing.length > 0) {
     throw new RangeError(`the cluster secret lacks ${missing.join(", ")}: run pulumi up with the current program`);
   }

@@ -290,6 +290,24 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "argocdRoleArn",
     "has no effect",
   ],
+  [
+    "a permission of add-ons without actions",
+    { addonPermissions: '[{"resources":["*"]}]' },
+    "addonPermissions",
+    "a list of {actions",
+  ],
+  [
+    "a permission of add-ons with another key",
+    { addonPermissions: '[{"actions":["ec2:DescribeVpcs"],"condition":{}}]' },
+    "addonPermissions",
+    "a list of {actions",
+  ],
+  [
+    "rights for add-ons",
+    { addonPermissions: '[{"actions":["sts:AssumeRole"]}]' },
+    "addonPermissions",
+    "no add-on may have",
+  ],
   ["a key that does not exist", { vpc_cidr: "10.0.0.0/16" }, `${project}:vpc_cidr`, "use vpcCidr"],
   ["a key that was removed", { vpcCidr: undefined }, "vpcCidr", "is missing"],
 ];

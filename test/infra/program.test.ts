@@ -297,6 +297,24 @@ describe("a stack whose Git host tells of pushes", () => {
   });
 });
 
+describe("a stack that permits add-ons something", () => {
+  it("has a boundary for their roles, which Crossplane may give and the bridge tells of; by default there is none", async () => {
+    const actions = ["route53:ListHostedZones"];
+    const { resources } = await runStack("dev", { "eks-gitops-fleet:addonPermissions": JSON.stringify([{ actions }]) });
+    const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
+    expect(boundary?.inputs["name"]).toBe("fleet-dev-addon-boundary");
+    expect(JSON.parse(String(boundary?.inputs["policy"])).Statement[0]).toMatchObject({
+      Action: actions,
+      Resource: ["*"],
+    });
+    const policyOf = ({ resources: all }: Pick<Run, "resources">) =>
+      JSON.stringify(all.find(({ name }) => name === "crossplane-policy")?.inputs["policy"]);
+    expect(policyOf({ resources })).toContain(":policy/fleet-dev-addon-boundary");
+    expect(policyOf(run("dev"))).not.toContain("addon-boundary");
+    expect(run("dev").resources.filter(({ name }) => name.startsWith("addon-boundary"))).toEqual([]);
+  });
+});
+
 describe("what the stacks differ in is their configuration", () => {
   it("prod protects keys, credentials and cluster; dev protects nothing", () => {
     const protectedTypes = (stack: string) =>

@@ -80,6 +80,14 @@ describe("the rules take", () => {
       { vpcId: "vpc-1", privateSubnetIds: ["a", "b"], spokeCidrPool: "10.0.0.0/8" },
     ],
     [
+      "what add-ons of the catalogue need",
+      {
+        addonPermissions: [
+          { actions: ["route53:ChangeResourceRecordSets"], resources: ["arn:aws:route53:::hostedzone/Z1"] },
+        ],
+      },
+    ],
+    [
       "a role for Argo CD with its cluster secret",
       { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
     ],
@@ -147,6 +155,20 @@ describe("the rules blame", () => {
       "two administrators who are named three times",
       { clusterAdmins: ["a", "b", "a", "b", "a"] },
       ["clusterAdmins", "clusterAdmins"],
+    ],
+    [
+      "each action that gives rights, roles of others and a boundary that is too long",
+      {
+        addonPermissions: [
+          { actions: ["iam:CreateRole", "*"], resources: ["*"] },
+          { actions: ["iam:PassRole"], resources: ["arn:aws:iam::111111111111:role/admin"] },
+          {
+            actions: ["ec2:DescribeVpcs"],
+            resources: Array.from({ length: 200 }, (_, index) => `arn:aws:s3:::bucket-${index}`),
+          },
+        ],
+      },
+      ["addonPermissions", "addonPermissions", "addonPermissions", "addonPermissions"],
     ],
     [
       "each Git URL that does not go with tokens",

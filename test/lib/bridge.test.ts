@@ -47,6 +47,7 @@ const metadata: ClusterMetadata = {
   secretsKeyArn: "arn:key",
   permissionsBoundaryArn: "arn:boundary",
   tenantBoundaryArn: "arn:tenant-boundary",
+  addonBoundaryArn: "arn:addon-boundary",
   spokePrefix: "fleet-spoke-",
   spokeCidrPool: "10.64.0.0/10",
   hubEgressCidrs: ["198.51.100.1/32", "198.51.100.2/32"],
@@ -116,6 +117,13 @@ describe("readBridgeData", () => {
   it("names every key that an older program did not write", () => {
     const { aws_vpc_cidr: _, fleet: __, ...older } = bridgeData(metadata);
     expect(() => readBridgeData(older)).toThrow("the cluster secret lacks fleet, aws_vpc_cidr: run pulumi up");
+  });
+});
+
+describe("readBridgeData of a hub from before add-ons had roles", () => {
+  it("has no boundary for add-ons, and everything else", () => {
+    const { addon_boundary_arn: _, addon_identities: __, ...older } = bridgeData(metadata);
+    expect(readBridgeData(older)).toEqual({ ...metadata, addonBoundaryArn: "" });
   });
 });
 
