@@ -79,6 +79,9 @@ export async function isComplete(entry: Entry): Promise<boolean> {
   );
 }
 
+export const areComplete = async (entries: readonly Entry[]): Promise<boolean> =>
+  (await Promise.all(entries.map(isComplete))).every(Boolean);
+
 /**
  * The entry's folder, made by `build` unless an earlier run finished it. A build works in the final folder (a Python
  * environment cannot be moved, and a Go build goes on where it was killed); only the marker, written last, makes it count.

@@ -5,7 +5,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
 import { compare } from "../product.ts";
-import { BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
+import { areComplete, BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import type { GoProgress, Work } from "./go-progress.ts";
 import { type Patch, patchGroup, readPatches } from "./patches.ts";
@@ -61,9 +61,23 @@ const networkPolicyGroup = goGroup("network-policy", () => ({}));
 
 export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
 
-/** The least Go release that builds all of them: the newest of their go directives. */
-export const goNeeded = (): string =>
-  goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
+// Parts that are off by default (addons.ts), built when they are first asked for. They name one another's versions, not main's: whoever
+// asks later has nothing of main's build any more.
+export const externalDnsGroup = goGroup("external-dns", (version) => ({
+  "sigs.k8s.io/external-dns/pkg/apis/externaldns.Version": version("sigs.k8s.io/external-dns"),
+}));
+export const certManagerGroup = goGroup("cert-manager", (version) => ({
+  "github.com/cert-manager/cert-manager/pkg/util.AppVersion": version("github.com/cert-manager/cert-manager"),
+}));
+export const metricsServerGroup = goGroup("metrics-server", (version) => ({
+  "k8s.io/client-go/pkg/version.gitVersion": version("sigs.k8s.io/metrics-server"),
+}));
+
+export const addonGroups: readonly GoGroup[] = [externalDnsGroup, certManagerGroup, metricsServerGroup];
+
+/** The least Go release that builds all of these: the newest of their go directives. */
+export const goNeeded = (groups: readonly GoGroup[] = goGroups): string =>
+  groups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
 /**
  * The compiler's garbage collector, off as long as a compiler stays below its share of the memory: a fifth of its time.
@@ -96,6 +110,11 @@ export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
   const texts = await readTexts(group.dir, ["go.mod", "go.sum", ...folders]);
   const key = contentKey({ ...texts, ldflags: group.ldflags.join(" "), flags: GO_FLAGS, arch: process.arch });
   return { root, group: `go-${group.name}`, key };
+}
+
+/** Whether all programs of these groups are in the cache. */
+export async function areBuilt(root: string, groups: readonly GoGroup[]): Promise<boolean> {
+  return areComplete(await Promise.all(groups.map((group) => goEntry(root, group))));
 }
 
 /** Where a group is built: its folder, or with patches a copy. */
@@ -200,7 +219,7 @@ export async function removeBuildCache(root: string): Promise<void> {
  * @param path a module path that a go.mod of the toolchain requires, such as `github.com/fluxcd/source-controller`.
  */
 export function moduleDir(path: string): string {
-  const group = goGroups.find((candidate) => candidate.mod.versions.has(path));
+  const group = [...goGroups, ...addonGroups].find((candidate) => candidate.mod.versions.has(path));
   if (!group) throw new Error(`No go.mod of the toolchain requires the module ${path}`);
   const env = { ...process.env, GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" };
   const output = execFileSync("go", ["mod", "download", "-json", path], { cwd: group.dir, env, encoding: "utf8" });

@@ -51,7 +51,8 @@ const outcome = async (...[by, method, path, body]: Parameters<typeof call>): Pr
 const idIn = (xml: string, kind: "hostedzone" | "change"): string =>
   new RegExp(`<Id>/${kind}/(\\w+)</Id>`).exec(xml)?.[1] ?? `no ${kind} in ${xml}`;
 
-const xmlOf = (root: string, content: string) => `<${root} xmlns="https://${HOST}/doc/2013-04-01/">${content}</${root}>`;
+const xmlOf = (root: string, content: string) =>
+  `<${root} xmlns="https://${HOST}/doc/2013-04-01/">${content}</${root}>`;
 
 async function zone(name: string): Promise<string> {
   const wanted = `<Name>${name}</Name><CallerReference>${name}</CallerReference>`;
