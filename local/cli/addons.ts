@@ -26,7 +26,8 @@ export async function prepareAddons(
   names: readonly string[],
   report: (detail: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<void> {
-  await prepare(instance, await ensureToolchain(() => {}), readAddonNames(names), report);
+  const wanted = readAddonNames(names);
+  await prepare(instance, await ensureToolchain(() => {}), wanted, report);
 }
 
 async function prepare(

@@ -8,11 +8,10 @@ import {
   ensureGoGroup,
   type GoGroup,
   goEntry,
-  goGroups,
   goNeeded,
   goPackages,
   goWork,
-  removeBuildCache,
+  removeAddonBuild,
 } from "./go.ts";
 import { GoProgress } from "./go-progress.ts";
 import { ensureImage, type Image, imageEntry } from "./images.ts";
@@ -47,8 +46,8 @@ export async function ensureAddons(
   const root = cacheRoot();
   const charts = await addonChartsEntry(root, toolchain.charts, names);
   if (await isFilled(root, names, charts)) return build(root, names, toolchain, charts, () => {});
-  await sayTurn(root, write);
-  return inTurn(root, () => build(root, names, toolchain, charts, write));
+  await sayTurn(root, "addons", write);
+  return inTurn(root, "addons", () => build(root, names, toolchain, charts, write));
 }
 
 const groupsOf = (names: readonly AddonName[]): GoGroup[] => [...new Set(names.map((name) => addonOf(name).group))];
@@ -94,8 +93,7 @@ async function build(
       group,
       await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, progress, say)),
     );
-  // While the toolchain itself isn't built, its killed build goes on from there.
-  if (packages.some(([, list]) => list.length > 0) && (await areBuilt(root, goGroups))) await removeBuildCache(root);
+  if (packages.some(([, list]) => list.length > 0)) await removeAddonBuild(root);
   const images = await report.part("images", async (say) => {
     const made: Image[] = [];
     for (const { name, reference, recipe, entry } of (

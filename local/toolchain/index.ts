@@ -63,10 +63,10 @@ export async function ensureToolchain(
   write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Toolchain> {
   const root = cacheRoot();
-  await sayTurn(root, write);
+  await sayTurn(root, "toolchain", write);
   const offer = await offerIn();
   const report = new Reporter(goGroups.length + 3 + (offer ? 1 : 0), write);
-  return inTurn(root, () => buildAll(root, offer, report));
+  return inTurn(root, "toolchain", () => buildAll(root, offer, report));
 }
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
@@ -95,7 +95,7 @@ export async function ensureSystemCommands(say: (detail: string) => void): Promi
     await ensureOwned(CACHE_FOLDER, root);
     return ensureSystem(root, say);
   };
-  useSystem(await inTurn(root, ensure));
+  useSystem(await inTurn(root, "toolchain", ensure));
 }
 
 /**
@@ -107,7 +107,7 @@ export async function removeCache(): Promise<{ readonly root: string; readonly o
   const open = (await listInstances()).map(({ dir }) => dir);
   if (open.length > 0)
     fail(`the programs of ${open.join(" and ")} run from ${root}: remove these first (FLEET_LOCAL_DIR=… npm run down)`);
-  return { root, others: await inTurn(root, () => removeOwned(CACHE_FOLDER, root)) };
+  return { root, others: await inTurn(root, "toolchain", () => removeOwned(CACHE_FOLDER, root)) };
 }
 
 /** All that waits for the network, side by side: the system's part and then the Python environment, Go modules. */
