@@ -119,8 +119,9 @@ async function expectMachine(root: string, names: readonly AddonName[], groups: 
       `${what} are built with Go ${least} or newer, found ${found?.trim() ?? "none"}: install it and put it first on PATH`,
     );
   const { bavail, bsize } = await statfs(root);
-  if (bavail * bsize < BUILD_DISK)
+  const free = bavail * bsize;
+  if (free < BUILD_DISK)
     throw new Error(
-      `${what} take ${BUILD_DISK / GIB} GiB of disk under ${root} while they are built, ${(bavail * bsize) / GIB} GiB are free: make room, or name another folder with FLEET_CACHE_DIR`,
+      `${what} take ${BUILD_DISK / GIB} GiB of disk under ${root} while they are built, ${(free / GIB).toFixed(1)} GiB are free: make room, or name another folder with FLEET_CACHE_DIR`,
     );
 }
