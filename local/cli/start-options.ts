@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
+import { addonNames, readAddonNames } from "../toolchain/index.ts";
 import { type Choices, choices } from "./choices.ts";
 import type { UpOptions } from "./up.ts";
 
 const names = Object.keys(choices) as (keyof Choices)[];
-const allowed = `allowed are --hub-only (the hub without a spoke), ${names.map((name) => `--${name} ${choices[name].join("|")}`).join(", ")}`;
+const allowed = `allowed are --hub-only (the hub without a spoke), ${names.map((name) => `--${name} ${choices[name].join("|")}`).join(", ")}, --addons with some of ${addonNames.join(",")}`;
 
 /** The flags of `npm start`. Throws with what is allowed. */
 export function startOptions(argv: readonly string[]): UpOptions {
@@ -11,6 +12,7 @@ export function startOptions(argv: readonly string[]): UpOptions {
     "hub-only": { type: "boolean", default: false },
     git: { type: "string" },
     charts: { type: "string" },
+    addons: { type: "string" },
   } as const;
   let read: ReturnType<typeof parseArgs<{ options: typeof options }>>;
   try {
@@ -22,5 +24,6 @@ export function startOptions(argv: readonly string[]): UpOptions {
   const unknown = named.find((name) => !choices[name].some((value) => value === read.values[name]));
   if (unknown !== undefined) throw new Error(`unknown argument --${unknown} ${read.values[unknown]}: ${allowed}`);
   const wanted = Object.fromEntries(named.map((name) => [name, read.values[name]])) as Partial<Choices>;
-  return { hubOnly: read.values["hub-only"], choices: wanted };
+  const addons = readAddonNames(read.values.addons?.split(",").map((name) => name.trim()) ?? []);
+  return { hubOnly: read.values["hub-only"], choices: wanted, addons };
 }

@@ -1,6 +1,7 @@
 // `npm start`: brings up the hub of the local stack and a spoke on it, or brings them to the present state of the checkout.
 // `-- --hub-only` leaves the spoke out; `-- --git token` or `--git github-app` has the clusters read Git over HTTPS,
-// `-- --charts oci` has them take charts from an OCI registry, `-- --charts private` charts, images and packages from a private one.
+// `-- --charts oci` has them take charts from an OCI registry, `-- --charts private` charts, images and packages from a private one;
+// `-- --addons external_dns,cert_manager` builds what these add-ons take, which are off by default.
 import { join } from "node:path";
 import { bareRepository, hasPath } from "../git/index.ts";
 import { defaultDir } from "../instance/index.ts";

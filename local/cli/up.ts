@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { cacheRoot } from "../toolchain/cache.ts";
+import type { AddonName } from "../toolchain/index.ts";
+import { addonSteps } from "./addons.ts";
 import type { Choices } from "./choices.ts";
 import { cloudSteps } from "./cloud-steps.ts";
 import { demoSteps } from "./demo-steps.ts";
@@ -16,6 +18,8 @@ export interface UpOptions {
   readonly hubOnly: boolean;
   /** What a new instance is made with; another one keeps what it has. */
   readonly choices?: Partial<Choices>;
+  /** Add-ons that are off by default, to be ready for clusters besides those of earlier starts. */
+  readonly addons?: readonly AddonName[];
 }
 
 /** What a start finds in a folder; undefined where an earlier one was cut short, which says nothing of how long others take. */
@@ -31,10 +35,11 @@ function beginningOf(dir: string): Begins | undefined {
 export async function bringUp(
   dir: string,
   stack: string,
-  { hubOnly, choices }: UpOptions,
+  { hubOnly, choices, addons = [] }: UpOptions,
 ): Promise<{ fleet: LocalFleet; timings: Timings }> {
   const fleet = newLocalFleet(dir, stack, choices);
-  const hub = [...fleet.machineSteps, fleet.instanceStep, ...cloudSteps, registryStep, ...pulumiSteps, ...hubSteps];
+  const cloud = [fleet.instanceStep, ...cloudSteps, registryStep, ...(await addonSteps(dir, addons))];
+  const hub = [...fleet.machineSteps, ...cloud, ...pulumiSteps, ...hubSteps];
   const steps = hubOnly ? hub : [...hub, ...demoSteps];
   const begins = beginningOf(dir);
   const durations = begins && (await lastDurations(cacheRoot(), begins));

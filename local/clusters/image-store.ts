@@ -36,14 +36,20 @@ export async function ensureNodeStore(
   await writeRecord(record, tools.images());
 }
 
-/** Imports the images that a node got from an older toolchain, or lacks. Its containerd must run. */
-export async function importMissing(tools: Toolchain, socket: string, record: string): Promise<void> {
+/** Imports those of the images that a node got from an older toolchain, or lacks; returns whether there were any. Its containerd must run. */
+export async function importMissing(
+  tools: Toolchain,
+  images: readonly Image[],
+  socket: string,
+  record: string,
+): Promise<boolean> {
   const imported = (await readJson<Record<string, string>>(record)) ?? {};
   // The path of an archive names its content.
-  const missing = tools.images().filter(({ reference, tar }) => imported[reference] !== tar);
-  if (missing.length === 0) return;
+  const missing = images.filter(({ reference, tar }) => imported[reference] !== tar);
+  if (missing.length === 0) return false;
   await importInto(tools, socket, missing);
-  await writeRecord(record, tools.images());
+  await writeRecord(record, images);
+  return true;
 }
 
 async function ensureImageStore(instance: Instance, tools: Toolchain): Promise<string> {

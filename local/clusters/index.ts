@@ -1,4 +1,5 @@
+export { notePrepared, preparedAddons } from "./addons.ts";
 export { adminKubeconfig, removeAll, startControlPlane, stopControlPlane } from "./cluster.ts";
 export { enforceNetworkPolicies, NETWORK_POLICY_USER } from "./network-policy.ts";
-export { startNode, stopNode } from "./node.ts";
+export { refreshNodes, startNode, stopNode } from "./node.ts";
 export { ensureAuthority } from "./pki.ts";

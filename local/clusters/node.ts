@@ -2,10 +2,11 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ClusterAddresses, clusterAt, type Instance, type NodeAddresses, nodeAt } from "../instance/addresses.ts";
 import { run } from "../instance/command.ts";
-import { readText, writeAtomic } from "../instance/files.ts";
+import { readFolder, readText, writeAtomic } from "../instance/files.ts";
 import { withLock } from "../instance/lock.ts";
 import { ensureInMemory } from "../instance/mounts.ts";
 import { type ProcessSpec, supervisorOf } from "../supervisor/client.ts";
+import { preparedAddons } from "./addons.ts";
 import { processId } from "./control-plane.ts";
 import { ensureNodeStore, importMissing } from "./image-store.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
@@ -87,7 +88,7 @@ async function start(
       command: [tools.bin("ctr"), "--address", files.containerdSocket, "version"],
     }),
   );
-  await importMissing(tools, files.containerdSocket, files.importedImages);
+  await importImages(instance, node);
   await Promise.all([
     supervisor.start(process("kubelet", kubeletArgs(node, options), { tcp: { host: node.address, port: 10250 } })),
     supervisor.start(
@@ -97,6 +98,35 @@ async function start(
     ),
   ]);
   await untilNodeReady(cluster, options.nodeName);
+}
+
+/** Imports what a node lacks of the toolchain's images and of those of the instance's add-ons; returns whether it lacked any. */
+async function importImages(instance: Instance, node: NodeAddresses): Promise<boolean> {
+  const [tools, addons] = [await toolchain(), await preparedAddons(instance)];
+  const files = config.nodeFiles(node);
+  const images = [...tools.images(), ...(addons?.images ?? [])];
+  return importMissing(tools, images, files.containerdSocket, files.importedImages);
+}
+
+/** Gives the nodes that run the images of the add-ons that were prepared since they started. @returns the nodes that lacked some, by cluster */
+export async function refreshNodes(instance: Instance): Promise<string[]> {
+  const running = await supervisorOf(instance).list();
+  const refreshed: string[] = [];
+  for (const name of (await readFolder(instance.paths.clusters)) ?? []) {
+    const options = await loadOptions(instance, name);
+    if (options === undefined) continue;
+    const cluster = clusterAt(instance, name, options.number);
+    for (const number of (await readFolder(join(cluster.dir, "nodes"))) ?? []) {
+      const node = nodeAt(instance, cluster, Number(number));
+      const containerd = nodeProcess(cluster, node, "containerd");
+      const refresh = async () => {
+        if (!running.some(({ id, state }) => id === containerd && state === "ready")) return;
+        if (await importImages(instance, node)) refreshed.push(`${name}/${number}`);
+      };
+      await withLock(lockOf(instance, node), refresh, LOCK_SECONDS);
+    }
+  }
+  return refreshed;
 }
 
 const kubeletRoot = (node: NodeAddresses): string => join(node.dir, "kubelet");

@@ -1,3 +1,4 @@
+import { preparedAddons } from "../clusters/index.ts";
 import { currentInstance } from "../instance/index.ts";
 import { ensureToolchain } from "../toolchain/index.ts";
 import { ensureInstanceCa } from "./ca.ts";
@@ -18,9 +19,10 @@ const gateway = await startGateway({
     process.env[RECORDED_CLUSTERS],
     (await ensureInstanceCa(instance)).certificate,
   ),
-  charts: () => {
+  charts: async () => {
     charts ??= ensureToolchain().then((toolchain) => toolchain.charts);
-    return charts;
+    // Add-ons may be prepared while it runs.
+    return (await preparedAddons(instance))?.charts ?? charts;
   },
   log: consoleLog,
 });

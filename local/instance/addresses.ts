@@ -65,6 +65,8 @@ export function instanceAt(dir: string, index: number) {
       record: join(root, "record.json"),
       /** State of the EKS API (the gateway's). */
       eks: join(root, "eks"),
+      /** The add-ons that its clusters can run (npm start -- --addons). */
+      addons: join(root, "addons.json"),
       /** Per cluster: PKI, configuration, containerd's store. */
       clusters: join(root, "clusters"),
       etcd: join(root, "etcd"),

@@ -112,7 +112,21 @@ const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`) || name
 
 /** What an instance's folder is made of: the paths of addresses.ts, and what gateway, registry and older versions keep there. */
 const INSTANCE_PARTS = [
-  ...["aws", "bin", "ca", "clusters", "eks", "env", "etcd", "git", "instance.json", "kubeconfig", "logs", "ministack"],
+  ...[
+    "addons.json",
+    "aws",
+    "bin",
+    "ca",
+    "clusters",
+    "eks",
+    "env",
+    "etcd",
+    "git",
+    "instance.json",
+    "kubeconfig",
+    "logs",
+    "ministack",
+  ],
   ...["ministack.key", "pulumi", "record.json", "registry"],
 ];
 

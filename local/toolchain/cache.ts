@@ -16,7 +16,7 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 // Folders of a build or a download, beside the groups.
-export const BUILD_FOLDERS: readonly string[] = ["archive", "go-build", "go-src", "go-tmp"];
+export const BUILD_FOLDERS: readonly string[] = ["addon-build", "archive", "go-build", "go-src", "go-tmp"];
 
 /** Whether it is a folder of entries, all named by a contentKey; a link never is, wherever it leads. */
 function isGroup(path: string): boolean {
@@ -78,6 +78,9 @@ export async function isComplete(entry: Entry): Promise<boolean> {
     () => false,
   );
 }
+
+export const areComplete = async (entries: readonly Entry[]): Promise<boolean> =>
+  (await Promise.all(entries.map(isComplete))).every(Boolean);
 
 /**
  * The entry's folder, made by `build` unless an earlier run finished it. A build works in the final folder (a Python

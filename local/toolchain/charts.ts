@@ -119,7 +119,7 @@ async function readController([key, path]: readonly [string, string]): Promise<C
 }
 
 /** Copies a folder of a module; what the module cache keeps read-only becomes writable. */
-async function copyModuleFolder(module: string, path: string, folder: string): Promise<void> {
+export async function copyModuleFolder(module: string, path: string, folder: string): Promise<void> {
   await cp(join(moduleDir(module), path), folder, { recursive: true });
   await makeWritable(folder);
 }

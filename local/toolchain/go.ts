@@ -5,7 +5,7 @@ import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
 import { compare } from "../product.ts";
-import { BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
+import { areComplete, BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
 import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
 import type { GoProgress, Work } from "./go-progress.ts";
 import { type Patch, patchGroup, readPatches } from "./patches.ts";
@@ -17,6 +17,8 @@ const here = join(import.meta.dirname, "go");
 export interface GoGroup {
   readonly name: string;
   readonly dir: string;
+  /** An add-on's: built beside the toolchain, maybe at the same time. */
+  readonly isAddon: boolean;
   readonly mod: GoMod;
   readonly ldflags: readonly string[];
   /** What of its modules is not compiled. */
@@ -25,13 +27,15 @@ export interface GoGroup {
   readonly programs: readonly string[];
 }
 
-function goGroup(name: string, variables: (version: (path: string) => string) => Record<string, string>): GoGroup {
+type Variables = (version: (path: string) => string) => Record<string, string>;
+
+function goGroup(name: string, variables: Variables, isAddon = false): GoGroup {
   const dir = join(here, name);
   const mod = parseGoMod(readFileSync(join(dir, "go.mod"), "utf8"));
   const own = existsSync(join(dir, "cmd")) ? readdirSync(join(dir, "cmd")) : [];
   const set = Object.entries(variables((path) => versionOf(mod, path))).map(([key, value]) => `-X ${key}=${value}`);
   const programs = [...mod.tools.map(programName), ...own].sort();
-  return { name, dir, mod, ldflags: ["-s", "-w", ...set], patches: readPatches(dir, mod), programs };
+  return { name, dir, isAddon, mod, ldflags: ["-s", "-w", ...set], patches: readPatches(dir, mod), programs };
 }
 
 /** Nearly everything. The variables are what upstream's own builds set: without them programs call themselves "dev". */
@@ -61,9 +65,25 @@ const networkPolicyGroup = goGroup("network-policy", () => ({}));
 
 export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
 
-/** The least Go release that builds all of them: the newest of their go directives. */
-export const goNeeded = (): string =>
-  goGroups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
+const addonGroup = (name: string, variables: Variables): GoGroup => goGroup(name, variables, true);
+
+// Parts that are off by default (addons.ts), built when they are first asked for. They name one another's versions, not main's: whoever
+// asks later has nothing of main's build any more.
+export const externalDnsGroup = addonGroup("external-dns", (version) => ({
+  "sigs.k8s.io/external-dns/pkg/apis/externaldns.Version": version("sigs.k8s.io/external-dns"),
+}));
+export const certManagerGroup = addonGroup("cert-manager", (version) => ({
+  "github.com/cert-manager/cert-manager/pkg/util.AppVersion": version("github.com/cert-manager/cert-manager"),
+}));
+export const metricsServerGroup = addonGroup("metrics-server", (version) => ({
+  "k8s.io/client-go/pkg/version.gitVersion": version("sigs.k8s.io/metrics-server"),
+}));
+
+export const addonGroups: readonly GoGroup[] = [externalDnsGroup, certManagerGroup, metricsServerGroup];
+
+/** The least Go release that builds all of these: the newest of their go directives. */
+export const goNeeded = (groups: readonly GoGroup[] = goGroups): string =>
+  groups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
 /**
  * The compiler's garbage collector, off as long as a compiler stays below its share of the memory: a fifth of its time.
@@ -78,14 +98,19 @@ function collector(): Record<string, string> {
 // Programs are stripped, so the compiler writes no debugging information either: a tenth of its time.
 const GO_FLAGS = "-mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false";
 
+const ADDON_BUILD = "addon-build";
+
+/** Where what a build leaves behind is. */
+const workFolder = (root: string, { isAddon }: GoGroup): string => (isAddon ? join(root, ADDON_BUILD) : root);
+
 /** No C compiler, no path of the machine in a binary, exactly the go.mod and go.sum that are committed. */
-const environment = (root: string): Record<string, string> => ({
+const environment = (work: string): Record<string, string> => ({
   CGO_ENABLED: "0",
   ...collector(),
-  GOCACHE: join(root, "go-build"),
+  GOCACHE: join(work, "go-build"),
   GOFLAGS: GO_FLAGS,
   // Not in /tmp, which may be small: programs are linked here.
-  GOTMPDIR: join(root, "go-tmp"),
+  GOTMPDIR: join(work, "go-tmp"),
   GOTOOLCHAIN: "local",
   GOWORK: "off",
 });
@@ -98,12 +123,17 @@ export async function goEntry(root: string, group: GoGroup): Promise<Entry> {
   return { root, group: `go-${group.name}`, key };
 }
 
+/** Whether all programs of these groups are in the cache. */
+export async function areBuilt(root: string, groups: readonly GoGroup[]): Promise<boolean> {
+  return areComplete(await Promise.all(groups.map((group) => goEntry(root, group))));
+}
+
 /** Where a group is built: its folder, or with patches a copy. */
 const buildFolder = (root: string, group: GoGroup) =>
-  group.patches.length === 0 ? group.dir : join(root, "go-src", group.name);
+  group.patches.length === 0 ? group.dir : join(workFolder(root, group), "go-src", group.name);
 const options = (root: string, group: GoGroup) => ({
   cwd: buildFolder(root, group),
-  env: environment(root),
+  env: environment(workFolder(root, group)),
   background: true,
 });
 const patterns = (group: GoGroup): string[] => [
@@ -122,7 +152,7 @@ export interface GoPackage {
 /** Downloads the modules of a group and lists the packages to compile; nothing of both when the group is cached. */
 export async function goPackages(root: string, group: GoGroup, say: (detail: string) => void): Promise<GoPackage[]> {
   if (await isComplete(await goEntry(root, group))) return [];
-  if (group.patches.length > 0) await patchGroup(group, buildFolder(root, group), environment(root));
+  if (group.patches.length > 0) await patchGroup(group, buildFolder(root, group), environment(workFolder(root, group)));
   let downloads = 0;
   const format = '{{.ImportPath}}\t{{.Dir}}\t{{join .GoFiles "\t"}}';
   const listed = await run(["go", "list", "-deps", "-f", format, ...patterns(group)], {
@@ -163,7 +193,7 @@ export async function ensureGoGroup(
   say: (detail: string) => void,
 ): Promise<string> {
   return ensureEntry(await goEntry(root, group), async (dir) => {
-    await mkdir(join(root, "go-tmp"), { recursive: true });
+    await mkdir(join(workFolder(root, group), "go-tmp"), { recursive: true });
     const log = join(dir, "build.log");
     const folders = new Map(packages.map((one) => [one.path, one.dir]));
     const linked = () => group.programs.filter((program) => existsSync(join(dir, program)));
@@ -190,9 +220,18 @@ export async function ensureGoGroup(
 }
 
 /** Removes the build cache (many GB); while a group is not built, it is what a killed build goes on from. */
-export async function removeBuildCache(root: string): Promise<void> {
+export const removeBuildCache = (root: string): Promise<void> =>
+  removeFolders(
+    root,
+    BUILD_FOLDERS.filter((folder) => folder !== ADDON_BUILD),
+  );
+
+/** The same of add-ons. */
+export const removeAddonBuild = (root: string): Promise<void> => removeFolders(root, [ADDON_BUILD]);
+
+async function removeFolders(root: string, folders: readonly string[]): Promise<void> {
   // A go command that still runs may put a file in meanwhile.
-  for (const folder of BUILD_FOLDERS) await rm(join(root, folder), { recursive: true, force: true, maxRetries: 10 });
+  for (const folder of folders) await rm(join(root, folder), { recursive: true, force: true, maxRetries: 10 });
 }
 
 /**
@@ -200,7 +239,7 @@ export async function removeBuildCache(root: string): Promise<void> {
  * @param path a module path that a go.mod of the toolchain requires, such as `github.com/fluxcd/source-controller`.
  */
 export function moduleDir(path: string): string {
-  const group = goGroups.find((candidate) => candidate.mod.versions.has(path));
+  const group = [...goGroups, ...addonGroups].find((candidate) => candidate.mod.versions.has(path));
   if (!group) throw new Error(`No go.mod of the toolchain requires the module ${path}`);
   const env = { ...process.env, GOFLAGS: "-mod=readonly", GOTOOLCHAIN: "local", GOWORK: "off" };
   const output = execFileSync("go", ["mod", "download", "-json", path], { cwd: group.dir, env, encoding: "utf8" });

@@ -30,7 +30,7 @@ export const imageReferences = {
 type ImageName = keyof typeof imageReferences;
 
 /** How an image is made of a program: where the program is in it, and the user, as in upstream's own image. */
-interface Recipe {
+export interface Recipe {
   readonly group: GoGroup;
   readonly program: string;
   readonly path: string;
@@ -76,19 +76,21 @@ const recipes: Readonly<Record<ImageName, Recipe>> = {
 
 /** An image that a node imports, and is never pulled. */
 export interface Image {
-  readonly name: ImageName;
+  readonly name: string;
   readonly reference: string;
   /** A `docker save` archive, uncompressed: `ctr --namespace k8s.io images import <tar>`. */
   readonly tar: string;
 }
 
-/** Where an image is, or will be. The key is its recipe and the content key of its programs. */
-async function imageEntry(root: string, name: ImageName, programsKey: string): Promise<Entry> {
-  const sources = await readTexts(CHECKOUT, [
-    layerSource,
-    "local/toolchain/images.ts",
-    "local/toolchain/image-archive.ts",
-  ]);
+/** Where an image is, or will be. The key is the file with its recipe and the content key of its programs. */
+export async function imageEntry(
+  root: string,
+  name: string,
+  programsKey: string,
+  recipes = "images.ts",
+): Promise<Entry> {
+  const own = ["image-archive.ts", recipes].map((file) => `local/toolchain/${file}`);
+  const sources = await readTexts(CHECKOUT, [layerSource, ...own]);
   return { root, group: `image-${name}`, key: contentKey({ ...sources, programsKey }) };
 }
 
@@ -121,20 +123,34 @@ export async function ensureImages(
     const recipe = recipes[name];
     const reference = imageReferences[name];
     const { dir: programDir, key } = programs(recipe.group);
-    const dir = await ensureEntry(await imageEntry(root, name, key), async (folder) => {
-      say(`${images.length} of ${names.length} images, now ${reference}`);
-      const spec: ImageSpec = {
-        reference,
-        entrypoint: [recipe.path],
-        user: recipe.user,
-        files: {
-          [recipe.path]: { source: join(programDir, recipe.program) },
-          ...(recipe.folders ? moduleFiles(recipe.folders) : {}),
-        },
-      };
-      await writeImageArchive(spec, join(folder, "image.tar"));
-    });
-    images.push({ name, reference, tar: join(dir, "image.tar") });
+    const tar = await ensureImage(await imageEntry(root, name, key), reference, recipe, programDir, () =>
+      say(`${images.length} of ${names.length} images, now ${reference}`),
+    );
+    images.push({ name, reference, tar });
   }
   return images;
+}
+
+/** Makes an image unless it is cached, and returns its archive. */
+export async function ensureImage(
+  entry: Entry,
+  reference: string,
+  recipe: Recipe,
+  programs: string,
+  begins: () => void,
+): Promise<string> {
+  const dir = await ensureEntry(entry, async (folder) => {
+    begins();
+    const spec: ImageSpec = {
+      reference,
+      entrypoint: [recipe.path],
+      user: recipe.user,
+      files: {
+        [recipe.path]: { source: join(programs, recipe.program) },
+        ...(recipe.folders ? moduleFiles(recipe.folders) : {}),
+      },
+    };
+    await writeImageArchive(spec, join(folder, "image.tar"));
+  });
+  return join(dir, "image.tar");
 }

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ensureOwned, removeOwned } from "../instance/folder.ts";
 import { listInstances } from "../instance/instance.ts";
-import { tryLock, withLock } from "../instance/lock.ts";
 import { type Offer, offerIn, takeArchive } from "./archive.ts";
-import { CACHE_FOLDER, cacheRoot, contentKey, type Entry, isComplete } from "./cache.ts";
+import { areComplete, CACHE_FOLDER, cacheRoot, type Entry } from "./cache.ts";
 import { chartsEntry, ensureCharts } from "./charts.ts";
 import {
+  areBuilt,
   ensureGoGroup,
   type GoGroup,
   goEntry,
@@ -21,10 +21,13 @@ import { ensureImages, type Image, moduleImageEntries } from "./images.ts";
 import { Reporter } from "./progress.ts";
 import { ensurePython } from "./python.ts";
 import { ensureSystem, SYSTEM_COMMANDS, useSystem } from "./system.ts";
+import { inTurn, sayTurn } from "./turn.ts";
 
+export { type AddonName, addonImages, addonNames, addons, readAddonNames } from "./addons.ts";
 export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
+export { type BuiltAddons, ensureAddons } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */
@@ -50,9 +53,6 @@ export interface Toolchain {
 
 const PYTHON_PROGRAMS = ["aws", "ministack"] as const;
 
-/** How long a run waits for another that builds: longer than any build takes. */
-const LOCK_SECONDS = 2 * 3600;
-
 /**
  * Builds what is not cached yet and returns where everything is: seconds when all is there, minutes when not. Everything goes
  * to the cache; nothing is installed on the machine. Puts the system's commands first on this process's PATH.
@@ -63,25 +63,17 @@ export async function ensureToolchain(
   write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<Toolchain> {
   const root = cacheRoot();
-  const name = lockName(root);
-  const free = await tryLock(name);
-  if (free) await free.release();
-  else write(`toolchain: another run is building in ${root}; waiting for it`);
+  await sayTurn(root, "toolchain", write);
   const offer = await offerIn();
   const report = new Reporter(goGroups.length + 3 + (offer ? 1 : 0), write);
-  return withLock(name, () => buildAll(root, offer, report), LOCK_SECONDS);
+  return inTurn(root, "toolchain", () => buildAll(root, offer, report));
 }
 
 /** Whether this checkout's Go programs are in the cache: without them a run needs the time and the disk of a build. */
-export async function isBuilt(root: string): Promise<boolean> {
-  return areComplete(await Promise.all(goGroups.map((group) => goEntry(root, group))));
-}
+export const isBuilt = (root: string): Promise<boolean> => areBuilt(root, goGroups);
 
 /** Whether all that takes Go is in the cache: without it a run needs Go on this machine, or a release. */
 export const isFilled = async (root: string): Promise<boolean> => areComplete(await archiveEntries(root));
-
-const areComplete = async (entries: readonly Entry[]): Promise<boolean> =>
-  (await Promise.all(entries.map(isComplete))).every(Boolean);
 
 /** What a release's archive has: all that takes Go, or minutes. */
 export async function archiveEntries(root: string): Promise<Entry[]> {
@@ -93,9 +85,6 @@ export async function archiveEntries(root: string): Promise<Entry[]> {
   ];
 }
 
-/** The lock under which processes of this machine take turns in building into a cache. */
-const lockName = (root: string) => `toolchain/${contentKey({ root })}`;
-
 /**
  * Only the commands that a machine may lack (`ip`, `nft`, `iptables` …), first on this process's PATH: what removing an
  * instance needs when the rest of the toolchain isn't there any more.
@@ -106,7 +95,7 @@ export async function ensureSystemCommands(say: (detail: string) => void): Promi
     await ensureOwned(CACHE_FOLDER, root);
     return ensureSystem(root, say);
   };
-  useSystem(await withLock(lockName(root), ensure, LOCK_SECONDS));
+  useSystem(await inTurn(root, "toolchain", ensure));
 }
 
 /**
@@ -118,7 +107,7 @@ export async function removeCache(): Promise<{ readonly root: string; readonly o
   const open = (await listInstances()).map(({ dir }) => dir);
   if (open.length > 0)
     fail(`the programs of ${open.join(" and ")} run from ${root}: remove these first (FLEET_LOCAL_DIR=… npm run down)`);
-  return { root, others: await withLock(lockName(root), () => removeOwned(CACHE_FOLDER, root), LOCK_SECONDS) };
+  return { root, others: await inTurn(root, "toolchain", () => removeOwned(CACHE_FOLDER, root)) };
 }
 
 /** All that waits for the network, side by side: the system's part and then the Python environment, Go modules. */

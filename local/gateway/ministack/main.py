@@ -19,8 +19,8 @@ VERSION = "1.5.33"
 
 # In this order: authorization wraps what those before it replace.
 EXTENSIONS = (
-    "credentials", "policy_variables", "iam", "kms", "ec2", "peering", "dynamodb", "sqs", "ssm", "eks", "quotas", "web_identity",
-    "authorization", "persistence",
+    "credentials", "policy_variables", "iam", "kms", "ec2", "peering", "dynamodb", "sqs", "ssm", "route53", "eks", "quotas",
+    "web_identity", "authorization", "persistence",
 )
 
 

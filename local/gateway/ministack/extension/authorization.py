@@ -22,6 +22,7 @@ class Call:
 
     service: str
     operation: str
+    path: str
     body: bytes
     params: dict
     region: str
@@ -74,7 +75,7 @@ def extend(_app, _secret):
             _denied_as.set(None)
             if service not in CALLS:
                 return found
-            call = Call(service, _action.get().partition(":")[2], body, params, region, account, [found])
+            call = Call(service, _action.get().partition(":")[2], path, body, params, region, account, [found])
             CALLS[service](call)
             _call.set(call)
             return call.resources[0]

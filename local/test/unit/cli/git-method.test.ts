@@ -28,9 +28,13 @@ const accessList = () => readAccessList(gitPaths(instance).keys);
 
 describe("npm start", () => {
   test("takes what is to be brought up, and how Git is read", () => {
-    expect(startOptions([])).toEqual({ hubOnly: false, choices: {} });
-    expect(startOptions(["--hub-only", "--git", "token"])).toEqual({ hubOnly: true, choices: { git: "token" } });
-    expect(startOptions(["--charts", "oci"])).toEqual({ hubOnly: false, choices: { charts: "oci" } });
+    expect(startOptions([])).toEqual({ hubOnly: false, choices: {}, addons: [] });
+    expect(startOptions(["--hub-only", "--git", "token"])).toEqual({
+      hubOnly: true,
+      choices: { git: "token" },
+      addons: [],
+    });
+    expect(startOptions(["--charts", "oci"])).toEqual({ hubOnly: false, choices: { charts: "oci" }, addons: [] });
   });
 
   test.each([[["--git", "password"]], [["--charts", "http"]], [["--git"]], [["--spoke"]], [["blue"]]])(

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { charts, filled, markdownTable } from "../../../product.ts";
 import { differences } from "../../../toolchain/differences.ts";
-import { goGroups } from "../../../toolchain/go.ts";
+import { addonGroups, goGroups } from "../../../toolchain/go.ts";
 import { chartVersions, imageReferences } from "../../../toolchain/index.ts";
 
 const readme = join(import.meta.dirname, "..", "..", "..", "README.md");
@@ -18,7 +18,7 @@ const differencesTable = (): string[] =>
 const leftOutTable = (): string[] =>
   markdownTable(
     ["Module", "What is left out", "Patch"],
-    goGroups.flatMap(({ name, patches }) =>
+    [...goGroups, ...addonGroups].flatMap(({ name, patches }) =>
       patches.map(({ file, module, says }) => [
         `\`${module}\``,
         says,

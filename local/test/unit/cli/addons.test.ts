@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { addonSteps, prepareAddons } from "../../../cli/addons.ts";
+import { startOptions } from "../../../cli/start-options.ts";
+import { notePrepared, preparedAddons } from "../../../clusters/index.ts";
+import { INSTANCE_FOLDER, instanceAt } from "../../../instance/index.ts";
+
+const dirs: string[] = [];
+const folder = () => {
+  dirs.push(mkdtempSync(join(tmpdir(), "fleet-addons-")));
+  return dirs.at(-1) ?? "";
+};
+afterEach(() => {
+  for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true });
+});
+
+const names = async (...[dir, wanted]: Parameters<typeof addonSteps>) =>
+  (await addonSteps(dir, wanted)).map(({ name }) => name);
+
+describe("npm start", () => {
+  test("has no step for add-ons unless somebody asks for one", async () =>
+    expect(await names(folder(), [])).toEqual([]));
+
+  test("prepares those that are asked for, and those of an earlier start", async () => {
+    const dir = folder();
+    expect(await names(dir, ["cert_manager"])).toEqual(["prepare the add-ons cert_manager"]);
+    await notePrepared(instanceAt(dir, 0), { names: ["external_dns"], images: [], charts: "/charts" });
+    expect(await names(dir, [])).toEqual(["prepare the add-ons external_dns"]);
+    expect(await names(dir, ["cert_manager"])).toEqual(["prepare the add-ons external_dns, cert_manager"]);
+  });
+
+  test("takes their names, separated by commas", () =>
+    expect(startOptions(["--addons", "cert_manager, external_dns"]).addons).toEqual(["external_dns", "cert_manager"]));
+
+  test.each(["--addons=", "--addons=external-dns", "--addons=cert_manager,"])(
+    "refuses %s and says what is allowed",
+    (argument) =>
+      expect(() => startOptions([argument])).toThrow("allowed are external_dns, cert_manager, metrics_server"),
+  );
+});
+
+describe("the add-ons of an instance", () => {
+  test("are none at first, then those that were noted, in a file that goes with the instance", async () => {
+    const instance = instanceAt(folder(), 0);
+    expect(await preparedAddons(instance)).toBeUndefined();
+    const built = {
+      names: ["cert_manager"],
+      images: [{ name: "a", reference: "b:c", tar: "/d" }],
+      charts: "/e",
+    } as const;
+    await notePrepared(instance, built);
+    expect(await preparedAddons(instance)).toEqual(built);
+    expect(INSTANCE_FOLDER.isPart(instance.dir, "addons.json")).toBe(true);
+  });
+
+  test("with a name that nobody knows are refused before anything is built", () =>
+    expect(prepareAddons(instanceAt(folder(), 0), ["velero"])).rejects.toThrow('unknown add-on "velero"'));
+});

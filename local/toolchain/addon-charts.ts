@@ -1,0 +1,57 @@
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { type AddonName, addonOf, addonVersion } from "./addons.ts";
+import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
+import { copyModuleFolder } from "./charts.ts";
+import { run } from "./run.ts";
+
+/** What a chart's source lacks that upstream's release puts in. */
+const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<void>>>> = {
+  // make/manifests.mk
+  async cert_manager(folder) {
+    const template = join(folder, "Chart.template.yaml");
+    const text = await readFile(template, "utf8");
+    await writeFile(template, text.replace("{{IS_PRERELEASE}}", "false"));
+    await rename(template, join(folder, "Chart.yaml"));
+    for (const name of ["README.template.md", "signkey_annotation.txt", "values.linter.exceptions"])
+      await rm(join(folder, name));
+  },
+};
+
+/** Where the mirror with the charts of these add-ons beside those of `mirror` is, or will be. */
+export async function addonChartsEntry(root: string, mirror: string, names: readonly AddonName[]): Promise<Entry> {
+  const own = await readTexts(import.meta.dirname, ["addon-charts.ts", "addons.ts"]);
+  const versions = names.map((name) => `${name} ${addonVersion(name)}`).join("\n");
+  return { root, group: "addon-charts", key: contentKey({ ...own, mirror: basename(mirror), versions }) };
+}
+
+/**
+ * Makes a chart mirror with the charts of add-ons beside those of another mirror of the same cache.
+ * @param helm the built helm
+ * @returns its folder
+ */
+export async function ensureAddonCharts(
+  entry: Entry,
+  mirror: string,
+  names: readonly AddonName[],
+  helm: string,
+  say: (detail: string) => void,
+): Promise<string> {
+  return ensureEntry(entry, async (dir) => {
+    for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true });
+    const archives = (await readdir(mirror)).filter((name) => name.endsWith(".tgz"));
+    for (const name of archives) await link(join(mirror, name), join(dir, name));
+    for (const name of names) {
+      const { chart, module } = addonOf(name);
+      say(`${chart.name} ${chart.version}`);
+      const folder = join(dir, "work", chart.name);
+      await mkdir(folder, { recursive: true });
+      await copyModuleFolder(module, chart.folder, folder);
+      await completed[name]?.(folder);
+      const versions = ["--version", chart.version, "--app-version", chart.appVersion(addonVersion(name))];
+      await run([helm, "package", folder, ...versions, "--destination", dir]);
+    }
+    await rm(join(dir, "work"), { recursive: true, force: true });
+    await run([helm, "repo", "index", dir]);
+  });
+}

@@ -1,0 +1,96 @@
+import { certManagerGroup, externalDnsGroup, type GoGroup, metricsServerGroup } from "./go.ts";
+import { versionOf } from "./go-mod.ts";
+import type { Recipe } from "./images.ts";
+
+/** An add-on of clusters that is off by default. What it takes is built when somebody first asks for it, and never by `npm start` alone. */
+export interface Addon {
+  readonly group: GoGroup;
+  /** The module with its program's version and its chart. */
+  readonly module: string;
+  readonly chart: {
+    readonly name: string;
+    /** What Git pins, and the mirror has it under: that of upstream's release with this version of the program. */
+    readonly version: string;
+    /** The folder in the module. */
+    readonly folder: string;
+    /** The chart's appVersion, of which its templates make the tag of the images. */
+    readonly appVersion: (version: string) => string;
+  };
+  /** By repository, as the chart's values name them. */
+  readonly images: Readonly<Record<string, Omit<Recipe, "group">>>;
+}
+
+const withoutV = (version: string): string => version.replace(/^v/, "");
+
+/** By the names of their folders in repos/gitops-system/tools/base/addons. */
+export const addons = {
+  external_dns: {
+    group: externalDnsGroup,
+    module: "sigs.k8s.io/external-dns",
+    // CHANGELOG.md of the chart, v1.19.0: "Update ExternalDNS OCI image version to v0.19.0".
+    chart: { name: "external-dns", version: "1.19.0", folder: "charts/external-dns", appVersion: withoutV },
+    images: {
+      // .ko.yaml: ko puts the program below /ko-app, on an image whose user is root; the chart runs it as another.
+      "registry.k8s.io/external-dns/external-dns": {
+        program: "external-dns",
+        path: "/ko-app/external-dns",
+        user: "0",
+      },
+    },
+  },
+  cert_manager: {
+    group: certManagerGroup,
+    module: "github.com/cert-manager/cert-manager",
+    // The chart has the program's version, with the v (make/manifests.mk).
+    chart: {
+      name: "cert-manager",
+      version: "v1.19.1",
+      folder: "deploy/charts/cert-manager",
+      appVersion: (version) => version,
+    },
+    // hack/containers/Containerfile.*
+    images: Object.fromEntries(
+      ["controller", "webhook", "cainjector"].map((program) => [
+        `quay.io/jetstack/cert-manager-${program}`,
+        { program, path: `/app/cmd/${program}/${program}`, user: "1000" },
+      ]),
+    ),
+  },
+  metrics_server: {
+    group: metricsServerGroup,
+    module: "sigs.k8s.io/metrics-server",
+    // Releases of kubernetes-sigs/metrics-server, metrics-server-helm-chart-3.13.0: "Update the Metrics Server OCI image to 0.8.0".
+    chart: { name: "metrics-server", version: "3.13.0", folder: "charts/metrics-server", appVersion: withoutV },
+    // Dockerfile
+    images: {
+      "registry.k8s.io/metrics-server/metrics-server": {
+        program: "metrics-server",
+        path: "/metrics-server",
+        user: "65534",
+      },
+    },
+  },
+} as const satisfies Readonly<Record<string, Addon>>;
+
+export type AddonName = keyof typeof addons;
+
+export const addonNames = Object.keys(addons) as readonly AddonName[];
+
+export const addonOf = (name: AddonName): Addon => addons[name];
+
+/** The version of an add-on's program, with its v. */
+export const addonVersion = (name: AddonName): string => versionOf(addonOf(name).group.mod, addonOf(name).module);
+
+/** References of an add-on's images. */
+export const addonImages = (name: AddonName): string[] =>
+  Object.keys(addonOf(name).images).map((repository) => `${repository}:${addonVersion(name)}`);
+
+/** The add-ons of these names, each once and in the order of the table. @throws with what is allowed */
+export function readAddonNames(names: readonly string[]): AddonName[] {
+  const unknown = names.filter((name) => !addonNames.some((known) => known === name));
+  if (unknown.length > 0)
+    throw new Error(
+      `unknown add-on ${unknown.map((name) => JSON.stringify(name)).join(", ")}: allowed are ${addonNames.join(", ")}, separated by commas`,
+    );
+  return addonNames.filter((name) => names.includes(name));
+}
