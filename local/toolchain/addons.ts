@@ -9,7 +9,7 @@ export interface Addon {
   readonly module: string;
   readonly chart: {
     readonly name: string;
-    /** What Git pins, and the mirror has it under: that of upstream's release with this version of the program. */
+    /** What Git pins, and the mirror has it under, whatever version of the program is in it (differences.ts). */
     readonly version: string;
     /** The folder in the module. */
     readonly folder: string;
@@ -27,8 +27,8 @@ export const addons = {
   external_dns: {
     group: externalDnsGroup,
     module: "sigs.k8s.io/external-dns",
-    // CHANGELOG.md of the chart, v1.19.0: "Update ExternalDNS OCI image version to v0.19.0".
-    chart: { name: "external-dns", version: "1.19.0", folder: "charts/external-dns", appVersion: withoutV },
+    // That of the module is 1.19.0 (its CHANGELOG.md: "Update ExternalDNS OCI image version to v0.19.0").
+    chart: { name: "external-dns", version: "1.21.1", folder: "charts/external-dns", appVersion: withoutV },
     images: {
       // .ko.yaml: ko puts the program below /ko-app, on an image whose user is root; the chart runs it as another.
       "registry.k8s.io/external-dns/external-dns": {
@@ -44,7 +44,7 @@ export const addons = {
     // The chart has the program's version, with the v (make/manifests.mk).
     chart: {
       name: "cert-manager",
-      version: "v1.19.1",
+      version: "v1.20.3",
       folder: "deploy/charts/cert-manager",
       appVersion: (version) => version,
     },

@@ -1,0 +1,177 @@
+import { prepareAddons } from "@eks-gitops-fleet/local/cli";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aws, eventually, instance } from "./support/fleet.ts";
+import { assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
+import type { Checkout } from "./support/repository.ts";
+import {
+  addSpoke,
+  condition,
+  getOnSpoke,
+  on,
+  onSpoke,
+  system,
+  tryOnSpoke,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
+
+const name = "lime"; // environment dev
+const all = ["cert_manager", "external_dns", "metrics_server"] as const;
+const roleOf = (addon: string) => `fleet-spoke-${name}-addon-${addon.replace("_", "-")}`;
+const domain = "lime.example.com";
+
+let repository: Checkout;
+let zone = "";
+
+/** The AWS CLI: as the tests' deployer, or with these credentials. */
+async function route53(args: readonly string[], credentials?: Awaited<ReturnType<typeof assume>>) {
+  const env = credentials && {
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+    AWS_SESSION_TOKEN: credentials.sessionToken,
+  };
+  return JSON.parse((await aws(["route53", ...args, "--output", "json"], env ? { env } : {})) || "{}");
+}
+
+/** Records of the zone beside those that every zone has, as `name TYPE`. */
+async function records(): Promise<string[]> {
+  const { ResourceRecordSets } = await route53(["list-resource-record-sets", "--hosted-zone-id", zone]);
+  return ResourceRecordSets.map(({ Name, Type }: Record<string, string>) => `${Name} ${Type}`).filter(
+    (record: string) => !/ (NS|SOA)$/.test(record),
+  );
+}
+
+const releases = async (): Promise<Record<string, string | undefined>> => {
+  const { items } = await getOnSpoke(name, ["helmreleases", "--namespace", "flux-system"]);
+  return Object.fromEntries(
+    items.map(
+      ({
+        metadata,
+        status,
+      }: {
+        metadata: { name: string };
+        status?: { conditions?: { type: string; status: string }[] };
+      }) => [metadata.name, status?.conditions?.find(({ type }) => type === "Ready")?.status],
+    ),
+  );
+};
+
+/** A Service that asks for a record; it leads outside, so that it needs no load balancer. */
+const wanting = (host: string) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "door", namespace: "default", annotations: { "external-dns.alpha.kubernetes.io/hostname": host } },
+  spec: { type: "ExternalName", externalName: "target.example.com" },
+});
+
+async function enable(addons: readonly string[], message: string): Promise<void> {
+  await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons } }));
+  await repository.push(message);
+}
+
+beforeAll(async () => {
+  await prepareAddons(instance, all);
+  const { HostedZone } = await route53(["create-hosted-zone", "--name", domain, "--caller-reference", domain]);
+  zone = HostedZone.Id.split("/").at(-1);
+  repository = await system();
+  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: [...all] } }));
+  await repository.push(`Add spoke ${name} with add-ons`);
+  await untilReady(name, 900);
+});
+afterAll(async () => {
+  await repository.remove(`spokes/fleet/${name}`);
+  await repository.push(`Remove spoke ${name}`);
+  await untilGone(name);
+  await route53(["delete-hosted-zone", "--id", zone]);
+});
+
+describe("the add-ons that a Spoke enables", () => {
+  test("run on it at the same time", async () => {
+    const [certManager, externalDns, metricsServer] = all.map((addon) => addon.replace("_", "-"));
+    expect(await releases()).toMatchObject({
+      [certManager as string]: "True",
+      [externalDns as string]: "True",
+      [metricsServer as string]: "True",
+    });
+  });
+
+  test("are told their roles by the bridge: external-dns writes the records that Services ask for, and takes them back", async () => {
+    await onSpoke(name, ["apply", "--filename", "-"], { input: JSON.stringify(wanting(`app.${domain}`)) });
+    await eventually(180, async () =>
+      expect(await records()).toEqual(expect.arrayContaining([`app.${domain}. CNAME`])),
+    );
+    await onSpoke(name, ["delete", "service", "door", "--namespace", "default"]);
+    await eventually(180, async () => expect(await records()).toEqual([]));
+  });
+
+  test("issue certificates", async () => {
+    const issuer = {
+      apiVersion: "cert-manager.io/v1",
+      kind: "Issuer",
+      metadata: { name: "self", namespace: "default" },
+      spec: { selfSigned: {} },
+    };
+    const certificate = {
+      apiVersion: "cert-manager.io/v1",
+      kind: "Certificate",
+      metadata: { name: "door", namespace: "default" },
+      spec: { secretName: "door-tls", dnsNames: [`app.${domain}`], issuerRef: { name: "self" } },
+    };
+    const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: [issuer, certificate] });
+    await onSpoke(name, ["apply", "--filename", "-"], { input: list });
+    await onSpoke(name, [
+      "wait",
+      "certificate/door",
+      "--namespace",
+      "default",
+      "--for=condition=Ready",
+      "--timeout=120s",
+    ]);
+    await onSpoke(name, ["delete", "certificate/door", "issuer/self", "secret/door-tls", "--namespace", "default"]);
+  });
+
+  test("measure the spoke's node", async () => {
+    await eventually(180, async () => {
+      const { items } = JSON.parse(await onSpoke(name, ["get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes"]));
+      expect(items).toHaveLength(1);
+    });
+  });
+});
+
+describe("the role of external-dns", () => {
+  const subject = { namespace: "external-dns", name: "external-dns-sa" };
+  const as = async ({ namespace, name: account } = subject) =>
+    assume(
+      `arn:aws:iam::000000000000:role/${roleOf("external_dns")}`,
+      await serviceAccountToken({ namespace, name: account }, STS_AUDIENCE, on(name)),
+    );
+  const refused = (call: Promise<unknown>) => expect(call).rejects.toThrow(/AccessDenied/);
+
+  test("lists zones and changes records, and does nothing else", async () => {
+    const credentials = await as();
+    const { HostedZones } = await route53(["list-hosted-zones"], credentials);
+    expect(HostedZones.map(({ Name }: { Name: string }) => Name)).toContain(`${domain}.`);
+    await refused(route53(["delete-hosted-zone", "--id", zone], credentials));
+    await refused(route53(["create-hosted-zone", "--name", "x.example.com", "--caller-reference", "x"], credentials));
+  });
+
+  test("is for its service account alone", async () => {
+    await refused(as({ namespace: "default", name: "default" }));
+    await refused(as({ namespace: "cert-manager", name: "cert-manager" }));
+  });
+});
+
+describe("an add-on that is turned off", () => {
+  test("goes, with its role, and the others stay", async () => {
+    await enable(["cert_manager", "metrics_server"], `Turn external_dns off on ${name}`);
+    await eventually(300, async () => {
+      expect(Object.keys(await releases())).not.toContain("external-dns");
+      expect((await tryOnSpoke(name, ["get", "namespace", "external-dns"])).stderr).toContain("NotFound");
+      await expect(aws(["iam", "get-role", "--role-name", roleOf("external_dns")])).rejects.toThrow(/NoSuchEntity/);
+    });
+    await aws(["iam", "get-role", "--role-name", roleOf("cert_manager")]);
+    expect(await releases()).toMatchObject({ "cert-manager": "True", "metrics-server": "True" });
+    await untilReady(name);
+    expect(await condition(name, "SpecAccepted")).toMatchObject({ status: "True" });
+  });
+});
