@@ -56,7 +56,7 @@ export function addonRules({ addonPermissions = [], fleet }: Readable): Problem[
       what: "makes a boundary that is too long for IAM",
       got: `${length} characters`,
       allowed: `at most ${policyLimits.managed} characters without white space`,
-      remedy: "put actions on the same resources into one entry, or name several calls by a wildcard (route53:List*)",
+      remedy: "put actions on the same resources into one entry",
     });
   return problems;
 }

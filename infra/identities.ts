@@ -29,7 +29,6 @@ export interface IdentityArgs {
   readonly account: AwsAccount;
   readonly cluster: HubCluster;
   readonly boundary: FleetBoundary;
-  readonly addonBoundary: FleetBoundary | undefined;
   readonly git: GitCredentials;
   readonly receiverToken: ReceiverToken | undefined;
   readonly secretsKey: EncryptionKey;
@@ -79,18 +78,12 @@ function readerPolicy({ account, git, receiverToken, secretsKey }: IdentityArgs)
     .apply(([secretArns, keyArn, region, dnsSuffix]) => secretReaderPolicy({ secretArns, keyArn, region, dnsSuffix }));
 }
 
-function makerPolicy({
-  settings,
-  account,
-  cluster,
-  boundary,
-  addonBoundary,
-}: IdentityArgs): pulumi.Output<PolicyDocument> {
+function makerPolicy({ settings, account, cluster, boundary }: IdentityArgs): pulumi.Output<PolicyDocument> {
   const { fleet } = settings;
   const { spokePrefix } = fleetNames(fleet);
   return pulumi
-    .all([pulumi.output(account), boundary.arn, addonBoundary?.arn, cluster.oidc.providerArn])
-    .apply(([scope, boundaryArn, addonBoundaryArn, hubOidcProviderArn]) =>
-      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, addonBoundaryArn, hubOidcProviderArn }),
+    .all([pulumi.output(account), boundary.arn, cluster.oidc.providerArn])
+    .apply(([scope, boundaryArn, hubOidcProviderArn]) =>
+      crossplanePolicy({ ...scope, fleet, spokePrefix, boundaryArn, hubOidcProviderArn }),
     );
 }

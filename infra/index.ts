@@ -64,8 +64,7 @@ const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
 const ofAddons = addonBoundaryArgs(settings, account, tags);
 const addonBoundary = ofAddons && new FleetBoundary("addon-boundary", ofAddons);
-const boundaries = { boundary, addonBoundary };
-const identities = hubIdentities({ settings, account, cluster, ...boundaries, git, receiverToken, secretsKey, tags });
+const identities = hubIdentities({ settings, account, cluster, boundary, git, receiverToken, secretsKey, tags });
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -82,7 +81,7 @@ const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
-  clusterSecret({ settings, account, network, cluster, secretsKey, ...boundaries, tenants, identities }),
+  clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, addonBoundary, identities }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
 const credentials = new RegistryCredentialsSecret(

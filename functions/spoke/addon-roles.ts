@@ -73,9 +73,12 @@ export function addonProblems({ spoke, hub, settings }: Question): SpokeProblem[
       message: `the policy of add-on ${addon} in the Composition names {${key}}: allowed are ${Object.keys(facts).join(", ")}`,
     })),
   );
-  if (wanted.length === 0 || hub.addonBoundaryArn !== "") return unknown;
+  if (wanted.length === 0 || (hub.addonBoundaryArn !== "" && spoke.spec.account === undefined)) return unknown;
+  const names = `spec.addons ${wanted.map(({ addon }) => addon).join(", ")}`;
   const message =
-    `spec.addons ${wanted.map(({ addon }) => addon).join(", ")} act in AWS, and the hub permits add-ons nothing: ` +
-    "name what they may do in addonPermissions of the stack and run pulumi up, or take them out of spec.addons";
+    spoke.spec.account === undefined
+      ? `${names} act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and run pulumi up, ` +
+        "or take them out of spec.addons"
+      : `${names} act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account`;
   return [...unknown, { reason: "AddonsNotPermitted", message }];
 }

@@ -13,6 +13,8 @@ export const dashed = <const Text extends string>(text: Text) => text.replaceAll
 /** The roles of a spoke, as the boundary knows them: those of EKS itself, and one for each controller and add-on that acts in AWS. */
 export type RoleName = "cluster" | "node" | Dashed<SpokeIdentity> | `addon-${string}`;
 
+export const addonRoleName = (addon: string): RoleName => `addon-${dashed(addon)}`;
+
 /** Groups of a role and of its policies. */
 const roleGroups = { cluster: ["clusterRole", "clusterPolicies"], node: ["nodeRole", "nodePolicies"] } as const;
 const groupsOf = (role: RoleName): readonly [role: Group, policies: Group] =>

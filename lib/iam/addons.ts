@@ -19,7 +19,17 @@ export interface AddonScope extends Scope {
  * Services with which somebody gives himself other rights. Of IAM two calls are left, which load balancers and nodes need:
  * service-linked roles have fixed policies, and a role that is passed must be a spoke's.
  */
-const givesRights = ["account", "iam", "organizations", "sso", "sso-admin", "sts"];
+const givesRights = [
+  "account",
+  "iam",
+  "identitystore",
+  "organizations",
+  "rolesanywhere",
+  "sso",
+  "sso-admin",
+  "sso-directory",
+  "sts",
+];
 const harmless = ["iam:CreateServiceLinkedRole", "iam:PassRole"];
 
 const actionPattern = /^([a-z0-9][a-z0-9-]*):([A-Za-z*]+)$/;
@@ -47,21 +57,32 @@ const globalRegions: Readonly<Record<string, readonly string[]>> = {
   "aws-us-gov": ["us-gov-west-1"],
 };
 
+/** Begins the Sids of what a stack permits. */
+export const permittedSid = "Permitted";
+
 /**
  * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, in the fleet's
- * region, for spokes only, and nothing of the hub's or of the fleet's secrets, whatever the stack permits. Git says what each role may do;
- * only who deploys the hub can widen this.
+ * region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
+ * keys and secrets; of what carries no name or tag of the fleet the stack alone decides. Git says what each role may do; only who deploys
+ * the hub can widen this.
  */
 export function addonBoundary(scope: AddonScope, permissions: readonly AddonPermission[]): PolicyDocument {
   const regions = [...new Set([scope.region, ...(globalRegions[scope.partition] ?? [])])];
   return policy(
-    ...permissions.map(({ actions, resources }) => ({
+    ...permissions.map(({ actions, resources }, index) => ({
+      Sid: `${permittedSid}${index}`,
       Effect: "Allow" as const,
       Action: actions,
       Resource: resources,
       Condition: { StringEquals: { "aws:RequestedRegion": regions } },
     })),
     ...denyStatements(scope),
+    {
+      Sid: "NotTheHubsCluster",
+      Effect: "Deny",
+      Action: ["eks:*"],
+      Resource: [...arns(scope).clusterAndParts(fleetNames(scope.fleet).hubCluster)],
+    },
     {
       Sid: "NoSecretsOfTheFleet",
       Effect: "Deny",

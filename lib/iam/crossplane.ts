@@ -1,5 +1,5 @@
 import { clusterTag } from "../labels.ts";
-import { hubName } from "../names.ts";
+import { fleetNames, hubName } from "../names.ts";
 import { clusterStatements } from "./clusters.ts";
 import { managedPolicies } from "./deployer.ts";
 import { networkStatements } from "./ec2.ts";
@@ -21,8 +21,6 @@ export interface CrossplaneScope extends Scope {
   readonly dnsSuffix: string;
   readonly spokePrefix: string;
   readonly boundaryArn: string;
-  /** Boundary of the roles of add-ons; undefined where no add-on gets one. */
-  readonly addonBoundaryArn?: string | undefined;
   readonly hubOidcProviderArn: string;
 }
 
@@ -31,9 +29,9 @@ const spokeManagedPolicies = [...managedPolicies.cluster, ...managedPolicies.nod
 
 /** Roles of spokes: only names under the spoke prefix, only with a boundary of the fleet. */
 function roleStatements(scope: CrossplaneScope): Statement[] {
-  const { boundaryArn, addonBoundaryArn } = scope;
   const roles = [arns(scope).role(`${scope.spokePrefix}*`)];
-  const boundaries = [boundaryArn, ...(addonBoundaryArn === undefined ? [] : [addonBoundaryArn])] as const;
+  // The second one also while the stack permits add-ons nothing: the roles that have it must be removable.
+  const boundaries = [scope.boundaryArn, arns(scope).policy(fleetNames(scope.fleet).addonBoundaryPolicy)] as const;
   return [
     ...boundedRoleStatements(roles, boundaries, spokeManagedPolicies.map(arns(scope).managedPolicy)),
     {

@@ -5,7 +5,7 @@ import { glob } from "./values.ts";
 export interface Exception {
   /** Pattern of the policy's name. */
   readonly policy: string;
-  /** The statement's Sid. */
+  /** The statement's Sid; a `*` at its end stands for a number. */
   readonly statement: string;
   /** Actions with a wildcard that it may allow. */
   readonly actions?: readonly string[];
@@ -37,6 +37,8 @@ const cluster = "aws:ResourceTag/eks-cluster-name";
 const identity = ["aws:PrincipalTag/fleet.internal/identity"];
 
 export const exceptions: readonly Exception[] = [
+  // lib/iam/addons.ts
+  { policy: "*-addon-boundary", statement: "Permitted*", allResources: true, conditions: region, reason: boundary },
   {
     policy: "*-boundary",
     statement: "Read",
@@ -215,6 +217,9 @@ export const exceptions: readonly Exception[] = [
   },
 ];
 
+const isFor = ({ statement }: Exception, sid: string): boolean =>
+  statement === (statement.endsWith("*") ? sid.replace(/\d+$/, "*") : sid);
+
 /** The exceptions for a statement that has the conditions which they ask for. */
 export function exceptionsFor(
   all: readonly Exception[],
@@ -225,7 +230,7 @@ export function exceptionsFor(
   return all.filter(
     (exception) =>
       statement.sid !== "" &&
-      exception.statement === statement.sid &&
+      isFor(exception, statement.sid) &&
       glob(exception.policy)(policy) &&
       (exception.conditions ?? []).every((key) => keys.includes(key)),
   );

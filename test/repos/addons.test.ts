@@ -1,12 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { addonBoundary, isAddonAction } from "../../lib/iam/addons.ts";
-import { addonPermissions, addons, catalogue, rolePatches } from "../support/addon-catalogue.ts";
+import { addons, catalogue, rolePatches } from "../support/addon-catalogue.ts";
 import { allowed } from "../support/iam.ts";
+import { committedConfig } from "../support/program.ts";
 import { build, documents } from "./support/kustomize.ts";
 import { render, system, withAddons } from "./support/spoke.ts";
 
+/** What the local stack permits. */
+const localPermissions = parse(committedConfig("local")["eks-gitops-fleet:addonPermissions"] ?? "[]").map(
+  (permission: object) => ({ resources: ["*"], ...permission }),
+);
 const withRole = Object.keys(rolePatches);
 const environments = ["dev", "prod"] as const;
 const example = { dev: "minimal", prod: "production" } as const;
@@ -47,7 +53,7 @@ describe("the catalogue of add-ons", () => {
     (addon) => {
       const boundary = addonBoundary(
         { partition: "aws", accountId: "000000000000", region: "us-east-1", fleet: "fleet" },
-        addonPermissions(),
+        localPermissions,
       );
       const context = { "aws:RequestedRegion": "us-east-1", "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
       for (const { Action, Resource = [] } of rolePatches[addon]?.[0]?.value.policy ?? [])

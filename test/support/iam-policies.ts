@@ -61,7 +61,6 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
       dnsSuffix: suffix,
       spokePrefix: names.spokePrefix,
       boundaryArn: named.policy(names.boundaryPolicy),
-      addonBoundaryArn: named.policy(names.addonBoundaryPolicy),
       hubOidcProviderArn: named.oidcProvider(`oidc.eks.${scope.region}.${suffix}/id/${"A".repeat(32)}`),
     }),
     "Crossplane on a spoke": spokeCrossplanePolicy({

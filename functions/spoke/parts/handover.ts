@@ -3,9 +3,11 @@ import {
   bridgeLabels,
   type ClusterMetadata,
   clusterSecretName,
+  fromBase64,
   inBase64,
   type OwnMetadata,
 } from "../../../lib/bridge.ts";
+import { identityFacts } from "../../../lib/bridge-facts.ts";
 import type { ServiceAccountRef } from "../../../lib/iam/trust.ts";
 import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
@@ -19,8 +21,7 @@ import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
-import { identitiesReady, rolesOfAddons } from "./identities.ts";
-import { roleResources } from "./roles.ts";
+import { identitiesReady, workingAddonRole } from "./identities.ts";
 
 /** How Flux reaches the spoke. The ConfigMap has no credential: Flux signs a token with its own IAM role at each use. */
 function kubeConfig(context: Context): void {
@@ -106,24 +107,31 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     permissionsBoundaryArn: source.permissionsBoundary,
     tenantBoundaryArn: source.tenantBoundary,
     addonBoundaryArn: source.addonBoundary,
-    addons: [...addons].sort(),
+    // An add-on that acts in AWS comes when its role is there.
+    addons: addons.filter((addon) => !(addon in settings.addons) || addon in facts.roleArns).sort(),
   };
   return { ...hub, ...own };
 }
 
-/** The roles of the spoke's controllers, and those of its add-ons once they work: until then the bridge does not tell of a new one. */
+/**
+ * The roles of the spoke's controllers, and of the add-ons of which Git may know: those whose role works, and those of which the bridge
+ * tells already, because Flux removes what it no longer tells of.
+ */
 function roleArns(context: Context): Fact<SpokeFacts["roleArns"]> {
   const { observed } = context;
   const controllers = (Object.keys(spokeIdentities) as SpokeIdentity[]).map(
     (identity) => [identity, observed.text(resources.role(dashed(identity)), "arn")] as const,
   );
-  const addons = rolesOfAddons(context).map(({ addon, role }) => {
-    const works = roleResources(role).every((resource) => observed.ready(resource));
-    return [addon, works ? observed.text(resources.role(role.role), "arn") : undefined] as const;
+  const told = fromBase64(observed.get(resources.clusterSecret)?.data ?? {});
+  const addons = addonRoles(context).flatMap((role) => {
+    const arn = workingAddonRole(context, role) ?? told[`${role.addon}${identityFacts.roleArn.key}`];
+    return arn === undefined ? [] : [[role.addon, arn] as const];
   });
-  const entries = [...addons, ...controllers];
-  const known = entries.every(([, arn]) => arn !== undefined);
-  return fact("identities", known ? (Object.fromEntries(entries) as SpokeFacts["roleArns"]) : undefined);
+  const known = controllers.every(([, arn]) => arn !== undefined);
+  return fact(
+    "identities",
+    known ? (Object.fromEntries([...addons, ...controllers]) as SpokeFacts["roleArns"]) : undefined,
+  );
 }
 
 /** The GitOps bridge of the spoke; in `data`, so that a key that is no longer emitted disappears. */

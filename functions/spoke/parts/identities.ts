@@ -7,11 +7,11 @@ import { type ServiceAccountRef, serviceAccountTrust, stsAudience } from "../../
 import { secretReaderPolicy } from "../../../lib/iam/workloads.ts";
 import { fleetNames } from "../../../lib/names.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
-import { addonRoles } from "../addon-roles.ts";
+import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { fluxIdentities } from "../plan.ts";
-import { dashed, type Resource, resources } from "../resources.ts";
+import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 
@@ -72,23 +72,34 @@ function trustIn(context: Context, subject: ServiceAccountRef): PolicyDocument |
     : undefined;
 }
 
-/** The roles of the enabled add-ons that act in AWS. */
-export function rolesOfAddons(context: Context): { readonly addon: string; readonly role: RoleArgs }[] {
+/** The role of an enabled add-on that acts in AWS. */
+function addonRole(context: Context, { addon, subject, policy }: AddonRole): RoleArgs {
   const { addonBoundary, names } = context;
-  // Without a boundary no role: the Spoke says so in SpecAccepted.
-  if (addonBoundary === "") return [];
-  return addonRoles(context).map(({ addon, subject, policy }) => ({
-    addon,
-    role: {
-      role: `addon-${dashed(addon)}`,
-      roleName: names.addonRole(addon),
-      description: `Add-on ${addon} of ${names.cluster}`,
-      trust: trustIn(context, subject),
-      managedPolicies: [],
-      inlinePolicy: policy,
-      boundary: addonBoundary,
-    },
-  }));
+  return {
+    role: addonRoleName(addon),
+    roleName: names.addonRole(addon),
+    description: `Add-on ${addon} of ${names.cluster}`,
+    trust: trustIn(context, subject),
+    managedPolicies: [],
+    inlinePolicy: policy,
+    boundary: addonBoundary,
+  };
+}
+
+/** What may not be made or changed stays as it is: SpecAccepted says why. */
+function composeAddonRoles(context: Context): void {
+  const { composer } = context;
+  const isRefused = addonProblems(context).length > 0;
+  for (const role of addonRoles(context).map((each) => addonRole(context, each)))
+    if (isRefused) for (const resource of roleResources(role)) composer.keep(resource);
+    else composeRole(context, role);
+}
+
+/** The ARN of an add-on's role once the role works. */
+export function workingAddonRole(context: Context, addon: AddonRole): string | undefined {
+  const { observed } = context;
+  const works = roleResources(addonRole(context, addon)).every((resource) => observed.ready(resource));
+  return works ? observed.text(resources.role(addonRoleName(addon.addon)), "arn") : undefined;
 }
 
 /** The role of each controller on the spoke that acts in AWS. */
@@ -175,7 +186,7 @@ export function composeIdentities(context: Context): void {
     forProvider: { url: known.issuer, clientIdList: [stsAudience], tags: tags() },
   }));
   for (const role of Object.values(identityRoles(context))) composeRole(context, role);
-  for (const { role } of rolesOfAddons(context)) composeRole(context, role);
+  composeAddonRoles(context);
   for (const principal of principals(context)) access(context, principal);
 }
 

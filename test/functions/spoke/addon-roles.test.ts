@@ -93,11 +93,47 @@ describe("an add-on that acts in AWS", () => {
     expect(world.condition("SpecAccepted")?.message).toMatch(/external_dns .*addonPermissions .*pulumi up/);
     const running = new World(spoke([]), { hub: without, settings: settings() });
     running.settle();
-    const before = [...running.live.keys()];
+    const before = [[...running.live.keys()], bridge(running)];
     running.change({ addons: ["external_dns"] });
     running.settle();
-    expect([...running.live.keys()]).toEqual(before);
+    expect([[...running.live.keys()], bridge(running)]).toEqual(before);
     expect(running.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "AddonsNotPermitted" });
+  });
+
+  it.each([
+    ["the stack permits it no more", () => ({ hub: without, settings: settings() })],
+    [
+      "its policy in Git is broken",
+      () => ({
+        hub,
+        settings: settings({ external_dns: { ...dns, policy: [{ ...dns.policy[0], Resource: "{nobody_knows}" }] } }),
+      }),
+    ],
+  ])("keeps its role as it is, and its place in the bridge, when %s", (_what, changed) => {
+    const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
+    world.settle();
+    const state = () => [world.forProvider(key.role), world.forProvider(key.policy), bridge(world)["addon_identities"]];
+    const before = state();
+    Object.assign(world, changed());
+    world.settle();
+    expect(world.condition("SpecAccepted")?.status).toBe("False");
+    expect(state()).toEqual(before);
+    expect(bridge(world)["addons"]).toBe('["external_dns"]');
+  });
+
+  it("that can't get its role holds up nothing else of the bridge, nor the spoke's bootstrap", () => {
+    const world = new World(spoke(["external_dns", "metrics_server"]), { hub, settings: settings() });
+    world.reports.set(key.policy, () => ({}));
+    world.settle();
+    expect(bridge(world)).toMatchObject({ addons: '["metrics_server"]', addon_identities: "{}" });
+    expect(world.live.has("bootstrap")).toBe(true);
+  });
+
+  it("is refused on a spoke in another account, where its boundary is not", () => {
+    const account = { id: "111111111111", providerConfigRef: { kind: "ClusterProviderConfig", name: "analytics" } };
+    const world = new World(fixtures.spoke({ addons: ["external_dns"], account }), { hub, settings: settings() });
+    world.settle();
+    expect(world.condition("SpecAccepted")?.message).toContain("take them out of spec.addons, or spec.account");
   });
 
   it("is refused when its policy names a fact that nobody knows beforehand", () => {

@@ -7,7 +7,7 @@ const zone = "arn:aws:route53:::hostedzone/Z1";
 const boundary = addonBoundary({ ...account, fleet: "fleet" }, [
   { actions: ["route53:ChangeResourceRecordSets"], resources: [zone] },
   // More than anybody should permit: what is denied stays denied.
-  { actions: ["ec2:*", "elasticloadbalancing:*", "secretsmanager:*", "kms:*"], resources: ["*"] },
+  { actions: ["ec2:*", "eks:*", "elasticloadbalancing:*", "secretsmanager:*", "kms:*"], resources: ["*"] },
 ]);
 const ofSpoke = { "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
 const can = (action: string, resource: string, context: Record<string, string> = {}) =>
@@ -53,6 +53,13 @@ describe("the boundary of add-ons", () => {
       "arn:aws:kms:us-east-1:0:key/x",
       { "aws:ResourceTag/fleet.internal/fleet": "fleet" },
     ],
+    ["on the hub's cluster", "eks:CreateAccessEntry", "arn:aws:eks:us-east-1:000000000000:cluster/fleet-hub", {}],
+    [
+      "on who may act there",
+      "eks:AssociateAccessPolicy",
+      "arn:aws:eks:us-east-1:000000000000:access-entry/fleet-hub/role/a/b/c",
+      {},
+    ],
     ["on a secret of the fleet", "secretsmanager:GetSecretValue", secret("fleet/sealing-keys/dev/1"), {}],
   ])("allows nothing %s, whatever the stack permits", (_what, action, resource, context) => {
     expect(can(action, resource, context)).toBe(false);
@@ -80,6 +87,7 @@ describe("what a stack may permit add-ons", () => {
     "iam:Pass*",
     "sts:AssumeRole",
     "organizations:*",
+    "identitystore:CreateGroupMembership",
     "",
   ])("not %o", (action) => {
     expect(isAddonAction(action)).toBe(false);

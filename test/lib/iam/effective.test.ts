@@ -58,7 +58,6 @@ const hub = {
       dnsSuffix: "amazonaws.com",
       spokePrefix: "fleet-spoke-",
       boundaryArn,
-      addonBoundaryArn,
       hubOidcProviderArn: provider("HUB"),
     }),
   ),
