@@ -34,7 +34,8 @@ const fields = ["apiVersion", "kind", "resources", "components", "patches", "nam
 
 const known = new Map<string, readonly Manifest[]>();
 
-function frozen<T>(value: T): T {
+/** A value that nobody can change, so that several may share it. */
+export function frozen<T>(value: T): T {
   if (typeof value === "object" && value !== null)
     for (const member of Object.values(Object.freeze(value))) frozen(member);
   return value;
@@ -155,12 +156,13 @@ export function build(
   });
 }
 
-const written = new WeakMap<Manifest, string>();
+const written = new Map<string, string>();
 
-/** Each object is written once: most are as their file has them. */
-function text(manifest: Manifest): string {
-  const made = written.get(manifest) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
-  written.set(manifest, made);
+/** An object as YAML; equal ones are written once: most are as their file has them, and JSON is quick to compare. */
+export function text(manifest: Manifest): string {
+  const key = JSON.stringify(manifest);
+  const made = written.get(key) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
+  written.set(key, made);
   return made;
 }
 
