@@ -37,7 +37,14 @@ export type ConfigText = Record<string, string>;
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const readYaml = (path: string): Properties => parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+const files = new Map<string, Properties>();
+
+/** What a file of the checkout says; read once: no test changes it. */
+function readYaml(path: string): Properties {
+  const content: Properties = files.get(path) ?? parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+  files.set(path, content);
+  return content;
+}
 
 /** The defaults in Pulumi.yaml, as the engine merges them into every stack's config. */
 export function defaultConfig(): ConfigText {
@@ -86,14 +93,19 @@ const urnTail = (urn: string): string => {
   return `${types.split("$").at(-1)}::${name}`;
 };
 
-/** Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up. */
+/**
+ * Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up.
+ * What is taken of an error is as long as Node's own: each frame more costs time for every property.
+ */
 async function untraced<T>(run: () => Promise<T>): Promise<T> {
-  const { prepareStackTrace } = Error;
+  const { prepareStackTrace, stackTraceLimit } = Error;
+  Error.stackTraceLimit = 10;
   Error.prepareStackTrace = (error, sites) => (error.message === "" ? "" : prepareStackTrace?.(error, sites));
   try {
     return await run();
   } finally {
     Error.prepareStackTrace = prepareStackTrace;
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
