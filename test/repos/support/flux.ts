@@ -1,6 +1,7 @@
 import { parse } from "yaml";
 import { substitute } from "../../../cli/render/envsubst.ts";
-import { frozen, type Manifest, text } from "./kustomize.ts";
+import { frozen } from "../../support/frozen.ts";
+import { type Manifest, text } from "./kustomize.ts";
 
 export type Variables = Readonly<Record<string, string>>;
 

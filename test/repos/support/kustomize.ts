@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseAllDocuments, stringify } from "yaml";
 import type { Manifest } from "../../../cli/render/files.ts";
 import { type Build, BuildError } from "../../../cli/render/kustomize.ts";
+import { frozen } from "../../support/frozen.ts";
 
 /** `kustomize build`, as far as the repositories use it (a namespace only over namespaced kinds); everything else is refused. test/e2e holds it against kubectl's. */
 
@@ -33,13 +34,6 @@ interface PatchOperation {
 const fields = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "nameSuffix", "buildMetadata"];
 
 const known = new Map<string, readonly Manifest[]>();
-
-/** A value that nobody can change, so that several may share it. */
-export function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null)
-    for (const member of Object.values(Object.freeze(value))) frozen(member);
-  return value;
-}
 
 /** The documents of a text; each text is parsed once. */
 function parsed(text: string): readonly Manifest[] {
