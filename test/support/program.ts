@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
 import { computed, invoked, type Properties } from "./program-mocks.ts";
@@ -93,19 +94,19 @@ const urnTail = (urn: string): string => {
   return `${types.split("$").at(-1)}::${name}`;
 };
 
-/**
- * Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up.
- * What is taken of an error is as long as Node's own: each frame more costs time for every property.
- */
+/** How Pulumi notes the promise of each property, with a stack trace, to tell at the end of its process which never settled. */
+const debuggable = createRequire(import.meta.url)("@pulumi/pulumi/runtime/debuggable.js") as {
+  debuggablePromise: <T>(promise: Promise<T>) => Promise<T>;
+};
+
+/** Runs without those notes: nobody reads them here, and vitest would look every line of the stack traces up. */
 async function untraced<T>(run: () => Promise<T>): Promise<T> {
-  const { prepareStackTrace, stackTraceLimit } = Error;
-  Error.stackTraceLimit = 10;
-  Error.prepareStackTrace = (error, sites) => (error.message === "" ? "" : prepareStackTrace?.(error, sites));
+  const { debuggablePromise } = debuggable;
+  debuggable.debuggablePromise = (promise) => promise;
   try {
     return await run();
   } finally {
-    Error.prepareStackTrace = prepareStackTrace;
-    Error.stackTraceLimit = stackTraceLimit;
+    debuggable.debuggablePromise = debuggablePromise;
   }
 }
 
