@@ -41,9 +41,11 @@ export default defineConfig({
           include: ["test/**/*.test.ts", "local/test/unit/**/*.test.ts"],
           exclude: ["test/e2e/**", onAws, ...integration],
           setupFiles: ["test/support/no-programs.ts"],
+          ...inParallel,
           // Much is made and soon dropped: a bigger young generation is collected less often.
           execArgv: ["--max-semi-space-size=64"],
-          ...inParallel,
+          // Node runs this TypeScript as it is; through Vite's module runner each use of an import costs more. vi.mock needs the runner.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
         },
       },
       {
