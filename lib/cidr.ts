@@ -53,8 +53,10 @@ export function contains(outer: Cidr, inner: Cidr): boolean {
 /** Private blocks (RFC 1918) and the shared address space (RFC 6598), as the Spoke API has them too. */
 export const privateBlocks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"] as const;
 
-export const isPrivate = (cidr: Cidr): boolean =>
-  privateBlocks.some((block) => contains(networkOf(block) as Cidr, cidr));
+// Parsed once: policies and the function ask for every block that they read.
+const privateNetworks = privateBlocks.map((block) => networkOf(block) as Cidr);
+
+export const isPrivate = (cidr: Cidr): boolean => privateNetworks.some((network) => contains(network, cidr));
 
 /**
  * What blocks are reserved for. EKS refuses reserved addresses in publicAccessCidrs: "The block cannot include reserved addresses" (EKS
@@ -80,10 +82,15 @@ export const reservedBlocks = {
   "240.0.0.0/4": "future use (RFC 1112)",
 } as const;
 
+const reservedNetworks = Object.entries(reservedBlocks).map(([block, purpose]) => ({
+  network: networkOf(block) as Cidr,
+  purpose,
+}));
+
 /** What the block, or a part of it, is reserved for; undefined when EKS takes it. 0.0.0.0/0 is EKS's default. */
 export function reservedFor(cidr: Cidr): string | undefined {
   if (cidr.prefix === 0) return undefined;
-  return Object.entries(reservedBlocks).find(([block]) => overlaps(networkOf(block) as Cidr, cidr))?.[1];
+  return reservedNetworks.find(({ network }) => overlaps(network, cidr))?.purpose;
 }
 
 /** What is wrong with a block that a public endpoint is to admit, when EKS refuses it. */

@@ -47,11 +47,11 @@ export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "
   const isServing = (group: Resource, object: KubeObject) =>
     group.key !== wanted.group.key && (inAws(group) || failureMessage(object) === undefined);
   const former = [...observed.objects]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([key, object]) => {
       const group = nodeGroupOf(key);
       return group !== undefined && isServing(group, object) ? [group] : [];
-    });
+    })
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
   return { wanted, former, serving: [wanted.group, ...former].find(inAws) ?? wanted.group };
 }
 

@@ -92,9 +92,20 @@ const globalKeys = getAllGlobalConditionKeys()
   .filter((key) => !/^aws:(ResourceTag|RequestTag|TagKeys)/i.test(key))
   .map((key) => key.replace("/tag-key", "/*"));
 
-/** Whether a list of the reference has the key; a placeholder in it stands for any text. */
-export const supports = (keys: readonly string[], key: string): boolean =>
-  keys.some((each) => matches(each.replaceAll(/\$\{[^}]+\}/g, "*").toLowerCase(), key.toLowerCase()));
+const keyPatterns = new Map<string, string>();
+
+/** A key of the reference as a pattern: a placeholder in it stands for any text. Made once: lists share most of theirs. */
+function keyPattern(key: string): string {
+  const pattern = keyPatterns.get(key) ?? key.replaceAll(/\$\{[^}]+\}/g, "*").toLowerCase();
+  keyPatterns.set(key, pattern);
+  return pattern;
+}
+
+/** Whether a list of the reference has the key. */
+export function supports(keys: readonly string[], key: string): boolean {
+  const wanted = key.toLowerCase();
+  return keys.some((each) => matches(keyPattern(each), wanted));
+}
 
 interface Test {
   readonly key: string;

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import * as pulumi from "@pulumi/pulumi";
 import { parse } from "yaml";
 import { computed, invoked, type Properties } from "./program-mocks.ts";
@@ -37,7 +38,14 @@ export type ConfigText = Record<string, string>;
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const readYaml = (path: string): Properties => parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+const files = new Map<string, Properties>();
+
+/** What a file of the checkout says; read once: no test changes it. */
+function readYaml(path: string): Properties {
+  const content: Properties = files.get(path) ?? parse(readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"));
+  files.set(path, content);
+  return content;
+}
 
 /** The defaults in Pulumi.yaml, as the engine merges them into every stack's config. */
 export function defaultConfig(): ConfigText {
@@ -86,14 +94,19 @@ const urnTail = (urn: string): string => {
   return `${types.split("$").at(-1)}::${name}`;
 };
 
-/** Runs without the stack traces, without an error, that Pulumi takes of each property's promise: vitest would look every line up. */
+/** How Pulumi notes the promise of each property, with a stack trace, to tell at the end of its process which never settled. */
+const debuggable = createRequire(import.meta.url)("@pulumi/pulumi/runtime/debuggable.js") as {
+  debuggablePromise: <T>(promise: Promise<T>) => Promise<T>;
+};
+
+/** Runs without those notes: nobody reads them here, and vitest would look every line of the stack traces up. */
 async function untraced<T>(run: () => Promise<T>): Promise<T> {
-  const { prepareStackTrace } = Error;
-  Error.prepareStackTrace = (error, sites) => (error.message === "" ? "" : prepareStackTrace?.(error, sites));
+  const { debuggablePromise } = debuggable;
+  debuggable.debuggablePromise = (promise) => promise;
   try {
     return await run();
   } finally {
-    Error.prepareStackTrace = prepareStackTrace;
+    debuggable.debuggablePromise = debuggablePromise;
   }
 }
 

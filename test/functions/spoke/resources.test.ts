@@ -7,11 +7,11 @@ import type { PolicyDocument } from "../../../lib/iam/policy.ts";
 import { allowed } from "../../support/iam.ts";
 import { example, exampleNames, hub, nodeGroup, settings, spoke } from "./support/fixtures.ts";
 import { schemaFolder, unknownToProvider, violations } from "./support/schemas.ts";
-import { World } from "./support/world.ts";
+import { settled, type World } from "./support/world.ts";
 
 function ready(...args: ConstructorParameters<typeof World>): World {
-  const world = new World(...args);
-  expect(world.settle().ready).toBe(true);
+  const world = settled(...args);
+  expect(world.answer?.ready).toBe(true);
   return world;
 }
 

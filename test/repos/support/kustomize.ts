@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseAllDocuments, stringify } from "yaml";
 import type { Manifest } from "../../../cli/render/files.ts";
 import { type Build, BuildError } from "../../../cli/render/kustomize.ts";
+import { frozen } from "../../support/frozen.ts";
 
 /** `kustomize build`, as far as the repositories use it (a namespace only over namespaced kinds); everything else is refused. test/e2e holds it against kubectl's. */
 
@@ -33,12 +34,6 @@ interface PatchOperation {
 const fields = ["apiVersion", "kind", "resources", "components", "patches", "namespace", "nameSuffix", "buildMetadata"];
 
 const known = new Map<string, readonly Manifest[]>();
-
-function frozen<T>(value: T): T {
-  if (typeof value === "object" && value !== null)
-    for (const member of Object.values(Object.freeze(value))) frozen(member);
-  return value;
-}
 
 /** The documents of a text; each text is parsed once. */
 function parsed(text: string): readonly Manifest[] {
@@ -155,12 +150,13 @@ export function build(
   });
 }
 
-const written = new WeakMap<Manifest, string>();
+const written = new Map<string, string>();
 
-/** Each object is written once: most are as their file has them. */
-function text(manifest: Manifest): string {
-  const made = written.get(manifest) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
-  written.set(manifest, made);
+/** An object as YAML; equal ones are written once: most are as their file has them, and JSON is quick to compare. */
+export function text(manifest: Manifest): string {
+  const key = JSON.stringify(manifest);
+  const made = written.get(key) ?? stringify(manifest, { lineWidth: 0, aliasDuplicateObjects: false });
+  written.set(key, made);
   return made;
 }
 

@@ -8,7 +8,7 @@ import type { ReceiverType } from "../../../lib/receivers.ts";
 import { credentialVariables, type RegistryCredentials, registrySecrets } from "../../../lib/registries.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { example } from "../../functions/spoke/support/fixtures.ts";
-import { World, type WorldOptions } from "../../functions/spoke/support/world.ts";
+import { settled, type WorldOptions } from "../../functions/spoke/support/world.ts";
 import { substituted, type Variables } from "./flux.ts";
 import { build, files, generated, type Manifest, type Patch, patched } from "./kustomize.ts";
 
@@ -169,8 +169,7 @@ export interface Rendered {
 
 /** Follows every Flux Kustomization from `<spoke>-bootstrap` to the application. */
 export function render(spoke: Spoke, options: WorldOptions = {}): Rendered {
-  const world = new World(spoke, options);
-  world.settle();
+  const world = settled(spoke, options);
   const bridge = fromBase64(world.object("cluster-secret").data ?? {});
   const bootstrap = world.object("bootstrap").spec as { path: string; patches?: Patch[] };
   const name = spoke.metadata.name;

@@ -14,7 +14,16 @@ const candidates = [
 export const schemaFolder = candidates.find((folder) => folder !== undefined && existsSync(folder));
 
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
-const validators = new Map<string, ValidateFunction>();
+/** Compiled when they are asked for: most versions are not. */
+const validators = new Map<string, () => ValidateFunction>();
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+};
 
 function load(): void {
   if (schemaFolder === undefined || validators.size > 0) return;
@@ -29,7 +38,8 @@ function load(): void {
       // The same fields again, for the creation only: the function uses them for node groups alone.
       if (spec.names.kind !== "NodeGroup") delete wanted.properties.initProvider;
       const root = closed({ type: "object", properties: { apiVersion, kind: kindName, spec: wanted } });
-      validators.set(`${spec.group}/${name} ${spec.names.kind}`, ajv.compile(root));
+      const compiled = once(() => ajv.compile(root));
+      validators.set(`${spec.group}/${name} ${spec.names.kind}`, compiled);
     }
   }
 }
@@ -37,7 +47,7 @@ function load(): void {
 /** What the provider's schema has against a managed resource; nothing for kinds of others, or without its schema. */
 export function violations({ metadata: _, ...manifest }: KubeObject): string[] {
   load();
-  const validate = validators.get(`${manifest.apiVersion} ${manifest.kind}`);
+  const validate = validators.get(`${manifest.apiVersion} ${manifest.kind}`)?.();
   if (!validate || validate(manifest)) return [];
   return (validate.errors ?? []).map(
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,

@@ -126,6 +126,18 @@ export class World {
     throw new Error(`not settled after ${most} steps: ${JSON.stringify(this.spoke.status)}`);
   }
 
+  /** The same once more, with objects of its own: tests change them. */
+  copy(): World {
+    return Object.assign(new World(this.spoke), this, {
+      spoke: structuredClone(this.spoke),
+      live: structuredClone(this.live),
+      removed: [...this.removed],
+      reports: new Map(this.reports),
+      stuck: new Set(this.stuck),
+      chain: [...this.chain],
+    });
+  }
+
   change(spec: Record<string, unknown>): void {
     const { metadata } = this.spoke;
     const generation = (metadata.generation ?? 1) + 1;
@@ -209,10 +221,21 @@ export const failing =
     ],
   });
 
+const known = new Map<string, World>();
+
+/** A world of its own that has settled; the way there is gone once for the same Spoke and options. */
+export function settled(...args: ConstructorParameters<typeof World>): World {
+  const key = JSON.stringify(args);
+  const before = known.get(key) ?? new World(...args);
+  if (!known.has(key)) before.settle();
+  known.set(key, before);
+  return before.copy();
+}
+
 /** A spoke that runs. */
 export function running(...args: ConstructorParameters<typeof World>): World {
-  const world = new World(...args);
-  if (!world.settle().ready) throw new Error(`the spoke is not ready: ${JSON.stringify(world.answer?.conditions)}`);
+  const world = settled(...args);
+  if (!world.answer?.ready) throw new Error(`the spoke is not ready: ${JSON.stringify(world.answer?.conditions)}`);
   // The hub's admin policies went when the chain was ready.
   world.removed.length = 0;
   return world;
