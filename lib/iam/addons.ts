@@ -57,9 +57,6 @@ const globalRegions: Readonly<Record<string, readonly string[]>> = {
   "aws-us-gov": ["us-gov-west-1"],
 };
 
-/** Begins the Sids of what a stack permits. */
-export const permittedSid = "Permitted";
-
 /**
  * The permissions boundary of the roles that Crossplane on the hub makes for add-ons of spokes: what the stack permits, in the fleet's
  * region and for spokes only. Whatever the stack permits, it reaches neither the hub's cluster, network and load balancers nor the fleet's
@@ -70,7 +67,7 @@ export function addonBoundary(scope: AddonScope, permissions: readonly AddonPerm
   const regions = [...new Set([scope.region, ...(globalRegions[scope.partition] ?? [])])];
   return policy(
     ...permissions.map(({ actions, resources }, index) => ({
-      Sid: `${permittedSid}${index}`,
+      Sid: `Permitted${index}`,
       Effect: "Allow" as const,
       Action: actions,
       Resource: resources,
