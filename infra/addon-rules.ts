@@ -1,28 +1,7 @@
-import { type AddonPermission, addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
 import { policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
-import { fromJson, type Key } from "./forms.ts";
 import type { Readable } from "./settings.ts";
-
-const texts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string" && each !== "");
-
-function addonPermission(value: unknown): AddonPermission | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { actions, resources = ["*"], ...unknown } = value as Record<string, unknown>;
-  return texts(actions) && texts(resources) && Object.keys(unknown).length === 0 ? { actions, resources } : undefined;
-}
-
-export const addonPermissionList: Key<readonly AddonPermission[]> = {
-  parse: (value) => {
-    const items = fromJson(value);
-    const permissions = Array.isArray(items) ? items.map(addonPermission) : [undefined];
-    return permissions.every((permission) => permission !== undefined) ? permissions : undefined;
-  },
-  allowed: "a list of {actions: [<IAM action>, …], resources: [<ARN>, …]}, without resources all of them",
-  path: "[0].actions[0]",
-  example: "route53:ListHostedZones",
-};
 
 /** The longest that any region and account make a boundary. */
 const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };

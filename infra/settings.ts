@@ -1,7 +1,7 @@
 import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
-import { addonPermissionList } from "./addon-rules.ts";
+import { addonPermissionList } from "./addon-keys.ts";
 import { cidr, flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";

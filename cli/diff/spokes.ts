@@ -5,6 +5,7 @@ import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../render/files.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../render/fleet.ts";
+import type { Build } from "../render/kustomize.ts";
 import { compositionOf, compositionRef, spokeSchema } from "../render/spoke-steps.ts";
 import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
 import { earlier, isManual, takes } from "./channels.ts";
@@ -33,6 +34,7 @@ export interface Spokes {
 export interface SpokesOptions {
   readonly side: Side;
   readonly workspace: Workspace;
+  readonly build: Build;
   /** What Flux applies on the hub. */
   readonly fleet: RenderedFleet;
   readonly code: Code;
@@ -57,7 +59,7 @@ function stored(manifest: Manifest, schema: Schema): Spoke {
   };
 }
 
-type TakingOptions = Pick<SpokesOptions, "side" | "workspace" | "fleet" | "before">;
+type TakingOptions = Pick<SpokesOptions, "side" | "workspace" | "build" | "fleet" | "before">;
 
 /** Which revision of the Composition each Spoke takes. */
 class Taking {
@@ -77,13 +79,13 @@ class Taking {
    * @param unknown is called when the state does not have the revision
    */
   of(spoke: Manifest, unknown: () => void = () => {}): Manifest | undefined {
-    const { side, workspace, before, fleet } = this.#options;
+    const { side, workspace, build, before, fleet } = this.#options;
     const composition = compositionOf(spoke, fleet.hub);
     if (!composition) return undefined;
     const previous = before?.composed.get(spoke.metadata.name)?.composition;
     const stays = previous !== undefined && isManual(spoke) && !this.isSpecimen(spoke);
     if (takes(spoke, composition.manifest) && !stays) return composition.manifest;
-    const found = previous ?? earlier(side, workspace, composition, spoke);
+    const found = previous ?? earlier({ side, workspace, build }, composition, spoke);
     if (!found) unknown();
     return found ?? composition.manifest;
   }

@@ -164,7 +164,7 @@ export async function stateOf({
       ...(root ? { root } : {}),
     };
     const onHub = follow({ ...common, findings: new Findings(), handover: () => undefined });
-    return { common, existing: { side, workspace, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
+    return { common, existing: { side, workspace, build, fleet: onHub, ...(before ? { before: before.spokes } : {}) } };
   };
   // First what the hub gets, including the Spokes; then, with what the function composes for these, what every cluster gets.
   const first = rendering();

@@ -65,7 +65,8 @@ function problemsOf(request: Request): Problem[] {
 /** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
   const { addonBoundaryPolicy, boundaryPolicy, tenantBoundaryPolicy } = fleetNames(fleet);
-  if (![addonBoundaryPolicy, boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`))) return [];
+  if (![addonBoundaryPolicy, boundaryPolicy, tenantBoundaryPolicy].some((name) => boundary.endsWith(`:policy/${name}`)))
+    return [];
   return [
     {
       key: "boundary",

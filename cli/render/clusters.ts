@@ -1,8 +1,8 @@
 import { addonRoles } from "../../functions/spoke/addon-roles.ts";
 import type { Spoke } from "../../functions/spoke/api.ts";
-import { surroundingsOf } from "../../functions/spoke/context.ts";
 import { metadataOf } from "../../functions/spoke/parts/handover.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
+import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
 import { fleetNames, hubIdentities, hubName, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";

@@ -1,10 +1,10 @@
 import type { PolicyDocument } from "../../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../../lib/iam/trust.ts";
 import type { Spoke } from "./api.ts";
-import { type Surroundings, surroundingsOf } from "./context.ts";
 import type { Hub } from "./hub.ts";
 import type { SpokeProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
+import { type Surroundings, surroundingsOf } from "./surroundings.ts";
 
 /** Add-ons of spokes that act in AWS: what their folders in Git say of their roles (tools/base/addons/<name>/role). */
 

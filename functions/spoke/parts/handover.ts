@@ -13,13 +13,14 @@ import { watchLabel } from "../../../lib/labels.ts";
 import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/spoke.ts";
 import { addonRoles } from "../addon-roles.ts";
 import { bootstrapKustomization, kubeConfigName } from "../chain.ts";
-import type { Context, Surroundings } from "../context.ts";
+import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { otherKinds } from "../kinds.ts";
 import { anyNodes } from "../node-groups.ts";
 import { runningVersion } from "../plan.ts";
 import { dashed, resources } from "../resources.ts";
 import { revisionToBring, stageOf } from "../rollout.ts";
+import type { Surroundings } from "../surroundings.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { identitiesReady, workingAddonRole } from "./identities.ts";
 
