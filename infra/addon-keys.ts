@@ -1,5 +1,5 @@
 import type { AddonPermission } from "../lib/iam/addons.ts";
-import { fromJson, type Key } from "./forms.ts";
+import { listOf } from "./forms.ts";
 
 const texts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string" && each !== "");
@@ -10,13 +10,8 @@ function addonPermission(value: unknown): AddonPermission | undefined {
   return texts(actions) && texts(resources) && Object.keys(unknown).length === 0 ? { actions, resources } : undefined;
 }
 
-export const addonPermissionList: Key<readonly AddonPermission[]> = {
-  parse: (value) => {
-    const items = fromJson(value);
-    const permissions = Array.isArray(items) ? items.map(addonPermission) : [undefined];
-    return permissions.every((permission) => permission !== undefined) ? permissions : undefined;
-  },
+export const addonPermissionList = listOf(addonPermission, {
   allowed: "a list of {actions: [<IAM action>, …], resources: [<ARN>, …]}, without resources all of them",
   path: "[0].actions[0]",
   example: "route53:ListHostedZones",
-};
+});

@@ -70,3 +70,18 @@ export function list<T extends string>(item: Key<T>): Key<readonly T[]> {
     example: item.example,
   };
 }
+
+/** A list of what `item` reads. */
+export function listOf<T>(
+  item: (value: unknown) => T | undefined,
+  key: Omit<Key<readonly T[]>, "parse">,
+): Key<readonly T[]> {
+  return {
+    parse: (value) => {
+      const items = fromJson(value);
+      const read = Array.isArray(items) ? items.map(item) : [undefined];
+      return read.every((each) => each !== undefined) ? read : undefined;
+    },
+    ...key,
+  };
+}

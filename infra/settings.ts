@@ -2,7 +2,7 @@ import { type FleetSizeName, fleetSizes } from "../components/fleet-size.ts";
 import { parseCidr, vpcPrefixes } from "../lib/cidr.ts";
 import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts";
 import { addonPermissionList } from "./addon-keys.ts";
-import { cidr, flag, fromJson, integer, type Key, list, oneOf, text } from "./forms.ts";
+import { cidr, flag, integer, type Key, list, listOf, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 
@@ -25,16 +25,11 @@ function sealingKeyGeneration(value: unknown): SealingKeyGeneration | undefined 
   return typeof name === "string" && slug.test(name) ? { scope, generation: name, active } : undefined;
 }
 
-const sealingKeyList: Key<readonly SealingKeyGeneration[]> = {
-  parse: (value) => {
-    const items = fromJson(value);
-    const keys = Array.isArray(items) ? items.map(sealingKeyGeneration) : [undefined];
-    return keys.every((key) => key !== undefined) ? keys : undefined;
-  },
+const sealingKeyList = listOf(sealingKeyGeneration, {
   allowed: "a list of {scope: <lower-case name>, generation: <lower-case name or number>, active: true or false}",
   path: "[0].scope",
   example: "dev (likewise generation, active)",
-};
+});
 
 /** CIDR of public addresses. AWS shows a person's own at checkip.amazonaws.com. */
 export const ownAddress = '"$(curl -s https://checkip.amazonaws.com)/32"';
