@@ -4,7 +4,7 @@ import type { Spoke } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { SpokeProblem } from "./problems.ts";
 import type { Settings } from "./settings.ts";
-import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { surroundingsOf } from "./surroundings.ts";
 
 /** Add-ons of spokes that act in AWS: what their folders in Git say of their roles (tools/base/addons/<name>/role). */
 
@@ -25,12 +25,14 @@ interface Question {
 type Facts = Readonly<Record<string, string>>;
 
 /** What a policy in Git may say `{key}` for: keys of the bridge that are known before anything of the spoke is there. */
-function factsOf({ metadata, spec }: Spoke, { fleet }: Hub, { names, scope }: Surroundings): Facts {
+function factsOf({ spoke, hub }: Question): Facts {
+  const { metadata, spec } = spoke;
+  const { names, scope } = surroundingsOf(spoke, hub);
   return {
     cluster_name: metadata.name,
     environment: spec.environment,
     tenant: spec.tenant,
-    fleet,
+    fleet: hub.fleet,
     aws_cluster_name: names.cluster,
     aws_account_id: scope.accountId,
     aws_region: scope.region,
@@ -42,21 +44,25 @@ function factsOf({ metadata, spec }: Spoke, { fleet }: Hub, { names, scope }: Su
 const variable = /(?<!\$)\{([a-z][a-z0-9_]*)\}/g;
 
 const filled = <T>(value: T, facts: Facts): T =>
-  JSON.parse(JSON.stringify(value).replaceAll(variable, (text, key: string) => facts[key] ?? text)) as T;
+  JSON.parse(
+    JSON.stringify(value).replaceAll(variable, (text, key: string) =>
+      Object.hasOwn(facts, key) ? (facts[key] as string) : text,
+    ),
+  ) as T;
 
 const unknownIn = (value: unknown, facts: Facts): string[] =>
-  [...JSON.stringify(value).matchAll(variable)].flatMap(([, key = ""]) => (key in facts ? [] : [key]));
+  [...JSON.stringify(value).matchAll(variable)].flatMap(([, key = ""]) => (Object.hasOwn(facts, key) ? [] : [key]));
 
 /** The enabled add-ons that have a role. */
-const enabled = ({ spec }: Spoke, { addons }: Settings) =>
-  [...spec.addons].sort().flatMap((addon) => {
-    const needs = addons[addon];
+const enabled = ({ spoke, settings }: Question) =>
+  [...spoke.spec.addons].sort().flatMap((addon) => {
+    const needs = Object.hasOwn(settings.addons, addon) ? settings.addons[addon] : undefined;
     return needs === undefined ? [] : [{ addon, ...needs }];
   });
 
-export function addonRoles({ spoke, hub, settings }: Question): AddonRole[] {
-  const facts = factsOf(spoke, hub, surroundingsOf(spoke, hub));
-  return enabled(spoke, settings).map(({ addon, namespace, serviceAccount, policy }) => ({
+export function addonRoles(question: Question): AddonRole[] {
+  const facts = factsOf(question);
+  return enabled(question).map(({ addon, namespace, serviceAccount, policy }) => ({
     addon,
     subject: { namespace, serviceAccount },
     policy: filled({ Version: "2012-10-17", Statement: policy }, facts),
@@ -64,9 +70,10 @@ export function addonRoles({ spoke, hub, settings }: Question): AddonRole[] {
 }
 
 /** Why the roles of a Spoke's add-ons can't be made. */
-export function addonProblems({ spoke, hub, settings }: Question): SpokeProblem[] {
-  const wanted = enabled(spoke, settings);
-  const facts = factsOf(spoke, hub, surroundingsOf(spoke, hub));
+export function addonProblems(question: Question): SpokeProblem[] {
+  const { spoke, hub } = question;
+  const wanted = enabled(question);
+  const facts = factsOf(question);
   const unknown = wanted.flatMap(({ addon, policy }) =>
     unknownIn(policy, facts).map((key) => ({
       reason: "AddonRoleInvalid",

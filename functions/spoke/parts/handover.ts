@@ -109,7 +109,7 @@ export function metadataOf(source: Source, facts: SpokeFacts): ClusterMetadata {
     tenantBoundaryArn: source.tenantBoundary,
     addonBoundaryArn: source.addonBoundary,
     // An add-on that acts in AWS comes when its role is there.
-    addons: addons.filter((addon) => !(addon in settings.addons) || addon in facts.roleArns).sort(),
+    addons: addons.filter((addon) => !Object.hasOwn(settings.addons, addon) || addon in facts.roleArns).sort(),
   };
   return { ...hub, ...own };
 }

@@ -76,6 +76,12 @@ describe("an add-on that acts in AWS", () => {
     expect(bridge(world)).toMatchObject({ addons: "[]", addon_identities: "{}" });
   });
 
+  it("is not mistaken for one by the name of what every object has", () => {
+    const world = new World(spoke(["constructor"]), { hub, settings: settings() });
+    expect(world.settle().ready).toBe(true);
+    expect(bridge(world)).toMatchObject({ addons: '["constructor"]', addon_identities: "{}" });
+  });
+
   it("is removed with its spoke", () => {
     const world = new World(spoke(["external_dns"]), { hub, settings: settings() });
     world.settle();
