@@ -20,17 +20,22 @@ export interface TestResults {
   }[];
 }
 
-const MESSAGE_LINES = 12;
+/** Lines kept of a message's beginning, which says what failed, and of its end, which is a process's last words. */
+const [FIRST_LINES, LAST_LINES] = [12, 24];
+const STACK_FRAME = /^\s+at /;
 
-/** The beginning of a message, indented. */
-const excerpt = (message: string): string[] =>
-  stripVTControlCharacters(message)
+/** The beginning and the end of a message, indented, without the frames of its stack. */
+function excerpt(message: string): string[] {
+  const lines = stripVTControlCharacters(message)
     .split("\n")
-    .slice(0, MESSAGE_LINES)
-    .map((line) => `    ${line.slice(0, 400)}`);
+    .filter((line) => !STACK_FRAME.test(line));
+  const left = lines.length - FIRST_LINES - LAST_LINES;
+  const kept = left > 0 ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)] : lines;
+  return kept.map((line) => `    ${line.slice(0, 400)}`);
+}
 
 /**
- * The end of a run: each failed test with the beginning of its message, then the counts. What vitest itself prints of them
+ * The end of a run: each failed test with its message, shortened, then the counts. What vitest itself prints of them
  * stands above the removal of the tests' instance, out of sight where only the end of a log is kept.
  */
 export function closingLines(results: TestResults | undefined, root: string): string[] {

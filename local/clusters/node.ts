@@ -85,7 +85,8 @@ async function start(
   });
   await supervisor.start(
     process("containerd", ["--config", files.containerdConfig, "--log-level", "warn"], {
-      command: [tools.bin("ctr"), "--address", files.containerdSocket, "version"],
+      // It serves before its CRI plugin is initialized, which takes longer the more pods it finds; kubelet would give up.
+      grpc: { unix: files.containerdSocket, method: "/runtime.v1.RuntimeService/Version" },
     }),
   );
   await importImages(instance, node);

@@ -28,6 +28,7 @@ export async function tryProbe(probe: Probe): Promise<void> {
   if ("tcp" in probe) return await accepts(probe.tcp);
   if ("unix" in probe) return await accepts({ path: probe.unix });
   if ("http" in probe) return await answers(probe.http);
+  if ("grpc" in probe) return await answersEmpty(probe.grpc);
   await run(probe.command);
 }
 
@@ -50,4 +51,22 @@ async function answers({ url, caFile }: Extract<Probe, { http: unknown }>["http"
     throw new Error(`GET ${url}: ${error.message || (error as NodeJS.ErrnoException).code}`);
   });
   if (status !== 200) throw new Error(`GET ${url} answered ${status}, not 200`);
+}
+
+async function answersEmpty({ unix, method }: Extract<Probe, { grpc: unknown }>["grpc"]): Promise<void> {
+  // Only when asked: most processes of an instance have no such probe.
+  const { Client, credentials } = await import("@grpc/grpc-js");
+  const client = new Client(`unix://${unix}`, credentials.createInsecure());
+  const bytes = (message: Buffer) => message;
+  const options = { deadline: Date.now() + ATTEMPT_MS };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const done = (error: Error | null) => (error ? reject(error) : resolve());
+      client.makeUnaryRequest(method, bytes, bytes, Buffer.alloc(0), options, done);
+    });
+  } catch (error) {
+    throw new Error(`${method} of ${unix}: ${(error as Error).message}`);
+  } finally {
+    client.close();
+  }
 }

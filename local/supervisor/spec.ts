@@ -8,6 +8,8 @@ export type Probe =
   | { readonly http: { readonly url: string; readonly caFile?: string } }
   /** A connection to a unix socket is accepted. */
   | { readonly unix: string }
+  /** A gRPC method (`/package.Service/Method`) answers an empty request at a unix socket. */
+  | { readonly grpc: { readonly unix: string; readonly method: string } }
   /** A command ends with exit code 0. */
   | { readonly command: readonly [string, ...string[]] };
 
