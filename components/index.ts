@@ -33,6 +33,7 @@ export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
 export { ReceiverToken, type ReceiverTokenArgs } from "./receiver-token.ts";
 export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";
+export { SealingKeySecrets, type SealingKeySecretsArgs } from "./sealing-key-secrets.ts";
 export { SealingKeys, type SealingKeysArgs } from "./sealing-keys.ts";
 export { SecretStore, type SecretStoreArgs } from "./secret-store.ts";
 export { ServiceRole, type ServiceRoleArgs } from "./service-role.ts";

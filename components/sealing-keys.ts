@@ -57,6 +57,8 @@ export class SealingKeys extends pulumi.ComponentResource {
   readonly certificates: Record<string, Record<string, pulumi.Output<string>>> = {};
   /** The active generation of each scope. */
   readonly active: Record<string, string> = {};
+  private readonly stored: { readonly scope: string; readonly generation: string; readonly secret: ManagedSecret }[] =
+    [];
 
   constructor(name: string, args: SealingKeysArgs, opts?: pulumi.ComponentResourceOptions) {
     super("eks-gitops-fleet:index:SealingKeys", name, {}, opts);
@@ -76,7 +78,7 @@ export class SealingKeys extends pulumi.ComponentResource {
         },
         child,
       );
-      new ManagedSecret(
+      const stored = new ManagedSecret(
         id,
         {
           ...secret,
@@ -86,9 +88,16 @@ export class SealingKeys extends pulumi.ComponentResource {
         },
         child,
       );
+      this.stored.push({ scope, generation, secret: stored });
       this.certificates[scope] = { ...this.certificates[scope], [generation]: certPem };
       if (active) this.active[scope] = generation;
     }
     this.registerOutputs({ certificates: this.certificates, active: this.active });
+  }
+
+  /** The secrets of a scope in Secrets Manager, by generation; none for a scope without keys. */
+  secrets(scope: string): Readonly<Record<string, ManagedSecret>> {
+    const own = this.stored.filter((key) => key.scope === scope);
+    return Object.fromEntries(own.map(({ generation, secret }) => [generation, secret]));
   }
 }

@@ -12,6 +12,7 @@ import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
+import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import type { HubIdentities } from "./identities.ts";
 import type { HubNetwork } from "./network.ts";
@@ -91,7 +92,9 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
         packagesRegistry: settings.packagesRegistry,
         pullSecrets: settings.pullSecret ? [registrySecrets.pull] : [],
         chartsCredential: settings.chartsUsername !== "",
-        sealingScope: settings.environment,
+        sealingScope: settings.sealingKeys.some(({ scope }) => scope === hubSealingScope)
+          ? hubSealingScope
+          : settings.environment,
         spokePrefix: names.spokePrefix,
         spokeCidrPool: settings.spokeCidrPool,
         addons: ["crossplane", "external_secrets", "flux", ...(settings.kyverno ? ["kyverno"] : [])],

@@ -7,12 +7,14 @@ import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { ReceiverToken } from "../components/receiver-token.ts";
+import type { SealingKeys } from "../components/sealing-keys.ts";
 import { crossplanePolicy } from "../lib/iam/crossplane.ts";
 import type { PolicyDocument } from "../lib/iam/policy.ts";
 import type { ServiceAccountRef } from "../lib/iam/trust.ts";
 import { secretReaderPolicy, spokeViewerPolicy } from "../lib/iam/workloads.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames, type HubIdentity } from "../lib/names.ts";
+import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
 import type { Settings } from "./settings.ts";
 
@@ -31,6 +33,7 @@ export interface IdentityArgs {
   readonly boundary: FleetBoundary;
   readonly git: GitCredentials;
   readonly receiverToken: ReceiverToken | undefined;
+  readonly sealingKeys: SealingKeys;
   readonly secretsKey: EncryptionKey;
   readonly tags: Tags;
 }
@@ -70,9 +73,12 @@ export const fluxRoles = (identities: HubIdentities): NonNullable<FluxArgs["role
   "helm-controller": identities["helm-controller"].arn,
 });
 
-/** Only what Flux on the hub needs: the credential of gitops-system, and the token of its Receiver. */
-function readerPolicy({ account, git, receiverToken, secretsKey }: IdentityArgs): pulumi.Output<PolicyDocument> {
-  const secrets = [git.secret("gitops-system").arn, ...(receiverToken ? [receiverToken.arn] : [])];
+/** Only what the hub needs: the credential of gitops-system, the token of its Receiver, and sealing keys of its own. */
+function readerPolicy(args: IdentityArgs): pulumi.Output<PolicyDocument> {
+  const { account, git, receiverToken, sealingKeys, secretsKey } = args;
+  const ofReceiver = receiverToken ? [receiverToken] : [];
+  const sealing = Object.values(sealingKeys.secrets(hubSealingScope));
+  const secrets = [git.secret("gitops-system"), ...ofReceiver, ...sealing].map(({ arn }) => arn);
   return pulumi
     .all([pulumi.all(secrets), secretsKey.arn, account.region, account.dnsSuffix])
     .apply(([secretArns, keyArn, region, dnsSuffix]) => secretReaderPolicy({ secretArns, keyArn, region, dnsSuffix }));

@@ -12,6 +12,7 @@ import { GitReceiver } from "../components/git-receiver.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
 import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
+import { SealingKeySecrets } from "../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
 import { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName } from "../lib/names.ts";
@@ -25,6 +26,7 @@ import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { hubNetwork } from "./network.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
+import { hubSealingKeys } from "./sealing.ts";
 
 const settings = loadSettings();
 const names = fleetNames(settings.fleet);
@@ -64,7 +66,17 @@ const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
 const ofAddons = addonBoundaryArgs(settings, account, tags);
 const addonBoundary = ofAddons && new FleetBoundary("addon-boundary", ofAddons);
-const identities = hubIdentities({ settings, account, cluster, boundary, git, receiverToken, secretsKey, tags });
+const identities = hubIdentities({
+  settings,
+  account,
+  cluster,
+  boundary,
+  git,
+  receiverToken,
+  sealingKeys,
+  secretsKey,
+  tags,
+});
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -97,11 +109,14 @@ const store = new SecretStore(
 const root = { namespace: fluxNamespace, kustomizationName: hubName };
 const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases: formerly.rootGuard });
 const receiverArgs = hubReceiver(settings, receiverToken, store);
-const receiverOptions = { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] };
-const receiver = receiverArgs ? [new GitReceiver("git-receiver", receiverArgs, receiverOptions)] : [];
+const withStore = { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] };
+const receiver = receiverArgs ? [new GitReceiver("git-receiver", receiverArgs, withStore)] : [];
+const sealingArgs = hubSealingKeys(sealingKeys, store);
+// Removed after what Git put on the hub, which opens secrets with them.
+const sealing = sealingArgs ? [new SealingKeySecrets("hub-sealing-keys", sealingArgs, withStore)] : [];
 const sync = new FluxSync("gitops-system", fluxSync({ settings, git, bridge, store, root }), {
   provider: cluster.provider,
-  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard, ...receiver],
+  dependsOn: [flux, crossplane, externalSecrets, store, bridge, credentials, guard, ...receiver, ...sealing],
 });
 new RemainingSpokesGuard("remaining-spokes-guard", root, {
   provider: cluster.provider,

@@ -3,7 +3,7 @@ import { overlaps, parseCidr } from "../lib/cidr.ts";
 import { isArm } from "../lib/instance-types.ts";
 import { derivedNames, nameLimits, tooLong } from "../lib/names.ts";
 import { type Problem, shown } from "../lib/problems.ts";
-import { clusterScopePrefix, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
+import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "../lib/spoke.ts";
 import { addonRules } from "./addon-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
@@ -145,11 +145,14 @@ function sealingKeyRules({ sealingKeys = [] }: Readable): Problem[] {
   return [...twice, ...inactive];
 }
 
-/** Scopes of single clusters begin with cluster-: no environment may, and the rest must be a possible name of a spoke. */
+/** Scopes of single clusters begin with cluster-: no environment may, and the rest must be hub or a possible name of a spoke. */
 function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] {
   const scopes = [...new Set(sealingKeys.map(({ scope }) => scope))];
   const wrong = scopes.filter(
-    (scope) => scope.startsWith(clusterScopePrefix) && !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
+    (scope) =>
+      scope.startsWith(clusterScopePrefix) &&
+      scope !== hubSealingScope &&
+      !spokeNameRule.accepts(scope.slice(clusterScopePrefix.length)),
   );
   return [
     ...(environment.startsWith(clusterScopePrefix)
@@ -167,8 +170,8 @@ function scopeRule({ environment = "", sealingKeys = [] }: Readable): Problem[] 
       key: "sealingKeys",
       what: "has the scope of a cluster whose name is not allowed",
       got: scope,
-      allowed: `an environment, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
-      remedy: "name an environment or a spoke",
+      allowed: `an environment, ${hubSealingScope}, or ${clusterScopePrefix}<spoke> where the spoke's name is ${spokeNameRule.allowed}`,
+      remedy: "name an environment, the hub or a spoke",
     })),
   ];
 }

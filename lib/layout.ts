@@ -3,6 +3,9 @@
 /** What Flux on the fleet's hub applies. */
 export const hubFolder = (fleet: string): string => `clusters/${fleet}`;
 
+/** What every hub applies. A folder in it with a kustomization.yaml is for the hubs whose {@link hubFolder} names it. */
+export const platformHub = "platform/hub";
+
 /** The order of the fleet's rings, and when a ring takes what the one before has (cli/rollouts/policy.ts). */
 export const ringsPolicy = (fleet: string): string => `${hubFolder(fleet)}/rings.yaml`;
 

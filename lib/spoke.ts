@@ -28,6 +28,9 @@ export type Sealing = (typeof sealings)[number];
 /** Begins the scope of one cluster's own sealing keys; so no environment's name may. */
 export const clusterScopePrefix = "cluster-";
 
+/** Scope of the hub's own sealing keys; no spoke is called hub. */
+export const hubSealingScope = `${clusterScopePrefix}${hubName}`;
+
 /** Scope of the sealing keys that a spoke reads: a folder in Git, and a part of the keys' names in Secrets Manager. */
 export function sealingScope(spoke: {
   readonly name: string;

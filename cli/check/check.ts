@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { ringsPolicy } from "../../lib/layout.ts";
+import { platformHub, ringsPolicy } from "../../lib/layout.ts";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
@@ -95,12 +96,16 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   const system = join(root, "gitops-system");
   const policies = fleets.map(({ name }) => join(system, ringsPolicy(name)));
   const isData = (file: string) => policies.includes(file) || isBelow(join(system, "templates", "ring"), file);
+  const isOfSomeHubs = (file: string) => {
+    const [folder = ""] = relative(join(system, platformHub), file).split("/");
+    return existsSync(join(system, platformHub, folder, "kustomization.yaml"));
+  };
   return ["gitops-system", "gitops-workloads"]
     .map((name) => join(root, name))
     .filter(isFolder)
     .flatMap((repository) => {
       const yaml = filesBelow(repository).filter(isYaml);
-      const left = yaml.filter((file) => !applied.has(file) && !isData(file));
+      const left = yaml.filter((file) => !applied.has(file) && !isData(file) && !isOfSomeHubs(file));
       const chosen = left.length === 0 ? () => false : isAlternative(repository, yaml, files);
       return left.filter((file) => !chosen(file));
     })

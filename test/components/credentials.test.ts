@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { type GitAuthentication, GitCredentials } from "../../components/git-credentials.ts";
 import { RegistryCredentialsSecret } from "../../components/registry-credentials.ts";
+import { SealingKeySecrets } from "../../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../../components/sealing-keys.ts";
 import { fromBase64 } from "../../lib/bridge.ts";
 import { noCredentials, type RegistryCredentials } from "../../lib/registries.ts";
@@ -135,6 +136,39 @@ describe("SealingKeys", () => {
       "aws:secretsmanager/secretVersion:SecretVersion",
       "eks-gitops-fleet:index:SealingKeys",
     ]);
+  });
+});
+
+describe("SealingKeySecrets", () => {
+  it("brings each generation to the controller's namespace, as a key that it opens with, from its own secret alone", async () => {
+    const { resources, result } = await recorded("test", async () => {
+      const scopes = [
+        { scope: "shop", generation: "1", active: false },
+        { scope: "shop", generation: "2", active: true },
+        { scope: "other", generation: "1", active: true },
+      ];
+      const keys = new SealingKeys("keys", { ...common, keys: scopes });
+      const stored = Object.entries(keys.secrets("shop")).map(([name, { secretName }]) => [name, secretName]);
+      expect(keys.secrets("nobody")).toEqual({});
+      return new SealingKeySecrets("shop", { storeName: "store", remoteSecrets: Object.fromEntries(stored) });
+    });
+    expect(Object.keys(result.secretNames)).toEqual(["1", "2"]);
+    const made = resources.filter(({ type }) => type.endsWith(":ExternalSecret")).map(({ inputs }) => inputs);
+    expect(made).toMatchObject(
+      ["1", "2"].map((generation) => ({
+        metadata: { name: `sealing-key-${generation}`, namespace: "flux-system" },
+        spec: {
+          secretStoreRef: { kind: "SecretStore", name: "store" },
+          target: {
+            template: {
+              type: "kubernetes.io/tls",
+              metadata: { labels: { "sealedsecrets.bitnami.com/sealed-secrets-key": "active" } },
+            },
+          },
+          dataFrom: [{ extract: { key: `keys/shop/${generation}` } }],
+        },
+      })),
+    );
   });
 });
 

@@ -148,7 +148,7 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
   ],
   [
     "a sealing key of a cluster that no Spoke can be",
-    { sealingKeys: '[{"scope":"cluster-hub","generation":"1","active":true}]' },
+    { sealingKeys: '[{"scope":"cluster-cluster-a","generation":"1","active":true}]' },
     "sealingKeys",
     "has the scope of a cluster whose name is not allowed",
   ],

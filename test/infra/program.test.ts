@@ -297,6 +297,36 @@ describe("a stack whose Git host tells of pushes", () => {
   });
 });
 
+describe("a stack with sealing keys of the hub's own", () => {
+  const keys = (scopes: string[]) => ({
+    "eks-gitops-fleet:sealingKeys": JSON.stringify(scopes.map((scope) => ({ scope, generation: "1", active: true }))),
+  });
+  const readable = ({ resources }: Run): string[] => {
+    const policies = resources.filter(({ inputs }) => JSON.stringify(inputs["policy"] ?? "").includes("ReadSecrets"));
+    expect(policies.map(({ parent }) => parent)).toEqual(["eks-gitops-fleet:index:IrsaRole::external-secrets"]);
+    const { Statement } = JSON.parse(policies[0]?.inputs["policy"]);
+    return Statement.find(({ Sid }: { Sid: string }) => Sid === "ReadSecrets").Resource;
+  };
+
+  it("lets External Secrets on the hub read them and no spoke's, and brings them to its Sealed Secrets before Git is applied", async () => {
+    const made = await runStack("dev", keys(["dev", "cluster-hub", "cluster-blue"]));
+    expect(readable(made).filter((arn) => arn.includes("sealing-keys"))).toEqual([
+      expect.stringContaining("/sealing-keys/cluster-hub/1"),
+    ]);
+    const delivered = made.resources.filter(({ parent }) => parent.endsWith("SealingKeySecrets::hub-sealing-keys"));
+    expect(delivered.map(({ inputs }) => inputs["spec"].dataFrom)).toMatchObject([
+      [{ extract: { key: "fleet-dev/sealing-keys/cluster-hub/1" } }],
+    ]);
+    const sync = made.resources.find((resource) => id(resource) === "eks-gitops-fleet:index:FluxSync::gitops-system");
+    expect(sync?.dependencies.join()).toContain("ExternalSecret::hub-sealing-keys-1");
+  });
+
+  it("has nothing of it by default", () => {
+    expect(readable(run("dev")).filter((arn) => arn.includes("sealing-keys"))).toEqual([]);
+    expect(run("dev").resources.map(id).join()).not.toContain("SealingKeySecrets");
+  });
+});
+
 describe("a stack that permits add-ons something", () => {
   it("has a boundary for their roles, which Crossplane may give and the bridge tells of; by default there is none", async () => {
     const actions = ["route53:ListHostedZones"];

@@ -76,6 +76,31 @@ describe("two fleets in one repository", () => {
   });
 });
 
+test("a hub that names platform/hub/sealed-secrets gets Sealed Secrets, and the secrets of its own folder after it", () => {
+  const folder = "gitops-system/clusters/fleet";
+  const kustomization = (resources: readonly string[]) =>
+    `apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: ${JSON.stringify(resources)}\n`;
+  const sealed =
+    "apiVersion: bitnami.com/v1alpha1\nkind: SealedSecret\nmetadata: { name: chat, namespace: flux-system }\n" +
+    "spec: { encryptedData: { token: AgBy } }\n";
+  const named = ["../../platform/hub", "../../platform/hub/sealed-secrets"];
+  const changes = [
+    { file: `${folder}/kustomization.yaml`, to: kustomization(named) },
+    { file: `${folder}/secrets/kustomization.yaml`, to: kustomization(["chat.yaml"]) },
+    { file: `${folder}/secrets/chat.yaml`, to: sealed },
+  ];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const plain = onHub("fleet", [fleetFolder("fleet")]);
+  expect(onHub("fleet", changes).filter((object) => !plain.includes(object))).toEqual([
+    "flux-system: ArtifactGenerator hub-secrets",
+    "flux-system: Kustomization hub-secrets",
+    "flux-system: Kustomization sealed-secrets",
+    "hub-secrets: SealedSecret chat",
+    "sealed-secrets: HelmRelease sealed-secrets",
+    "sealed-secrets: HelmRepository sealed-secrets",
+  ]);
+});
+
 test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
   const repository = "kind: GitRepository\n    name: gitops-system";
   const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));

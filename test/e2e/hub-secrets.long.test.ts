@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
+import { seal } from "../../cli/sealing/seal.ts";
+import { eventually, get, instance, outputs, pulumi, scratch, secretData, tryKubectl } from "./support/fleet.ts";
+import { type Checkout, checkout } from "./support/repository.ts";
+
+/** Secrets of the hub in Git (docs/guides/seal-a-secret.md), which a hub has only where its stack and its folder say so. */
+
+const inFlux = ["--namespace", "flux-system"];
+const folder = join("clusters", "fleet");
+const token = `hub-only-${Date.now()}`;
+/** Seconds that a commit may take until the controller runs, on a machine that is busy. */
+const ROLLOUT_SECONDS = 300;
+
+let repository: Checkout;
+
+/** `pulumi up` with these sealing keys besides those that the instance has. */
+async function upWith(keys: readonly object[]): Promise<void> {
+  const config = parse(readFileSync(join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.local.yaml"), "utf8"));
+  config.config["eks-gitops-fleet:sealingKeys"].push(...keys);
+  const file = join(scratch, "Pulumi.local.yaml");
+  writeFileSync(file, stringify(config), { mode: 0o600 });
+  await pulumi(["up", "--yes", "--skip-preview", "--config-file", file]);
+}
+
+/** Commits the hub's secrets, each sealed for a scope. */
+async function commitSecrets(scopes: Readonly<Record<string, string>>): Promise<void> {
+  const known = fromOutputs(await outputs());
+  const kubeseal = join(instance.paths.bin, "kubeseal");
+  const names = Object.keys(scopes);
+  for (const [name, scope] of Object.entries(scopes)) {
+    const plain = { namespace: "flux-system", name, data: { token } };
+    const sealed = await seal(kubeseal, certificateFor(known, scope), plain);
+    await repository.write(join(folder, "secrets", `${name}.yaml`), parse(sealed));
+  }
+  const resources = names.map((name) => `${name}.yaml`);
+  const kustomization = { apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources };
+  await repository.write(join(folder, "secrets", "kustomization.yaml"), kustomization);
+  await repository.push(`Secrets of the hub: ${names.join(", ")}`);
+}
+
+const readyOf = async (name: string) => {
+  const { status } = await get(["kustomization", name, ...inFlux]);
+  return status.conditions.find(({ type }: { type: string }) => type === "Ready");
+};
+const isGone = async (...object: string[]) => {
+  const { code, stderr } = await tryKubectl(["get", ...object, ...inFlux]);
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/NotFound|not found|doesn't have a resource type/);
+};
+
+beforeAll(async () => {
+  await upWith([{ scope: "cluster-hub", generation: "1", active: true }]);
+  repository = await checkout("gitops-system");
+  await repository.edit(join(folder, "kustomization.yaml"), (kustomization) => ({
+    ...kustomization,
+    resources: [...kustomization.resources, "../../platform/hub/sealed-secrets"],
+  }));
+});
+afterAll(async () => {
+  await repository.restore();
+  await eventually(ROLLOUT_SECONDS, () => isGone("kustomization", "sealed-secrets"));
+  await pulumi(["up", "--yes", "--skip-preview"]);
+});
+
+describe("a secret of the hub in Git", () => {
+  test("is opened on the hub, by the key that only the hub reads", async () => {
+    await commitSecrets({ chat: "cluster-hub" });
+    await eventually(ROLLOUT_SECONDS, async () => expect(await secretData("flux-system", "chat")).toEqual({ token }));
+    await eventually(60, async () => expect(await readyOf("hub-secrets")).toMatchObject({ status: "True" }));
+    const key = await get(["secret", "sealing-key-1", ...inFlux]);
+    expect(key.metadata.ownerReferences[0].kind).toBe("ExternalSecret");
+  });
+
+  test("that is sealed for an environment is not opened: its step says which, and the platform and the spokes go on", async () => {
+    await commitSecrets({ chat: "cluster-hub", foreign: "dev" });
+    await eventually(ROLLOUT_SECONDS, async () => {
+      const ready = await readyOf("hub-secrets");
+      expect(ready.status).toBe("False");
+      expect(ready.message).toContain("SealedSecret/flux-system/foreign");
+    });
+    await isGone("secret", "foreign");
+    for (const step of ["sealed-secrets", "platform-api", "each-spoke"])
+      expect(await readyOf(step), step).toMatchObject({ status: "True" });
+    expect(await secretData("flux-system", "chat")).toEqual({ token });
+  });
+
+  test("goes with its manifest", async () => {
+    await repository.remove(join(folder, "secrets", "foreign.yaml"), join(folder, "secrets", "chat.yaml"));
+    await commitSecrets({ other: "cluster-hub" });
+    await eventually(ROLLOUT_SECONDS, async () => {
+      await isGone("secret", "chat");
+      expect(await secretData("flux-system", "other")).toEqual({ token });
+    });
+  });
+});
