@@ -2,9 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { type AddonRole, addonRoles } from "../../functions/spoke/addon-roles.ts";
 import { addonBoundary, isAddonAction } from "../../lib/iam/addons.ts";
+import * as fixtures from "../functions/spoke/support/fixtures.ts";
 import { addons, catalogue, rolePatches } from "../support/addon-catalogue.ts";
-import { allowed } from "../support/iam.ts";
+import { allowed, policyLength } from "../support/iam.ts";
+import { referenceProblems } from "../support/iam-reference.ts";
 import { committedConfig } from "../support/program.ts";
 import { build, documents } from "./support/kustomize.ts";
 import { render, system, withAddons } from "./support/spoke.ts";
@@ -17,6 +20,13 @@ const withRole = Object.keys(rolePatches);
 const environments = ["dev", "prod"] as const;
 const example = { dev: "minimal", prod: "production" } as const;
 const dashed = (addon: string) => addon.replaceAll("_", "-");
+/** What an add-on may do on the spoke blue. */
+function roleOn(addon: string): AddonRole {
+  const input = fixtures.settings({ addons: { [addon]: rolePatches[addon]?.[0]?.value } });
+  const [role] = addonRoles({ spoke: fixtures.spoke({ addons: [addon] }), hub: fixtures.hub, settings: input });
+  if (role === undefined) throw new Error(`${addon} has no role`);
+  return role;
+}
 const page = (addon: string) => readFileSync(join(catalogue, addon, "README.md"), "utf8");
 
 describe("the catalogue of add-ons", () => {
@@ -62,6 +72,17 @@ describe("the catalogue of add-ons", () => {
           const resource = [Resource].flat()[0]?.replace("{aws_partition}", "aws") ?? "*";
           expect(allowed(boundary, { action, resource, context }), `${action} on ${resource}`).toBe(true);
         }
+    },
+  );
+
+  test.for(withRole)(
+    "%s has a role that says only what AWS knows and lets count, with room to spare",
+    async (addon) => {
+      const { policy } = roleOn(addon);
+      const named = policy.Statement.map((statement, index) => ({ Sid: `${index}`, ...statement }));
+      expect(await referenceProblems({ ...policy, Statement: named })).toEqual([]);
+      // All inline policies of a role together (IAM User Guide, "IAM and AWS STS quotas").
+      expect(policyLength(policy)).toBeLessThanOrEqual(10_240 * 0.9);
     },
   );
 
@@ -111,5 +132,62 @@ describe("the catalogue of add-ons", () => {
     expect(copy.exclude).toEqual(["tools/base/addons/*/release"]);
     for (const addon of addons.filter((name) => existsSync(join(catalogue, name, "role"))))
       expect(existsSync(join(catalogue, addon, "release"))).toBe(true);
+  });
+});
+
+describe("the AWS Load Balancer Controller", () => {
+  const tag = "elbv2.k8s.aws/cluster";
+  const { policy } = roleOn("aws_load_balancer_controller");
+  const arn = (service: string, resource: string) => `arn:aws:${service}:us-east-1:000000000000:${resource}`;
+  const balancer = arn("elasticloadbalancing", "loadbalancer/app/shop/1");
+  const listener = arn("elasticloadbalancing", "listener/app/shop/1/2");
+  const targets = arn("elasticloadbalancing", "targetgroup/shop/3");
+  const group = arn("ec2", "security-group/sg-1");
+  const may = (action: string, resource: string, context: Record<string, string> = {}) =>
+    allowed(policy, { action, resource, context });
+
+  test.for([
+    ["elasticloadbalancing:DeleteLoadBalancer", balancer],
+    ["elasticloadbalancing:SetSecurityGroups", balancer],
+    ["elasticloadbalancing:CreateListener", balancer],
+    ["elasticloadbalancing:RemoveTags", balancer],
+    ["elasticloadbalancing:DeleteListener", listener],
+    ["elasticloadbalancing:ModifyListener", listener],
+    ["elasticloadbalancing:RegisterTargets", targets],
+    ["ec2:DeleteSecurityGroup", group],
+    ["ec2:AuthorizeSecurityGroupIngress", group],
+    ["ec2:DeleteTags", group],
+  ] as const)(
+    "may %s of its own cluster's, and neither of another cluster's nor of what has no tag",
+    ([action, resource]) => {
+      expect(may(action, resource, { [`aws:ResourceTag/${tag}`]: "fleet-spoke-blue" })).toBe(true);
+      expect(may(action, resource, { [`aws:ResourceTag/${tag}`]: "fleet-spoke-green" })).toBe(false);
+      expect(may(action, resource)).toBe(false);
+    },
+  );
+
+  test("makes load balancers and security groups for its own cluster only, and gives what it has to no other", () => {
+    const asked = (cluster: string) => ({ [`aws:RequestTag/${tag}`]: cluster });
+    const own = { [`aws:ResourceTag/${tag}`]: "fleet-spoke-blue" };
+    for (const [action, resource] of [
+      ["elasticloadbalancing:CreateLoadBalancer", balancer],
+      ["elasticloadbalancing:CreateTargetGroup", targets],
+      ["ec2:CreateSecurityGroup", group],
+    ] as const) {
+      expect(may(action, resource, asked("fleet-spoke-blue")), action).toBe(true);
+      expect(may(action, resource, asked("fleet-spoke-green")), action).toBe(false);
+    }
+    for (const [action, resource] of [
+      ["elasticloadbalancing:AddTags", balancer],
+      ["ec2:CreateTags", group],
+    ] as const)
+      expect(may(action, resource, { ...own, ...asked("fleet-spoke-green") }), action).toBe(false);
+  });
+
+  test("changes the rules of its own cluster security group, and of no other", () => {
+    const of = (cluster: string) => ({ [`aws:ResourceTag/kubernetes.io/cluster/${cluster}`]: "owned" });
+    expect(may("ec2:AuthorizeSecurityGroupIngress", group, of("fleet-spoke-blue"))).toBe(true);
+    expect(may("ec2:AuthorizeSecurityGroupIngress", group, of("fleet-hub"))).toBe(false);
+    expect(may("ec2:DeleteSecurityGroup", group, of("fleet-spoke-blue"))).toBe(false);
   });
 });

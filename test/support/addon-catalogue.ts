@@ -26,11 +26,14 @@ export const rolePatches: Readonly<Record<string, { op: string; path: string; va
       .map(([addon, file]) => [addon, parse(readFileSync(file, "utf8"))]),
   );
 
-/** What a stack has to permit for all of them. */
+/** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
 export function addonPermissions(partition = "aws"): AddonPermission[] {
-  const statements = Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? []);
-  return statements.map(({ Action, Resource = [] }) => ({
-    actions: [Action].flat(),
-    resources: [Resource].flat().map((resource) => resource.replace("{aws_partition}", partition)),
-  }));
+  const byResources = new Map<string, Set<string>>();
+  for (const { Action, Resource = [] } of Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? [])) {
+    const resources = [Resource].flat().map((resource) => resource.replace("{aws_partition}", partition));
+    const actions = byResources.get(resources.join(" ")) ?? new Set();
+    for (const action of [Action].flat()) actions.add(action);
+    byResources.set(resources.join(" "), actions);
+  }
+  return [...byResources].map(([resources, actions]) => ({ actions: [...actions], resources: resources.split(" ") }));
 }
