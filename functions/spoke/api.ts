@@ -2,6 +2,7 @@ import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
+import type { Team } from "./teams.ts";
 
 /**
  * A Spoke as the API server hands it over: defaults are filled in and the rules of its definition hold
@@ -53,6 +54,8 @@ export interface SpokeSpec {
     readonly privateAccessCidrs?: readonly string[];
   };
   readonly admins: readonly string[];
+  /** Undefined until the definition that knows it is applied. */
+  readonly teams?: readonly Team[];
   readonly addons: readonly string[];
   readonly eksAddonVersions: Readonly<Partial<Record<EksAddon, string>>>;
   readonly logTypes: readonly ControlPlaneLogType[];

@@ -96,6 +96,11 @@ export class Composer {
     if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
   }
 
+  /** Wants a resource later and not as it is: what exists is removed first, to be made again. */
+  waitFor({ group, key }: Resource, missing: Fact<unknown>): void {
+    this.waiting.set(key, { group, missing: [missing.from] });
+  }
+
   /** Name of the object in Kubernetes. It follows from the Spoke's, so a Spoke that is made again adopts nothing that is being deleted. */
   objectName({ key }: Resource): string {
     return objectName(this.#spoke, key);

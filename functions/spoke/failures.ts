@@ -62,7 +62,8 @@ const knownFailures: readonly KnownFailure[] = [
   {
     pattern: /principalArn|invalid principal|principal .* (is not valid|does not exist)/i,
     reason: "InvalidPrincipal",
-    remedy: "correct spec.admins: each must be the ARN of an existing IAM role or user",
+    remedy:
+      "correct spec.admins and spec.teams: each member must be the ARN of an existing IAM role, an administrator may be a user too",
   },
   {
     pattern: /DependencyViolation|has dependent object|is in use|mapped public address/i,

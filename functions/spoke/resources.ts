@@ -1,6 +1,7 @@
 import type { SpokeIdentity } from "../../lib/spoke.ts";
 import type { EksAddon } from "./api.ts";
 import type { Group } from "./groups.ts";
+import type { TeamAccess } from "./teams.ts";
 
 export type Side = "private" | "public";
 /** What has a route table of its own: the public subnets together, the private ones by zone. */
@@ -64,9 +65,15 @@ export const resources = {
   /** Access of a controller on the hub, by its name in the hub's cluster secret. */
   hubEntry: (identity: string) => row("accessEntries", `access-entry-${dashed(identity)}`),
   hubAdmin: (identity: string) => row("hubAdmin", `access-policy-${dashed(identity)}`),
-  /** Access of an administrator, by a digest of the ARN. */
+  /**
+   * Entry of an administrator or a team's member, by a digest of the ARN: one key for both, because somebody who changes from one to
+   * the other keeps the entry.
+   */
   adminEntry: (digest: string) => row("accessEntries", `access-entry-admin-${digest}`),
   adminPolicy: (digest: string) => row("accessPolicies", `access-policy-admin-${digest}`),
+
+  /** Access of a team's member, by a digest of the ARN; EKS has one association for each access policy of an entry. */
+  teamPolicy: (access: TeamAccess, digest: string) => row("accessPolicies", `access-policy-team-${access}-${digest}`),
 
   kubeConfig: row("handover", "kubeconfig"),
   clusterAuth: row("handover", "cluster-auth"),

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -22,6 +22,7 @@ import {
   instance,
   kubectl,
   outputs,
+  realAws,
   secretData,
   tryKubectl,
 } from "./support/fleet.ts";
@@ -195,7 +196,7 @@ describe("kubectl as against EKS", () => {
       ).toMatchObject({ code: 0 });
       const other = JSON.parse(
         (
-          await execute(await realAws(), ["eks", "get-token", "--cluster-name", clusterName], {
+          await execute(realAws(), ["eks", "get-token", "--cluster-name", clusterName], {
             env: { ...endpoint, ...env },
           })
         ).stdout,
@@ -210,13 +211,6 @@ describe("kubectl as against EKS", () => {
   });
 
   const endpoint = { AWS_ENDPOINT_URL: instance.awsEndpoint, AWS_DEFAULT_REGION: "us-east-1" };
-
-  /** The program behind the instance's `aws`. */
-  async function realAws(): Promise<string> {
-    const program = /^exec '([^']+)'/m.exec(readFileSync(join(instance.paths.bin, "aws"), "utf8"))?.[1] ?? "";
-    expect(existsSync(program)).toBe(true);
-    return program;
-  }
 
   /** Address and CA of the hub as kubectl flags. */
   function server(): string[] {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { adminAccessPolicy } from "../../../lib/eks-baseline.ts";
 import { arns, dnsSuffix, type PolicyDocument } from "../../../lib/iam/policy.ts";
 import { volumeDriverPolicy } from "../../../lib/iam/roles.ts";
@@ -12,8 +11,10 @@ import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
 import { fluxIdentities } from "../plan.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
+import { composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
+import { composeTeams } from "./teams.ts";
 
 /** Only the sealing keys of the spoke's own scope and its own Git credential, in the hub's account and region. */
 function secretsPolicy({ hub, spoke }: Context): PolicyDocument {
@@ -119,10 +120,7 @@ function identityRoles(context: Context): Readonly<Record<SpokeIdentity, RoleArg
   ) as unknown as Record<SpokeIdentity, RoleArgs>;
 }
 
-/** What identifies an administrator's access: a digest of the ARN alone. */
-const digest = (arn: string): string => createHash("sha256").update(arn).digest("hex").slice(0, 10);
-
-/** Somebody who may act on the spoke. */
+/** Somebody who may act on the whole spoke. */
 interface Principal {
   /** The access entry, and the admin policy. */
   readonly entry: Resource;
@@ -151,31 +149,14 @@ const isAdministrator = ({ hubAccess }: Context, { groups }: Principal): boolean
   groups === undefined || hubAccess.reason !== "Narrow";
 
 function access(context: Context, principal: Principal): void {
-  const { composer, facts, names, scope, spoke, tags } = context;
-  const { region } = spoke.spec;
-  const { arn: principalArn, groups } = principal;
-  const cluster = { controlPlane: controlPlaneFacts(context).endpoint };
-  composer.managed(principal.entry, "AccessEntry", cluster, () => ({
-    forProvider: {
-      region,
-      clusterName: names.cluster,
-      principalArn,
-      ...(groups ? { kubernetesGroups: groups } : {}),
-      type: "STANDARD",
-      tags: tags(),
-    },
-  }));
-  if (!isAdministrator(context, principal)) return;
-  const entry = { accessEntry: facts.ready(principal.entry) };
-  composer.managed(principal.policy, "AccessPolicyAssociation", entry, () => ({
-    forProvider: {
-      region,
-      clusterName: names.cluster,
-      principalArn,
-      policyArn: arns(scope).accessPolicy(adminAccessPolicy),
+  composeEntry(context, principal);
+  if (isAdministrator(context, principal))
+    composeAssociation(context, {
+      ...principal,
+      resource: principal.policy,
+      policy: adminAccessPolicy,
       accessScope: { type: "cluster" },
-    },
-  }));
+    });
 }
 
 /** The spoke's identities: its OIDC provider, the roles of its controllers, and who may administer it. */
@@ -188,6 +169,7 @@ export function composeIdentities(context: Context): void {
   for (const role of Object.values(identityRoles(context))) composeRole(context, role);
   composeAddonRoles(context);
   for (const principal of principals(context)) access(context, principal);
+  composeTeams(context);
 }
 
 /** Known once Flux on the hub may act on the spoke; a chain that exists does not wait for the hub's admin policy. */

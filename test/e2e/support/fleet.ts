@@ -51,6 +51,12 @@ export const hub = clusterBy(async (args, options) => execute(tool("kubectl"), a
 export const { tryKubectl, kubectl, get } = hub;
 
 export const aws = (args: readonly string[], options?: Options) => succeed(tool("aws"), args, options);
+/** The program behind the instance's `aws`, whose profile would win over keys in the environment. */
+export function realAws(): string {
+  const program = /^exec '([^']+)'/m.exec(readFileSync(tool("aws"), "utf8"))?.[1] ?? "";
+  if (!existsSync(program)) throw new Error(`${tool("aws")} runs no program that exists: got ${program || "none"}`);
+  return program;
+}
 export const helm = (args: readonly string[]) => succeed(tool("helm"), args);
 /** A command of local/cli/ on the tests' instance. */
 export const cli = (name: string, args: readonly string[] = []) =>

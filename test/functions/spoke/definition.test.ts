@@ -61,6 +61,7 @@ describe("the definition of a Spoke", () => {
       },
       endpoint: { public: true, publicAccessCidrs: [], privateAccessCidrs: [] },
       admins: [],
+      teams: [],
       addons: [],
       eksAddonVersions: {},
       logTypes: ["audit", "authenticator"],

@@ -29,6 +29,11 @@ export const validSpoke = {
   spec: { region: "us-east-1", kubernetesVersion: "1.34", environment: "dev" },
 } as const;
 
+const member = (role: string, access: string) => ({ role: `arn:aws:iam::111111111111:role/${role}`, access });
+const team = (change: object) => ({
+  spec: { teams: [{ name: "search", namespaces: ["search"], members: [member("search", "edit")], ...change }] },
+});
+
 const onVersion = (kubernetesVersion: string) => ({ kubernetesVersion });
 
 export const ruleCases: readonly RuleCase[] = [
@@ -57,6 +62,10 @@ export const ruleCases: readonly RuleCase[] = [
         },
         endpoint: { public: true, publicAccessCidrs: ["5.6.7.0/24"] },
         admins: ["arn:aws:iam::111111111111:role/platform-team"],
+        teams: [
+          { name: "payments", namespaces: ["payment-app", "payment-jobs"], members: [member("payments", "edit")] },
+          { name: "search", namespaces: ["search"], members: [member("payments", "view"), member("search", "admin")] },
+        ],
         addons: ["metrics_server"],
         eksAddonVersions: { coredns: "v1.13.2-eksbuild.21" },
         logRetentionDays: 365,
@@ -242,6 +251,55 @@ export const ruleCases: readonly RuleCase[] = [
     change: { spec: { admins: ["arn:aws:sts::111111111111:assumed-role/a/b"] } },
     refused: "spec.admins[0]",
     at: "spec.admins.0",
+  },
+  ...["flux-system", "crossplane-system", "spokes", "sealed-secrets", "fleet-releases", "default", "kube-system"].map(
+    (namespace) => ({
+      name: `a team with the namespace ${namespace}`,
+      change: team({ namespaces: ["search", namespace] }),
+      refused: "teams can have no namespace of the platform",
+    }),
+  ),
+  {
+    name: "a team with all namespaces that a pattern names",
+    change: team({ namespaces: ["search-*"] }),
+    refused: "spec.teams[0].namespaces[0]",
+    at: "spec.teams.0.namespaces.0",
+  },
+  {
+    name: "a team without namespaces",
+    change: team({ namespaces: [] }),
+    refused: "spec.teams[0].namespaces",
+    at: "spec.teams.0.namespaces",
+  },
+  {
+    name: "a team with the right to everything",
+    change: team({ members: [member("search", "cluster-admin")] }),
+    refused: "spec.teams[0].members[0].access",
+    at: "spec.teams.0.members.0.access",
+  },
+  {
+    name: "a team with a member who is a session",
+    change: team({ members: [{ role: "arn:aws:sts::111111111111:assumed-role/a/b", access: "view" }] }),
+    refused: "spec.teams[0].members[0].role",
+    at: "spec.teams.0.members.0.role",
+  },
+  { name: "the platform as a team", change: team({ name: "platform" }), refused: "teams must not name platform" },
+  {
+    name: "two teams in one namespace",
+    change: {
+      spec: {
+        teams: [
+          { name: "payments", namespaces: ["shop"], members: [member("payments", "edit")] },
+          { name: "search", namespaces: ["search", "shop"], members: [member("search", "view")] },
+        ],
+      },
+    },
+    refused: "teams must not share a namespace",
+  },
+  {
+    name: "a team's member who administers the cluster",
+    change: { spec: { ...team({}).spec, admins: [member("search", "edit").role] } },
+    refused: "teams must not name a role that is in admins too",
   },
   {
     name: "an add-on with a hyphen",
