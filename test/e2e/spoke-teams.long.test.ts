@@ -128,6 +128,18 @@ describe("a member of a team, with a token of EKS", () => {
     ],
   ])("does not %s", ([, role, args]) => mayNot(role, args));
 
+  test("has access to a namespace that its team gets, and goes on having it to the others", async () => {
+    await onSpoke(name, ["create", "namespace", "search-index"]);
+    await mayNot("searchers", ["get", "pods", "--namespace", "search-index"]);
+    await setTeams([payments, { ...search, namespaces: ["search", "search-index"] }], "Give search another namespace");
+    await eventually(180, () => may("searchers", ["create", "configmap", "ours", "--namespace", "search-index"]));
+    await may("searchers", ["get", "pods", "--namespace", "search"]);
+    await mayNot("payers", ["get", "pods", "--namespace", "search-index"]);
+    await setTeams([payments, search], "Take the namespace away again");
+    await eventually(180, () => mayNot("searchers", ["get", "pods", "--namespace", "search-index"]));
+    await eventually(180, () => may("searchers", ["get", "pods", "--namespace", "search"]));
+  });
+
   test("has the new access after a commit, and none once the team is gone", async () => {
     await setTeams(
       [payments, { ...search, members: [...search.members, member("payers", "view")] }],
