@@ -1,6 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CreateRoleCommand, DeleteRoleCommand } from "@aws-sdk/client-iam";
+import {
+  CreateRoleCommand,
+  DeleteRoleCommand,
+  DeleteUserPolicyCommand,
+  PutUserPolicyCommand,
+} from "@aws-sdk/client-iam";
 import { deployerArn } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -13,6 +18,9 @@ const roles = ["payers", "auditors", "searchers"] as const;
 type Member = (typeof roles)[number];
 const arnOf = (role: Member) => deployerArn.replace("user/deployer", `role/${role}`);
 const member = (role: Member, access: string) => ({ role: arnOf(role), access });
+
+/** The emulator asks for it besides the trust policies that name the deployer. */
+const assuming = { UserName: "deployer", PolicyName: "members-of-teams" };
 
 const payments = {
   name: "payments",
@@ -71,6 +79,9 @@ beforeAll(async () => {
   const Statement = [{ Effect: "Allow", Principal: { AWS: deployerArn }, Action: "sts:AssumeRole" }];
   const AssumeRolePolicyDocument = JSON.stringify({ Version: "2012-10-17", Statement });
   for (const RoleName of roles) await account.iam.send(new CreateRoleCommand({ RoleName, AssumeRolePolicyDocument }));
+  const own = [{ Effect: "Allow", Action: "sts:AssumeRole", Resource: roles.map(arnOf) }];
+  const PolicyDocument = JSON.stringify({ Version: "2012-10-17", Statement: own });
+  await account.iam.send(new PutUserPolicyCommand({ ...assuming, PolicyDocument }));
   repository = await system();
   await addSpoke(repository, name, "dev", (spoke) => ({
     ...spoke,
@@ -89,6 +100,7 @@ afterAll(async () => {
   await repository?.remove(`spokes/fleet/${name}`);
   await repository?.push(`Remove spoke ${name}`);
   await untilGone(name);
+  await account.iam.send(new DeleteUserPolicyCommand(assuming));
   for (const RoleName of roles) await account.iam.send(new DeleteRoleCommand({ RoleName }));
 });
 
