@@ -77,8 +77,9 @@ describe("the quota of a tenant's namespace", () => {
   beforeAll(async () => {
     const kinds = ["LimitRange", "ResourceQuota"];
     client.apply(spoke.by("workloads").filter(({ kind }) => kinds.includes(kind)));
-    // Until it is counted, everything is refused.
-    await vi.waitUntil(() => made(service("ClusterIP")).ok, { timeout: 60_000, interval: 500 });
+    // Admission lets everything through until it sees the quota, and refuses everything until the quota is counted.
+    const judged = () => made(service("LoadBalancer")).text.includes("exceeded quota") && made(service("ClusterIP")).ok;
+    await vi.waitUntil(judged, { timeout: 60_000, interval: 500 });
   });
 
   test.each([
