@@ -151,7 +151,10 @@ describe("an add-on that acts in AWS", () => {
     expect(JSON.parse(world.forProvider(key.policy)["policy"] as string).Statement[0].Resource).toEqual([arn]);
     expect(bridge(world)).toMatchObject({ metrics_workspace_arn: arn, metrics_region: "eu-west-1" });
     for (const alone of [hub, without]) {
-      const refused = new World(spoke(["external_dns"]), { hub: alone, settings: ours });
+      const refused = new World(spoke(["external_dns"]), {
+        hub: { ...alone, metricsWorkspaceArn: "" },
+        settings: ours,
+      });
       refused.settle();
       const { reason, message } = refused.condition("SpecAccepted") ?? {};
       expect(reason).toBe("AddonsNotPermitted");
