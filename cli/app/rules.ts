@@ -1,5 +1,5 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
-import { nameLimits, namespaces } from "../../lib/names.ts";
+import { isPlatformNamespace, nameLimits, platformNamespaces } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
@@ -25,9 +25,6 @@ export interface AppRequest {
   /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
 }
-
-/** Namespaces of a spoke that are not an application's. */
-const reserved = [...Object.values(namespaces), "default"];
 
 const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -64,9 +61,9 @@ export function appProblems(request: AppRequest): Problem[] {
     {
       key: "<app>",
       value: app,
-      accepts: (name) => slug.test(name) && !reserved.includes(name) && !name.startsWith("kube-"),
+      accepts: (name) => slug.test(name) && !isPlatformNamespace(name),
       what: "can't be the name of an application: it is the name of its namespace",
-      allowed: `at most 63 lower-case letters, digits and hyphens, none of ${reserved.join(", ")}, and not kube-…`,
+      allowed: `at most 63 lower-case letters, digits and hyphens, none of ${platformNamespaces.join(", ")}, and not kube-…`,
     },
     {
       key: "--cluster",
