@@ -26,7 +26,8 @@ export interface AppRequest {
   readonly gitReceiver?: ReceiverType | undefined;
 }
 
-const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** The form of names that are labels of Kubernetes. */
+export const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Form {
   readonly key: string;
