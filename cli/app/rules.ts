@@ -5,6 +5,7 @@ import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
 import { textProblems } from "../usage.ts";
+import { awsKindProblems } from "./aws-kinds.ts";
 
 /** The request to onboard an application. */
 export interface AppRequest {
@@ -24,6 +25,8 @@ export interface AppRequest {
   readonly path: string;
   /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
+  /** The kinds that it may order in AWS, or {@link noAwsKinds} alone; default: all that the platform offers. */
+  readonly awsKinds?: readonly string[] | undefined;
 }
 
 /** The form of names that are labels of Kubernetes. */
@@ -118,6 +121,7 @@ export function appProblems(request: AppRequest): Problem[] {
       .filter(({ accepts, value }) => !accepts(value))
       .map(({ key, value, what, allowed }) => ({ key, what, got: shown(value), allowed, remedy: "change it" })),
     ...receiverProblems(request.gitReceiver),
+    ...awsKindProblems(request.awsKinds ?? []),
     ...textProblems({ "<app>": app, "--tenant": tenant, "--revision": revision }),
   ];
 }

@@ -6,7 +6,7 @@ import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { chosenFleet, foldersIn, spokesIn } from "../fleet/folders.ts";
-import { requireCheckout } from "../folder.ts";
+import { requireCheckout, textOf } from "../folder.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
 import { refuse, UsageError } from "../usage.ts";
 import { readOffer, schemaProblems } from "./rules.ts";
@@ -137,7 +137,6 @@ export async function newTeam(checkout: string, asked: TeamRequest, options: Tea
     "new-team",
     changed.flatMap((file) => limitProblems(schema, file)),
   );
-  for (const { path, documents } of changed)
-    writeFileSync(join(checkout, path), documents.map((each) => each.toString({ lineWidth: 0 })).join("---\n"));
+  for (const { path, documents } of changed) writeFileSync(join(checkout, path), textOf(documents));
   return changed.map(({ path }) => path);
 }

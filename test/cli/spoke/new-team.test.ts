@@ -124,6 +124,13 @@ describe("fleet new-team", () => {
     expect(read("blue")).toContain("  teams:\n    - name: payments\n");
   });
 
+  test("leaves what else is in the file", async () => {
+    const other = "---\n# Theirs.\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: notes\n";
+    write(file("blue"), `${spoke("blue")}${other}`);
+    await make();
+    expect(read("blue").endsWith(`access: edit\n${other}`)).toBe(true);
+  });
+
   test.each<[string, Partial<TeamRequest>, string]>([
     ["a team that is not a name", { name: "The Team" }, "<team>: is not a name"],
     ["the platform as a team", { name: "platform" }, "<team>: administers the whole cluster"],
