@@ -25,7 +25,7 @@ export interface AppRequest {
   readonly path: string;
   /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
-  /** The kinds that it may order in AWS, or {@link noAwsKinds} alone; default: all that the platform offers. */
+  /** The kinds that it may order in AWS, or `none` alone; default: all that the platform offers. */
   readonly awsKinds?: readonly string[] | undefined;
 }
 
