@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageReferences } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
+import { awsKinds } from "../../cli/app/aws-kinds.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { example, stored } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
@@ -195,6 +196,18 @@ describe("an application's folder in gitops-workloads", () => {
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "deployer" },
       subjects: [{ kind: "ServiceAccount", name: "deployer", namespace: app.app }],
     });
+  });
+
+  test("lets the team order the kinds that fleet onboard offers, and never change its namespace", () => {
+    const { rules } = of(governed, "Role", "rbac.");
+    const ordering = rules.flatMap(({ apiGroups, resources }: Record<string, string[]>) =>
+      (apiGroups ?? [])
+        .filter((group) => group.endsWith(".aws.m.upbound.io"))
+        .flatMap((group) => (resources ?? []).map((resource) => `${group.split(".")[0]}.${resource}`)),
+    );
+    expect(ordering).toEqual(awsKinds.map((kind) => `${kind.toLowerCase()}s`));
+    const everything = rules.flatMap(({ resources }: Record<string, string[]>) => resources ?? []);
+    expect(everything.filter((name: string) => name === "*" || name.startsWith("namespaces"))).toEqual([]);
   });
 
   test("gives the team every right that its manifests need", () => {
