@@ -77,7 +77,7 @@ describe("an application's folder in gitops-workloads", () => {
     expect(given).toEqual(expect.arrayContaining(asked));
   });
 
-  test("lets nothing in or out but DNS, AWS's APIs over TLS, and the application's port from the platform", () => {
+  test("lets nothing in or out but DNS, AWS's APIs over TLS, the application's port from the platform, and its metrics from Prometheus", () => {
     const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
     const everyPod = { podSelector: {} };
     expect(Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
@@ -119,6 +119,16 @@ describe("an application's folder in gitops-workloads", () => {
               { namespaceSelector: { matchExpressions: [{ key: "fleet.internal/tenant", operator: "DoesNotExist" }] } },
             ],
             ports: [{ port: "http", protocol: "TCP" }],
+          },
+        ],
+      },
+      "allow-metrics": {
+        ...everyPod,
+        policyTypes: ["Ingress"],
+        ingress: [
+          {
+            from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "prometheus" } } }],
+            ports: [{ port: "http-metrics", protocol: "TCP" }],
           },
         ],
       },
