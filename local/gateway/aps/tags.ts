@@ -1,11 +1,9 @@
-import { stringOf, text, texts } from "../aws/operation.ts";
+import { onArn, text, texts } from "../aws/operation.ts";
 import { notFound } from "./errors.ts";
 import type { WorkspaceRecord } from "./model.ts";
 import { type ApsContext, type ApsOperation, operation, ownTags } from "./operation.ts";
 
 type Tagged = { readonly arn: string; readonly tags: Record<string, string> };
-
-const onArn: ApsOperation["authorize"] = (_context, { resourceArn }) => ({ resource: stringOf(resourceArn) });
 
 export const tagOperations: readonly ApsOperation[] = [
   operation("ListTagsForResource", { resourceArn: text }, onArn, (context, { resourceArn }) => ({

@@ -51,6 +51,12 @@ const paging = (most: number) => ({
 /** The member if it is a string, otherwise "": for ARNs and condition keys of requests that are not checked yet. */
 export const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
+/** Authorization on the resource that a request names by its ARN. Of requests, ministack reads tags, but not keys that it removes. */
+export const onArn = (_context: unknown, { resourceArn, tagKeys }: Unchecked): Authorization => ({
+  resource: stringOf(resourceArn) || "*",
+  ...(Array.isArray(tagKeys) ? { context: { "aws:TagKeys": tagKeys } } : {}),
+});
+
 /** What a list answers with, in pages: `member` of the answer has a row for each item, in the order of `keyOf`. */
 export interface Listing<Context, Item, Shape extends z.ZodRawShape> {
   readonly member: string;
