@@ -14,10 +14,14 @@ import {
   waitUntilWorkspaceDeleted,
 } from "@aws-sdk/client-amp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAws } from "../../aws/index.ts";
 import { notePrepared } from "../../clusters/addons.ts";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
+import { ampCases } from "../support/amp-handler-cases.ts";
 import { allow, type Clients, type GatewayCloud, outcome, startGatewayCloud } from "../support/gateway.ts";
+import { HandlerRunner } from "../support/handler-runner.ts";
+import { proveCase } from "../support/prove-case.ts";
 import { signedCalls } from "../support/signed-call.ts";
 
 const HOST = `aps-workspaces.${REGION}.amazonaws.com`;
@@ -170,6 +174,13 @@ describe("with it", () => {
       await amp(author).send(new DescribeRuleGroupsNamespaceCommand({ workspaceId: own, name: "fleet" }));
     await expect.poll(async () => (await found()).ruleGroupsNamespace?.status?.statusCode).toBe("ACTIVE");
     expect(readdirSync(join(cloud.instance.paths.workspaces, own, "rules"))).toEqual(["fleet.yaml"]);
+  });
+
+  test.each(ampCases)("$token is created, read without drift, changed, deleted, and then gone", async (one) => {
+    const { awsEndpoint: endpoint } = cloud.instance;
+    const { credentials } = cloud.deployer;
+    const aws = createAws({ endpoint, region: REGION, ...(credentials ? { credentials } : {}) });
+    await proveCase(new HandlerRunner(aws, { fleet: "handler-test" }), one);
   });
 
   test("a deleted workspace leaves no process and no files", async () => {
