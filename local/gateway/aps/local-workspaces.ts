@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { preparedAddons } from "../../clusters/index.ts";
 import { type Instance, readFolder, readText, writeAtomic } from "../../instance/index.ts";
 import { type ProcessSpec, supervisorOf } from "../../supervisor/index.ts";
+import { refusalIn } from "./rule-errors.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "./runtime.ts";
 
 /** Ports of the servers on the instance's loopback address: this and the 24 after it, by the workspaces' numbers. */
@@ -34,8 +35,8 @@ export function localWorkspaces(instance: Instance): Workspaces {
           const found = await program();
           if (found === undefined) throw new Error(`${files.dir} has no server: the program of Prometheus is gone`);
           await writeFiles(files, settings);
-          await supervisor.start(prometheusSpec(id, found, address, files, settings.retentionDays));
-          await reload(address);
+          const { log } = await supervisor.start(prometheusSpec(id, found, address, files, settings.retentionDays));
+          await reload(address, files.rules, log);
         },
         remove: async () => {
           await supervisor.stop(processId(id));
@@ -97,10 +98,11 @@ async function writeChanged(path: string, content: string): Promise<void> {
   if ((await readText(path)) !== content) await writeAtomic(path, content);
 }
 
-/** Has the server read its rules again. It answers 500 with the reason and keeps the old ones where it doesn't take them. */
-async function reload(address: string): Promise<void> {
+/** Has the server read its rules again. It answers 500 and keeps the old ones where it doesn't take them. */
+async function reload(address: string, rules: string, log: string): Promise<void> {
+  const before = (await readText(log))?.length ?? 0;
   const answer = await fetch(`${address}/-/reload`, { method: "POST" });
   const text = (await answer.text()).trim();
-  if (answer.status === 500) throw new RulesRefused(text);
+  if (answer.status === 500) throw new RulesRefused(refusalIn((await readText(log))?.slice(before) ?? "", rules, text));
   if (!answer.ok) throw new Error(`${address} did not reload its rules: ${answer.status} ${text}`);
 }
