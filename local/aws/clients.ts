@@ -1,3 +1,4 @@
+import { AmpClient } from "@aws-sdk/client-amp";
 import { CloudWatchLogsClient } from "@aws-sdk/client-cloudwatch-logs";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EC2Client } from "@aws-sdk/client-ec2";
@@ -10,6 +11,7 @@ import { STSClient } from "@aws-sdk/client-sts";
 import { type Aws, type ConnectionConfig, connectAws } from "./connection.ts";
 
 const classes = {
+  amp: AmpClient,
   cloudwatchlogs: CloudWatchLogsClient,
   dynamodb: DynamoDBClient,
   ec2: EC2Client,

@@ -1,4 +1,5 @@
 /** The AWS handlers: one per resource type, over the AWS SDK, for the Pulumi plugin and for the Crossplane controller. */
+import { ampResources } from "./amp.ts";
 import { cloudwatchlogsResources } from "./cloudwatchlogs.ts";
 import { dynamodbResources } from "./dynamodb.ts";
 import { ec2Resources } from "./ec2/index.ts";
@@ -21,7 +22,7 @@ export * from "./lifecycle.ts";
 export type { Properties, Tags } from "./properties.ts";
 
 const all: readonly Handler[] = [
-  ...[cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),
+  ...[ampResources, cloudwatchlogsResources, dynamodbResources, ec2Resources, eksResources, iamResources].flat(),
   ...[kmsResources, secretsmanagerResources, sqsResources].flat(),
 ];
 

@@ -1,3 +1,5 @@
+import type { ApsContext } from "./aps/operation.ts";
+import { apsApi } from "./aps/router.ts";
 import { credentialScope, pathOf } from "./aws/credential-scope.ts";
 import type { Forward } from "./aws/forward.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "./aws/http.ts";
@@ -13,10 +15,11 @@ export interface AwsApi {
   readonly forward: Forward;
   readonly key: GatewayKey;
   readonly eks: EksContext;
+  readonly aps: ApsContext;
   readonly issuers: Issuers;
 }
 
-/** Answers one request of the AWS API: EKS and web identity here, everything else by ministack. */
+/** Answers one request of the AWS API: EKS, Managed Prometheus and web identity here, everything else by ministack. */
 export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpResponse> {
   const webIdentity = webIdentityForm(request);
   if (webIdentity !== undefined) return assumeRoleWithWebIdentity(request, webIdentity, api);
@@ -25,7 +28,9 @@ export async function awsApi(request: HttpRequest, api: AwsApi): Promise<HttpRes
   if (scope === undefined || pathOf(request.url).startsWith("/_"))
     return stsErrorResponse(new StsError("MissingAuthenticationToken", "Request is missing Authentication Token", 403));
   try {
-    return scope.service === "eks" ? await eksApi(request, api.eks, api) : await api.forward(request);
+    if (scope.service === "eks") return await eksApi(request, api.eks, api);
+    if (scope.service === "aps") return await apsApi(request, api.aps, api);
+    return await api.forward(request);
   } catch (error) {
     if (isUnavailable(error))
       return jsonResponse(

@@ -3,6 +3,8 @@ import { callbackify } from "node:util";
 import type { Instance } from "../instance/index.ts";
 import { WorkQueue } from "../work-queue.ts";
 import { awsApi } from "./api.ts";
+import type { Workspaces } from "./aps/runtime.ts";
+import { startAps } from "./aps/service.ts";
 import { pathOf } from "./aws/credential-scope.ts";
 import { forwardTo } from "./aws/forward.ts";
 import { jsonResponse } from "./aws/http.ts";
@@ -28,6 +30,7 @@ export const PORTS = { api: 4566, tls: 443, internal: 9443, webhook: 9444 } as c
 export interface GatewayOptions {
   readonly instance: Instance;
   readonly clusters: Clusters;
+  readonly workspaces: Workspaces;
   /** Folder of the chart repository. */
   charts(): Promise<string>;
   readonly log: Log;
@@ -60,6 +63,8 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       endpoints.add("all");
     },
   };
+  const { workspaces } = options;
+  const aps = await startAps({ ...place, folder: instance.paths.aps, workspaces, aws, now: eks.now, log });
   const keepEndpoints = endpointKeeper(eks);
   const pause = { first: 500, longest: 15_000 };
   const endpoints = new WorkQueue({
@@ -89,6 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
       },
       key,
       eks,
+      aps: aps.context,
       issuers: { provider: (issuer) => aws.oidcProvider(issuer), keys: oidc.keys },
     });
   const gatewayHost = `${instance.gatewayAddress}:${PORTS.api}`;
@@ -152,6 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<{ close(): 
     close: async () => {
       await work.stop();
       await endpoints.stop();
+      await aps.stop();
       for (const server of servers) {
         server.close();
         server.closeAllConnections();

@@ -1,6 +1,7 @@
 import { preparedAddons } from "../clusters/index.ts";
 import { currentInstance } from "../instance/index.ts";
 import { ensureToolchain } from "../toolchain/index.ts";
+import { localWorkspaces } from "./aps/local-workspaces.ts";
 import { ensureInstanceCa } from "./ca.ts";
 import { localClusters } from "./eks/local-clusters.ts";
 import { clustersBut, RECORDED_CLUSTERS } from "./eks/recorded-clusters.ts";
@@ -19,6 +20,7 @@ const gateway = await startGateway({
     process.env[RECORDED_CLUSTERS],
     (await ensureInstanceCa(instance)).certificate,
   ),
+  workspaces: localWorkspaces(instance),
   charts: async () => {
     charts ??= ensureToolchain().then((toolchain) => toolchain.charts);
     // Add-ons may be prepared while it runs.

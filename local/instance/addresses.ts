@@ -39,7 +39,7 @@ export function instanceAt(dir: string, index: number) {
     internalCidr: `100.${64 + index}.253.0/24`,
     /** On `lo`, reachable from pods: AWS names (443), AWS API (4566), Git (2222, 8443), registry (5000). */
     gatewayAddress,
-    /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks. */
+    /** On `lo`, reachable from this machine only: ministack, etcd, the gateway's webhooks, Prometheus servers (9600 to 9624). */
     loopbackAddress: `127.100.${index}.1`,
     /** URL of the AWS API for tools on this machine (`AWS_ENDPOINT_URL`). */
     awsEndpoint: `http://${gatewayAddress}:4566`,
@@ -65,6 +65,9 @@ export function instanceAt(dir: string, index: number) {
       record: join(root, "record.json"),
       /** State of the EKS API (the gateway's). */
       eks: join(root, "eks"),
+      /** State of Managed Prometheus (the gateway's), and what its workspaces store. */
+      aps: join(root, "aps"),
+      workspaces: join(root, "aps", "workspaces"),
       /** The add-ons that its clusters can run (npm start -- --addons). */
       addons: join(root, "addons.json"),
       /** Per cluster: PKI, configuration, containerd's store. */

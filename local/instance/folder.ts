@@ -114,6 +114,7 @@ const isDraft = (name: string): boolean => name.startsWith(`${MARKER}.`) || name
 const INSTANCE_PARTS = [
   ...[
     "addons.json",
+    "aps",
     "aws",
     "bin",
     "ca",

@@ -19,6 +19,8 @@ export interface BuiltAddons {
   readonly images: readonly Image[];
   /** Folder of a chart mirror that has the toolchain's charts too. */
   readonly charts: string;
+  /** Programs that the gateway runs on this machine, by name. */
+  readonly programs?: Readonly<Record<string, string>>;
 }
 
 const GIB = 1024 ** 3;

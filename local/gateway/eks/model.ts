@@ -1,15 +1,5 @@
 import type * as eks from "@aws-sdk/client-eks";
-
-/** A shape of @aws-sdk/client-eks as REST JSON carries it: times are seconds since 1970. */
-type Wire<T> = T extends Date
-  ? number
-  : T extends readonly (infer E)[]
-    ? Wire<E>[]
-    : T extends object
-      ? { [K in keyof T]: Wire<T[K]> }
-      : T;
-
-type Known<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+import type { Known, Wire } from "../aws/wire.ts";
 
 export type Cluster = Known<
   Wire<eks.Cluster>,

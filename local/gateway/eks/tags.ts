@@ -1,3 +1,4 @@
+import { onArn } from "../aws/operation.ts";
 import { accessEntries } from "./access-entries.ts";
 import { addons } from "./addons.ts";
 import { noSuchArn } from "./errors.ts";
@@ -6,8 +7,6 @@ import { nodegroups } from "./nodegroups.ts";
 import { type EksContext, type Operation, operation, tags, text, texts } from "./operation.ts";
 
 type Tagged = { tags: Record<string, string> };
-
-const onArn: Operation["authorize"] = (_context, { resourceArn = "*" }) => ({ resource: String(resourceArn) });
 
 export const tagOperations: readonly Operation[] = [
   operation("ListTagsForResource", { resourceArn: text }, onArn, (context, { resourceArn }) => ({

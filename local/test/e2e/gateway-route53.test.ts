@@ -1,45 +1,23 @@
-import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
-import { text } from "node:stream/consumers";
-import { SignatureV4 } from "@smithy/signature-v4";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allow, type Clients, type GatewayCloud, startGatewayCloud } from "../support/gateway.ts";
+import { signedCalls } from "../support/signed-call.ts";
 
 // Route 53 is global: one name without a region, signed for us-east-1 (AWS General Reference, "Amazon Route 53 endpoints and quotas").
 const HOST = "route53.amazonaws.com";
 
 let cloud: GatewayCloud;
-let agent: Agent;
+let calls: ReturnType<typeof signedCalls>;
 
 beforeAll(async () => {
   cloud = await startGatewayCloud();
-  agent = new Agent({
-    ca: readFileSync(cloud.instance.paths.caCertificate),
-    servername: HOST,
-    lookup: (_name, _options, done) => done(null, [{ address: cloud.instance.gatewayAddress, family: 4 }]),
-  });
+  calls = signedCalls(cloud, HOST, { service: "route53", region: "us-east-1" });
 });
 afterAll(() => cloud.remove());
 
-/** One call as a pod makes it: under AWS's own name, over TLS, at the address that the cluster's DNS gives for it. */
 async function call(by: Clients, method: string, path: string, body = ""): Promise<{ status: number; xml: string }> {
-  const { credentials, sha256 } = by.sts.config;
-  const signer = new SignatureV4({ service: "route53", region: "us-east-1", credentials, sha256 });
-  const { headers } = await signer.sign({
-    method,
-    protocol: "https:",
-    hostname: HOST,
-    path: `/2013-04-01/${path}`,
-    headers: { host: HOST, "content-type": "text/xml" },
-    body,
-  });
-  return new Promise((resolve, reject) => {
-    request({ host: HOST, path: `/2013-04-01/${path}`, method, headers, agent }, (response) => {
-      text(response).then((xml) => resolve({ status: response.statusCode ?? 0, xml }), reject);
-    })
-      .on("error", reject)
-      .end(body);
-  });
+  const headers = { "content-type": "text/xml" };
+  const { status, text } = await calls(by, { method, path: `/2013-04-01/${path}`, headers, body });
+  return { status, xml: text };
 }
 
 /** `allowed`, or the code of the error that the call ended with. */

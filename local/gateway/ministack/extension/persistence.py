@@ -1,5 +1,6 @@
 """State on disk."""
 
+from .asserted import SERVICES
 from .shared import replace
 
 # Operations that change nothing, by the beginning of their names.
@@ -19,7 +20,7 @@ def extend(app, _secret):
             answer = await original(method, path, headers, body, query_params, request_id)
             service = app.detect_service(method, path, headers, app._routing_params(method, path, headers, body, query_params))
             config = app.SERVICE_REGISTRY.get(service)
-            if config and service != "eks" and answer[0] < 400 and changes(app, service, method, path, headers, body, query_params):
+            if config and service not in SERVICES and answer[0] < 400 and changes(app, service, method, path, headers, body, query_params):
                 module = app._get_module(config["module"])
                 save_state(config.get("state_key", config["module"]), module.get_state())
             return answer

@@ -1,4 +1,5 @@
 /** The tables of the AWS resources against the shapes that AWS publishes in its SDK. */
+import * as amp from "@aws-sdk/client-amp";
 import * as logs from "@aws-sdk/client-cloudwatch-logs";
 import * as dynamodb from "@aws-sdk/client-dynamodb";
 import * as ec2 from "@aws-sdk/client-ec2";
@@ -49,6 +50,13 @@ const also = (...names: string[]) => [3, "", "", 0, names, names.map(() => 0)] a
 
 /** What creates a resource, and what describes it. */
 const shapes: Readonly<Record<string, readonly [request: Schema, ...answers: (Schema | undefined)[]]>> = {
+  "aws:amp/alertManagerDefinition:AlertManagerDefinition": [
+    ...([amp.CreateAlertManagerDefinitionRequest$, amp.AlertManagerDefinitionDescription$] as const),
+  ],
+  "aws:amp/ruleGroupNamespace:RuleGroupNamespace": [
+    ...([amp.CreateRuleGroupsNamespaceRequest$, amp.RuleGroupsNamespaceDescription$] as const),
+  ],
+  "aws:amp/workspace:Workspace": [amp.CreateWorkspaceRequest$, amp.WorkspaceDescription$],
   "aws:cloudwatch/logGroup:LogGroup": [logs.CreateLogGroupRequest$, logs.LogGroup$],
   "aws:dynamodb/table:Table": [dynamodb.CreateTableInput$, dynamodb.TableDescription$],
   "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": [also("VpcId"), ec2.SecurityGroup$],

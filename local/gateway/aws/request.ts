@@ -1,21 +1,25 @@
-/** Reads requests of the EKS API by the SDK's model: which operation, where its members are, what is wrong with them. */
-import * as sdk from "@aws-sdk/client-eks";
+/** Reads requests of an API by the SDK's model: which operation, where its members are, what is wrong with them. */
 import type * as z from "zod";
-import { decoded } from "../aws/http.ts";
-import { invalidParameter } from "./errors.ts";
-import type { Operation, OperationName, Unchecked } from "./operation.ts";
+import type { ApiError } from "./errors.ts";
+import { decoded } from "./http.ts";
+import type { Operation, Unchecked } from "./operation.ts";
 
 /** As the SDK has it: [kind, namespace, name, traits, names of the members, their types, how many of them are required]. */
 export type StructureSchema = readonly [3, string, string, unknown, readonly string[], readonly unknown[], number?];
-type OperationSchema = readonly [9, string, string, { http: [method: string, path: string] }, () => StructureSchema];
+type OperationSchema = readonly [
+  ...[kind: 9, namespace: string, name: string],
+  { http: [method: string, path: string, status: number] },
+  () => StructureSchema,
+];
 
 /** Types of members that a query can have (Smithy's numbers). */
 const NUMBER = 1;
 const BOOLEAN = 2;
 const STRINGS = 64;
 
-export const schemaOf = (name: OperationName): OperationSchema =>
-  (sdk as unknown as Record<string, OperationSchema>)[`${name}$`] as OperationSchema;
+/** What the SDK's model (the module of its client) says of an operation. */
+export const schemaOf = (sdk: object, name: string): OperationSchema =>
+  (sdk as Record<string, OperationSchema>)[`${name}$`] as OperationSchema;
 
 interface Parts {
   readonly method: string;
@@ -26,8 +30,7 @@ interface Parts {
 }
 
 /** Gives a function that reads the members of an operation's request; undefined for a request of another operation. */
-export function routeOf(name: OperationName): (parts: Parts) => Unchecked | undefined {
-  const [, , , { http }, input] = schemaOf(name);
+export function routeOf([, , , { http }, input]: OperationSchema): (parts: Parts) => Unchecked | undefined {
   const [method, path] = http;
   const [, , , , members, types] = input();
   const labels = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
@@ -53,15 +56,19 @@ function inQueryAs(type: number, values: string[]): unknown {
   return type === NUMBER ? Number(value) : type === BOOLEAN ? value === "true" : value;
 }
 
-/** The request with the defaults of the operation. Throws InvalidParameterException that names everything wrong. */
-export function checked({ name, request }: Operation, members: Unchecked): Unchecked {
+/** The request with the defaults of the operation. Throws what `refuse` makes of everything wrong, by name. */
+export function checked<Context>(
+  { name, request }: Operation<Context>,
+  members: Unchecked,
+  refuse: (problems: string) => ApiError,
+): Unchecked {
   const result = request.safeParse(members, { error: describe, reportInput: true });
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ code, path, message }) =>
-    // Messages of our own checks are whole sentences, in EKS's words where it has some.
+    // Messages of our own checks are whole sentences, in AWS's words where it has some.
     code === "custom" ? message : `${path.join(".") || name}: ${message}`,
   );
-  throw invalidParameter(problems.join("; "));
+  throw refuse(problems.join("; "));
 }
 
 function describe(issue: z.core.$ZodRawIssue): string | undefined {

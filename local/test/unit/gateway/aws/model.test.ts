@@ -1,13 +1,19 @@
+import * as amp from "@aws-sdk/client-amp";
+import * as eks from "@aws-sdk/client-eks";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type StructureSchema, schemaOf } from "../../../../gateway/eks/request.ts";
-import { OPERATIONS } from "../../../../gateway/eks/router.ts";
+import { OPERATIONS as APS_OPERATIONS } from "../../../../gateway/aps/router.ts";
+import type { Operation } from "../../../../gateway/aws/operation.ts";
+import { type StructureSchema, schemaOf } from "../../../../gateway/aws/request.ts";
+import { OPERATIONS as EKS_OPERATIONS } from "../../../../gateway/eks/router.ts";
 
 /** Smithy's numbers of simple types, with the kinds of JSON schema; a type with traits is a list that begins with it. */
 const simple: Readonly<Record<number, object>> = {
   0: { type: "string" },
   1: { type: "integer" },
   2: { type: "boolean" },
+  // Bytes are base64.
+  21: { type: "string" },
   64: { type: "array", items: { type: "string" } },
   128: { type: "object", additionalProperties: { type: "string" } },
 };
@@ -46,18 +52,23 @@ function ofStructure(shape: Shape, [, , , , members, types, required = 0]: Struc
   return [...own, ...optional.map((member) => `${path}.${member}: is required by AWS`)];
 }
 
-test.each(OPERATIONS.map((operation) => [operation.name, operation] as const))(
-  "%s takes members that the EKS API has, of its types, and requires those that it requires",
-  (name, { request }) => {
-    const shape = z.toJSONSchema(request, { io: "input", unrepresentable: "any" }) as Shape;
-    expect(differences(shape, schemaOf(name)[4], name)).toEqual([]);
-  },
-);
+const apis = [
+  { api: "EKS", sdk: eks, operations: EKS_OPERATIONS as readonly Operation<never>[] },
+  { api: "Managed Prometheus", sdk: amp, operations: APS_OPERATIONS as readonly Operation<never>[] },
+];
 
-describe("every operation", () => {
-  test("is served once", () => {
-    const routes = OPERATIONS.map(({ name }) => {
-      const [method, path] = schemaOf(name)[3].http;
+describe.each(apis)("the API of $api", ({ sdk, operations }) => {
+  test.each(operations.map((operation) => [operation.name, operation] as const))(
+    "%s takes members that AWS has, of its types, and requires those that it requires",
+    (name, { request }) => {
+      const shape = z.toJSONSchema(request, { io: "input", unrepresentable: "any" }) as Shape;
+      expect(differences(shape, schemaOf(sdk, name)[4], name)).toEqual([]);
+    },
+  );
+
+  test("serves every operation once", () => {
+    const routes = operations.map(({ name }) => {
+      const [method, path] = schemaOf(sdk, name)[3].http;
       return `${method} ${path.replaceAll(/\{[^}]+\}/g, "{}")}`;
     });
     expect(new Set(routes).size).toBe(routes.length);

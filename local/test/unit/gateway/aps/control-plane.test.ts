@@ -1,0 +1,282 @@
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { activeWorkspace, base64, type FakeAps, fakeAps, removeAps, rules } from "./fakes.ts";
+
+afterAll(removeAps);
+
+let aps: FakeAps;
+beforeEach(async () => {
+  aps = await fakeAps();
+});
+
+const arn = (resource: string) => `arn:aws:aps:us-east-1:000000000000:${resource}`;
+const workspace = async (id: string) => (await aps.call("GET", `/workspaces/${id}`)).body?.workspace;
+
+describe("CreateWorkspace", () => {
+  test("is CREATING at once, and ACTIVE with its endpoint when its server runs", async () => {
+    const release = aps.workspaces.hold();
+    const { status, body } = await aps.call("POST", "/workspaces", { alias: " fleet ", tags: { team: "a" } });
+    expect(status).toBe(202);
+    const { workspaceId: id } = body;
+    expect(id).toMatch(/^ws-[0-9a-f-]{36}$/);
+    expect(body).toEqual({
+      workspaceId: id,
+      arn: arn(`workspace/${id}`),
+      status: { statusCode: "CREATING" },
+      tags: { team: "a" },
+    });
+    await aps.settle();
+    expect(await workspace(id)).toMatchObject({ alias: "fleet", status: { statusCode: "CREATING" } });
+    release();
+    await aps.settle();
+    expect(await workspace(id)).toMatchObject({
+      status: { statusCode: "ACTIVE" },
+      prometheusEndpoint: `https://aps-workspaces.us-east-1.amazonaws.com/workspaces/${id}/`,
+    });
+    expect(aps.workspaces.running.get(id)).toEqual({ retentionDays: 150, rules: {} });
+  });
+
+  test("needs aps:CreateWorkspace without a resource, and aps:TagResource where it has tags", async () => {
+    await aps.call("POST", "/workspaces", {});
+    await aps.call("POST", "/workspaces", { tags: { team: "a" } });
+    expect(aps.asked).toMatchObject([
+      { action: "CreateWorkspace", resource: "*", also: [] },
+      {
+        action: "CreateWorkspace",
+        resource: "*",
+        also: [{ action: "TagResource", resource: arn("workspace/*") }],
+      },
+    ]);
+  });
+
+  test("gives a repeated request the same workspace, and refuses its token with other settings", async () => {
+    const once = await aps.call("POST", "/workspaces", { alias: "a", clientToken: "t" });
+    const again = await aps.call("POST", "/workspaces", { alias: "a", clientToken: "t" });
+    expect(again.body.workspaceId).toBe(once.body.workspaceId);
+    const other = await aps.call("POST", "/workspaces", { alias: "b", clientToken: "t" });
+    expect(other).toMatchObject({ status: 409, error: "ConflictException", body: { resourceType: "workspace" } });
+  });
+
+  test("says which command builds Prometheus where it is missing, and makes nothing", async () => {
+    aps.workspaces.missing = "run npm start -- --addons prometheus";
+    expect(await aps.call("POST", "/workspaces", {})).toMatchObject({
+      status: 400,
+      error: "ValidationException",
+      body: { message: expect.stringContaining("--addons prometheus"), reason: "OTHER" },
+    });
+    expect((await aps.call("GET", "/workspaces")).body).toEqual({ workspaces: [] });
+  });
+
+  test.each([
+    ["a member that is not served", { unknown: 1 }, /unknown is not served/],
+    ["a KMS key that doesn't exist", { kmsKeyArn: "arn:aws:kms:us-east-1:000000000000:key/none" }, /kmsKeyArn: got/],
+    ["a tag of AWS's own", { tags: { "aws:team": "a" } }, /don't begin with "aws:"/],
+  ])("refuses %s by name", async (_what, body, message) => {
+    expect(await aps.call("POST", "/workspaces", body)).toMatchObject({
+      status: 400,
+      error: "ValidationException",
+      body: { message: expect.stringMatching(message), reason: "FIELD_VALIDATION_FAILED" },
+    });
+  });
+
+  test("takes a KMS key that is enabled", async () => {
+    const kmsKeyArn = "arn:aws:kms:us-east-1:000000000000:key/good";
+    expect(await workspace(await activeWorkspace(aps, { kmsKeyArn }))).toMatchObject({ kmsKeyArn });
+  });
+
+  test("is refused with ServiceQuotaExceededException beyond 25 workspaces, and possible again after a deletion", async () => {
+    for (let index = 0; index < 25; index++) await aps.call("POST", "/workspaces", { alias: `w${index}` });
+    const refused = { status: 402, error: "ServiceQuotaExceededException", body: { quotaCode: "L-8873DB23" } };
+    expect(await aps.call("POST", "/workspaces", {})).toMatchObject(refused);
+    await aps.settle();
+    const [{ workspaceId }] = (await aps.call("GET", "/workspaces?alias=w7")).body.workspaces;
+    await aps.call("DELETE", `/workspaces/${workspaceId}`);
+    await aps.settle();
+    expect((await aps.call("POST", "/workspaces", {})).status).toBe(202);
+  });
+});
+
+describe("a workspace", () => {
+  test("takes no change until it is ACTIVE", async () => {
+    aps.workspaces.hold();
+    const { body } = await aps.call("POST", "/workspaces", {});
+    const conflict = { status: 409, error: "ConflictException" };
+    expect(await aps.call("DELETE", `/workspaces/${body.workspaceId}`)).toMatchObject(conflict);
+    expect(await aps.call("POST", `/workspaces/${body.workspaceId}/alias`, { alias: "a" })).toMatchObject(conflict);
+  });
+
+  test("is gone, with its server, after its deletion", async () => {
+    const id = await activeWorkspace(aps);
+    expect(await aps.call("DELETE", `/workspaces/${id}?clientToken=t`)).toMatchObject({ status: 202, body: undefined });
+    await aps.settle();
+    expect(aps.workspaces.running.has(id)).toBe(false);
+    expect(await aps.call("GET", `/workspaces/${id}`)).toMatchObject({
+      status: 404,
+      error: "ResourceNotFoundException",
+      body: { resourceId: id, resourceType: "workspace" },
+    });
+  });
+
+  test("is listed without its endpoint, by the beginning of its alias, page by page", async () => {
+    const one = await activeWorkspace(aps, { alias: "fleet-a" });
+    const two = await activeWorkspace(aps, { alias: "fleet-b" });
+    await activeWorkspace(aps, { alias: "other" });
+    const first = (await aps.call("GET", "/workspaces?alias=fleet&maxResults=1")).body;
+    const second = (await aps.call("GET", `/workspaces?alias=fleet&maxResults=1&nextToken=${first.nextToken}`)).body;
+    const all = [...first.workspaces, ...second.workspaces];
+    expect(all.map(({ workspaceId }: { workspaceId: string }) => workspaceId).sort()).toEqual([one, two].sort());
+    expect(second.nextToken).toBeUndefined();
+    expect(all[0]).not.toHaveProperty("prometheusEndpoint");
+  });
+
+  test("has an alias that can be changed and removed", async () => {
+    const id = await activeWorkspace(aps, { alias: "a" });
+    expect(await aps.call("POST", `/workspaces/${id}/alias`, { alias: "b" })).toMatchObject({ status: 204 });
+    expect(await workspace(id)).toMatchObject({ alias: "b" });
+    await aps.call("POST", `/workspaces/${id}/alias`, {});
+    expect(await workspace(id)).not.toHaveProperty("alias");
+  });
+
+  test("keeps data as long as its configuration says; limits per label set are refused by name", async () => {
+    const id = await activeWorkspace(aps);
+    const path = `/workspaces/${id}/configuration`;
+    expect((await aps.call("PATCH", path, { retentionPeriodInDays: 30 })).body).toEqual({
+      status: { statusCode: "UPDATING" },
+    });
+    await aps.settle();
+    expect((await aps.call("GET", path)).body.workspaceConfiguration).toEqual({
+      status: { statusCode: "ACTIVE" },
+      limitsPerLabelSet: [],
+      retentionPeriodInDays: 30,
+    });
+    expect(aps.workspaces.running.get(id)?.retentionDays).toBe(30);
+    expect(await aps.call("PATCH", path, { retentionPeriodInDays: 1096 })).toMatchObject({ status: 400 });
+    expect((await aps.call("PATCH", path, { limitsPerLabelSet: [] })).body.message).toMatch(/limitsPerLabelSet/);
+  });
+
+  test("is what it was for a gateway that starts again, with a number of its own", async () => {
+    const id = await activeWorkspace(aps, { alias: "kept" });
+    aps.workspaces.running.clear();
+    const { folder, workspaces } = aps;
+    aps = await fakeAps({ folder, workspaces });
+    await aps.settle();
+    expect(await workspace(id)).toMatchObject({ alias: "kept", status: { statusCode: "ACTIVE" } });
+    expect(workspaces.running.has(id)).toBe(true);
+  });
+});
+
+describe("a rule groups namespace", () => {
+  let id: string;
+  let path: string;
+  beforeEach(async () => {
+    id = await activeWorkspace(aps);
+    path = `/workspaces/${id}/rulegroupsnamespaces`;
+  });
+  const create = (name: string, data: string, over: object = {}) =>
+    aps.call("POST", path, { name, data: base64(data), ...over });
+  const described = async (name: string) => (await aps.call("GET", `${path}/${name}`)).body.ruleGroupsNamespace;
+
+  test("is CREATING, then ACTIVE with its rules in the server; updated; deleted with its rules", async () => {
+    const made = await create("fleet", rules("1"), { tags: { team: "a" } });
+    expect(made).toMatchObject({
+      status: 202,
+      body: { name: "fleet", arn: arn(`rulegroupsnamespace/${id}/fleet`), status: { statusCode: "CREATING" } },
+    });
+    await aps.settle();
+    expect(await described("fleet")).toMatchObject({ status: { statusCode: "ACTIVE" }, data: base64(rules("1")) });
+    expect(aps.workspaces.running.get(id)?.rules).toEqual({ fleet: rules("1") });
+    const put = await aps.call("PUT", `${path}/fleet`, { data: base64(rules("2")) });
+    expect(put.body).toMatchObject({ status: { statusCode: "UPDATING" }, tags: { team: "a" } });
+    await aps.settle();
+    expect(aps.workspaces.running.get(id)?.rules).toEqual({ fleet: rules("2") });
+    expect((await aps.call("DELETE", `${path}/fleet`)).status).toBe(202);
+    await aps.settle();
+    expect(aps.workspaces.running.get(id)?.rules).toEqual({});
+    expect((await aps.call("GET", `${path}/fleet`)).error).toBe("ResourceNotFoundException");
+  });
+
+  test("is authorized on its own ARN, with its own tags; the list on the workspace's", async () => {
+    await create("fleet", rules("1"), { tags: { team: "a" } });
+    await aps.settle();
+    await aps.call("GET", `${path}/fleet`);
+    await aps.call("GET", path);
+    const own = arn(`rulegroupsnamespace/${id}/fleet`);
+    expect(aps.asked.slice(-3)).toMatchObject([
+      { action: "CreateRuleGroupsNamespace", resource: own, also: [{ action: "TagResource", resource: own }] },
+      { action: "DescribeRuleGroupsNamespace", resource: own, context: { "aws:ResourceTag/team": "a" } },
+      { action: "ListRuleGroupsNamespaces", resource: arn(`workspace/${id}`), context: {} },
+    ]);
+  });
+
+  test("fails with Prometheus's own reason where its rules are wrong, and the others stay", async () => {
+    await create("good", rules("1"));
+    await create("bad", rules("not promql"));
+    await aps.settle();
+    expect((await described("good")).status).toEqual({ statusCode: "ACTIVE" });
+    expect((await described("bad")).status).toEqual({
+      statusCode: "CREATION_FAILED",
+      statusReason: "bad: could not parse expression",
+    });
+    await aps.call("PUT", `${path}/good`, { data: base64(rules("not promql")) });
+    await aps.settle();
+    expect((await described("good")).status.statusCode).toBe("UPDATE_FAILED");
+    expect(aps.workspaces.running.get(id)?.rules).toEqual({ good: rules("1") });
+  });
+
+  test("refuses what is not a rules file, a second one of its name, and an update of one that isn't there", async () => {
+    expect((await create("fleet", "groups: 1")).body).toMatchObject({ message: expect.stringMatching(/groups/) });
+    expect((await create("fleet", "a: [")).body).toMatchObject({ message: expect.stringMatching(/not valid YAML/) });
+    expect((await create("../up", rules("1"))).error).toBe("ValidationException");
+    await create("fleet", rules("1"), { clientToken: "t" });
+    expect((await create("fleet", rules("1"), { clientToken: "t" })).status).toBe(202);
+    expect((await create("fleet", rules("1"), { clientToken: "u" })).error).toBe("ConflictException");
+    const put = await aps.call("PUT", `${path}/other`, { data: base64(rules("1")) });
+    expect(put.error).toBe("ResourceNotFoundException");
+  });
+
+  test("is listed by the beginning of its name, without its rules", async () => {
+    await create("fleet-a", rules("1"));
+    await create("other", rules("1"));
+    const { ruleGroupsNamespaces: found } = (await aps.call("GET", `${path}?name=fleet`)).body;
+    expect(found.map(({ name }: { name: string }) => name)).toEqual(["fleet-a"]);
+    expect(found[0]).not.toHaveProperty("data");
+  });
+});
+
+test("an alert manager definition is created, described, updated and deleted, and must be one", async () => {
+  const id = await activeWorkspace(aps);
+  const path = `/workspaces/${id}/alertmanager/definition`;
+  const definition = (receiver: string) => base64(`alertmanager_config: |\n  route: { receiver: ${receiver} }\n`);
+  expect((await aps.call("POST", path, { data: base64("route: {}") })).error).toBe("ValidationException");
+  expect((await aps.call("GET", path)).error).toBe("ResourceNotFoundException");
+  const created = await aps.call("POST", path, { data: definition("a") });
+  expect(created).toMatchObject({ status: 202, body: { status: { statusCode: "CREATING" } } });
+  await aps.settle();
+  expect((await aps.call("POST", path, { data: definition("a") })).error).toBe("ConflictException");
+  await aps.call("PUT", path, { data: definition("b") });
+  await aps.settle();
+  expect((await aps.call("GET", path)).body.alertManagerDefinition).toMatchObject({
+    status: { statusCode: "ACTIVE" },
+    data: definition("b"),
+  });
+  expect((await aps.call("DELETE", path)).status).toBe(202);
+  await aps.settle();
+  expect((await aps.call("GET", path)).error).toBe("ResourceNotFoundException");
+});
+
+test("tags are told, set and removed by ARN", async () => {
+  const id = await activeWorkspace(aps, { tags: { team: "a", stage: "one" } });
+  const path = `/tags/${encodeURIComponent(arn(`workspace/${id}`))}`;
+  await aps.call("POST", path, { tags: { team: "b" } });
+  await aps.call("DELETE", `${path}?tagKeys=stage&tagKeys=none`);
+  expect((await aps.call("GET", path)).body).toEqual({ tags: { team: "b" } });
+  const other = `/tags/${encodeURIComponent(arn("workspace/ws-none"))}`;
+  expect((await aps.call("GET", other)).error).toBe("ResourceNotFoundException");
+});
+
+test("an operation that is not served is refused by its path", async () => {
+  expect(await aps.call("POST", "/scrapers", {})).toMatchObject({
+    status: 400,
+    error: "ValidationException",
+    body: { message: expect.stringContaining("POST /scrapers"), reason: "UNKNOWN_OPERATION" },
+  });
+});

@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { apsApi } from "../../../../gateway/aps/router.ts";
+import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
+import { startAps } from "../../../../gateway/aps/service.ts";
+import type { HttpResponse } from "../../../../gateway/aws/http.ts";
+import { gatewayKey } from "../../../../gateway/key.ts";
+
+const endings: (() => Promise<void> | void)[] = [];
+
+/** Ends what {@link fakeAps} started; for `afterAll` of each file that calls it. */
+export async function removeAps(): Promise<void> {
+  for (const end of endings.splice(0)) await end();
+}
+
+/** What reached a workspace's server. */
+interface Got {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Servers of workspaces: one small HTTP server for all. What a test wants to know or to break is public. */
+export interface FakeWorkspaces extends Workspaces {
+  /** What each server runs with. */
+  readonly running: Map<string, ServerSettings>;
+  readonly got: Got[];
+  /** Why there are none. */
+  missing: string | undefined;
+  /** Keeps servers from starting until the given function is called. */
+  hold(): () => void;
+}
+
+export async function fakeWorkspaces(): Promise<FakeWorkspaces> {
+  const got: Got[] = [];
+  const server = createServer(async (message, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+    const { method = "", url = "", headers } = message;
+    got.push({ method, url, headers, body: Buffer.concat(chunks).toString("latin1") });
+    response.writeHead(url.startsWith("/api/v1/write") ? 204 : 200, { "content-type": "application/json" });
+    response.end(url.startsWith("/api/v1/write") ? undefined : '{"status":"success"}');
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  endings.push(() => closed(server));
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let gate: Promise<void> = Promise.resolve();
+  let release = () => {};
+  endings.push(() => release());
+  const workspaces: FakeWorkspaces = {
+    running: new Map(),
+    got,
+    missing: undefined,
+    hold: () => {
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => release();
+    },
+    unavailable: async () => workspaces.missing,
+    of: (id) => ({
+      address,
+      ensure: async (settings) => {
+        await gate;
+        const wrong = Object.entries(settings.rules).find(([, rules]) => rules.includes("not promql"));
+        if (wrong !== undefined) throw new RulesRefused(`${wrong[0]}: could not parse expression`);
+        workspaces.running.set(id, settings);
+      },
+      remove: async () => void workspaces.running.delete(id),
+    }),
+  };
+  return workspaces;
+}
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((done) => {
+    server.close(() => done());
+    server.closeAllConnections();
+  });
+
+interface Answer {
+  readonly status: number;
+  /** The exception's name, undefined for an answer. */
+  readonly error: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the shapes differ by operation, the tests say what they expect.
+  readonly body: any;
+}
+
+/** What ministack is asked to authorize. */
+interface Asked {
+  readonly action: string;
+  readonly resource: string;
+  readonly also: unknown[];
+  readonly context: Record<string, unknown>;
+}
+
+/** The API over fakes. */
+export interface FakeAps {
+  readonly workspaces: FakeWorkspaces;
+  readonly folder: string;
+  /** Newest last. */
+  readonly asked: Asked[];
+  /** Whether the caller has the right. */
+  allows: (asked: Asked) => boolean;
+  call(method: string, path: string, body?: object | string, headers?: Record<string, string>): Promise<Answer>;
+  /** Lets background work come to rest. */
+  settle(): Promise<void>;
+}
+
+export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder">> = {}): Promise<FakeAps> {
+  const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-aps-"));
+  const workspaces = over.workspaces ?? (await fakeWorkspaces());
+  const place = { region: "us-east-1", account: "000000000000", partition: "aws" };
+  const { context, stop } = await startAps({
+    ...place,
+    folder,
+    workspaces,
+    aws: { keyEnabled: async (arn) => arn.endsWith("/good") },
+    now: () => 1_000_000,
+    log: () => {},
+  });
+  endings.push(stop, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const key = gatewayKey(new Uint8Array(32));
+  const aps: FakeAps = {
+    workspaces,
+    folder,
+    asked: [],
+    allows: () => true,
+    // Longer than a pass over fakes takes.
+    settle: () => sleep(30),
+    call: async (method, path, body = "", headers = {}) => {
+      // Stands for ministack.
+      const forward = async (_request: unknown, extra: Record<string, string> = {}): Promise<HttpResponse> => {
+        const claims = Buffer.from((extra["x-fleet-assertion"] ?? "").split(".")[1] ?? "", "base64url").toString();
+        const asked = JSON.parse(claims) as Asked;
+        aps.asked.push(asked);
+        return aps.allows(asked)
+          ? { status: 200, headers: {}, body: '{"caller":"arn:aws:iam::000000000000:user/deployer"}' }
+          : { status: 403, headers: { "x-amzn-errortype": "AccessDeniedException" }, body: "{}" };
+      };
+      const request = {
+        method,
+        url: path,
+        rawHeaders: Object.entries(headers).flat(),
+        headers,
+        body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body), "latin1"),
+      };
+      const answer = await apsApi(request, context, { forward, key });
+      const text = answer.body.toString();
+      return {
+        status: answer.status,
+        error: answer.headers["x-amzn-errortype"] as string | undefined,
+        body: text === "" ? undefined : JSON.parse(text),
+      };
+    },
+  };
+  return aps;
+}
+
+/** Creates a workspace and waits until it is ACTIVE; its id. */
+export async function activeWorkspace(aps: FakeAps, body: object = {}): Promise<string> {
+  const { body: created } = await aps.call("POST", "/workspaces", body);
+  await aps.settle();
+  return created.workspaceId;
+}
+
+/** A document as requests carry it. */
+export const base64 = (document: string): string => Buffer.from(document).toString("base64");
+
+export const rules = (expression: string): string =>
+  `groups: [{ name: test, rules: [{ record: answer, expr: ${JSON.stringify(expression)} }] }]`;
