@@ -19,7 +19,11 @@ type Caller = Pick<Clients, "sts">;
  * Gives a function that calls a service as a pod does: under AWS's own name, over TLS, at the address that the cluster's DNS gives for
  * it. Without a caller the call is not signed.
  */
-export function signedCalls({ instance }: Pick<GatewayCloud, "instance">, host: string, signing: { service: string; region: string }) {
+export function signedCalls(
+  { instance }: Pick<GatewayCloud, "instance">,
+  host: string,
+  signing: { service: string; region: string },
+) {
   const agent = new Agent({
     ca: readFileSync(instance.paths.caCertificate),
     servername: host,
