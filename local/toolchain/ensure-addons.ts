@@ -1,4 +1,5 @@
 import { statfs } from "node:fs/promises";
+import { join } from "node:path";
 import { compare } from "../product.ts";
 import { addonChartsEntry, ensureAddonCharts } from "./addon-charts.ts";
 import { type AddonName, addonOf, addonVersion } from "./addons.ts";
@@ -26,7 +27,7 @@ export interface BuiltAddons {
   readonly images: readonly Image[];
   /** Folder of a chart mirror that has the toolchain's charts too. */
   readonly charts: string;
-  /** Programs that the gateway runs on this machine, by name. */
+  /** Programs that the gateway runs on this machine: their paths by name. Absent in what earlier releases noted. */
   readonly programs?: Readonly<Record<string, string>>;
 }
 
@@ -109,7 +110,11 @@ async function build(
     return made;
   });
   const charts = await report.part("charts", (say) => ensureAddonCharts(chartsEntry, mirror, names, helm, say));
-  return { names, images, charts };
+  const onMachine = names.flatMap((name) => {
+    const { group, onMachine: own = [] } = addonOf(name);
+    return own.map((program) => [program, join(programs.get(group) ?? "", program)] as const);
+  });
+  return { names, images, charts, programs: Object.fromEntries(onMachine) };
 }
 
 /** @throws when the machine can't build them */
