@@ -14,6 +14,8 @@ import type { Recipe } from "./images.ts";
 /** An add-on of clusters that is off by default. What it takes is built when somebody first asks for it, and never by `npm start` alone. */
 export interface Addon {
   readonly group: GoGroup;
+  /** Programs of the group that the gateway runs on this machine. */
+  readonly onMachine?: readonly string[];
   /** The module with its program's version and its chart. */
   readonly module: string;
   /** The program's version, where the module's is another. */

@@ -19,7 +19,7 @@ export interface BuiltAddons {
   readonly images: readonly Image[];
   /** Folder of a chart mirror that has the toolchain's charts too. */
   readonly charts: string;
-  /** Programs that the gateway runs on this machine, by name. */
+  /** Programs that the gateway runs on this machine: their paths by name. Absent in what earlier releases noted. */
   readonly programs?: Readonly<Record<string, string>>;
 }
 
@@ -118,7 +118,11 @@ async function build(
     return made;
   });
   const charts = await report.part("charts", (say) => ensureAddonCharts(chartsEntry, mirror, names, helm, say));
-  return { names, images, charts };
+  const onMachine = names.flatMap((name) => {
+    const { group, onMachine: own = [] } = addonOf(name);
+    return own.map((program) => [program, join(programs.get(group) ?? "", program)] as const);
+  });
+  return { names, images, charts, programs: Object.fromEntries(onMachine) };
 }
 
 /** @returns the folder of each group's programs */
