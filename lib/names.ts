@@ -40,6 +40,8 @@ export const platformNamespaces: readonly string[] = [
   "aws-load-balancer-controller",
   "cert-manager",
   "external-dns",
+  "node-exporter",
+  "prometheus",
   "kyverno",
   "default",
 ];
