@@ -6,10 +6,10 @@ import type { Problem } from "../../lib/problems.ts";
 import { sealingScope, spokeNames } from "../../lib/spoke.ts";
 import { certificateFor, type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
-import { instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
-import { refuse } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
@@ -38,10 +38,34 @@ function clusterProblems(cluster: string, fleet: string, system: string): Proble
 
 const template = join("templates", "app");
 
+/** Every problem that shows without asking the fleet. */
+function requestProblems(checkout: string, folder: string, request: AppRequest, access: AppAccess): Problem[] {
+  const notHere = checkoutProblems(checkout, "gitops-workloads", template);
+  const problems = appProblems(request);
+  const hasUrl = !problems.some(({ key }) => key === "--repository-url");
+  const named = !problems.some(({ key }) => ["<app>", "--cluster"].includes(key));
+  return [
+    ...notHere,
+    ...problems,
+    ...(notHere.length > 0 ? [] : receiverTemplateProblems(checkout, request)),
+    ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access) : []),
+    ...(named && existsSync(folder) ? [folderProblem(folder)] : []),
+  ];
+}
+
+const folderProblem = (folder: string): Problem => ({
+  key: "<app>",
+  what: "already has a folder on this cluster",
+  got: folder,
+  allowed: "an application that this cluster does not have yet",
+  remedy: "change its files, or remove the folder in a commit of its own first",
+});
+
 /**
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
  * repository: over SSH a new deploy key. All problems of the request are reported before anything is written.
  * @param system checkout of gitops-system in which the cluster must be a spoke; without one this is not checked
+ * @param told problems of the command line
  * @throws UsageError that lists every problem.
  */
 export async function onboardApp(
@@ -50,27 +74,17 @@ export async function onboardApp(
   connect: () => Promise<FleetFacts>,
   access: AppAccess = {},
   system?: string,
+  told: readonly Problem[] = [],
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
-  requireCheckout(checkout, "gitops-workloads", template);
-  refuse("onboard", [...appProblems(request), ...receiverTemplateProblems(checkout, request)]);
-  refuse("onboard", accessProblems(new URL(repositoryUrl), access));
   const folder = join(checkout, "clusters", cluster, app);
-  if (existsSync(folder)) {
-    refuse("onboard", [
-      {
-        key: "<app>",
-        what: "already has a folder on this cluster",
-        got: folder,
-        allowed: "an application that this cluster does not have yet",
-        remedy: "change its files, or remove the folder in a commit of its own first",
-      },
-    ]);
-  }
+  refuse("onboard", together(told, requestProblems(checkout, folder, request, access)));
   const fleet = await connect();
-  if (system !== undefined) refuse("onboard", clusterProblems(cluster, fleet.name, system));
-  refuse("onboard", roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
-  refuse("onboard", scopeProblems(request, scopesOf(fleet)));
+  refuse("onboard", [
+    ...(system === undefined ? [] : clusterProblems(cluster, fleet.name, system)),
+    ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app),
+    ...scopeProblems(request, scopesOf(fleet)),
+  ]);
   const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { type Problem, shown } from "../../lib/problems.ts";
 import { kustomize } from "../render/kustomize.ts";
-import { noPositional, parsed, UsageError } from "../usage.ts";
+import { readLine } from "../line.ts";
+import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { check } from "./check.ts";
 import { type Format, formats, formatted } from "./format.ts";
 
@@ -37,29 +39,31 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-function isFormat(text: string): text is Format {
-  return (formats as readonly string[]).includes(text);
-}
-
-function existing(path: string, flag: string): string {
-  if (existsSync(path)) return resolve(path);
-  throw new UsageError(`${flag}: there is no ${path}; name a path that exists. See npx fleet check --help`);
-}
+const missing = (path: string): Problem => ({
+  key: "--crds",
+  what: "names a path that does not exist",
+  got: shown(path),
+  allowed: "a folder or a file with definitions",
+  remedy: "correct it; npx fleet check --help says how to get them",
+});
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("check", argv, options);
+  const { values, problems } = readLine("check", argv, options, { choices: { format: formats } });
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("check", positionals);
-  const { format } = values;
-  if (!isFormat(format)) throw new UsageError(`--format must be ${formats.join(", ")}; got ${format}`);
+  refuse(
+    "check",
+    together(problems, [
+      ...folderProblems("--repos", values.repos, "a folder with the checkouts of the repositories"),
+      ...values.crds.filter((path) => !existsSync(path)).map(missing),
+    ]),
+  );
   try {
-    const repos = existing(values.repos, "--repos");
-    const definitions = values.crds.map((path) => existing(path, "--crds"));
-    const report = check({ repos, definitions, build: kustomize() });
-    process.stdout.write(formatted(report, format, process.cwd()));
+    const definitions = values.crds.map((path) => resolve(path));
+    const report = check({ repos: resolve(values.repos), definitions, build: kustomize() });
+    process.stdout.write(formatted(report, values.format as Format, process.cwd()));
     return report.findings.length > 0 ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import { kustomize } from "../render/kustomize.ts";
-import { parsed, UsageError } from "../usage.ts";
+import { readLine } from "../line.ts";
+import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { blastRadius } from "./blast-radius.ts";
 import { helmProgram } from "./charts.ts";
 import { readHubData, readRecorded } from "./facts.ts";
 import { markdown } from "./markdown.ts";
-import { readPreview } from "./preview.ts";
+import { previewProblems, readPreview } from "./preview.ts";
 
 export const summary = "show what a change does to every cluster and stack, after rendering";
 
@@ -54,18 +55,25 @@ export const options = {
 const programs = { kustomize, helmProgram };
 
 export async function run(argv: readonly string[], { kustomize, helmProgram } = programs): Promise<number> {
-  const { values, positionals } = parsed("diff", argv, options);
+  const { values, args, problems } = readLine("diff", argv, options, {
+    arguments: ["base", "head"],
+    files: ["bridge"],
+    choices: { format: formats },
+  });
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  const [base, head, ...rest] = positionals;
-  if (base === undefined || head === undefined || rest.length > 0)
-    throw new UsageError(
-      `fleet diff takes <base> and <head>, got ${positionals.join(" ") || "nothing"}. See npx fleet diff --help`,
-    );
-  if (!formats.includes(values.format))
-    throw new UsageError(`--format must be ${formats.join(" or ")}; got ${values.format}`);
+  const { base, head } = args;
+  refuse(
+    "diff",
+    together(problems, [
+      ...folderProblems("--repos", values.repos, "a folder with the checkouts of the other repositories"),
+      ...folderProblems("--observed", values.observed, "a folder with <spoke>.yaml for each recorded spoke"),
+      ...folderProblems("--charts", values.charts, "a folder with charts as <name>-<version>.tgz"),
+      ...values.preview.flatMap(previewProblems),
+    ]),
+  );
   const stacks = values.preview.map(readPreview);
   try {
     const report = await blastRadius({
