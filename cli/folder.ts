@@ -58,7 +58,9 @@ export function checkoutProblems(checkout: string, repository: string, template:
   return [
     {
       key: "--repository",
-      what: isThere ? `is not a checkout of ${repository}: it has no folder ${template}` : "names a folder that does not exist",
+      what: isThere
+        ? `is not a checkout of ${repository}: it has no folder ${template}`
+        : "names a folder that does not exist",
       got: checkout,
       allowed: `a clone of ${repository}; default: the current folder`,
       remedy: `run this in a clone of ${repository}, or name one with --repository DIR`,

@@ -18,17 +18,22 @@ export interface Takes<A extends string, R extends string, F extends string> {
   readonly choices?: Readonly<Record<string, readonly string[]>>;
 }
 
-type Token = NonNullable<ReturnType<typeof parseArgs<{ tokens: true }>>["tokens"]>[number];
+const loose = { allowPositionals: true, strict: false, tokens: true } as const;
+const tokensFrom = (args: string[], options: ParseArgsOptionsConfig) => parseArgs({ args, options, ...loose }).tokens;
+type Token = ReturnType<typeof tokensFrom>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;
 type Tell = (key: string, what: string, got: string, allowed: string, remedy: string) => void;
 
-/** Whether what stands in the place of a value is the next option; a number may begin with a hyphen. */
-const isOptionLike = (value: string): boolean => /^-[^\d]/.test(value);
+/** Whether what stands in the place of a value is the next option. */
+const isOptionLike = (value: string, options: ParseArgsOptionsConfig): boolean =>
+  value.startsWith("--") || Object.values(options).some(({ short }) => short !== undefined && value === `-${short}`);
 
 /** The tokens of a command line, once options without a value are told and taken out: Node takes the next option for their value. */
 function tokensOf(argv: readonly string[], options: ParseArgsOptionsConfig, tell: Tell): Token[] {
-  const { tokens } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: false, tokens: true });
-  const bare = tokens.find((token) => token.kind === "option" && !token.inlineValue && isOptionLike(token.value ?? ""));
+  const tokens = tokensFrom([...argv], options);
+  const bare = tokens.find(
+    (token) => token.kind === "option" && !token.inlineValue && isOptionLike(token.value ?? "", options),
+  );
   if (bare?.kind !== "option") return tokens;
   const { index, rawName, value } = bare;
   const written = `a value that begins with a hyphen is written ${rawName}=${value}`;
@@ -40,18 +45,18 @@ function tokensOf(argv: readonly string[], options: ParseArgsOptionsConfig, tell
 const similarTo = ({ name }: OptionToken, options: ParseArgsOptionsConfig): string | undefined =>
   closest(name, Object.keys(options));
 
-/** Tells the problem of an option. @returns it as Node's parser accepts it, or nothing */
+/** Tells the problem of an option. @returns it as Node's parser accepts it, as it was probably meant, or nothing */
 function accepted(command: string, token: OptionToken, options: ParseArgsOptionsConfig, tell: Tell): string[] {
   const { name, rawName, value } = token;
   const type = options[name]?.type;
   const similar = similarTo(token, options);
   const names = Object.keys(options).map((known) => `--${known}`);
-  if (type === undefined)
-    tell(
-      ...([rawName, `is not an option of fleet ${command}`, rawName, names.join(", ")] as const),
-      similar === undefined ? "leave it out" : `did you mean --${similar}?`,
-    );
-  else if (type === "boolean" && value !== undefined)
+  if (type === undefined) {
+    const remedy = similar === undefined ? "leave it out" : `did you mean --${similar}?`;
+    tell(rawName, `is not an option of fleet ${command}`, rawName, names.join(", "), remedy);
+    // Its value is judged too, so that no mistake is told only after the next try.
+    if (similar !== undefined && options[similar]?.type === "string" && value) return [`--${similar}=${value}`];
+  } else if (type === "boolean" && value !== undefined)
     tell(rawName, "takes no value", value, rawName, `write ${rawName} alone, or leave it out`);
   else if (type === "string" && value === undefined)
     tell(rawName, "has no value", "(nothing)", `${rawName} VALUE`, "give its value");
@@ -75,7 +80,13 @@ function textOf(flag: string, path: string, problems: Problem[]): string | undef
     const what =
       { ENOENT: "names a file that does not exist", EISDIR: "names a folder" }[code ?? ""] ??
       `names a file that can't be read: ${message}`;
-    problems.push({ key: flag, what, got: shown(path), allowed: "a file that you may read", remedy: "correct the path" });
+    problems.push({
+      key: flag,
+      what,
+      got: shown(path),
+      allowed: "a file that you may read",
+      remedy: "correct the path",
+    });
     return undefined;
   }
 }
@@ -94,15 +105,26 @@ export function readLine<
   const problems: Problem[] = [];
   const help = `npx fleet ${command} --help`;
   const tell: Tell = (key, what, got, allowed, remedy) =>
-    void problems.push({ key, what, got: shown(got), allowed, remedy: remedy.endsWith("?") ? `${remedy} See ${help}` : `${remedy}. See ${help}` });
+    void problems.push({
+      key,
+      what,
+      got: shown(got),
+      allowed,
+      remedy: remedy.endsWith("?") ? `${remedy} See ${help}` : `${remedy}. See ${help}`,
+    });
 
   const expected = takes.arguments ?? [];
   const tokens = tokensOf(argv, options, tell);
   const isTooMany = tokens.filter(({ kind }) => kind === "positional").length > expected.length;
   const isPositional = (token: Token, index: number) =>
     token.kind === "positional" && !takesNext(tokens[index - 1], options, isTooMany);
-  const positionals = tokens.filter(isPositional).map((token) => ("value" in token ? (token.value ?? "") : ""));
-  const args = tokens.flatMap((token) => (token.kind === "option" ? accepted(command, token, options, tell) : []));
+  const textIn = (token: Token | undefined): string => (token !== undefined && "value" in token && token.value) || "";
+  const positionals = tokens.filter(isPositional).map(textIn);
+  const args = tokens.flatMap((token, index) => {
+    if (token.kind !== "option") return [];
+    const value = takesNext(token, options, isTooMany) ? textIn(tokens[index + 1]) : token.value;
+    return accepted(command, { ...token, value } as OptionToken, options, tell);
+  });
   const values = parseArgs({ args, options, strict: true }).values;
 
   const surplus = positionals.slice(expected.length);
@@ -113,9 +135,9 @@ export function readLine<
     tell(`<${name}>`, "is missing", "(nothing)", `fleet ${command} ${names}`, `give <${name}>`);
 
   const given = values as Readonly<Record<string, unknown>>;
-  const isTold = (flag: string) => problems.some(({ key }) => key === flag);
+  const isTold = (name: string) => problems.some(({ key }) => key === `--${name}`);
   for (const [name, allowed] of Object.entries<string>(takes.required ?? {}))
-    if (!given[name] && !isTold(`--${name}`)) tell(`--${name}`, "is missing", "(nothing)", allowed, `give --${name}`);
+    if (!given[name] && !isTold(name)) tell(`--${name}`, "is missing", "(nothing)", allowed, `give --${name}`);
   for (const [name, choices] of Object.entries(takes.choices ?? {}))
     if (typeof given[name] === "string")
       problems.push(...choiceProblems(`--${name}`, given[name], choices, "choose one"));

@@ -1,5 +1,5 @@
-import { type Command, commands } from "./commands.ts";
 import { closest } from "./closest.ts";
+import { type Command, commands } from "./commands.ts";
 import { UsageError } from "./usage.ts";
 
 const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)} ${summary}`);

@@ -22,14 +22,14 @@ export function together(first: readonly Problem[], then: readonly Problem[]): P
 /** The problem of an option whose value is not one of the choices. */
 export function choiceProblems(flag: string, value: string, allowed: readonly string[], remedy: string): Problem[] {
   if (allowed.includes(value)) return [];
-  const similar = closest(value, allowed);
+  const similar = /[a-z]{3}/i.test(value) ? closest(value, allowed) : undefined;
   return [
     {
       key: flag,
       what: "is not offered",
       got: shown(value),
       allowed: allowed.join(", ") || "(none)",
-      remedy: similar === undefined ? remedy : `did you mean ${similar}? Otherwise ${remedy}`,
+      remedy: similar === undefined ? remedy : `did you mean ${similar}?`,
     },
   ];
 }

@@ -79,7 +79,8 @@ const systemProblems = (named: string | undefined): Problem[] =>
           what: "is not a checkout of gitops-system",
           got: shown(named),
           allowed: "a folder with templates/fleet",
-          remedy: "name a clone of gitops-system, or leave it out to use the one beside the checkout of gitops-workloads",
+          remedy:
+            "name a clone of gitops-system, or leave it out to use the one beside the checkout of gitops-workloads",
         },
       ];
 

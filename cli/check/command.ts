@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { kustomize } from "../render/kustomize.ts";
 import { readLine } from "../line.ts";
+import { kustomize } from "../render/kustomize.ts";
 import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { check } from "./check.ts";
 import { type Format, formats, formatted } from "./format.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import { kustomize } from "../render/kustomize.ts";
 import { readLine } from "../line.ts";
+import { kustomize } from "../render/kustomize.ts";
 import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { blastRadius } from "./blast-radius.ts";
 import { helmProgram } from "./charts.ts";

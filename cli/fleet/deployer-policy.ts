@@ -70,7 +70,9 @@ function problemsOf(request: Request): Problem[] {
 
 /** The problem of a folder to write into that is a file. */
 const outProblems = (out: string | undefined): Problem[] =>
-  out !== undefined && existsSync(out) ? folderProblems("--out", out, "a folder, or a path at which nothing exists") : [];
+  out !== undefined && existsSync(out)
+    ? folderProblems("--out", out, "a folder, or a path at which nothing exists")
+    : [];
 
 /** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {

@@ -4,7 +4,7 @@ import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { checkoutProblems, type Files, instantiate } from "../folder.ts";
-import { refuse, together, UsageError } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
 
@@ -55,7 +55,8 @@ export function chosenFleetProblems(named: string | undefined, fleets: readonly 
   return [
     {
       key: "--fleet",
-      what: named === undefined ? `is needed: ${checkout} has not exactly one fleet` : `has no folder clusters/${named}`,
+      what:
+        named === undefined ? `is needed: ${checkout} has not exactly one fleet` : `has no folder clusters/${named}`,
       got: named === undefined ? "(nothing)" : shown(named),
       allowed: fleets.join(", ") || "(none)",
       remedy: fleets.length === 0 ? "make the fleet's folders first: npx fleet new-fleet <fleet>" : "name one of them",
@@ -146,11 +147,7 @@ export function requireFleet(command: string, checkout: string, fleet: string, t
  * @returns the new files; none if all exist.
  * @throws UsageError, also while there are spokes outside a fleet's folder: their hub would read the new, empty folder and remove them.
  */
-export async function newFleet(
-  checkout: string,
-  fleet: string,
-  told: readonly Problem[] = [],
-): Promise<string[]> {
+export async function newFleet(checkout: string, fleet: string, told: readonly Problem[] = []): Promise<string[]> {
   requireFleet("new-fleet", checkout, fleet, told);
   refuseLooseSpokes("new-fleet", checkout, {
     key: "<fleet>",

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Problem } from "../../lib/problems.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readStack } from "../doctor/stack.ts";
-import type { Problem } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import { type AmiParameter, newestReleases, parameters } from "./aws.ts";

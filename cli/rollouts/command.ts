@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
-import { refuse, together } from "../usage.ts";
+import { folderProblems, refuse, together } from "../usage.ts";
 import { duration } from "./durations.ts";
 import { requireClone } from "./git.ts";
 import type { HubApi } from "./hub.ts";
@@ -116,12 +116,21 @@ function flagProblems(promotes: boolean, isDry: boolean, every: string | undefin
     ...{ key, what: "needs --promote", got: "no --promote", allowed: `--promote ${key}` },
     remedy: "add --promote, or leave it out to look only",
   }));
-  const both = given.length < 2 || !promotes ? [] : [{
-    ...{ key: given.join(" and "), what: "exclude each other", got: "both", allowed: "one of them" },
-    remedy: "leave out --every to rehearse one step",
-  }];
+  const both =
+    given.length < 2 || !promotes
+      ? []
+      : [
+          {
+            ...{ key: given.join(" and "), what: "exclude each other", got: "both", allowed: "one of them" },
+            remedy: "leave out --every to rehearse one step",
+          },
+        ];
   if (every === undefined || duration(every)) return [...needed, ...both];
-  const form = { what: "is not a duration", got: shown(every), allowed: "hours, minutes and seconds such as 30s or 1m" };
+  const form = {
+    what: "is not a duration",
+    got: shown(every),
+    allowed: "hours, minutes and seconds such as 30s or 1m",
+  };
   return [...both, ...needed.filter(({ key }) => key !== "--every"), { key: "--every", ...form, remedy: "change it" }];
 }
 
@@ -133,7 +142,13 @@ export async function run(argv: readonly string[], { connect, now, signal } = wo
   }
   const { promote: promotes, "dry-run": isDry, every } = values;
   const output = values.output as Output;
-  refuse("rollouts", together(problems, flagProblems(promotes, isDry, every)));
+  refuse(
+    "rollouts",
+    together(problems, [
+      ...flagProblems(promotes, isDry, every),
+      ...folderProblems("--repository", values.repository, "a clone of gitops-system with its whole history"),
+    ]),
+  );
   const pause = every === undefined ? undefined : duration(every);
   const clone = { folder: resolve(values.repository), remote: values.remote, branch: values.branch };
   requireClone(clone.folder);

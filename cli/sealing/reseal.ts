@@ -2,8 +2,8 @@ import { relative, resolve } from "node:path";
 import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
 import { readLine } from "../line.ts";
 import { reseal } from "../spoke/keys.ts";
-import { together } from "../usage.ts";
 import { type DeployKeys, deployKeyChoices, spokeWebhookHelp } from "../spoke/secrets.ts";
+import { together } from "../usage.ts";
 
 export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 

@@ -33,13 +33,13 @@ interface SpokeFile {
  * @throws UsageError if no fleet in the checkout has such a spoke
  */
 function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
-  const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...nameProblems(name)];
+  const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...nameProblems(name, "<spoke>")];
   const unknown = wrong.length === 0 && fleetsOf(checkout, name).length === 0 ? [noSpoke(name)] : [];
   refuse(command, together(told, [...wrong, ...unknown]));
 }
 
 const noSpoke = (got: string): Problem => ({
-  key: "<name>",
+  key: "<spoke>",
   what: "is not the name of a spoke in this checkout",
   got,
   allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
@@ -85,7 +85,7 @@ export async function ownSealingKeys(
   const fleet = await connect();
   const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
   const scope = sealingScope({ name, environment, sealing: "cluster" });
-  refuse("sealing-keys", ownKeyProblems("<name>", scope, fleet));
+  refuse("sealing-keys", ownKeyProblems("<spoke>", scope, fleet));
   const generations = fleet.generations?.[scope] ?? [];
   const keys = join(folder, "sealing-keys");
   await mkdir(keys, { recursive: true });

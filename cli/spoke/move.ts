@@ -186,11 +186,7 @@ export interface Moved {
  * @param told problems of the command line
  * @throws UsageError; then nothing was moved, unless a spoke lies in two places.
  */
-export async function moveSpokes(
-  checkout: string,
-  fleet: string,
-  told: readonly Problem[] = [],
-): Promise<Moved> {
+export async function moveSpokes(checkout: string, fleet: string, told: readonly Problem[] = []): Promise<Moved> {
   requireFleet("move-spokes", checkout, fleet, told);
   refuse("move-spokes", strayProblems(checkout, fleet));
   const spokes = looseSpokes(checkout);

@@ -42,7 +42,10 @@ export function nodeProblems(given: NodeCounts, spec: Schema): Problem[] {
   if (made === undefined || (made.min <= made.desired && made.desired <= made.max)) return malformed;
   return [
     {
-      key: counts.filter((count) => given[count] !== undefined).map((count) => flags[count]).join(", "),
+      key: counts
+        .filter((count) => given[count] !== undefined)
+        .map((count) => flags[count])
+        .join(", "),
       what: "do not fit each other",
       got: `at least ${made.min}, ${made.desired} at first, at most ${made.max}`,
       allowed: "--nodes-min at most --nodes, and --nodes at most --nodes-max",

@@ -76,11 +76,11 @@ export async function networksOf(checkout: string, fleet: Pick<FleetFacts, "name
   return [...named.flat(), ...(fleet.vpcCidr === undefined ? [] : [{ owner: "the hub", cidr: fleet.vpcCidr }])];
 }
 
-export function nameProblems(name: string): Problem[] {
+export function nameProblems(name: string, key = "<name>"): Problem[] {
   if (spokeNameRule.accepts(name)) return [];
   return [
     {
-      key: "<name>",
+      key,
       what: "can't be the name of a spoke: it is part of names in AWS and in Kubernetes",
       got: shown(name),
       allowed: spokeNameRule.allowed,
