@@ -29,7 +29,7 @@ export function choiceProblems(flag: string, value: string, allowed: readonly st
       what: "is not offered",
       got: shown(value),
       allowed: allowed.join(", ") || "(none)",
-      remedy: similar === undefined ? remedy : `did you mean ${similar}?`,
+      remedy: similar === undefined ? remedy : `did you mean ${similar}? If not, ${remedy}`,
     },
   ];
 }

@@ -32,6 +32,9 @@ export async function machine() {
     certificate: write("certificate.pem", await certificate()),
     cwd: process.cwd(),
   };
+  // Whoever runs the tests may have no Git identity.
+  for (const who of ["GIT_AUTHOR", "GIT_COMMITTER"])
+    for (const what of ["NAME", "EMAIL"]) vi.stubEnv(`${who}_${what}`, "ada@example.com");
   const byLength = Object.entries(places).sort(([, a], [, b]) => b.length - a.length);
   mkdirSync(join(base, "empty"));
 
@@ -58,5 +61,9 @@ export async function machine() {
       spy.mockRestore();
     }
   }
-  return { run, digest, remove: () => rmSync(base, { recursive: true }) };
+  const remove = (): void => {
+    vi.unstubAllEnvs();
+    rmSync(base, { recursive: true });
+  };
+  return { run, digest, remove };
 }
