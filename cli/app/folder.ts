@@ -1,9 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseDocument } from "yaml";
 import type { GitProvider } from "../../lib/bridge.ts";
+import { spokeFolder } from "../../lib/layout.ts";
 import { fleetNames } from "../../lib/names.ts";
-import type { Problem } from "../../lib/problems.ts";
-import { sealingScope, spokeNames } from "../../lib/spoke.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
 import { certificateFor, type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
@@ -21,10 +23,11 @@ export interface Onboarded {
   readonly publicKey?: string | undefined;
 }
 
-/** The problem of a cluster that is not a spoke in the checkout of gitops-system: Flux would never read its folder. */
-function clusterProblems(cluster: string, fleet: string, system: string): Problem[] {
+/** The problems of what the request says of its cluster, by the checkout of gitops-system. */
+function clusterProblems(request: AppRequest, fleet: string, system: string): Problem[] {
+  const { cluster } = request;
   const spokes = spokesIn(system, fleet);
-  if (spokes.includes(cluster)) return [];
+  if (spokes.includes(cluster)) return spokeProblems(request, fleet, system);
   return [
     {
       key: "--cluster",
@@ -34,6 +37,25 @@ function clusterProblems(cluster: string, fleet: string, system: string): Proble
       remedy: "correct the name, pull that checkout if the spoke is new, or make the spoke first: fleet new-cluster",
     },
   ];
+}
+
+/** Secrets that are sealed for another scope than the Spoke's are never opened there. */
+function spokeProblems({ cluster, environment, sealing }: AppRequest, fleet: string, system: string): Problem[] {
+  const path = [spokeFolder(fleet, cluster), join("spokes", cluster)]
+    .map((folder) => join(system, folder, "spoke.yaml"))
+    .find((file) => existsSync(file));
+  const spec = parseDocument(path === undefined ? "" : readFileSync(path, "utf8")).toJS()?.spec ?? {};
+  const asked = { environment, sealing };
+  const stands = { environment: spec.environment, sealing: spec.sealing ?? sealings[0] };
+  return (["environment", "sealing"] as const)
+    .filter((field) => asked[field] !== undefined && stands[field] !== undefined && asked[field] !== stands[field])
+    .map((field) => ({
+      key: `--${field}`,
+      what: `is not that of the spoke ${cluster}, so nothing that is sealed for it could be opened there`,
+      got: shown(asked[field]),
+      allowed: `${shown(stands[field])}, as ${path} says`,
+      remedy: `give --${field} ${stands[field]}, or another --cluster`,
+    }));
 }
 
 const template = join("templates", "app");
@@ -81,7 +103,7 @@ export async function onboardApp(
   refuse("onboard", together(told, requestProblems(checkout, folder, request, access)));
   const fleet = await connect();
   refuse("onboard", [
-    ...(system === undefined ? [] : clusterProblems(cluster, fleet.name, system)),
+    ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
     ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app),
     ...scopeProblems(request, scopesOf(fleet)),
   ]);

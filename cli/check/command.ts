@@ -9,7 +9,7 @@ import { type Format, formats, formatted } from "./format.ts";
 
 export const summary = "check the repositories as the clusters would see them, before anything is merged";
 
-export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
+export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--list-unchecked] [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
 each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
@@ -23,6 +23,8 @@ Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90
                  once: of a kind that several define, the last --crds wins, and in a folder a list as kubectl prints it.
                  Without it the fields of objects are not checked, nor the rules; those of the repositories' own kinds
                  always are.
+  --list-unchecked
+                 names every kind whose fields were not checked, for lack of a definition
   --format       text (default), json, or github: annotations of a pull request
 
 Reads nothing but the files of the repositories, no symbolic links among them, and writes nothing into them.
@@ -35,6 +37,7 @@ Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
 export const options = {
   repos: { type: "string", default: "repos" },
   crds: { type: "string", multiple: true, default: [] as string[] },
+  "list-unchecked": { type: "boolean", default: false },
   format: { type: "string", default: "text" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
@@ -62,7 +65,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   );
   try {
     const definitions = values.crds.map((path) => resolve(path));
-    const report = check({ repos: resolve(values.repos), definitions, build: kustomize() });
+    const report = check({
+      ...{ repos: resolve(values.repos), definitions, build: kustomize() },
+      listsUnchecked: values["list-unchecked"],
+    });
     process.stdout.write(formatted(report, values.format as Format, process.cwd()));
     return report.findings.length > 0 ? 1 : 0;
   } catch (error) {

@@ -28,8 +28,8 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
   --format              markdown (default), or json: everything, uncut
-  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke; the comment is
-                        written in any case
+  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke, or when the
+                        Composition has not its Kubernetes version; the comment is written in any case
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
 it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where

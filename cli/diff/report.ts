@@ -17,7 +17,7 @@ export interface ClusterReport {
   readonly changes: readonly Change[];
   /** Why the API server refuses the change, and what the composition function can't do after it. */
   readonly problems: readonly string[];
-  /** Whether the API server refuses the change or the deletion of the Spoke itself. */
+  /** Whether the API server refuses the change or the deletion of the Spoke itself, or the Composition has not its Kubernetes version. */
   readonly refused: boolean;
 }
 
@@ -129,16 +129,22 @@ class Comparing {
 
   #problems(name: string): Pick<ClusterReport, "problems" | "refused"> {
     const { base, head } = this.#options;
-    const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)];
+    const [before, is] = [base.spokes.composed.get(name), head.spokes.composed.get(name)];
+    const was = before?.life;
     const known = new Set(was?.problems);
     const isProtected = was?.spoke.spec.deletionProtection === true && !is;
+    const unsupported = is?.unsupported === before?.unsupported ? undefined : is?.unsupported;
     const refusals = [
+      ...(unsupported === undefined ? [] : [`will not be carried out: ${unsupported}`]),
       ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
       ...(isProtected
         ? ["spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
         : []),
     ];
-    const others = (is?.life.problems ?? []).filter((problem) => !known.has(problem));
+    const isNew = (problem: string) => !known.has(problem);
+    // The function's own words for the same.
+    const isTwice = (problem: string) => unsupported !== undefined && problem.startsWith("spec.kubernetesVersion ");
+    const others = (is?.life.problems ?? []).filter((problem) => isNew(problem) && !isTwice(problem));
     return { problems: [...refusals, ...others], refused: refusals.length > 0 };
   }
 }
