@@ -32,6 +32,8 @@ export interface Report {
   /** The hub first, then spokes by name, then samples of templates; unchanged ones included. */
   readonly clusters: readonly ClusterReport[];
   readonly stacks: readonly Stack[];
+  /** Facts that are not the real ones. */
+  readonly assumed: readonly string[];
   /** What could not be compared, and why: the report is not complete. */
   readonly gaps: readonly string[];
   /** How things were compared. */
@@ -42,6 +44,8 @@ export interface ReportOptions {
   readonly base: State;
   readonly head: State;
   readonly stacks: readonly Stack[];
+  /** Facts that are not the real ones. */
+  readonly assumed?: readonly string[];
   readonly charts: Omit<ChartOptions, "kubernetesVersion">;
 }
 
@@ -93,6 +97,7 @@ class Comparing {
       head: side(head),
       clusters,
       stacks,
+      assumed: this.#options.assumed ?? [],
       gaps: [...new Set([...gapsOf(base, "base"), ...gapsOf(head, "head")])],
       notes: [...new Set([...base.notes, ...head.notes, ...this.#notes])].sort(),
     };
@@ -142,8 +147,9 @@ class Comparing {
         : []),
     ];
     const isNew = (problem: string) => !known.has(problem);
-    // The function's own words for the same.
-    const isTwice = (problem: string) => unsupported !== undefined && problem.startsWith("spec.kubernetesVersion ");
+    // The function says the same in its own words, and that the control plane is being upgraded to the version.
+    const version = is?.life.spoke.spec.kubernetesVersion ?? "";
+    const isTwice = (problem: string) => unsupported !== undefined && problem.includes(version);
     const others = (is?.life.problems ?? []).filter((problem) => isNew(problem) && !isTwice(problem));
     return { problems: [...refusals, ...others], refused: refusals.length > 0 };
   }

@@ -40,8 +40,8 @@ export interface SpokesOptions {
   /** What Flux applies on the hub. */
   readonly fleet: RenderedFleet;
   readonly code: Code;
-  /** Data of the hub's cluster secret. */
-  readonly hub: Readonly<Record<string, string>>;
+  /** Data of the hub's cluster secret, for a Spoke. */
+  readonly hubOf: (spoke: Spoke) => Readonly<Record<string, string>>;
   /** The state before, if there is one. */
   readonly before?: Spokes;
   /** Recorded resources by spoke and composition resource name. */
@@ -141,7 +141,7 @@ class Making {
     const { name } = manifest.metadata;
     try {
       const composition = this.#taken(manifest);
-      const { code, hub, before, recorded } = this.#options;
+      const { code, hubOf, before, recorded } = this.#options;
       const isSpecimen = this.#taking.isSpecimen(manifest);
       const previous = isSpecimen ? undefined : before?.composed.get(name)?.life;
       const fresh = stored(manifest, this.#schema ?? {});
@@ -158,7 +158,7 @@ class Making {
         unsupported: unsupportedVersion(manifest, composition),
         life: await life({
           handler: code.handler,
-          hub,
+          hub: hubOf(spoke),
           input: composition.spec.pipeline[0].input,
           spoke,
           others: others.map((other) => other.life.spoke),

@@ -1,5 +1,5 @@
 import type { Findings } from "./findings.ts";
-import { isSpoke, nameOf, type Rendered, type Step } from "./fleet.ts";
+import { isSpoke, type Rendered, type Step } from "./fleet.ts";
 
 /** Where a Spoke's own field is wrong: the step that stumbles over it is the same for every spoke, and right. */
 
@@ -36,7 +36,7 @@ export function tellFolder(step: Step, findings: Findings): boolean {
   findings.add(
     "path",
     spoke.place(["spec", field]),
-    `Spoke ${step.on.name}: ${field} ${String(spoke.manifest.spec[field])} leads Kustomization ${nameOf(step)} to ${path}, which is not there`,
+    `Spoke ${step.on.name}: ${field} ${String(spoke.manifest.spec[field])} leads Kustomization ${step.name} to ${path}, which is not there`,
     hasOwnKeys
       ? `npx fleet sealing-keys ${step.on.name} writes it`
       : "choose an environment that has it, or add the environment: docs/guides/add-an-environment.md",
