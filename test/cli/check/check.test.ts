@@ -12,7 +12,9 @@ import {
   kustomizeTells,
   moreSeeds,
   removeCopies,
+  replaced,
   seeds,
+  spoke,
   withChanges,
 } from "../support/seeds.ts";
 import { spokeSeeds } from "../support/spoke-seeds.ts";
@@ -55,6 +57,19 @@ describe("fleet check", () => {
       const problems = together.map(({ problem }) => problem);
       expect(results.filter(({ problem }) => !problems.includes(problem))).toEqual([]);
     });
+  });
+
+  test("tells an environment that has no sealing keys and no tools at the Spoke that names it", () => {
+    const file = "gitops-system/spokes/fleet/blue/spoke.yaml";
+    const results = foundIn([
+      ...spoke("blue", "10.64.0.0/18"),
+      replaced(file, "environment: dev", "environment: stage"),
+    ]);
+    const leads = (to: string) =>
+      new RegExp(`^Spoke blue: environment stage leads Kustomization \\S+ to ${to}, which is not there$`);
+    expect(new Set(results.map((each) => each.file))).toEqual(new Set([file]));
+    const problems = results.map(({ problem }) => problem);
+    expect(problems).toContainEqual(expect.stringMatching(leads("./spoke-bootstrap/sealing-keys/stage")));
   });
 
   test("notes a manifest that no choice of the stack applies, beside folders of which each cluster takes one", () => {
