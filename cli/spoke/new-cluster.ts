@@ -19,7 +19,8 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --kubernetes-version V default: the newest that the Composition offers; required where the environment's channel holds
                          the Composition back
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
-  --nodes N              number of nodes, which is then also the minimum and the maximum (2 where N is 1); default: the Spoke API's
+  --nodes N              number of nodes, which is then also the minimum and the maximum (2 where N is 1); default: the Spoke
+                         API's
   --nodes-min N, --nodes-max N
                          between how many nodes an autoscaler may choose
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
