@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { type Document, isSeq, parse, parseDocument } from "yaml";
+import type { Problem } from "../lib/problems.ts";
 import { fillTemplate } from "../lib/template.ts";
 import { UsageError } from "./usage.ts";
 
@@ -54,13 +55,21 @@ export function withListed(kustomization: string, list: "resources" | "component
   return Array.isArray(names) && names.includes(name) ? kustomization : withItem(kustomization, list, name);
 }
 
-/** @throws UsageError when `checkout` has no `template` and so is not a checkout of `repository`. */
-export function requireCheckout(checkout: string, repository: string, template: string): void {
-  if (existsSync(join(checkout, template))) return;
-  throw new UsageError(
-    `${checkout} is not a checkout of ${repository}: it has no folder ${template}. ` +
-      `Run this in a clone of ${repository}, or name one with --repository DIR`,
-  );
+/** The problem of a folder that has no `template` and so is not a checkout of `repository`. */
+export function checkoutProblems(checkout: string, repository: string, template: string): Problem[] {
+  if (existsSync(join(checkout, template))) return [];
+  const isThere = existsSync(checkout);
+  return [
+    {
+      key: "--repository",
+      what: isThere
+        ? `is not a checkout of ${repository}: it has no folder ${template}`
+        : "names a folder that does not exist",
+      got: checkout,
+      allowed: `a clone of ${repository}; default: the current folder`,
+      remedy: `run this in a clone of ${repository}, or name one with --repository DIR`,
+    },
+  ];
 }
 
 /** Writes a new folder, whole or not at all. Rejects if it exists. */

@@ -1,74 +1,51 @@
-import { readFile } from "node:fs/promises";
-import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { existsSync, statSync } from "node:fs";
 import { parse } from "yaml";
 import { describeProblems, type Problem, shown } from "../lib/problems.ts";
+import { closest } from "./closest.ts";
 
 /** A command was called wrongly: exit code 2, and nothing was changed. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** What parseArgs makes of `argv`; its complaints (an unknown flag, a missing value) become a {@link UsageError} that names the help. */
-export function parsed<const T extends ParseArgsOptionsConfig>(command: string, argv: readonly string[], options: T) {
-  try {
-    return parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}. See npx fleet ${command} --help`, { cause: error });
-  }
-}
-
-/**
- * The text of the file that a flag names; undefined without the flag.
- * @throws UsageError when there is no such file, or it can't be read.
- */
-export async function flagFile(flag: string, path: string | undefined): Promise<string | undefined> {
-  if (path === undefined) return undefined;
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`${flag} can't be read: ${(error as Error).message}. Name a file with what it takes`, {
-      cause: error,
-    });
-  }
-}
-
-/**
- * The values of flags that a command can't do without.
- * @throws UsageError that names all that are missing.
- */
-export function requiredFlags<K extends string>(
-  command: string,
-  values: Readonly<Partial<Record<K, string | undefined>>>,
-  names: readonly K[],
-): Record<K, string> {
-  const missing = names.filter((name) => !values[name]);
-  if (missing.length > 0)
-    throw new UsageError(
-      `${command} needs ${missing.map((name) => `--${name}`).join(", ")}. See npx fleet ${command} --help`,
-    );
-  return Object.fromEntries(names.map((name) => [name, values[name]])) as Record<K, string>;
-}
-
-/** @throws UsageError when there is not exactly one positional argument. */
-export function onePositional(command: string, what: string, positionals: readonly string[]): string {
-  const [value, ...rest] = positionals;
-  if (value !== undefined && rest.length === 0) return value;
-  throw new UsageError(
-    `${command} takes one <${what}>, got ${positionals.join(" ") || "none"}. See npx fleet ${command} --help`,
-  );
-}
-
-/** @throws UsageError when there is a positional argument. */
-export function noPositional(command: string, positionals: readonly string[]): void {
-  if (positionals.length > 0)
-    throw new UsageError(
-      `fleet ${command} takes no argument, got ${positionals.join(" ")}. See npx fleet ${command} --help`,
-    );
-}
-
 /** @throws UsageError that lists the problems, if there are any. */
 export function refuse(command: string, problems: readonly Problem[]): void {
   if (problems.length > 0) throw new UsageError(describeProblems(`fleet ${command}`, problems));
+}
+
+/** Problems that are told at once: of an option whose value is missing or has another form, only that is said. */
+export function together(first: readonly Problem[], then: readonly Problem[]): Problem[] {
+  const known = new Set(first.map(({ key }) => key));
+  return [...first, ...then.filter(({ key }) => !known.has(key))];
+}
+
+/** The problem of an option whose value is not one of the choices. */
+export function choiceProblems(flag: string, value: string, allowed: readonly string[], remedy: string): Problem[] {
+  if (allowed.includes(value)) return [];
+  const similar = /[a-z]{3}/i.test(value) ? closest(value, allowed) : undefined;
+  return [
+    {
+      key: flag,
+      what: "is not offered",
+      got: shown(value),
+      allowed: allowed.join(", ") || "(none)",
+      remedy: similar === undefined ? remedy : `did you mean ${similar}? If not, ${remedy}`,
+    },
+  ];
+}
+
+/** The problem of an option that names a folder which is not there. */
+export function folderProblems(flag: string, path: string | undefined, what: string): Problem[] {
+  if (path === undefined || (existsSync(path) && statSync(path).isDirectory())) return [];
+  return [
+    {
+      key: flag,
+      what: existsSync(path) ? "is not a folder" : "names a folder that does not exist",
+      got: shown(path),
+      allowed: what,
+      remedy: "correct the path",
+    },
+  ];
 }
 
 /** Values by flag that YAML would read as something else than a text: `123`, `true`, `null`. */

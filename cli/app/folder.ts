@@ -1,15 +1,17 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseDocument } from "yaml";
 import type { GitProvider } from "../../lib/bridge.ts";
+import { spokeFolder } from "../../lib/layout.ts";
 import { fleetNames } from "../../lib/names.ts";
-import type { Problem } from "../../lib/problems.ts";
-import { sealingScope, spokeNames } from "../../lib/spoke.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
 import { certificateFor, type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
-import { instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
-import { refuse } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 import { withAwsKinds } from "./aws-kinds.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
@@ -22,10 +24,11 @@ export interface Onboarded {
   readonly publicKey?: string | undefined;
 }
 
-/** The problem of a cluster that is not a spoke in the checkout of gitops-system: Flux would never read its folder. */
-function clusterProblems(cluster: string, fleet: string, system: string): Problem[] {
+/** The problems of what the request says of its cluster, by the checkout of gitops-system. */
+function clusterProblems(request: AppRequest, fleet: string, system: string): Problem[] {
+  const { cluster } = request;
   const spokes = spokesIn(system, fleet);
-  if (spokes.includes(cluster)) return [];
+  if (spokes.includes(cluster)) return spokeProblems(request, fleet, system);
   return [
     {
       key: "--cluster",
@@ -37,12 +40,55 @@ function clusterProblems(cluster: string, fleet: string, system: string): Proble
   ];
 }
 
+/** Secrets that are sealed for another scope than the Spoke's are never opened there. */
+function spokeProblems({ cluster, environment, sealing }: AppRequest, fleet: string, system: string): Problem[] {
+  const path = [spokeFolder(fleet, cluster), join("spokes", cluster)]
+    .map((folder) => join(system, folder, "spoke.yaml"))
+    .find((file) => existsSync(file));
+  const spec = parseDocument(path === undefined ? "" : readFileSync(path, "utf8")).toJS()?.spec ?? {};
+  const asked = { environment, sealing };
+  const stands = { environment: spec.environment, sealing: spec.sealing ?? sealings[0] };
+  return (["environment", "sealing"] as const)
+    .filter((field) => asked[field] !== undefined && stands[field] !== undefined && asked[field] !== stands[field])
+    .map((field) => ({
+      key: `--${field}`,
+      what: `is not that of the spoke ${cluster}, so nothing that is sealed for it could be opened there`,
+      got: shown(asked[field]),
+      allowed: `${shown(stands[field])}, as ${path} says`,
+      remedy: `give --${field} ${stands[field]}, or another --cluster`,
+    }));
+}
+
 const template = join("templates", "app");
+
+/** Every problem that shows without asking the fleet. */
+function requestProblems(checkout: string, folder: string, request: AppRequest, access: AppAccess): Problem[] {
+  const notHere = checkoutProblems(checkout, "gitops-workloads", template);
+  const problems = appProblems(request);
+  const hasUrl = !problems.some(({ key }) => key === "--repository-url");
+  const named = !problems.some(({ key }) => ["<app>", "--cluster"].includes(key));
+  return [
+    ...notHere,
+    ...problems,
+    ...(notHere.length > 0 ? [] : receiverTemplateProblems(checkout, request)),
+    ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access) : []),
+    ...(named && existsSync(folder) ? [folderProblem(folder)] : []),
+  ];
+}
+
+const folderProblem = (folder: string): Problem => ({
+  key: "<app>",
+  what: "already has a folder on this cluster",
+  got: folder,
+  allowed: "an application that this cluster does not have yet",
+  remedy: "change its files, or remove the folder in a commit of its own first",
+});
 
 /**
  * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
  * repository: over SSH a new deploy key. All problems of the request are reported before anything is written.
  * @param system checkout of gitops-system in which the cluster must be a spoke; without one this is not checked
+ * @param told problems of the command line
  * @throws UsageError that lists every problem.
  */
 export async function onboardApp(
@@ -51,27 +97,17 @@ export async function onboardApp(
   connect: () => Promise<FleetFacts>,
   access: AppAccess = {},
   system?: string,
+  told: readonly Problem[] = [],
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
-  requireCheckout(checkout, "gitops-workloads", template);
-  refuse("onboard", [...appProblems(request), ...receiverTemplateProblems(checkout, request)]);
-  refuse("onboard", accessProblems(new URL(repositoryUrl), access));
   const folder = join(checkout, "clusters", cluster, app);
-  if (existsSync(folder)) {
-    refuse("onboard", [
-      {
-        key: "<app>",
-        what: "already has a folder on this cluster",
-        got: folder,
-        allowed: "an application that this cluster does not have yet",
-        remedy: "change its files, or remove the folder in a commit of its own first",
-      },
-    ]);
-  }
+  refuse("onboard", together(told, requestProblems(checkout, folder, request, access)));
   const fleet = await connect();
-  if (system !== undefined) refuse("onboard", clusterProblems(cluster, fleet.name, system));
-  refuse("onboard", roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app));
-  refuse("onboard", scopeProblems(request, scopesOf(fleet)));
+  refuse("onboard", [
+    ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
+    ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app),
+    ...scopeProblems(request, scopesOf(fleet)),
+  ]);
   const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);

@@ -1,10 +1,12 @@
 import { dirname, join, relative, resolve } from "node:path";
+import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
-import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
 import { isSystemCheckout } from "../fleet/folders.ts";
+import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
-import { flagFile, onePositional, parsed, requiredFlags, UsageError } from "../usage.ts";
+import { together } from "../usage.ts";
 import { onboardApp } from "./folder.ts";
 
 export const summary =
@@ -67,20 +69,41 @@ export const options = {
 /** The checkout of gitops-system that is given, or is beside that of gitops-workloads; undefined if there is none. */
 export function systemBeside(workloads: string, named: string | undefined): string | undefined {
   const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
-  if (isSystemCheckout(folder)) return folder;
-  if (named === undefined) return undefined;
-  throw new UsageError(`--system: ${folder} is not a checkout of gitops-system. See npx fleet onboard --help`);
+  return isSystemCheckout(folder) ? folder : undefined;
 }
 
+/** The problem of a folder that is given and is not a checkout of gitops-system. */
+const systemProblems = (named: string | undefined): Problem[] =>
+  named === undefined || isSystemCheckout(resolve(named))
+    ? []
+    : [
+        {
+          key: "--system",
+          what: "is not a checkout of gitops-system",
+          got: shown(named),
+          allowed: "a folder with templates/fleet",
+          remedy:
+            "name a clone of gitops-system, or leave it out to use the one beside the checkout of gitops-workloads",
+        },
+      ];
+
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("onboard", argv, options);
+  const { values, args, texts, problems } = readLine("onboard", argv, options, {
+    arguments: ["app"],
+    required: {
+      cluster: "the name of a spoke",
+      environment: "the environment of the spoke, such as dev",
+      tenant: "the team that owns the application",
+      "repository-url": "ssh://… or https://…",
+    },
+    files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file"],
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const app = onePositional("onboard", "app", positionals);
-  const required = requiredFlags("onboard", values, ["cluster", "environment", "tenant", "repository-url"]);
-  const { cluster, environment, tenant, "repository-url": repositoryUrl } = required;
+  const { app } = args;
+  const { cluster, environment, tenant, "repository-url": repositoryUrl } = values;
   const path = values.path ?? `./overlays/${environment}`;
   const checkout = resolve(values.repository ?? ".");
   const system = systemBeside(checkout, values.system);
@@ -100,18 +123,19 @@ export async function run(argv: readonly string[]): Promise<number> {
       gitReceiver,
       awsKinds: values["aws-kind"],
     },
-    () => fleetFrom(values),
+    () => fleetFrom({ ...values, ...texts }),
     {
-      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
-      caCertificate: await flagFile("--ca-file", values["ca-file"]),
-      token: await flagFile("--token-file", values["token-file"]),
+      knownHosts: texts["known-hosts"],
+      caCertificate: texts["ca-file"],
+      token: texts["token-file"],
       username: values.username,
       githubAppId: values["github-app-id"],
       githubAppInstallationId: values["github-app-installation-id"],
-      githubAppKey: await flagFile("--github-app-key-file", values["github-app-key-file"]),
+      githubAppKey: texts["github-app-key-file"],
       githubAppBaseUrl: values["github-app-base-url"],
     },
     system,
+    together(problems, [...certificateProblems(texts.certificate), ...systemProblems(values.system)]),
   );
   if (system === undefined)
     console.error(

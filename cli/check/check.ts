@@ -20,6 +20,7 @@ import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkRings } from "./rules/rings.ts";
 import { checkSecrets } from "./rules/secrets.ts";
+import { checkSpokes } from "./rules/spokes.ts";
 import { checkTeams } from "./rules/teams.ts";
 import { checkValidations } from "./rules/validations.ts";
 import { supportWarnings } from "./support.ts";
@@ -35,6 +36,8 @@ export interface CompileOptions {
 export interface CheckOptions extends CompileOptions {
   /** The day for which ends of support are reported. */
   readonly today?: Date;
+  /** Whether every kind without a definition is named. */
+  readonly listsUnchecked?: boolean;
 }
 
 export interface Report {
@@ -80,6 +83,7 @@ export const rules = {
   validations: ({ fleet, definitions, findings, notes }: Compiled) =>
     checkValidations(fleet, definitions, findings, notes),
   fleets: ({ root, fleet, findings }: Compiled) => checkFleets(join(root, "gitops-system"), fleet, findings),
+  spokes: ({ fleet, findings }: Compiled) => checkSpokes(fleet, findings),
   rings: ({ root, files, fleet, findings }: Compiled) =>
     checkRings(join(root, "gitops-system"), files, fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
@@ -114,17 +118,12 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
     .map((file) => relative(root, file));
 }
 
-/**
- * The note that fields were not checked, and how to have them checked. If definitions were `given`, it names each kind that is still
- * missing.
- */
+/** The note that fields were not checked, and how to have them checked. */
 function unchecked(kinds: readonly string[], given: boolean): string {
-  if (given)
-    return `no definition of ${kinds.join(", ")}: their fields were not checked; give more with another --crds`;
-  return (
-    `the fields of ${kinds.length} kinds were not checked, for lack of definitions: on a hub kubectl get crds -o yaml > crds.yaml, then ` +
-    "fleet check --crds crds.yaml (fleet check --help says how to add Kubernetes' own kinds)"
-  );
+  const how = given
+    ? "give their definitions with another --crds"
+    : "npm run crds -- crds, then fleet check --crds crds; or on a hub kubectl get crds -o yaml > crds.yaml";
+  return `the fields of ${kinds.length} kinds were not checked, for lack of definitions: ${how}; --list-unchecked names them`;
 }
 
 /**
@@ -158,7 +157,7 @@ export function compile<T>(
  * Runs the rules on what is compiled of the repositories.
  * @throws WorkspaceError when the repositories are missing; KustomizeMissing
  */
-export function check({ today = new Date(), ...options }: CheckOptions): Report {
+export function check({ today = new Date(), listsUnchecked = false, ...options }: CheckOptions): Report {
   return compile(options, ({ root, files, definitions, notes, findings, workspace, compiled }) => {
     for (const each of compiled) for (const rule of Object.values(rules)) rule(each);
     const fleets = compiled.map(({ fleet }) => fleet);
@@ -177,6 +176,7 @@ export function check({ today = new Date(), ...options }: CheckOptions): Report 
           ? unapplied(root, fleets, files, workspace).map((file) => `nothing applies ${file}`)
           : []),
         ...(unknown.length > 0 ? [unchecked(unknown, (options.definitions ?? []).length > 0)] : []),
+        ...(listsUnchecked ? unknown.map((kind) => `not checked: the fields of ${kind}`) : []),
       ],
       clusters: fleets.flatMap(({ name, clusters }) =>
         [...clusters.keys()].map((cluster) => (fleets.length > 1 ? `${name}/${cluster}` : cluster)),

@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { readLine } from "../line.ts";
 import { kustomize } from "../render/kustomize.ts";
-import { noPositional, parsed, UsageError } from "../usage.ts";
+import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { check } from "./check.ts";
 import { type Format, formats, formatted } from "./format.ts";
 
 export const summary = "check the repositories as the clusters would see them, before anything is merged";
 
-export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--format text|json|github]
+export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--list-unchecked] [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
 each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
@@ -21,6 +23,8 @@ Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90
                  once: of a kind that several define, the last --crds wins, and in a folder a list as kubectl prints it.
                  Without it the fields of objects are not checked, nor the rules; those of the repositories' own kinds
                  always are.
+  --list-unchecked
+                 names every kind whose fields were not checked, for lack of a definition
   --format       text (default), json, or github: annotations of a pull request
 
 Reads nothing but the files of the repositories, no symbolic links among them, and writes nothing into them.
@@ -33,33 +37,39 @@ Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
 export const options = {
   repos: { type: "string", default: "repos" },
   crds: { type: "string", multiple: true, default: [] as string[] },
+  "list-unchecked": { type: "boolean", default: false },
   format: { type: "string", default: "text" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-function isFormat(text: string): text is Format {
-  return (formats as readonly string[]).includes(text);
-}
-
-function existing(path: string, flag: string): string {
-  if (existsSync(path)) return resolve(path);
-  throw new UsageError(`${flag}: there is no ${path}; name a path that exists. See npx fleet check --help`);
-}
+const missing = (path: string): Problem => ({
+  key: "--crds",
+  what: "names a path that does not exist",
+  got: shown(path),
+  allowed: "a folder or a file with definitions",
+  remedy: "correct it; npx fleet check --help says how to get them",
+});
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("check", argv, options);
+  const { values, problems } = readLine("check", argv, options, { choices: { format: formats } });
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("check", positionals);
-  const { format } = values;
-  if (!isFormat(format)) throw new UsageError(`--format must be ${formats.join(", ")}; got ${format}`);
+  refuse(
+    "check",
+    together(problems, [
+      ...folderProblems("--repos", values.repos, "a folder with the checkouts of the repositories"),
+      ...values.crds.filter((path) => !existsSync(path)).map(missing),
+    ]),
+  );
   try {
-    const repos = existing(values.repos, "--repos");
-    const definitions = values.crds.map((path) => existing(path, "--crds"));
-    const report = check({ repos, definitions, build: kustomize() });
-    process.stdout.write(formatted(report, format, process.cwd()));
+    const definitions = values.crds.map((path) => resolve(path));
+    const report = check({
+      ...{ repos: resolve(values.repos), definitions, build: kustomize() },
+      listsUnchecked: values["list-unchecked"],
+    });
+    process.stdout.write(formatted(report, values.format as Format, process.cwd()));
     return report.findings.length > 0 ? 1 : 0;
   } catch (error) {
     if (error instanceof UsageError) throw error;

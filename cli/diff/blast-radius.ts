@@ -18,6 +18,10 @@ export interface BlastRadiusOptions
   readonly fleet?: string;
 }
 
+const assumedHub =
+  "no facts about the hub were given, so its account, network and addresses are samples, and each Spoke counts as one in its hub's region; " +
+  "--bridge FILE takes the real ones (pulumi stack output --json bridgeData)";
+
 /** The fleet whose clusters are compared. @throws UsageError when there are several, or no such one */
 function fleetOf(sides: readonly Side[], { fleet, hub }: Pick<BlastRadiusOptions, "fleet" | "hub">): string {
   const known = [...new Set(sides.flatMap(({ repos }) => fleetsIn(join(repos, "gitops-system"))))].sort();
@@ -49,7 +53,7 @@ export async function blastRadius(options: BlastRadiusOptions): Promise<Report> 
       states.push(await stateOf({ side, build, recorded, fleet, ...(hub ? { hub } : {}), ...before }));
     }
     const [from, to] = states as [State, State];
-    return reportOf({ base: from, head: to, stacks, charts });
+    return reportOf({ base: from, head: to, stacks, charts, assumed: hub === undefined ? [assumedHub] : [] });
   } finally {
     for (const { workspace } of states) workspace.remove();
     rmSync(work, { recursive: true });

@@ -5,27 +5,17 @@ import { parseAllDocuments } from "yaml";
 import type { Manifest } from "../render/files.ts";
 import type { Rendered } from "../render/fleet.ts";
 import type { Build } from "../render/kustomize.ts";
+import { type CrossplaneSpec, takes } from "../render/spoke-steps.ts";
 import type { Workspace } from "../render/workspace.ts";
 import { extract, fileAt, historyOf } from "./git.ts";
 import type { Side } from "./side.ts";
 
 /** Which revision of the Composition a Spoke uses: a change reaches a channel only when it is promoted to it. */
 
-interface CrossplaneSpec {
-  readonly compositionUpdatePolicy?: string;
-  readonly compositionRevisionSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
-}
-
 const crossplaneOf = ({ spec }: Manifest): CrossplaneSpec => (spec?.crossplane ?? {}) as CrossplaneSpec;
 
 /** Whether the Spoke stays at its revision until somebody sets another one by hand. */
 export const isManual = (spoke: Manifest): boolean => crossplaneOf(spoke).compositionUpdatePolicy === "Manual";
-
-/** Whether the Spoke would use a revision with the labels of `composition`. */
-export function takes(spoke: Manifest, composition: Manifest): boolean {
-  const labels = crossplaneOf(spoke).compositionRevisionSelector?.matchLabels ?? {};
-  return Object.entries(labels).every(([name, value]) => composition.metadata.labels?.[name] === value);
-}
 
 /** The path in its Git repository of what was rendered from a workspace. */
 function pathInGit({ systemPath, repos }: Side, workspace: Workspace, { place }: Rendered): string {

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
+import { readLine } from "../line.ts";
 import { kustomize } from "../render/kustomize.ts";
-import { parsed, UsageError } from "../usage.ts";
+import { folderProblems, refuse, together, UsageError } from "../usage.ts";
 import { blastRadius } from "./blast-radius.ts";
 import { helmProgram } from "./charts.ts";
 import { readHubData, readRecorded } from "./facts.ts";
 import { markdown } from "./markdown.ts";
-import { readPreview } from "./preview.ts";
+import { previewProblems, readPreview } from "./preview.ts";
 
 export const summary = "show what a change does to every cluster and stack, after rendering";
 
@@ -27,8 +28,8 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)
   --format              markdown (default), or json: everything, uncut
-  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke; the comment is
-                        written in any case
+  --fail-on-refused     exit code 1 when the API server will refuse the change or the removal of a Spoke, or when the
+                        Composition has not its Kubernetes version; the comment is written in any case
 
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH; helm is taken from PATH, and without
 it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where
@@ -54,18 +55,25 @@ export const options = {
 const programs = { kustomize, helmProgram };
 
 export async function run(argv: readonly string[], { kustomize, helmProgram } = programs): Promise<number> {
-  const { values, positionals } = parsed("diff", argv, options);
+  const { values, args, problems } = readLine("diff", argv, options, {
+    arguments: ["base", "head"],
+    files: ["bridge"],
+    choices: { format: formats },
+  });
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  const [base, head, ...rest] = positionals;
-  if (base === undefined || head === undefined || rest.length > 0)
-    throw new UsageError(
-      `fleet diff takes <base> and <head>, got ${positionals.join(" ") || "nothing"}. See npx fleet diff --help`,
-    );
-  if (!formats.includes(values.format))
-    throw new UsageError(`--format must be ${formats.join(" or ")}; got ${values.format}`);
+  const { base, head } = args;
+  refuse(
+    "diff",
+    together(problems, [
+      ...folderProblems("--repos", values.repos, "a folder with the checkouts of the other repositories"),
+      ...folderProblems("--observed", values.observed, "a folder with <spoke>.yaml for each recorded spoke"),
+      ...folderProblems("--charts", values.charts, "a folder with charts as <name>-<version>.tgz"),
+      ...values.preview.flatMap(previewProblems),
+    ]),
+  );
   const stacks = values.preview.map(readPreview);
   try {
     const report = await blastRadius({

@@ -154,6 +154,7 @@ function summaryOf(report: Report): string {
   const isChanged = touched.length > 0;
   return [
     `${marker}\n## What this change does to the fleet\n\n`,
+    ...report.assumed.map((fact) => `> [!NOTE]\n> **Assumed**: ${plain(fact)}.\n\n`),
     `${headline(report)}\n\n`,
     losses(report),
     gaps(report),

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { type Problem, shown } from "../../lib/problems.ts";
 import { isObject } from "../render/files.ts";
 import { UsageError } from "../usage.ts";
 
@@ -103,16 +104,27 @@ export function stackOf(name: string, text: string): Stack {
   };
 }
 
-/** @param flag `STACK=FILE` */
-export function readPreview(flag: string): Stack {
+const partsOf = (flag: string): readonly [name: string, file: string] => {
   const [name = "", ...rest] = flag.split("=");
-  const file = rest.join("=");
-  if (name === "" || file === "")
-    throw new UsageError(`--preview must be STACK=FILE; got ${flag}. See npx fleet diff --help`);
-  try {
-    return stackOf(name, readFileSync(file, "utf8"));
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    throw new UsageError(`--preview ${name}: ${(error as Error).message}`, { cause: error });
-  }
+  return [name, rest.join("=")];
+};
+
+/** The problem of a `STACK=FILE` that has another form, or whose file is not there. */
+export function previewProblems(flag: string): Problem[] {
+  const [name, file] = partsOf(flag);
+  const problem = (what: string, remedy: string): Problem[] => [
+    { key: "--preview", what, got: shown(flag), allowed: "STACK=FILE", remedy },
+  ];
+  if (name === "" || file === "") return problem("has another form", "write the stack, = and the file");
+  if (existsSync(file) && statSync(file).isFile()) return [];
+  return problem(
+    `names a file that does not exist: ${file}`,
+    `pulumi preview --json --non-interactive --stack ${name} > ${file}`,
+  );
+}
+
+/** @param flag `STACK=FILE` @throws UsageError when the file is not a preview */
+export function readPreview(flag: string): Stack {
+  const [name, file] = partsOf(flag);
+  return stackOf(name, readFileSync(file, "utf8"));
 }

@@ -17,7 +17,7 @@ export interface ClusterReport {
   readonly changes: readonly Change[];
   /** Why the API server refuses the change, and what the composition function can't do after it. */
   readonly problems: readonly string[];
-  /** Whether the API server refuses the change or the deletion of the Spoke itself. */
+  /** Whether the API server refuses the change or the deletion of the Spoke itself, or the Composition has not its Kubernetes version. */
   readonly refused: boolean;
 }
 
@@ -32,6 +32,8 @@ export interface Report {
   /** The hub first, then spokes by name, then samples of templates; unchanged ones included. */
   readonly clusters: readonly ClusterReport[];
   readonly stacks: readonly Stack[];
+  /** Facts that are not the real ones. */
+  readonly assumed: readonly string[];
   /** What could not be compared, and why: the report is not complete. */
   readonly gaps: readonly string[];
   /** How things were compared. */
@@ -42,6 +44,8 @@ export interface ReportOptions {
   readonly base: State;
   readonly head: State;
   readonly stacks: readonly Stack[];
+  /** Facts that are not the real ones. */
+  readonly assumed?: readonly string[];
   readonly charts: Omit<ChartOptions, "kubernetesVersion">;
 }
 
@@ -93,6 +97,7 @@ class Comparing {
       head: side(head),
       clusters,
       stacks,
+      assumed: this.#options.assumed ?? [],
       gaps: [...new Set([...gapsOf(base, "base"), ...gapsOf(head, "head")])],
       notes: [...new Set([...base.notes, ...head.notes, ...this.#notes])].sort(),
     };
@@ -129,16 +134,23 @@ class Comparing {
 
   #problems(name: string): Pick<ClusterReport, "problems" | "refused"> {
     const { base, head } = this.#options;
-    const [was, is] = [base.spokes.composed.get(name)?.life, head.spokes.composed.get(name)];
+    const [before, is] = [base.spokes.composed.get(name), head.spokes.composed.get(name)];
+    const was = before?.life;
     const known = new Set(was?.problems);
     const isProtected = was?.spoke.spec.deletionProtection === true && !is;
+    const unsupported = is?.unsupported === before?.unsupported ? undefined : is?.unsupported;
     const refusals = [
+      ...(unsupported === undefined ? [] : [`will not be carried out: ${unsupported}`]),
       ...(is?.refusals ?? []).map((message) => `will be refused: ${message}`),
       ...(isProtected
         ? ["spec.deletionProtection is on: the API server refuses this deletion until a commit turns it off"]
         : []),
     ];
-    const others = (is?.life.problems ?? []).filter((problem) => !known.has(problem));
+    const isNew = (problem: string) => !known.has(problem);
+    // The function says the same in its own words, and that the control plane is being upgraded to the version.
+    const version = is?.life.spoke.spec.kubernetesVersion ?? "";
+    const isTwice = (problem: string) => unsupported !== undefined && problem.includes(version);
+    const others = (is?.life.problems ?? []).filter((problem) => isNew(problem) && !isTwice(problem));
     return { problems: [...refusals, ...others], refused: refusals.length > 0 };
   }
 }

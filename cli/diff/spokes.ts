@@ -6,9 +6,9 @@ import { validate } from "../check/cel/validations.ts";
 import type { Manifest } from "../render/files.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../render/fleet.ts";
 import type { Build } from "../render/kustomize.ts";
-import { compositionOf, compositionRef, spokeSchema } from "../render/spoke-steps.ts";
+import { compositionOf, compositionRef, spokeSchema, takes, unsupportedVersion } from "../render/spoke-steps.ts";
 import { newestVersion, specimenOf, type Workspace } from "../render/workspace.ts";
-import { earlier, isManual, takes } from "./channels.ts";
+import { earlier, isManual } from "./channels.ts";
 import type { Code } from "./function.ts";
 import { type Life, life } from "./life.ts";
 import type { Side } from "./side.ts";
@@ -22,6 +22,8 @@ export interface Composed {
   readonly life: Life;
   /** Why the API server refuses the change from the state before, by the definition's rules about changes. */
   readonly refusals: readonly string[];
+  /** What is wrong with the Kubernetes version, if the Composition does not have it. */
+  readonly unsupported: string | undefined;
 }
 
 export interface Spokes {
@@ -38,8 +40,8 @@ export interface SpokesOptions {
   /** What Flux applies on the hub. */
   readonly fleet: RenderedFleet;
   readonly code: Code;
-  /** Data of the hub's cluster secret. */
-  readonly hub: Readonly<Record<string, string>>;
+  /** Data of the hub's cluster secret, for a Spoke. */
+  readonly hubOf: (spoke: Spoke) => Readonly<Record<string, string>>;
   /** The state before, if there is one. */
   readonly before?: Spokes;
   /** Recorded resources by spoke and composition resource name. */
@@ -139,7 +141,7 @@ class Making {
     const { name } = manifest.metadata;
     try {
       const composition = this.#taken(manifest);
-      const { code, hub, before, recorded } = this.#options;
+      const { code, hubOf, before, recorded } = this.#options;
       const isSpecimen = this.#taking.isSpecimen(manifest);
       const previous = isSpecimen ? undefined : before?.composed.get(name)?.life;
       const fresh = stored(manifest, this.#schema ?? {});
@@ -153,9 +155,10 @@ class Making {
         manifest,
         composition,
         refusals: previous ? this.#refusals(spoke, previous.spoke) : [],
+        unsupported: unsupportedVersion(manifest, composition),
         life: await life({
           handler: code.handler,
-          hub,
+          hub: hubOf(spoke),
           input: composition.spec.pipeline[0].input,
           spoke,
           others: others.map((other) => other.life.spoke),

@@ -1,10 +1,11 @@
+import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
 import type { ClusterMetadata } from "../../lib/bridge.ts";
 import { clusterSecretName, fromBase64 } from "../../lib/bridge.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
-import { hubMetadata, repositoryName } from "../render/clusters.ts";
+import { hubMetadata, inRegion, repositoryName } from "../render/clusters.ts";
 import { Files, groupOf, type Manifest } from "../render/files.ts";
 import { type Finding, Findings } from "../render/findings.ts";
 import { isFluxKustomization, isSpoke, type Rendered, type RenderedFleet, type Step } from "../render/fleet.ts";
@@ -169,7 +170,10 @@ export async function stateOf({
   // First what the hub gets, including the Spokes; then, with what the function composes for these, what every cluster gets.
   const first = rendering();
   const { common, existing } = versionSpecimens(first.existing) ? rendering() : first;
-  const spokes = await composeSpokes({ ...existing, code, recorded, hub: code.bridgeData(hub) });
+  const data = code.bridgeData(hub);
+  // No verdict may rest on the sample's region: a Spoke without an account of its own is in its hub's.
+  const hubOf = (spoke: Spoke) => (options.hub || spoke.spec.account ? data : inRegion(data, spoke.spec.region));
+  const spokes = await composeSpokes({ ...existing, code, recorded, hubOf });
   const findings = new Findings();
   const fleet = follow({
     ...common,

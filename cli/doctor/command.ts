@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { noPositional, parsed, UsageError } from "../usage.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { readLine } from "../line.ts";
+import { refuse, together, UsageError } from "../usage.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
 import { type Finding, type Group, hasWork, note } from "./finding.ts";
@@ -126,15 +128,26 @@ function inItsShell(dir: string): string {
   return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
 }
 
+const countProblems = (spokes: string): Problem[] =>
+  /^\d{1,4}$/.test(spokes)
+    ? []
+    : [
+        {
+          key: "--spokes",
+          what: "is not a number of spokes",
+          got: shown(spokes),
+          allowed: "a whole number from 0 to 9999",
+          remedy: "change it, or leave it out for 1",
+        },
+      ];
+
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("doctor", argv, options);
+  const { values, problems } = readLine("doctor", argv, options);
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("doctor", positionals);
-  if (!/^\d{1,4}$/.test(values.spokes))
-    throw new UsageError(`--spokes: got ${values.spokes}, allowed is a whole number from 0 to 9999`);
+  refuse("doctor", together(problems, countProblems(values.spokes)));
   const root = dirname(dirname(import.meta.dirname));
   const env = ofUser(root, process.env);
   const surroundings = readSurroundings(env);

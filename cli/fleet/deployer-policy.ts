@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fleetNameRule } from "../../infra/rules.ts";
@@ -6,7 +7,8 @@ import { deployerPolicies } from "../../lib/iam/deployer.ts";
 import { dnsSuffix, partitionOf } from "../../lib/iam/policy.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { noPositional, parsed, refuse, requiredFlags } from "../usage.ts";
+import { readLine } from "../line.ts";
+import { folderProblems, refuse, together } from "../usage.ts";
 
 export const summary = "print the IAM policies of whoever runs pulumi up for a fleet";
 
@@ -57,10 +59,20 @@ function problemsOf(request: Request): Problem[] {
     const value = request[flag];
     const { parse, allowed } = forms[flag];
     if (value === undefined || parse(value) !== undefined) return [];
-    return [{ key: flag, what: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` }];
+    return [
+      { key: `--${flag}`, what: "has another form", got: shown(value), allowed, remedy: `give another --${flag}` },
+    ];
   });
-  return malformed.length > 0 ? malformed : [...fleetNameRule(request), ...ownBoundaryProblems(request)];
+  if (malformed.length > 0) return malformed;
+  const named = fleetNameRule(request).map((problem) => ({ ...problem, key: "--fleet" }));
+  return [...named, ...ownBoundaryProblems(request)];
 }
+
+/** The problem of a folder to write into that is a file. */
+const outProblems = (out: string | undefined): Problem[] =>
+  out !== undefined && existsSync(out)
+    ? folderProblems("--out", out, "a folder, or a path at which nothing exists")
+    : [];
 
 /** The fleet's own boundaries can't limit the deployer, which creates and changes them. */
 export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fleet" | "boundary">): Problem[] {
@@ -69,7 +81,7 @@ export function ownBoundaryProblems({ fleet, boundary = "" }: Pick<Request, "fle
     return [];
   return [
     {
-      key: "boundary",
+      key: "--boundary",
       what: "is a policy that the deployer itself creates and changes",
       got: boundary,
       allowed: "a policy that somebody else maintains",
@@ -94,15 +106,19 @@ const attachments = (files: readonly PolicyFile[], partition: string, account: s
     .join("\n");
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("deployer-policy", argv, options);
+  const { values, problems } = readLine("deployer-policy", argv, options, {
+    required: { fleet: forms.fleet.allowed, account: forms.account.allowed, region: forms.region.allowed },
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("deployer-policy", positionals);
-  const { fleet, account, region } = requiredFlags("deployer-policy", values, ["fleet", "account", "region"]);
+  const { fleet, account, region } = values;
   const boundary = values.boundary || undefined;
-  refuse("deployer-policy", problemsOf({ fleet, account, region, boundary }));
+  refuse(
+    "deployer-policy",
+    together(problems, [...problemsOf({ fleet, account, region, boundary }), ...outProblems(values.out)]),
+  );
   const partition = partitionOf(region);
   const policies = deployerPolicies({
     fleet,

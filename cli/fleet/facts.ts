@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { z } from "zod";
 import { fleetNames, type Repository } from "../../lib/names.ts";
+import type { Problem } from "../../lib/problems.ts";
 import { checkCertificate } from "../sealing/seal.ts";
 
 /** The facts of a fleet that commands need and that are not in a repository. */
@@ -92,6 +92,25 @@ export function certificateFor({ certificates }: Pick<FleetFacts, "certificates"
   return certificate;
 }
 
+/** The problem of a file that `--certificate` names. */
+export function certificateProblems(text: string | undefined): Problem[] {
+  if (text === undefined) return [];
+  try {
+    checkCertificate(text, "the file");
+    return [];
+  } catch (error) {
+    return [
+      {
+        key: "--certificate",
+        what: (error as Error).message,
+        got: "(not shown)",
+        allowed: "a valid RSA certificate in PEM",
+        remedy: "give the certificate of the scope's active sealing key",
+      },
+    ];
+  }
+}
+
 const credentialSchema = z.record(z.string(), z.string());
 
 /** Reads the credentials of the fleet's repositories from Secrets Manager, where the hub's stack put them. */
@@ -143,6 +162,7 @@ Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_
 PATH.`;
 
 export interface SourceFlags {
+  /** Text of the file. */
   readonly certificate?: string | undefined;
   readonly fleet?: string | undefined;
   readonly stack?: string | undefined;
@@ -150,10 +170,9 @@ export interface SourceFlags {
 
 /** The facts of the fleet that a command's flags name: from the hub's stack, unless the flags contain all of them. */
 export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Promise<FleetFacts> {
-  const given = certificate === undefined ? undefined : await readFile(certificate, "utf8");
   const known =
-    given !== undefined && fleet !== undefined
-      ? { name: fleet, certificates: given }
+    certificate !== undefined && fleet !== undefined
+      ? { name: fleet, certificates: certificate }
       : fromOutputs(await stackOutputs(stack));
   const name = fleet ?? known.name;
   const region = "region" in known ? known.region : undefined;
@@ -161,7 +180,7 @@ export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Pro
   return {
     ...known,
     name,
-    certificates: given ?? known.certificates,
+    certificates: certificate ?? known.certificates,
     kubeseal: "kubeseal",
     credential: credentialReader(name, client),
   };

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { type Files, instantiate, requireCheckout } from "../folder.ts";
-import { refuse, UsageError } from "../usage.ts";
+import { checkoutProblems, type Files, instantiate } from "../folder.ts";
+import { refuse, together } from "../usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
 
@@ -49,12 +49,19 @@ export const isLeftOver = (folder: string): boolean => {
 export const fleetsOf = (checkout: string, spoke: string): string[] =>
   foldersIn(join(checkout, "spokes")).filter((fleet) => existsSync(join(checkout, spokeFolder(fleet, spoke))));
 
-/** The fleet that was named, else the only one. @param where what has the fleets @throws UsageError when that is not one of them */
-export function chosenFleet(named: string | undefined, fleets: readonly string[], where: string): string {
-  const [only, ...others] = named === undefined ? fleets : fleets.filter((fleet) => fleet === named);
-  if (only !== undefined && others.length === 0) return only;
-  const wrong = named === undefined ? "--fleet is needed" : `--fleet ${named} has no folder clusters/${named}`;
-  throw new UsageError(`${wrong}: ${where} has the fleets ${fleets.join(", ") || "(none)"}`);
+/** The problem of `--fleet` where the fleet that was named, else the only one, is not one of those of `checkout`. */
+export function chosenFleetProblems(named: string | undefined, fleets: readonly string[], checkout: string): Problem[] {
+  if (named === undefined ? fleets.length === 1 : fleets.includes(named)) return [];
+  return [
+    {
+      key: "--fleet",
+      what:
+        named === undefined ? `is needed: ${checkout} has not exactly one fleet` : `has no folder clusters/${named}`,
+      got: named === undefined ? "(nothing)" : shown(named),
+      allowed: fleets.join(", ") || "(none)",
+      remedy: fleets.length === 0 ? "make the fleet's folders first: npx fleet new-fleet <fleet>" : "name one of them",
+    },
+  ];
 }
 
 /** Whether a folder is a checkout of gitops-system. */
@@ -126,19 +133,22 @@ export async function writeFleetFiles(checkout: string, fleet: string): Promise<
   return missing.map(([path]) => path);
 }
 
-/** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. */
-export function requireFleet(command: string, checkout: string, fleet: string): void {
-  requireCheckout(checkout, "gitops-system", template);
-  refuse(command, fleetNameProblems(fleet));
+/** @throws UsageError when `checkout` is not a checkout of gitops-system, or `fleet` not the name of a fleet. @param told of the command line */
+export function requireFleet(command: string, checkout: string, fleet: string, told: readonly Problem[]): void {
+  refuse(
+    command,
+    together(told, [...checkoutProblems(checkout, "gitops-system", template), ...fleetNameProblems(fleet)]),
+  );
 }
 
 /**
  * Creates the folders of a new fleet.
+ * @param told problems of the command line
  * @returns the new files; none if all exist.
  * @throws UsageError, also while there are spokes outside a fleet's folder: their hub would read the new, empty folder and remove them.
  */
-export async function newFleet(checkout: string, fleet: string): Promise<string[]> {
-  requireFleet("new-fleet", checkout, fleet);
+export async function newFleet(checkout: string, fleet: string, told: readonly Problem[] = []): Promise<string[]> {
+  requireFleet("new-fleet", checkout, fleet, told);
   refuseLooseSpokes("new-fleet", checkout, {
     key: "<fleet>",
     what: "can't be made beside spokes of no fleet: their hub would read the new folder, and remove them",

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { onePositional, parsed } from "../usage.ts";
+import { readLine } from "../line.ts";
 import { newFleet } from "./folders.ts";
 
 export const summary = "write the folders of a fleet in gitops-system: what its hub applies, and its spokes";
@@ -15,14 +15,14 @@ Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it
 export const options = { repository: { type: "string" }, help: { type: "boolean", short: "h" } } as const;
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("new-fleet", argv, options);
+  const { values, args, problems } = readLine("new-fleet", argv, options, { arguments: ["fleet"] });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const fleet = onePositional("new-fleet", "fleet", positionals);
+  const { fleet } = args;
   const checkout = resolve(values.repository ?? ".");
-  const made = await newFleet(checkout, fleet);
+  const made = await newFleet(checkout, fleet, problems);
   if (made.length === 0) console.log(`${fleet} has its folders in ${checkout}: nothing to do.`);
   else
     console.log(`Made ${made.join(" and ")}. Next, in ${checkout}:

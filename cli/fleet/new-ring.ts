@@ -4,10 +4,11 @@ import { stringify } from "yaml";
 import { hubFolder, ringsPolicy } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { ringComposition } from "../../lib/rings.ts";
-import { instantiate, requireCheckout, withItem } from "../folder.ts";
+import { checkoutProblems, instantiate, withItem } from "../folder.ts";
+import { readLine } from "../line.ts";
 import { type Ring, readPolicy } from "../rollouts/policy.ts";
-import { onePositional, parsed, refuse } from "../usage.ts";
-import { chosenFleet, foldersIn } from "./folders.ts";
+import { refuse, together } from "../usage.ts";
+import { chosenFleetProblems, foldersIn } from "./folders.ts";
 
 export const summary = "write the files of a ring of spokes in gitops-system";
 
@@ -109,15 +110,30 @@ function placeProblems({ name, after }: RingRequest, checkout: string, fleet: st
   ];
 }
 
+/** The fleet that gets the ring, and every problem of the request beside what the fleet has. */
+function fleetOf(request: RingRequest, checkout: string): { readonly fleet: string; readonly problems: Problem[] } {
+  const fleets = foldersIn(join(checkout, "clusters"));
+  const problems = chosenFleetProblems(request.fleet, fleets, checkout);
+  const fleet = request.fleet ?? fleets[0] ?? "";
+  return { fleet, problems: problems.length > 0 ? problems : placeProblems(request, checkout, fleet) };
+}
+
 /**
  * Makes a ring in a checkout of gitops-system.
+ * @param told problems of the command line
  * @returns the paths that were written, from the top of the checkout.
  * @throws UsageError that lists every problem; then nothing was changed.
  */
-export async function newRing(checkout: string, request: RingRequest): Promise<string[]> {
-  requireCheckout(checkout, "gitops-system", template);
-  const fleet = chosenFleet(request.fleet, foldersIn(join(checkout, "clusters")), checkout);
-  refuse("new-ring", [...formProblems(request), ...placeProblems(request, checkout, fleet)]);
+export async function newRing(
+  checkout: string,
+  request: RingRequest,
+  told: readonly Problem[] = [],
+): Promise<string[]> {
+  const notHere = checkoutProblems(checkout, "gitops-system", template);
+  const ofLine = together(told, [...notHere, ...formProblems(request)]);
+  if (notHere.length > 0) refuse("new-ring", ofLine);
+  const { fleet, problems } = fleetOf(request, checkout);
+  refuse("new-ring", together(ofLine, problems));
   const { name, after } = request;
   const made = await instantiate(checkout, template, { ring: name, fleet });
   const file = `rings/${name}.yaml`;
@@ -138,15 +154,15 @@ export async function newRing(checkout: string, request: RingRequest): Promise<s
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("new-ring", argv, options);
+  const { values, args, problems } = readLine("new-ring", argv, options, { arguments: ["name"] });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const name = onePositional("new-ring", "name", positionals);
+  const { name } = args;
   const checkout = resolve(values.repository ?? ".");
   const { soak, after, fleet, "max-unavailable": maxUnavailable } = values;
-  const files = await newRing(checkout, { name, soak, maxUnavailable, after, fleet });
+  const files = await newRing(checkout, { name, soak, maxUnavailable, after, fleet }, problems);
   console.log(`Made the ring ${name}: ${files.join(", ")}. Next, in ${checkout}:
   git add ${files.join(" ")} && git commit -m "Add ring ${name}" && git push
   npx fleet rollouts --promote     makes the branch ring/${name}

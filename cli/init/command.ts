@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from "node:path";
 import { runner } from "../doctor/process.ts";
-import { flagFile, onePositional, parsed } from "../usage.ts";
+import { readLine } from "../line.ts";
 import { nextSteps } from "./next.ts";
 import type { InitRequest } from "./request.ts";
 import { init, type Part } from "./write.ts";
@@ -97,13 +97,16 @@ function described({ path, made, differences }: Part): string {
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("init", argv, options);
+  const { values, args, texts, problems } = readLine("init", argv, options, {
+    arguments: ["folder"],
+    files: ["ca-file", "known-hosts"],
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
   const request: InitRequest = {
-    folder: resolve(onePositional("init", "folder", positionals)),
+    folder: args.folder && resolve(args.folder),
     stack: values.stack,
     fleet: values.fleet,
     environment: values.environment,
@@ -117,8 +120,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     githubAppId: values["github-app-id"],
     githubAppInstallationId: values["github-app-installation-id"],
     githubAppBaseUrl: values["github-app-base-url"],
-    caCertificate: await flagFile("--ca-file", values["ca-file"]),
-    knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+    caCertificate: texts["ca-file"],
+    knownHosts: texts["known-hosts"],
     publicAccessCidrs: values["public-access-cidr"] ?? [],
     privateAccessCidrs: values["private-access-cidr"] ?? [],
     admins: values.admin ?? [],
@@ -132,7 +135,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   };
   const root = dirname(dirname(import.meta.dirname));
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
-  const parts = await init(root, request, runner(root, env));
+  const parts = await init(root, request, runner(root, env), problems);
   console.log(
     `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) })}`,
   );

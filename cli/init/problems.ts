@@ -5,8 +5,8 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import { forms, ownBoundaryProblems } from "../fleet/deployer-policy.ts";
 import { fleetNameProblems } from "../fleet/folders.ts";
 import { judge, type Project } from "../fleet/stack-config.ts";
-import { choiceProblems, readOffer } from "../spoke/rules.ts";
-import { textProblems } from "../usage.ts";
+import { readOffer } from "../spoke/rules.ts";
+import { choiceProblems, textProblems } from "../usage.ts";
 import { contentFolder } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 import { examplesOf, stackConfig } from "./stack.ts";
@@ -203,7 +203,7 @@ async function ownProblems(root: string, request: InitRequest, examples: readonl
     ...formProblems("--account", account, forms.account.allowed, isForm(forms.account)),
     ...formProblems("--region", region, forms.region.allowed, isForm(forms.region)),
     ...choiceProblems("--example", example, examples, "choose one"),
-    ...ownBoundaryProblems({ fleet, boundary }).map((problem) => ({ ...problem, key: "--boundary" })),
+    ...ownBoundaryProblems({ fleet, boundary }),
     ...sampleProblems(request),
     ...networkProblems(request),
   ];

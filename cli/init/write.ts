@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import type { Run } from "../doctor/process.ts";
 import { readProject, stackPath } from "../fleet/stack-config.ts";
-import { refuse } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 import { problemsOf } from "./problems.ts";
 import {
   freshRepositories,
@@ -42,15 +42,19 @@ async function provenance(root: string, run: Run): Promise<string> {
 /**
  * Writes the parts of a new fleet that don't exist: the repositories, each with one commit, and the stack's file.
  * @param root the project's checkout.
+ * @param told problems of the command line.
  * @throws UsageError that lists every problem, before anything is written.
  */
-export async function init(root: string, request: InitRequest, run: Run): Promise<Part[]> {
+export async function init(
+  root: string,
+  request: InitRequest,
+  run: Run,
+  told: readonly Problem[] = [],
+): Promise<Part[]> {
   const project = await readProject(root);
   const complaint = await identityComplaint(request.folder, run);
-  refuse("init", [
-    ...(await problemsOf(root, request, project)),
-    ...(complaint === undefined ? [] : [withoutIdentity(complaint)]),
-  ]);
+  const problems = await problemsOf(root, request, project);
+  refuse("init", together(told, [...problems, ...(complaint === undefined ? [] : [withoutIdentity(complaint)])]));
 
   await mkdir(request.folder, { recursive: true });
   const message = await provenance(root, run);

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Problem } from "../../lib/problems.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readStack } from "../doctor/stack.ts";
-import { noPositional, parsed, refuse, UsageError } from "../usage.ts";
+import { readLine } from "../line.ts";
+import { refuse, together, UsageError } from "../usage.ts";
 import { type AmiParameter, newestReleases, parameters } from "./aws.ts";
 import { raised, raisedHub } from "./edit.ts";
 
@@ -49,14 +51,12 @@ export async function run(
   root = dirname(dirname(import.meta.dirname)),
   program: Run = runner(process.cwd(), process.env),
 ): Promise<number> {
-  const { values, positionals } = parsed("node-releases", argv, options);
+  const { values, problems } = readLine("node-releases", argv, options);
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("node-releases", positionals);
-  if (values.repository === undefined && values.stack === undefined)
-    throw new UsageError("node-releases needs --repository or --stack. See npx fleet node-releases --help");
+  refuse("node-releases", together(problems, requestProblems(values.repository, values.stack)));
   const stack = values.stack === undefined ? undefined : await stackOf(root, values.stack, program);
   const region = values.region ?? stack?.region;
   const newest: Newest = (wanted) => newestReleases(program, wanted, region);
@@ -70,18 +70,34 @@ export async function run(
   return values.check && changes.length > 0 ? 1 : 0;
 }
 
-async function ofSpokes(repository: string, channels: readonly string[], newest: Newest): Promise<Raised> {
-  const path = join(resolve(repository), "platform", "composition", "composition.yaml");
-  if (!existsSync(path))
-    refuse("node-releases", [
+const compositionIn = (repository: string): string =>
+  join(resolve(repository), "platform", "composition", "composition.yaml");
+
+function requestProblems(repository: string | undefined, stack: string | undefined): Problem[] {
+  if (repository === undefined && stack === undefined)
+    return [
       {
-        key: "--repository",
-        what: "is not a checkout of gitops-system",
-        got: resolve(repository),
-        allowed: "a folder with platform/composition/composition.yaml",
-        remedy: "name the folder of the checkout",
+        key: "--repository or --stack",
+        what: "is missing",
+        got: "(nothing)",
+        allowed: "a checkout of gitops-system for the spokes, a stack for a hub, or both",
+        remedy: "give one of them. See npx fleet node-releases --help",
       },
-    ]);
+    ];
+  if (repository === undefined || existsSync(compositionIn(repository))) return [];
+  return [
+    {
+      key: "--repository",
+      what: "is not a checkout of gitops-system",
+      got: resolve(repository),
+      allowed: "a folder with platform/composition/composition.yaml",
+      remedy: "name the folder of the checkout",
+    },
+  ];
+}
+
+async function ofSpokes(repository: string, channels: readonly string[], newest: Newest): Promise<Raised> {
+  const path = compositionIn(repository);
   const { text, changes } = await raised(await readFile(path, "utf8"), channels, newest);
   return { path, text, changes };
 }

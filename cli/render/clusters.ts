@@ -71,6 +71,10 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
   };
 }
 
+/** The sample facts of a hub in another region. */
+export const inRegion = (data: Readonly<Record<string, string>>, other: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([key, value]) => [key, value.replaceAll(region, other)]));
+
 /** What the composition function writes into the cluster secret of `spoke`. */
 export function spokeData(spoke: Spoke, hub: ClusterMetadata, settings: Settings): Record<string, string> {
   const names = spokeNames(hub.spokePrefix, spoke.metadata.name);

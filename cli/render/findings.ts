@@ -18,6 +18,7 @@ export const ruleNames = [
   "network",
   "fleet",
   "ring",
+  "spoke",
   "team",
 ] as const;
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { tellFolder } from "./blame.ts";
 import { CutError, type Cutter } from "./cutter.ts";
 import { type Files, isFolder } from "./files.ts";
 import type { Findings } from "./findings.ts";
@@ -59,6 +60,7 @@ export function outcomeOf(step: Step, repository: string, builder: Builder): Out
     const note = `${repository} has no ${path}: ${step.on.name} gets nothing from there`;
     return { ...nothing, note, complete: true };
   }
+  if (tellFolder(step, builder.findings)) return { ...nothing, broken: true };
   return wrongPath(step, builder, `${repository} does not have`);
 }
 

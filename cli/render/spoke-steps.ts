@@ -1,17 +1,23 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { bootstrapKustomization, kubeConfigName } from "../../functions/spoke/chain.ts";
 import { readSettings, type Settings } from "../../functions/spoke/settings.ts";
+import { compareVersions } from "../../functions/spoke/versions.ts";
 import { type ClusterMetadata, clusterSecretName } from "../../lib/bridge.ts";
 import { hubName } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 import { spokeData } from "./clusters.ts";
-import type { Manifest } from "./files.ts";
+import { isObject, type Manifest } from "./files.ts";
 import type { Findings } from "./findings.ts";
 import { Cluster, type Rendered } from "./fleet.ts";
 import { addStep, type FollowOptions, type Handover, type Walk } from "./walk.ts";
 
 /** What the composition function makes of the Spokes, as far as Flux on the hub goes on with it. */
+
+export interface CrossplaneSpec {
+  readonly compositionUpdatePolicy?: string;
+  readonly compositionRevisionSelector?: { readonly matchLabels?: Readonly<Record<string, string>> };
+}
 
 /** Name of the Composition by which a Spoke is made. */
 export const compositionRef = ({ spec }: Manifest): string =>
@@ -25,6 +31,23 @@ export const compositionOf = (spoke: Manifest, { objects }: Pick<Cluster, "objec
       spec?.compositeTypeRef?.kind === spokeApi.kind &&
       metadata.name === compositionRef(spoke),
   );
+
+/** Whether the Spoke would use a revision with the labels of `composition`. */
+export function takes({ spec }: Manifest, composition: Manifest): boolean {
+  const { compositionRevisionSelector } = (spec?.crossplane ?? {}) as CrossplaneSpec;
+  const labels = compositionRevisionSelector?.matchLabels ?? {};
+  return Object.entries(labels).every(([name, value]) => composition.metadata.labels?.[name] === value);
+}
+
+/** What is wrong with the Kubernetes version of a Spoke; undefined where its Composition has it. */
+export function unsupportedVersion({ spec }: Pick<Manifest, "spec">, composition: Manifest): string | undefined {
+  const table: unknown = composition.spec?.pipeline?.[0]?.input?.kubernetesVersions;
+  const version = String(spec?.kubernetesVersion);
+  // What is wrong with the table is told elsewhere.
+  if (!isObject(table) || table[version] !== undefined) return undefined;
+  const supported = Object.keys(table).sort(compareVersions).join(", ");
+  return `the Composition ${composition.metadata.name} does not support Kubernetes ${version}; it has ${supported}`;
+}
 
 /** The schema of a Spoke in the definition that the hub applies; undefined where it applies none. */
 export function spokeSchema({ objects }: Pick<Cluster, "objects">): Schema | undefined {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import { tellAddons } from "./blame.ts";
 import type { Findings } from "./findings.ts";
 import { nameOf, type Step } from "./fleet.ts";
-import { scanned } from "./generate.ts";
+import { componentsIn, scanned } from "./generate.ts";
 import { inside } from "./inside.ts";
 import { isRemote, joined, kustomizationFile, type Tree, type Trees, unreadable } from "./tree.ts";
 
@@ -28,8 +29,9 @@ export function stepTree(step: Step, folder: string, checkout: string, trees: Tr
     .filter((name) => isRemote(name) || inside(checkout, folder, name) === undefined);
   if (refused(outside, `are outside ${basename(checkout)}`)) return unreadable;
   const missing = components.filter((name) => !existsSync(join(folder, name)));
-  const isMissing =
-    step.manifest.spec.ignoreMissingComponents !== true && refused(missing, `${step.manifest.spec.path} does not have`);
+  const isMissing = step.manifest.spec.ignoreMissingComponents !== true && missing.length > 0;
+  if (isMissing)
+    refused(tellAddons(step, missing, componentsIn(folder), findings), `${step.manifest.spec.path} does not have`);
   const own = kustomizationFile(folder)
     ? trees.of(folder)
     : trees.loose(scanned(folder).map((name) => join(folder, name)));

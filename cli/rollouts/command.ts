@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { noPositional, parsed, UsageError } from "../usage.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { readLine } from "../line.ts";
+import { folderProblems, refuse, together } from "../usage.ts";
 import { duration } from "./durations.ts";
 import { requireClone } from "./git.ts";
 import type { HubApi } from "./hub.ts";
@@ -63,7 +65,8 @@ const connect = async (context: string | undefined) => (await import("./hub.ts")
 
 const world: World = { connect, now: Date.now, signal: interrupted };
 
-type Output = "text" | "json";
+const outputs = ["text", "json"] as const;
+type Output = (typeof outputs)[number];
 
 function show({ fleet, main, rows, problems, notes, moved, lines, failures }: Outcome, output: Output): void {
   if (output === "json") console.log(JSON.stringify({ fleet, main, rings: rows, problems, notes, moved }));
@@ -105,19 +108,48 @@ async function repeat(look: () => Promise<Outcome>, output: Output, pause: numbe
   }
 }
 
+/** The problems of flags that make no sense without each other, or together. */
+function flagProblems(promotes: boolean, isDry: boolean, every: string | undefined): Problem[] {
+  const given = [...(isDry ? ["--dry-run"] : []), ...(every === undefined ? [] : ["--every"])];
+  const alone = promotes ? [] : given;
+  const needed = alone.map((key) => ({
+    ...{ key, what: "needs --promote", got: "no --promote", allowed: `--promote ${key}` },
+    remedy: "add --promote, or leave it out to look only",
+  }));
+  const both =
+    given.length < 2 || !promotes
+      ? []
+      : [
+          {
+            ...{ key: given.join(" and "), what: "exclude each other", got: "both", allowed: "one of them" },
+            remedy: "leave out --every to rehearse one step",
+          },
+        ];
+  if (every === undefined || duration(every)) return [...needed, ...both];
+  const form = {
+    what: "is not a duration",
+    got: shown(every),
+    allowed: "hours, minutes and seconds such as 30s or 1m",
+  };
+  return [...both, ...needed.filter(({ key }) => key !== "--every"), { key: "--every", ...form, remedy: "change it" }];
+}
+
 export async function run(argv: readonly string[], { connect, now, signal } = world): Promise<number> {
-  const { values, positionals } = parsed("rollouts", argv, options);
+  const { values, problems } = readLine("rollouts", argv, options, { choices: { output: outputs } });
   if (values.help) {
     process.stdout.write(help);
     return 0;
   }
-  noPositional("rollouts", positionals);
-  const { output, promote: promotes, "dry-run": isDry, every } = values;
-  if (output !== "text" && output !== "json") throw new UsageError(`--output must be text or json; got ${output}`);
-  if (!promotes && (isDry || every !== undefined)) throw new UsageError("--dry-run and --every need --promote");
-  if (isDry && every !== undefined) throw new UsageError("--dry-run and --every exclude each other");
+  const { promote: promotes, "dry-run": isDry, every } = values;
+  const output = values.output as Output;
+  refuse(
+    "rollouts",
+    together(problems, [
+      ...flagProblems(promotes, isDry, every),
+      ...folderProblems("--repository", values.repository, "a clone of gitops-system with its whole history"),
+    ]),
+  );
   const pause = every === undefined ? undefined : duration(every);
-  if (every !== undefined && !pause) throw new UsageError(`--every must be a duration such as 30s or 1m; got ${every}`);
   const clone = { folder: resolve(values.repository), remote: values.remote, branch: values.branch };
   requireClone(clone.folder);
   const hub = await connect(values.context);

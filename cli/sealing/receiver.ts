@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { watchLabel } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { type ReceiverType, receiverName, receiverTypes } from "../../lib/receivers.ts";
-import { choiceProblems } from "../spoke/rules.ts";
+import { choiceProblems } from "../usage.ts";
 import { seal } from "./seal.ts";
 
 /** What a cluster needs so that its Git host can tell it of pushes. */

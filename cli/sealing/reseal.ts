@@ -1,9 +1,9 @@
 import { relative, resolve } from "node:path";
-import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { readLine } from "../line.ts";
 import { reseal } from "../spoke/keys.ts";
-import { choiceProblems } from "../spoke/rules.ts";
 import { type DeployKeys, deployKeyChoices, spokeWebhookHelp } from "../spoke/secrets.ts";
-import { flagFile, onePositional, parsed, refuse, requiredFlags } from "../usage.ts";
+import { together } from "../usage.ts";
 
 export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
@@ -25,19 +25,30 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+const choices = [...deployKeyChoices, "keep"];
+
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("reseal", argv, options);
+  const { values, args, texts, problems } = readLine("reseal", argv, options, {
+    arguments: ["spoke"],
+    required: { "deploy-keys": choices.join(", ") },
+    files: ["certificate", "known-hosts"],
+    choices: { "deploy-keys": choices },
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const name = onePositional("reseal", "spoke", positionals);
-  const { "deploy-keys": deployKeys } = requiredFlags("reseal", values, ["deploy-keys"]);
-  refuse("reseal", choiceProblems("--deploy-keys", deployKeys, [...deployKeyChoices, "keep"], "choose one"));
-  const knownHosts = await flagFile("--known-hosts", values["known-hosts"]);
+  const name = args.spoke;
+  const deployKeys = values["deploy-keys"] as DeployKeys | "keep";
   const checkout = resolve(values.repository ?? ".");
-  const request = { name, deployKeys: deployKeys as DeployKeys | "keep", knownHosts };
-  const { folder, scope, gitReceiver, register } = await reseal(checkout, request, () => fleetFrom(values));
+  const request = { name, deployKeys, knownHosts: texts["known-hosts"] };
+  const connect = () => fleetFrom({ ...values, ...texts });
+  const { folder, scope, gitReceiver, register } = await reseal(
+    checkout,
+    request,
+    connect,
+    together(problems, certificateProblems(texts.certificate)),
+  );
   const what = deployKeys === "keep" ? "a new token for the Receiver" : "the deploy keys";
   console.log(`Sealed ${what} of ${name} for ${scope}.
 ${register}Next, in ${checkout}:

@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
-import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { readLine } from "../line.ts";
 import { ownSealingKeys } from "../spoke/keys.ts";
-import { onePositional, parsed } from "../usage.ts";
+import { together } from "../usage.ts";
 
 export const summary = "let a spoke read sealing keys of its own, in every generation that the hub's stack has";
 
@@ -25,14 +26,22 @@ export const afterPush = (name: string, moved: boolean): string =>
     : "Secrets are sealed with the stack's active generation from now on.";
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("sealing-keys", argv, options);
+  const { values, args, texts, problems } = readLine("sealing-keys", argv, options, {
+    arguments: ["spoke"],
+    files: ["certificate"],
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const name = onePositional("sealing-keys", "spoke", positionals);
+  const name = args.spoke;
   const checkout = resolve(values.repository ?? ".");
-  const { folder, moved } = await ownSealingKeys(checkout, name, () => fleetFrom(values));
+  const { folder, moved } = await ownSealingKeys(
+    checkout,
+    name,
+    () => fleetFrom({ ...values, ...texts }),
+    together(problems, certificateProblems(texts.certificate)),
+  );
   console.log(`${folder} is up to date with the hub's stack. Next, in ${checkout}:
   git add --all ${relative(checkout, folder)} && git commit -m "Sealing keys of spoke ${name}" && git push
 ${afterPush(name, moved)}`);

@@ -7,12 +7,12 @@ import { ringComposition } from "../../lib/rings.ts";
 import { clusterScopePrefix, type Sealing, sealingScope } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf } from "../fleet/facts.ts";
 import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
-import { below, type Files, instantiate, requireCheckout, writeFolder } from "../folder.ts";
+import { below, checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
 import { keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { receiverFlag } from "../sealing/receiver.ts";
-import { refuse, textProblems } from "../usage.ts";
+import { choiceProblems, refuse, textProblems, together } from "../usage.ts";
+import { type NodeCounts, nodeProblems, nodesOf } from "./nodes.ts";
 import {
-  choiceProblems,
   cidrProblems,
   nameProblems,
   networksOf,
@@ -33,15 +33,13 @@ import {
 } from "./secrets.ts";
 
 /** The request for a new spoke; missing members have the fleet's or the Spoke API's default. */
-export interface SpokeRequest {
+export interface SpokeRequest extends NodeCounts {
   readonly name: string;
   readonly environment: string;
   readonly tenant: string;
   readonly region?: string | undefined;
   readonly kubernetesVersion?: string | undefined;
   readonly cidr?: string | undefined;
-  /** Number of nodes, as a person writes it. */
-  readonly nodes?: string | undefined;
   /** ARNs of IAM roles or users that administer the cluster. */
   readonly admins?: readonly string[] | undefined;
   /** IPv4 networks of people and pipelines that may use the public endpoint; the hub always may. */
@@ -60,6 +58,8 @@ export interface SpokeRequest {
 /** The result of {@link newSpoke}. */
 export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
   readonly folder: string;
+  /** The numbers that the request leads to; undefined where the Spoke API's defaults apply. */
+  readonly nodes: ReturnType<typeof nodesOf>;
   /** What a person does with new deploy keys; empty without any. */
   readonly register: string;
 }
@@ -69,7 +69,6 @@ const flags = {
   region: "--region",
   tenant: "--tenant",
   environment: "--environment",
-  nodes: "--nodes",
   admins: "--admin",
   endpoint: "--public-access-cidr",
   ring: "--ring",
@@ -78,13 +77,10 @@ const flags = {
 };
 
 /** Members of the specification that the template has no placeholder for. */
-function extras({ admins = [], cidr, gitReceiver, nodes, publicAccessCidrs = [], ring, sealing }: SpokeRequest) {
-  // Text that is not a number stays text, and the schema refuses it.
-  const count = /^\d+$/.test(nodes ?? "") ? Number(nodes) : nodes;
+function extras({ admins = [], cidr, gitReceiver, publicAccessCidrs = [], ring, sealing }: SpokeRequest) {
   return {
     ...(cidr === undefined ? {} : { network: { cidr } }),
     ...(publicAccessCidrs.length === 0 ? {} : { endpoint: { publicAccessCidrs: [...new Set(publicAccessCidrs)] } }),
-    ...(count === undefined ? {} : { nodes: { min: count, desired: count, max: count === 1 ? 2 : count } }),
     ...(admins.length === 0 ? {} : { admins }),
     ...(ring === undefined ? {} : { ring }),
     ...(sealing === undefined ? {} : { sealing }),
@@ -94,7 +90,7 @@ function extras({ admins = [], cidr, gitReceiver, nodes, publicAccessCidrs = [],
 
 /** All problems of a request that the checkout shows. */
 function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
-  const { name, deployKeys, environment, kubernetesVersion, region, tenant } = request;
+  const { name, cidr, deployKeys, environment, kubernetesVersion, region, tenant } = request;
   const named = nameProblems(name);
   // In any fleet, because gitops-workloads has one folder per cluster name.
   const taken = named.length === 0 ? fleetsOf(checkout, name) : [];
@@ -117,15 +113,17 @@ function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Prob
     ...(deployKeys === undefined ? [] : choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
     ...publicAccessProblems(request.publicAccessCidrs ?? []),
     ...versionProblems(kubernetesVersion, environment, offer),
+    ...nodeProblems(request, offer.schema),
+    ...(cidr === undefined ? [] : cidrProblems(cidr, [])),
     ...schemaProblems(offer.schema, { environment, tenant, region, ...extras(request) }, flags),
     ...textProblems({ "--environment": environment, "--tenant": tenant }),
   ];
 }
 
 /** The Spoke of the template with what it has no placeholder for; comments stay. */
-function completed(files: Files, request: SpokeRequest): Files {
+function completed(files: Files, request: SpokeRequest, nodes: NewSpoke["nodes"]): Files {
   const document = parseDocument(files["spoke.yaml"] ?? "");
-  for (const [member, value] of Object.entries(extras(request)))
+  for (const [member, value] of Object.entries({ ...extras(request), ...(nodes === undefined ? {} : { nodes }) }))
     document.setIn(["spec", member], document.createNode(value));
   if (request.ring !== undefined)
     document.setIn(
@@ -153,23 +151,25 @@ function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): P
 /**
  * Makes the folder of a new spoke in a checkout of gitops-system. All problems of the request are reported before anything is
  * read from the fleet or written.
+ * @param told problems of the command line
  * @throws UsageError that lists every problem.
  */
 export async function newSpoke(
   checkout: string,
   request: SpokeRequest,
   connect: () => Promise<FleetFacts>,
+  told: readonly Problem[] = [],
 ): Promise<NewSpoke> {
-  requireCheckout(checkout, "gitops-system", template);
+  const notHere = checkoutProblems(checkout, "gitops-system", template);
+  if (notHere.length > 0) refuse("new-cluster", together(told, notHere));
   const offer = await readOffer(checkout);
-  refuse("new-cluster", problemsOf(checkout, request, offer));
-  if (request.cidr !== undefined) refuse("new-cluster", cidrProblems(request.cidr, []));
+  refuse("new-cluster", together(told, problemsOf(checkout, request, offer)));
 
   const fleet = await connect();
-  refuse("new-cluster", fleetProblems(checkout, fleet.name));
   const region = request.region ?? fleet.region;
   const scope = sealingScope(request);
   refuse("new-cluster", [
+    ...fleetProblems(checkout, fleet.name),
     ...keyProblems(request, scope, fleet),
     ...ringProblems(checkout, fleet.name, request.ring),
     ...(region === undefined
@@ -193,10 +193,11 @@ export async function newSpoke(
     region: region as string,
     kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
   };
-  const files = completed(await instantiate(checkout, template, values), request);
+  const nodes = nodesOf(request, offer.schema);
+  const files = completed(await instantiate(checkout, template, values), request, nodes);
   const folder = join(checkout, spokeFolder(fleet.name, request.name));
   const secrets = await spokeSecrets("new-cluster", { ...request, scope, list: files[secretsList] ?? "" }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
   await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });
-  return { folder, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };
+  return { folder, nodes, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };
 }

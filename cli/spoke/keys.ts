@@ -9,10 +9,10 @@ import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { fleetsOf } from "../fleet/folders.ts";
-import { requireCheckout } from "../folder.ts";
+import { checkoutProblems } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
-import { refuse } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 import { nameProblems } from "./rules.ts";
 import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
 
@@ -27,15 +27,19 @@ interface SpokeFile {
   readonly gitReceiver: ReceiverType | undefined;
 }
 
-/** @throws UsageError if no fleet in the checkout has such a spoke, before the fleet's stack is read. */
-function requireSpoke(command: string, checkout: string, name: string): void {
-  requireCheckout(checkout, "gitops-system", "spokes");
-  refuse(command, nameProblems(name));
-  if (fleetsOf(checkout, name).length === 0) refuse(command, [noSpoke(name)]);
+/**
+ * Before the fleet's stack is read.
+ * @param told problems of the command line
+ * @throws UsageError if no fleet in the checkout has such a spoke
+ */
+function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
+  const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...nameProblems(name, "<spoke>")];
+  const unknown = wrong.length === 0 && fleetsOf(checkout, name).length === 0 ? [noSpoke(name)] : [];
+  refuse(command, together(told, [...wrong, ...unknown]));
 }
 
 const noSpoke = (got: string): Problem => ({
-  key: "<name>",
+  key: "<spoke>",
   what: "is not the name of a spoke in this checkout",
   got,
   allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
@@ -68,18 +72,20 @@ export interface SealingKeysChange {
 /**
  * Lets a spoke read sealing keys of its own, in every generation that the hub's stack has: writes the folder `sealing-keys` beside its
  * Spoke and sets `sealing: cluster`. Existing files of generations stay as they are.
+ * @param told problems of the command line
  * @throws UsageError when the fleet has no key of the spoke's own; then nothing was changed.
  */
 export async function ownSealingKeys(
   checkout: string,
   name: string,
   connect: () => Promise<FleetFacts>,
+  told: readonly Problem[] = [],
 ): Promise<SealingKeysChange> {
-  requireSpoke("sealing-keys", checkout, name);
+  requireSpoke("sealing-keys", checkout, name, told);
   const fleet = await connect();
   const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
   const scope = sealingScope({ name, environment, sealing: "cluster" });
-  refuse("sealing-keys", ownKeyProblems("<name>", scope, fleet));
+  refuse("sealing-keys", ownKeyProblems("<spoke>", scope, fleet));
   const generations = fleet.generations?.[scope] ?? [];
   const keys = join(folder, "sealing-keys");
   await mkdir(keys, { recursive: true });
@@ -133,6 +139,7 @@ const nothingToSeal = (path: string): Problem => ({
 /**
  * Seals the deploy keys of a spoke again, for the scope that its Spoke says: the fleet's, or new ones of its own; or keeps those that it has. A
  * Receiver gets a new token.
+ * @param told problems of the command line
  * @throws UsageError when its files don't fit that, and Error when the fleet has no sealing key of the scope; then nothing was changed.
  */
 export async function reseal(
@@ -143,9 +150,10 @@ export async function reseal(
     readonly knownHosts?: string | undefined;
   },
   connect: () => Promise<FleetFacts>,
+  told: readonly Problem[] = [],
 ): Promise<Resealed> {
   const { name } = request;
-  requireSpoke("reseal", checkout, name);
+  requireSpoke("reseal", checkout, name, told);
   const fleet = await connect();
   const { folder, path, environment, sealing, gitReceiver } = await readSpoke("reseal", checkout, fleet.name, name);
   if (request.deployKeys === "keep" && gitReceiver === undefined) refuse("reseal", [nothingToSeal(path)]);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { foldersGuide } from "../fleet/folders.ts";
-import { onePositional, parsed } from "../usage.ts";
+import { readLine } from "../line.ts";
 import { finishMove, moveSpokes } from "./move.ts";
 
 export const summary =
@@ -24,15 +24,15 @@ export const options = {
 } as const;
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("move-spokes", argv, options);
+  const { values, args, problems } = readLine("move-spokes", argv, options, { arguments: ["fleet"] });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const fleet = onePositional("move-spokes", "fleet", positionals);
+  const { fleet } = args;
   const checkout = resolve(values.repository ?? ".");
   if (values.finish) {
-    const folders = finishMove(checkout, fleet);
+    const folders = finishMove(checkout, fleet, problems);
     console.log(
       folders.length === 0
         ? `Nothing is left of the old layout in ${checkout}.`
@@ -41,7 +41,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     );
     return 0;
   }
-  const { spokes, made } = await moveSpokes(checkout, fleet);
+  const { spokes, made } = await moveSpokes(checkout, fleet, problems);
   if (spokes.length === 0 && made.length === 0)
     console.log(`Every spoke in ${checkout} is in the folder of a fleet and has its flux/sync.yaml: nothing to do.`);
   else if (spokes.length === 0)

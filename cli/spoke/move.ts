@@ -183,10 +183,11 @@ export interface Moved {
 /**
  * Moves spokes that are in no fleet's folder to the folder of their fleet. What hubs and chains still read before they take over the
  * move stays in its old place; {@link finishMove} removes it.
+ * @param told problems of the command line
  * @throws UsageError; then nothing was moved, unless a spoke lies in two places.
  */
-export async function moveSpokes(checkout: string, fleet: string): Promise<Moved> {
-  requireFleet("move-spokes", checkout, fleet);
+export async function moveSpokes(checkout: string, fleet: string, told: readonly Problem[] = []): Promise<Moved> {
+  requireFleet("move-spokes", checkout, fleet, told);
   refuse("move-spokes", strayProblems(checkout, fleet));
   const spokes = looseSpokes(checkout);
   // The spoke that is called like the fleet first: its files must not be among those of the fleet's folder.
@@ -202,11 +203,12 @@ export async function moveSpokes(checkout: string, fleet: string): Promise<Moved
 
 /**
  * Removes what {@link moveSpokes} left in the old place.
+ * @param told problems of the command line
  * @returns the folders.
  * @throws UsageError while there are spokes to move.
  */
-export function finishMove(checkout: string, fleet: string): string[] {
-  requireFleet("move-spokes", checkout, fleet);
+export function finishMove(checkout: string, fleet: string, told: readonly Problem[] = []): string[] {
+  requireFleet("move-spokes", checkout, fleet, told);
   refuseLooseSpokes("move-spokes", checkout, {
     key: "--finish",
     what: "is only for after the move",

@@ -1,8 +1,9 @@
 import { relative, resolve } from "node:path";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
-import { fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
-import { flagFile, onePositional, parsed, requiredFlags } from "../usage.ts";
+import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { readLine } from "../line.ts";
+import { together } from "../usage.ts";
 import { newSpoke } from "./folder.ts";
 import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
 
@@ -18,7 +19,10 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --kubernetes-version V default: the newest that the Composition offers; required where the environment's channel holds
                          the Composition back
   --cidr A.B.C.D/N       network of the VPC; default: a free one of the fleet's pool
-  --nodes N              number of nodes; default: the Spoke API's
+  --nodes N              number of nodes, which is then also the minimum and the maximum (2 where N is 1); default: the Spoke
+                         API's
+  --nodes-min N, --nodes-max N
+                         between how many nodes an autoscaler may choose
   --admin ARN            IAM role or user that may use kubectl on it; can be given more than once
   --public-access-cidr A.B.C.D/N
                          network from which people and pipelines reach its API server; can be given more than once.
@@ -43,6 +47,8 @@ export const options = {
   "kubernetes-version": { type: "string" },
   cidr: { type: "string" },
   nodes: { type: "string" },
+  "nodes-min": { type: "string" },
+  "nodes-max": { type: "string" },
   admin: { type: "string", multiple: true },
   "public-access-cidr": { type: "string", multiple: true },
   ring: { type: "string" },
@@ -54,19 +60,23 @@ export const options = {
 } as const;
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("new-cluster", argv, options);
+  const { values, args, texts, problems } = readLine("new-cluster", argv, options, {
+    arguments: ["name"],
+    required: { environment: "an environment, such as dev", tenant: "the team that owns the cluster" },
+    files: ["certificate", "known-hosts"],
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const name = onePositional("new-cluster", "name", positionals);
-  const { environment, tenant } = requiredFlags("new-cluster", values, ["environment", "tenant"]);
+  const { name } = args;
+  const { environment, tenant } = values;
   const checkout = resolve(values.repository ?? ".");
   // They are compared with the allowed values before anything else uses them.
   const sealing = values.sealing as Sealing | undefined;
   const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
   const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { folder, register } = await newSpoke(
+  const { folder, nodes, register } = await newSpoke(
     checkout,
     {
       name,
@@ -76,21 +86,24 @@ export async function run(argv: readonly string[]): Promise<number> {
       kubernetesVersion: values["kubernetes-version"],
       cidr: values.cidr,
       nodes: values.nodes,
+      nodesMin: values["nodes-min"],
+      nodesMax: values["nodes-max"],
       admins: values.admin,
       publicAccessCidrs: values["public-access-cidr"],
       ring: values.ring,
       sealing,
       gitReceiver,
       deployKeys,
-      knownHosts: await flagFile("--known-hosts", values["known-hosts"]),
+      knownHosts: texts["known-hosts"],
     },
-    () => fleetFrom(values),
+    () => fleetFrom({ ...values, ...texts }),
+    together(problems, certificateProblems(texts.certificate)),
   );
   const path = relative(checkout, folder);
   const scope = sealingScope({ name, environment, sealing });
   console.log(
     `Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
-${register}Next, in ${checkout}:
+${nodes === undefined ? "" : `Nodes: ${nodes.desired} at first, at least ${nodes.min}, at most ${nodes.max} (--nodes-min, --nodes-max).\n`}${register}Next, in ${checkout}:
   git add ${path} && git commit -m "Add spoke ${name}" && git push
   kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way
 ${gitReceiver === undefined ? "" : spokeWebhookHelp(gitReceiver)}`.trimEnd(),

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from "node:path";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { readLine } from "../line.ts";
 import { isFolder } from "../render/files.ts";
-import { onePositional, parsed, requiredFlags, UsageError } from "../usage.ts";
 import { newTeam } from "./team.ts";
 
 export const summary = "give a team's IAM roles access to its namespaces on spokes, in gitops-system";
@@ -30,30 +31,46 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+const isWorkloads = (folder: string): boolean => isFolder(join(folder, "templates", "app"));
+
 /** The checkout of gitops-workloads that is given, or is beside that of gitops-system; undefined if there is none. */
 function workloadsBeside(system: string, named: string | undefined): string | undefined {
   const folder = named === undefined ? join(dirname(system), "gitops-workloads") : resolve(named);
-  if (isFolder(join(folder, "templates", "app"))) return folder;
-  if (named === undefined) return undefined;
-  throw new UsageError(`--workloads: ${folder} is not a checkout of gitops-workloads. See npx fleet new-team --help`);
+  return isWorkloads(folder) ? folder : undefined;
+}
+
+function workloadsProblems(named: string | undefined): Problem[] {
+  if (named === undefined || isWorkloads(resolve(named))) return [];
+  return [
+    {
+      key: "--workloads",
+      what: "is not a checkout of gitops-workloads",
+      got: shown(named),
+      allowed: "a clone of gitops-workloads, with its folder templates/app",
+      remedy: "correct the path, or leave --workloads out",
+    },
+  ];
 }
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed("new-team", argv, options);
+  const { values, args, problems } = readLine("new-team", argv, options, {
+    arguments: ["team"],
+    required: { cluster: "a spoke", namespace: "a namespace of the team's", role: "ARN=view, ARN=edit or ARN=admin" },
+  });
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const name = onePositional("new-team", "team", positionals);
-  const { cluster: clusters = [], namespace: namespaces = [], role: roles = [] } = values;
-  requiredFlags("new-team", { cluster: clusters[0], namespace: namespaces[0], role: roles[0] }, [
-    "cluster",
-    "namespace",
-    "role",
-  ]);
+  const name = args.team;
+  // Empty where one is missing.
+  const [clusters, namespaces, roles] = [values.cluster, values.namespace, values.role].map((each) =>
+    [each || []].flat(),
+  ) as [string[], string[], string[]];
   const checkout = resolve(values.repository ?? ".");
   const workloads = workloadsBeside(checkout, values.workloads);
-  const changed = await newTeam(checkout, { name, clusters, namespaces, roles }, { fleet: values.fleet, workloads });
+  const request = { name, clusters, namespaces, roles };
+  const told = [...problems, ...workloadsProblems(values.workloads)];
+  const changed = await newTeam(checkout, request, { fleet: values.fleet, workloads }, told);
   if (workloads === undefined)
     console.error(
       "Note: it was not checked whether the clusters have these namespaces, because there is no checkout of gitops-workloads beside this one; name one with --workloads",

@@ -15,10 +15,12 @@ import {
 } from "../../lib/cidr.ts";
 import { group } from "../../lib/labels.ts";
 import { ringsFolder, spokesFolder } from "../../lib/layout.ts";
+import type { Schema } from "../../lib/openapi.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { foldersIn } from "../fleet/folders.ts";
+import { choiceProblems } from "../usage.ts";
 
 /** The choices that a checkout of gitops-system has for spokes. */
 export interface Offer {
@@ -29,7 +31,7 @@ export interface Offer {
   /** Kubernetes versions that the Composition supports, oldest first. */
   readonly kubernetesVersions: readonly string[];
   /** OpenAPI schema of a Spoke's specification. */
-  readonly schema: object;
+  readonly schema: Schema;
 }
 
 /** A network that is taken. */
@@ -74,23 +76,17 @@ export async function networksOf(checkout: string, fleet: Pick<FleetFacts, "name
   return [...named.flat(), ...(fleet.vpcCidr === undefined ? [] : [{ owner: "the hub", cidr: fleet.vpcCidr }])];
 }
 
-export function nameProblems(name: string): Problem[] {
+export function nameProblems(name: string, key = "<name>"): Problem[] {
   if (spokeNameRule.accepts(name)) return [];
   return [
     {
-      key: "<name>",
+      key,
       what: "can't be the name of a spoke: it is part of names in AWS and in Kubernetes",
       got: shown(name),
       allowed: spokeNameRule.allowed,
       remedy: "choose another name",
     },
   ];
-}
-
-/** The problem of a flag whose value is not one of the checkout's choices. */
-export function choiceProblems(flag: string, value: string, allowed: readonly string[], remedy: string): Problem[] {
-  if (allowed.includes(value)) return [];
-  return [{ key: flag, what: "is not offered", got: shown(value), allowed: allowed.join(", ") || "(none)", remedy }];
 }
 
 /** Rings that a fleet has in a checkout. */
@@ -182,6 +178,14 @@ export function cidrProblems(text: string, taken: readonly Taken[]): Problem[] {
   );
 }
 
+/** What a schema allows, in words. */
+function allowedBy({ description, ...schema }: Schema): string {
+  const { enum: choices, maxLength, pattern } = schema as { enum?: string[]; maxLength?: number; pattern?: string };
+  if (choices !== undefined) return choices.join(", ");
+  if (pattern !== undefined) return `up to ${maxLength} characters of the form ${pattern}`;
+  return typeof description === "string" ? description : "what platform/api/definition.yaml says";
+}
+
 /** The errors of the given members of a specification, by the schema of the Spoke API. */
 export function schemaProblems(schema: object, spec: object, flags: Readonly<Record<string, string>>): Problem[] {
   // The API server's own keywords (x-kubernetes-…) are unknown to ajv; the rules in them are judged by fleet check, and on the hub.
@@ -191,12 +195,11 @@ export function schemaProblems(schema: object, spec: object, flags: Readonly<Rec
   if (validate(given)) return [];
   const problems = (validate.errors ?? []).map(({ instancePath, message, data, parentSchema }) => {
     const [field = ""] = instancePath.split("/").slice(1);
-    const description = (parentSchema as { description?: string } | undefined)?.description;
     return {
       key: flags[field] ?? `spec${instancePath.replaceAll("/", ".")}`,
       what: `the Spoke API does not accept it: ${message}`,
       got: shown(data),
-      allowed: description ?? "what platform/api/definition.yaml says",
+      allowed: allowedBy((parentSchema ?? {}) as Schema),
       remedy: "change it; platform/api/definition.yaml describes every field",
     };
   });

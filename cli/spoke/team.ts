@@ -5,10 +5,10 @@ import { labelKeys } from "../../lib/labels.ts";
 import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { spokeApi } from "../../lib/spoke.ts";
-import { chosenFleet, foldersIn, spokesIn } from "../fleet/folders.ts";
-import { requireCheckout, textOf } from "../folder.ts";
+import { chosenFleetProblems, foldersIn, spokesIn } from "../fleet/folders.ts";
+import { checkoutProblems, textOf } from "../folder.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
-import { refuse, UsageError } from "../usage.ts";
+import { refuse, together, UsageError } from "../usage.ts";
 import { readOffer, schemaProblems } from "./rules.ts";
 import {
   membersOf,
@@ -109,12 +109,21 @@ export interface TeamOptions {
 
 /**
  * Gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
+ * @param told problems of the command line, which are told with those that are found here
  * @returns the changed files, from the top of the checkout; none when everything was there.
  * @throws UsageError that lists every problem; then nothing was changed.
  */
-export async function newTeam(checkout: string, asked: TeamRequest, options: TeamOptions = {}): Promise<string[]> {
-  requireCheckout(checkout, "gitops-system", join("templates", "spoke"));
-  const fleet = chosenFleet(options.fleet, foldersIn(join(checkout, "clusters")), checkout);
+export async function newTeam(
+  checkout: string,
+  asked: TeamRequest,
+  options: TeamOptions = {},
+  told: readonly Problem[] = [],
+): Promise<string[]> {
+  const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
+  const fleets = foldersIn(join(checkout, "clusters"));
+  const noFleet = notHere.length > 0 ? notHere : chosenFleetProblems(options.fleet, fleets, checkout);
+  if (noFleet.length > 0) refuse("new-team", together(told, noFleet));
+  const fleet = options.fleet ?? (fleets[0] as string);
   const request = { ...asked, clusters: [...new Set(asked.clusters)], namespaces: [...new Set(asked.namespaces)] };
   const unknown = clusterProblems(checkout, fleet, request);
   const known = request.clusters.filter((cluster) => !unknown.some(({ got }) => got === cluster));
@@ -126,11 +135,12 @@ export async function newTeam(checkout: string, asked: TeamRequest, options: Tea
       tenants: workloads === undefined ? undefined : tenantsOn(workloads, spoke),
     }),
   );
-  refuse("new-team", [
+  const found = [
     ...teamProblems(request, fleet),
     ...unknown,
     ...places.flatMap((place) => placeProblems(request, place)),
-  ]);
+  ];
+  refuse("new-team", together(told, found));
   const changed = files.filter((file) => add(file, request));
   const { schema } = await readOffer(checkout);
   refuse(

@@ -12,9 +12,12 @@ import {
   kustomizeTells,
   moreSeeds,
   removeCopies,
+  replaced,
   seeds,
+  spoke,
   withChanges,
 } from "../support/seeds.ts";
+import { spokeSeeds } from "../support/spoke-seeds.ts";
 import { validationSeeds } from "../support/validation-seeds.ts";
 
 afterAll(removeCopies);
@@ -24,7 +27,7 @@ afterAll(removeCopies);
 const foundIn = (changes: readonly Change[]): Found[] =>
   withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
 
-const all = [...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].filter(
+const all = [...seeds, ...moreSeeds, ...fleetSeeds, ...spokeSeeds, ...validationSeeds].filter(
   (seed) => !seed.needsDefinitions && !kustomizeTells(seed),
 );
 const together = all.filter(({ alone }) => !alone);
@@ -36,7 +39,7 @@ describe("fleet check", () => {
     expect(report.clusters).toEqual(["hub", "check-dev", "check-prod"]);
     // The sizes that the hub does not take are no note: nobody can change that they are there.
     expect(report.notes).toEqual([
-      expect.stringMatching(/^the fields of \d+ kinds were not checked, .*--crds crds\.yaml/),
+      expect.stringMatching(/^the fields of \d+ kinds were not checked, .*--crds crds.*; --list-unchecked names them$/),
     ]);
     expect(report.notes[0]?.length).toBeLessThan(300);
   });
@@ -56,6 +59,19 @@ describe("fleet check", () => {
     });
   });
 
+  test("tells an environment that has no sealing keys and no tools at the Spoke that names it", () => {
+    const file = "gitops-system/spokes/fleet/blue/spoke.yaml";
+    const results = foundIn([
+      ...spoke("blue", "10.64.0.0/18"),
+      replaced(file, "environment: dev", "environment: stage"),
+    ]);
+    const leads = (to: string) =>
+      new RegExp(`^Spoke blue: environment stage leads Kustomization \\S+ to ${to}, which is not there$`);
+    expect(new Set(results.map((each) => each.file))).toEqual(new Set([file]));
+    const problems = results.map(({ problem }) => problem);
+    expect(problems).toContainEqual(expect.stringMatching(leads("./spoke-bootstrap/sealing-keys/stage")));
+  });
+
   test("notes a manifest that no choice of the stack applies, beside folders of which each cluster takes one", () => {
     const size = "gitops-system/platform/crossplane/packages/sizes";
     const lost = `${size}-lost/kustomization.yaml`;
@@ -66,7 +82,9 @@ describe("fleet check", () => {
   });
 
   test("has a seeded fault for each rule, so that none can go unnoticed", () => {
-    const seeded = new Set([...seeds, ...moreSeeds, ...fleetSeeds, ...validationSeeds].map(({ rule }) => rule));
+    const seeded = new Set(
+      [...seeds, ...moreSeeds, ...fleetSeeds, ...spokeSeeds, ...validationSeeds].map(({ rule }) => rule),
+    );
     expect([...seeded].sort()).toEqual([...ruleNames].sort());
   });
 

@@ -17,18 +17,6 @@ afterEach(() => {
 });
 
 describe("fleet check could not run (exit code 2)", () => {
-  test.each([
-    [["--format", "xml"], "--format must be text, json, github; got xml"],
-    [["--repos", "/nowhere"], "--repos: there is no /nowhere"],
-    [["--crds", "/nowhere"], "--crds: there is no /nowhere"],
-    [["repos"], "fleet check takes no argument, got repos"],
-    [["--colour"], "Unknown option '--colour'"],
-  ])("with %s", async (argv, message) => {
-    const failed = run(argv);
-    await expect(failed).rejects.toThrow(UsageError);
-    await expect(failed).rejects.toThrow(message);
-  });
-
   test("on a folder without the repositories, and says what belongs there", async () => {
     vi.stubEnv("FLEET_KUSTOMIZE", process.execPath);
     const failed = run(["--repos", empty]);

@@ -98,6 +98,33 @@ describe("the facts of a hub", () => {
   });
 });
 
+describe("without the facts of a hub", () => {
+  afterAll(() => fleet.restart());
+
+  test("the samples are named first, and no Spoke is refused for its region", async () => {
+    for (const name of ["blue", "green", "teal"])
+      fleet.edit(`repos/gitops-system/spokes/fleet/${name}/spoke.yaml`, [
+        "region: eu-west-1",
+        "region: ap-southeast-2",
+      ]);
+    fleet.commit();
+    fleet.edit("repos/gitops-system/spokes/fleet/blue/spoke.yaml", [
+      'kubernetesVersion: "1.35"',
+      'kubernetesVersion: "1.36"',
+    ]);
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.gaps).toEqual([]);
+    const blue = report.clusters.find(({ name }) => name === "blue");
+    expect(blue?.problems).toEqual([]);
+    expect(blue?.changes.length).toBeGreaterThan(1);
+    expect(report.assumed).toEqual([expect.stringMatching(/^no facts about the hub were given.*--bridge FILE/)]);
+    expect(markdown(report)).toMatch(/What this change does to the fleet\n\n> \[!NOTE\]\n> \*\*Assumed\*\*: no facts/);
+    const real = await diff(fleet, "HEAD", "HEAD", { hub: hubMetadata("fleet", "prod") });
+    expect(real.assumed).toEqual([]);
+  });
+});
+
 describe("a refactoring of the manifests", () => {
   afterAll(() => fleet.restart());
 

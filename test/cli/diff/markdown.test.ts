@@ -56,6 +56,7 @@ const report = (clusters: readonly ClusterReport[], more: Partial<Report> = {}):
   head: { label: "HEAD", commit: "b".repeat(40) },
   clusters,
   stacks: [],
+  assumed: [],
   gaps: [],
   notes: [],
   ...more,

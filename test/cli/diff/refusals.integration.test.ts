@@ -44,6 +44,16 @@ describe("a change of a Spoke that the API server refuses", () => {
     expect(markdown(report)).toContain(`- ⚠ ${message}`);
   });
 
+  test("counts as refused where the Composition has not its Kubernetes version, and is said once", async () => {
+    const report = await afterEdits(version("blue", "1.35", "1.36"), [composition, ['"1.36":', '"1.38":']]);
+    const blue = report.clusters.find(({ name }) => name === "blue");
+    expect(blue?.problems).toEqual([
+      "will not be carried out: the Composition spoke does not support Kubernetes 1.36; it has 1.34, 1.35, 1.38",
+    ]);
+    expect(blue?.refused).toBe(true);
+    expect(report.clusters.filter(({ refused }) => refused).map(({ name }) => name)).toEqual(["blue"]);
+  });
+
   test("is named: another region, and another network", async () => {
     const report = await afterEdits(
       [file("blue"), ["region: eu-west-1", "region: eu-west-2"]],

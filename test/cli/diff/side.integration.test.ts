@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { blastRadius } from "../../../cli/diff/blast-radius.ts";
-import { run } from "../../../cli/diff/command.ts";
 import { readRecorded } from "../../../cli/diff/facts.ts";
 import { openSide } from "../../../cli/diff/side.ts";
 import { spoke } from "../../functions/spoke/support/fixtures.ts";
@@ -127,17 +126,5 @@ describe("the recorded state of a spoke", () => {
       /no object of .*blue.yaml has the annotation crossplane.io\/composition-resource-name/,
     );
     expect(() => readRecorded(join(folder, "none"))).toThrow(/--observed: there is no folder/);
-  });
-});
-
-describe("npx fleet diff", () => {
-  test.each([
-    [["HEAD"], /takes <base> and <head>, got HEAD/],
-    [["a", "b", "c"], /takes <base> and <head>, got a b c/],
-    [["a", "b", "--format", "html"], /--format must be markdown or json; got html/],
-    [["a", "b", "--preview", "prod"], /--preview must be STACK=FILE; got prod/],
-    [["a", "b", "--preview", "prod=/nowhere.json"], /--preview prod: ENOENT/],
-  ])("says what is wrong with %j, with exit code 2", async (argv, message) => {
-    await expect(run(argv)).rejects.toMatchObject({ name: "UsageError", message: expect.stringMatching(message) });
   });
 });

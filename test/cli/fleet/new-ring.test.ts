@@ -97,7 +97,7 @@ describe("fleet new-ring", () => {
   test("asks for the fleet where there are several, and refuses one that is not there", async () => {
     expect(await refusal("canary", { fleet: "none" })).toContain("no folder clusters/none");
     await newFleet(checkout, "other");
-    expect(await refusal("canary")).toMatch(/--fleet is needed.*fleet, other/);
+    expect(await refusal("canary")).toMatch(/--fleet: is needed[\s\S]*fleet, other/);
   });
 
   test("refuses to add to a file that is wrong", async () => {

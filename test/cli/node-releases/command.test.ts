@@ -175,8 +175,6 @@ describe("fleet node-releases changes nothing", () => {
   });
 
   test.each<[string, string[], RegExp]>([
-    ["without something to raise", [], /needs --repository or --stack/],
-    ["for a folder that is not a checkout", ["--repository", base], /is not a checkout of gitops-system/],
     ["for a stack that is not there", ["--stack", "nowhere"], /the stack nowhere can't be read/],
   ])("%s", async (_, args, message) => {
     const failing = releases(args);

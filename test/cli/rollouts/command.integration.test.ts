@@ -163,9 +163,9 @@ describe("what can't be done is told", () => {
       expect(error).toBeInstanceOf(UsageError);
       return (error as UsageError).message;
     };
-    expect(await wrong("--dry-run")).toContain("need --promote");
-    expect(await wrong("--promote", "--every", "soon")).toContain("a duration such as 30s");
-    expect(await wrong("-o", "yaml")).toContain("text or json");
+    expect(await wrong("--dry-run")).toContain("--dry-run: needs --promote");
+    expect(await wrong("--promote", "--every", "soon")).toContain("--every: is not a duration");
+    expect(await wrong("-o", "yaml")).toContain("allowed: text, json");
     expect(await wrong("--context", "spoke")).toBe("the kubeconfig has no context spoke; it has hub. Name one of them");
   });
 

@@ -594,19 +594,6 @@ export const moreSeeds: readonly Seed[] = [
     clusters: ["hub"],
     needsDefinitions: true,
   },
-  {
-    fault: "an add-on that the environment does not have",
-    changes: [
-      ...spoke("blue", "10.64.0.0/18"),
-      replaced("gitops-system/spokes/fleet/blue/spoke.yaml", "  network:", "  addons: [unheard_of]\n  network:"),
-    ],
-    rule: "path",
-    file: "gitops-system/spoke-bootstrap/tools/tools.yaml",
-    on: "components:",
-    problem: "Kustomization tools takes the components unheard_of, which ./tools/dev does not have",
-    alone: true,
-    clusters: ["blue"],
-  },
 ];
 
 /** What several fleets in one repository can get wrong. */
