@@ -24,7 +24,7 @@ interface Got extends Pick<HttpRequest, "method" | "url" | "headers"> {
 }
 
 /** Servers of workspaces: one small HTTP server for all. What a test wants to know or to break is public. */
-export interface FakeWorkspaces extends Workspaces {
+interface FakeWorkspaces extends Workspaces {
   /** What each server runs with. */
   readonly running: Map<string, ServerSettings>;
   readonly got: Got[];
@@ -34,7 +34,7 @@ export interface FakeWorkspaces extends Workspaces {
   hold(): () => void;
 }
 
-export async function fakeWorkspaces(): Promise<FakeWorkspaces> {
+async function fakeWorkspaces(): Promise<FakeWorkspaces> {
   const got: Got[] = [];
   const serve: Handler = async ({ method, url, headers, body }) => {
     got.push({ method, url, headers, body: body.toString("latin1") });
