@@ -13,6 +13,7 @@ import * as reseal from "./sealing/reseal.ts";
 import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
+import * as newTeam from "./spoke/new-team.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {
@@ -37,6 +38,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "new-cluster": newCluster,
   "new-fleet": newFleet,
   "new-ring": newRing,
+  "new-team": newTeam,
   "node-releases": nodeReleases,
   onboard,
   reseal,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { isSeq, parse, parseDocument } from "yaml";
+import { type Document, isSeq, parse, parseDocument } from "yaml";
 import { fillTemplate } from "../lib/template.ts";
 import { UsageError } from "./usage.ts";
 
@@ -43,6 +43,10 @@ export function withItem(text: string, list: string, item: unknown, position?: n
   else document.set(list, document.createNode([item]));
   return document.toString({ lineWidth: 0 });
 }
+
+/** The text of a file's documents; comments stay. Each but the first one begins with its own `---`. */
+export const textOf = (documents: readonly Document[]): string =>
+  documents.map((document) => document.toString({ lineWidth: 0 })).join("");
 
 /** A kustomization with `name` in one of its lists, as it is where the name is there. */
 export function withListed(kustomization: string, list: "resources" | "components", name: string): string {

@@ -30,6 +30,7 @@ export { HubCluster, type HubClusterArgs } from "./hub-cluster.ts";
 export { HubNodes, type HubNodesArgs } from "./hub-nodes.ts";
 export { IrsaRole, type IrsaRoleArgs } from "./irsa-role.ts";
 export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
+export { MetricsWorkspace, type MetricsWorkspaceArgs } from "./metrics-workspace.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
 export { ReceiverToken, type ReceiverTokenArgs } from "./receiver-token.ts";
 export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";

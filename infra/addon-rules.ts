@@ -1,13 +1,19 @@
-import { addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
-import { policyLimits } from "../lib/iam/policy.ts";
+import { type AddonPermission, addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { arns, policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
 
 /** The longest that any region and account make a boundary. */
 const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
+/** What a workspace for metrics adds (infra/metrics.ts). */
+const ofMetrics: AddonPermission = {
+  actions: ["aps:RemoteWrite"],
+  resources: [arns(longestScope).metricsWorkspace(`ws-${"0".repeat(36)}`)],
+};
+
 /** What add-ons are permitted gives nobody other rights, and fits into a policy. */
-export function addonRules({ addonPermissions = [], fleet }: Readable): Problem[] {
+export function addonRules({ addonPermissions = [], fleet, metrics }: Readable): Problem[] {
   const key = "addonPermissions";
   const refused = addonPermissions.flatMap(({ actions }) => actions.filter((action) => !isAddonAction(action)));
   const problems: Problem[] = refused.map((action) => ({
@@ -28,7 +34,8 @@ export function addonRules({ addonPermissions = [], fleet }: Readable): Problem[
       allowed: `iam:PassRole with resources arn:<partition>:iam::<account>:role/${fleet}-spoke-…`,
       remedy: "give iam:PassRole an entry of its own, with the roles that are passed",
     });
-  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, addonPermissions));
+  const permitted = metrics === "amp" ? [...addonPermissions, ofMetrics] : addonPermissions;
+  const { length } = JSON.stringify(addonBoundary({ ...longestScope, fleet }, permitted));
   if (addonPermissions.length > 0 && length > policyLimits.managed)
     problems.push({
       key,

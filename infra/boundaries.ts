@@ -1,11 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { FleetBoundary, FleetBoundaryArgs } from "../components/fleet-boundary.ts";
+import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import { addonBoundary } from "../lib/iam/addons.ts";
 import { spokeBoundary } from "../lib/iam/boundary.ts";
 import { tenantBoundary } from "../lib/iam/tenants.ts";
 import type { Tags } from "../lib/labels.ts";
 import { fleetNames } from "../lib/names.ts";
 import type { AwsAccount } from "./account.ts";
+import { metricsPermissions } from "./metrics.ts";
 import type { Settings } from "./settings.ts";
 
 /** The boundary of the roles that Crossplane makes on the hub; it names that of the roles on spokes. */
@@ -39,13 +41,16 @@ export function tenantBoundaryArgs({ fleet }: Settings, account: AwsAccount, tag
 export function addonBoundaryArgs(
   { fleet, addonPermissions }: Settings,
   account: AwsAccount,
+  metrics: MetricsWorkspace | undefined,
   tags: Tags,
 ): FleetBoundaryArgs | undefined {
-  if (addonPermissions.length === 0) return undefined;
+  if (addonPermissions.length === 0 && metrics === undefined) return undefined;
   return {
     policyName: fleetNames(fleet).addonBoundaryPolicy,
     description: "Permissions boundary of every role that the fleet's Crossplane makes for an add-on",
-    document: pulumi.output(account).apply((scope) => addonBoundary({ ...scope, fleet }, addonPermissions)),
+    document: pulumi
+      .all([pulumi.output(account), metricsPermissions(metrics)])
+      .apply(([scope, ofMetrics]) => addonBoundary({ ...scope, fleet }, [...addonPermissions, ...ofMetrics])),
     tags,
   };
 }

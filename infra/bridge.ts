@@ -6,6 +6,7 @@ import { fluxNamespace } from "../components/flux.ts";
 import type { FluxSyncArgs } from "../components/flux-sync.ts";
 import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
+import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
@@ -30,6 +31,7 @@ export interface BridgeSources {
   readonly boundary: FleetBoundary;
   readonly tenants: FleetBoundary;
   readonly addonBoundary: FleetBoundary | undefined;
+  readonly metrics: MetricsWorkspace | undefined;
   readonly identities: HubIdentities;
 }
 
@@ -71,6 +73,8 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       permissionsBoundaryArn: sources.boundary.arn,
       tenantBoundaryArn: sources.tenants.arn,
       addonBoundaryArn: sources.addonBoundary?.arn ?? "",
+      metricsWorkspaceArn: sources.metrics?.arn ?? "",
+      metricsEndpoint: sources.metrics?.endpoint ?? "",
       hubEgressCidrs: network.egressCidrs,
       hubAvailabilityZones: network.availabilityZones,
     })

@@ -11,6 +11,7 @@ import { GitCredentials } from "../components/git-credentials.ts";
 import { GitReceiver } from "../components/git-receiver.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
+import { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
 import { SealingKeySecrets } from "../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
@@ -24,6 +25,7 @@ import { gitAuthentication, registries, registryCredentials } from "./credential
 import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
+import { metricsWorkspaceArgs } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
 import { hubSealingKeys } from "./sealing.ts";
@@ -61,10 +63,14 @@ const git = new GitCredentials("git", {
 });
 const receiverToken = hubReceiverToken(settings, { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags });
 
+// Metrics of all clusters.
+const metricsArgs = metricsWorkspaceArgs(settings, tags);
+const metrics = metricsArgs && new MetricsWorkspace("metrics", metricsArgs);
+
 // Identities: one role for each service account, and the boundaries of the roles that Crossplane makes for spokes and on them.
 const tenants = new FleetBoundary("tenant-boundary", tenantBoundaryArgs(settings, account, tags));
 const boundary = new FleetBoundary("fleet-boundary", fleetBoundaryArgs(settings, account, tenants, tags));
-const ofAddons = addonBoundaryArgs(settings, account, tags);
+const ofAddons = addonBoundaryArgs(settings, account, metrics, tags);
 const addonBoundary = ofAddons && new FleetBoundary("addon-boundary", ofAddons);
 const identities = hubIdentities({
   settings,
@@ -93,7 +99,18 @@ const externalSecrets = new ExternalSecrets("external-secrets", chart, onHub);
 // keep the root Kustomization and everything below.
 const bridge = new ClusterSecret(
   "cluster-secret",
-  clusterSecret({ settings, account, network, cluster, secretsKey, boundary, tenants, addonBoundary, identities }),
+  clusterSecret({
+    settings,
+    account,
+    network,
+    cluster,
+    secretsKey,
+    boundary,
+    tenants,
+    addonBoundary,
+    metrics,
+    identities,
+  }),
   { provider: cluster.provider, dependsOn: [flux] },
 );
 const credentials = new RegistryCredentialsSecret(

@@ -189,6 +189,19 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
   ];
 }
 
+function metricsRule({ metrics, metricsAlertTopicArn }: Readable): Problem[] {
+  if (metrics !== "none" || !metricsAlertTopicArn) return [];
+  return [
+    {
+      key: "metricsAlertTopicArn",
+      what: "has no effect without a workspace that evaluates alerts",
+      got: metricsAlertTopicArn,
+      allowed: "empty, or metrics amp",
+      remedy: "pulumi config set metrics amp, or remove metricsAlertTopicArn",
+    },
+  ];
+}
+
 function poolSizeRule({ spokeCidrPool }: Readable): Problem[] {
   const pool = parseCidr(spokeCidrPool ?? "");
   if (pool === undefined || pool.prefix <= poolPrefix) return [];
@@ -235,5 +248,6 @@ export const rules: readonly Rule[] = [
   gitRules,
   registryRules,
   argocdRule,
+  metricsRule,
   addonRules,
 ];

@@ -121,6 +121,12 @@ export const keys = {
   fleetSize: oneOf(...(Object.keys(fleetSizes) as FleetSizeName[])),
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,
+  metrics: oneOf("none", "amp"),
+  metricsAlertTopicArn: text(
+    /^(arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256})?$/,
+    "the ARN of a standard SNS topic, or empty",
+    "arn:aws:sns:<region>:<account>:<topic>",
+  ),
   argocdClusterSecret: flag,
   argocdNamespace: label("argocd"),
   argocdRoleArn: text(

@@ -106,6 +106,16 @@ export const fleetFacts = {
     "KMS key under which the fleet's sealing keys and Git credentials are encrypted",
     arn("kms", "key/1234abcd-12ab-34cd-56ef-1234567890ab"),
   ),
+  metricsWorkspaceArn: fact(
+    "metrics_workspace_arn",
+    "workspace of Amazon Managed Service for Prometheus that takes the fleet's metrics, empty without one",
+    arnOrNothing("aps", "workspace/ws-0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"),
+  ),
+  metricsEndpoint: fact(
+    "metrics_endpoint",
+    "URL of that workspace with a slash at its end, empty without one: `$" + "{metrics_endpoint}api/v1/remote_write`",
+    { ...is.mirror, absent: "" },
+  ),
   spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
   spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),
   hubEgressCidrs: fact("hub_egress_cidrs", "public addresses from which the hub reaches spokes", is.cidrs),
@@ -172,6 +182,12 @@ export const derivedKeys = [
     "`type` of a HelmRepository whose URL is `charts_registry`: `oci` for a mirror at oci://",
     is.repositoryType,
     ({ chartsRegistry }) => (chartsRegistry.startsWith("oci://") ? "oci" : "default"),
+  ),
+  derive(
+    "metrics_region",
+    "region of `metrics_workspace_arn`, for which its requests are signed; the cluster's own without a workspace",
+    { ...is.region, absent: "" },
+    ({ aws, metricsWorkspaceArn }) => metricsWorkspaceArn.split(":")[3] ?? aws.region,
   ),
   derive(
     "pull_secrets",

@@ -29,6 +29,27 @@ export const namespaces = {
   sealedSecrets: "sealed-secrets",
 } as const;
 
+/**
+ * Namespaces on a spoke that are nobody's application: no application is called so, and no team has one. A test compares them with what
+ * gitops-system makes on a spoke with every add-on of the catalogue.
+ */
+export const platformNamespaces: readonly string[] = [
+  ...Object.values(namespaces),
+  "external-secrets",
+  "fleet-releases",
+  "aws-load-balancer-controller",
+  "cert-manager",
+  "external-dns",
+  "node-exporter",
+  "prometheus",
+  "kyverno",
+  "default",
+];
+
+/** Whether a namespace of a spoke is the platform's, or Kubernetes' own. */
+export const isPlatformNamespace = (name: string): boolean =>
+  platformNamespaces.includes(name) || name.startsWith("kube-");
+
 /** Repositories with credentials of their own; also the names of their Flux objects. */
 export const repositories = ["gitops-system", "gitops-workloads"] as const;
 export type Repository = (typeof repositories)[number];
@@ -71,6 +92,13 @@ export function fleetNames(fleet: string) {
     /** Prefix of every sealing key in Secrets Manager. */
     sealingKeyPrefix: `${fleet}/sealing-keys/`,
   };
+}
+
+/** Whether an IAM role is one that the fleet makes: of its controllers, its nodes, or an application's pods. */
+export function isFleetRole(fleet: string, arn: string): boolean {
+  const name = arn.split("/").at(-1) ?? "";
+  const { hubCluster, spokePrefix } = fleetNames(fleet);
+  return name.startsWith(`${hubCluster}-`) || name.startsWith(spokePrefix);
 }
 
 /** A derived name with its limit, for a check before anything is created. */

@@ -10,6 +10,7 @@ import { instantiate, requireCheckout, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse } from "../usage.ts";
+import { withAwsKinds } from "./aws-kinds.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
@@ -78,7 +79,8 @@ export async function onboardApp(
   refuse("onboard", templateProblems(provider, files["sync.yaml"] ?? ""));
   const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
   const token = () => sealReceiverToken(fleet.kubeseal, certificate, app);
-  await writeFolder(folder, await withReceiver({ ...files, "credential.yaml": credential }, checkout, request, token));
+  const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);
+  await writeFolder(folder, await withReceiver(own, checkout, request, token));
   return { folder, publicKey };
 }
 

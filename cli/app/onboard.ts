@@ -36,6 +36,8 @@ commit and push.
   --git-receiver TYPE    pushes to the team's repository count at once: the Git host calls Flux on the spoke, which gets a new,
                          sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea and
                          Forgejo), gitlab, generic-hmac, or generic, which does not
+  --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
+                         that the platform offers
 ${sourceHelp}
 `;
 
@@ -58,6 +60,7 @@ export const options = {
   "github-app-base-url": { type: "string" },
   "ca-file": { type: "string" },
   "git-receiver": { type: "string" },
+  "aws-kind": { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -95,6 +98,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       // Both are compared with the allowed values before anything else uses them.
       sealing: values.sealing as Sealing | undefined,
       gitReceiver,
+      awsKinds: values["aws-kind"],
     },
     () => fleetFrom(values),
     {

@@ -1,10 +1,11 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
-import { nameLimits, namespaces } from "../../lib/names.ts";
+import { isPlatformNamespace, nameLimits, platformNamespaces } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
 import { textProblems } from "../usage.ts";
+import { awsKindProblems } from "./aws-kinds.ts";
 
 /** The request to onboard an application. */
 export interface AppRequest {
@@ -24,12 +25,12 @@ export interface AppRequest {
   readonly path: string;
   /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
+  /** The kinds that it may order in AWS, or `none` alone; default: all that the platform offers. */
+  readonly awsKinds?: readonly string[] | undefined;
 }
 
-/** Namespaces of a spoke that are not an application's. */
-const reserved = [...Object.values(namespaces), "default"];
-
-const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** The form of names that are labels of Kubernetes. */
+export const slug = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Form {
   readonly key: string;
@@ -64,9 +65,9 @@ export function appProblems(request: AppRequest): Problem[] {
     {
       key: "<app>",
       value: app,
-      accepts: (name) => slug.test(name) && !reserved.includes(name) && !name.startsWith("kube-"),
+      accepts: (name) => slug.test(name) && !isPlatformNamespace(name),
       what: "can't be the name of an application: it is the name of its namespace",
-      allowed: `at most 63 lower-case letters, digits and hyphens, none of ${reserved.join(", ")}, and not kube-…`,
+      allowed: `at most 63 lower-case letters, digits and hyphens, none of ${platformNamespaces.join(", ")}, and not kube-…`,
     },
     {
       key: "--cluster",
@@ -120,6 +121,7 @@ export function appProblems(request: AppRequest): Problem[] {
       .filter(({ accepts, value }) => !accepts(value))
       .map(({ key, value, what, allowed }) => ({ key, what, got: shown(value), allowed, remedy: "change it" })),
     ...receiverProblems(request.gitReceiver),
+    ...awsKindProblems(request.awsKinds ?? []),
     ...textProblems({ "<app>": app, "--tenant": tenant, "--revision": revision }),
   ];
 }

@@ -20,6 +20,7 @@ import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkRings } from "./rules/rings.ts";
 import { checkSecrets } from "./rules/secrets.ts";
+import { checkTeams } from "./rules/teams.ts";
 import { checkValidations } from "./rules/validations.ts";
 import { supportWarnings } from "./support.ts";
 
@@ -81,6 +82,7 @@ export const rules = {
   fleets: ({ root, fleet, findings }: Compiled) => checkFleets(join(root, "gitops-system"), fleet, findings),
   rings: ({ root, files, fleet, findings }: Compiled) =>
     checkRings(join(root, "gitops-system"), files, fleet, findings),
+  teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
 } as const;
 
 /**

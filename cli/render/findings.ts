@@ -18,6 +18,7 @@ export const ruleNames = [
   "network",
   "fleet",
   "ring",
+  "team",
 ] as const;
 
 /** What a finding is about. */

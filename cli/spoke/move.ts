@@ -25,7 +25,7 @@ import {
   requireFleet,
   writeFleetFiles,
 } from "../fleet/folders.ts";
-import { instantiate, writeFolder } from "../folder.ts";
+import { instantiate, textOf, writeFolder } from "../folder.ts";
 import { filesBelow } from "../render/files.ts";
 import { scanned } from "../render/generate.ts";
 import { kustomizationFile } from "../render/tree.ts";
@@ -86,7 +86,7 @@ function label(file: string, fleet: string): void {
   const documents = parseAllDocuments(readFileSync(file, "utf8"));
   for (const document of documents as Document[])
     if (document.get("kind") === spokeApi.kind) document.setIn(["metadata", "labels", labelKeys.fleet], fleet);
-  writeFileSync(file, documents.map((document) => document.toString({ lineWidth: 0 })).join("---\n"));
+  writeFileSync(file, textOf(documents));
 }
 
 /** Prepares the new folder of a spoke, in a temporary folder. */

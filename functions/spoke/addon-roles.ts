@@ -37,6 +37,7 @@ function factsOf({ spoke, hub }: Question): Facts {
     aws_account_id: scope.accountId,
     aws_region: scope.region,
     aws_partition: scope.partition,
+    metrics_workspace_arn: hub.metricsWorkspaceArn,
   };
 }
 
@@ -50,8 +51,8 @@ const filled = <T>(value: T, facts: Facts): T =>
     ),
   ) as T;
 
-const unknownIn = (value: unknown, facts: Facts): string[] =>
-  [...JSON.stringify(value).matchAll(variable)].flatMap(([, key = ""]) => (Object.hasOwn(facts, key) ? [] : [key]));
+const variablesOf = (value: unknown): string[] =>
+  [...JSON.stringify(value).matchAll(variable)].map(([, key = ""]) => key);
 
 /** The enabled add-ons that have a role. */
 const enabled = ({ spoke, settings }: Question) =>
@@ -69,23 +70,40 @@ export function addonRoles(question: Question): AddonRole[] {
   }));
 }
 
+/** Whether an add-on writes metrics, and the fleet has no workspace for them. */
+const lacksWorkspace = (policy: unknown, { metrics_workspace_arn: workspace }: Facts): boolean =>
+  workspace === "" && variablesOf(policy).includes("metrics_workspace_arn");
+
 /** Why the roles of a Spoke's add-ons can't be made. */
 export function addonProblems(question: Question): SpokeProblem[] {
   const { spoke, hub } = question;
   const wanted = enabled(question);
   const facts = factsOf(question);
   const unknown = wanted.flatMap(({ addon, policy }) =>
-    unknownIn(policy, facts).map((key) => ({
-      reason: "AddonRoleInvalid",
-      message: `the policy of add-on ${addon} in the Composition names {${key}}: allowed are ${Object.keys(facts).join(", ")}`,
-    })),
+    variablesOf(policy)
+      .filter((key) => !Object.hasOwn(facts, key))
+      .map((key) => ({
+        reason: "AddonRoleInvalid",
+        message: `the policy of add-on ${addon} in the Composition names {${key}}: allowed are ${Object.keys(facts).join(", ")}`,
+      })),
   );
-  if (wanted.length === 0 || (hub.addonBoundaryArn !== "" && spoke.spec.account === undefined)) return unknown;
-  const names = `spec.addons ${wanted.map(({ addon }) => addon).join(", ")}`;
-  const message =
-    spoke.spec.account === undefined
-      ? `${names} act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and run pulumi up, ` +
-        "or take them out of spec.addons"
-      : `${names} act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account`;
-  return [...unknown, { reason: "AddonsNotPermitted", message }];
+  const silent = wanted.filter(({ policy }) => lacksWorkspace(policy, facts));
+  const notPermitted = hub.addonBoundaryArn === "" ? wanted.filter((addon) => !silent.includes(addon)) : [];
+  const messages = [
+    spoke.spec.account !== undefined && wanted.length > 0
+      ? `${namesOf(wanted)} act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account`
+      : "",
+    silent.length > 0
+      ? `${namesOf(silent)} writes to the fleet's workspace for metrics, and the hub has none: set metrics to amp in the stack and run pulumi up, ` +
+        "or take it out of spec.addons"
+      : "",
+    spoke.spec.account === undefined && notPermitted.length > 0
+      ? `${namesOf(notPermitted)} act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and ` +
+        "run pulumi up, or take them out of spec.addons"
+      : "",
+  ];
+  return [...unknown, ...messages.filter(Boolean).map((message) => ({ reason: "AddonsNotPermitted", message }))];
 }
+
+const namesOf = (addons: readonly { readonly addon: string }[]): string =>
+  `spec.addons ${addons.map(({ addon }) => addon).join(", ")}`;

@@ -4,6 +4,7 @@ import { clusterStatements } from "./clusters.ts";
 import { ec2Actions, networkStatements } from "./ec2.ts";
 import { keyStatements } from "./keys.ts";
 import { lookUpStatement } from "./look-ups.ts";
+import { metricsStatements } from "./metrics.ts";
 import { oidcProviderStatements } from "./oidc-providers.ts";
 import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 import { clusterRoleServices, eksRoleStatements, roleUpkeep } from "./roles.ts";
@@ -183,5 +184,6 @@ export function deployerPolicies(scope: DeployerScope): Record<string, PolicyDoc
     ),
     "deployer-identity": policy(...roleStatements(scope), ...identityStatements(scope)),
     "deployer-secrets": policy(...secretStatements(scope)),
+    "deployer-metrics": policy(...metricsStatements(scope)),
   };
 }

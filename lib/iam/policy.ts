@@ -79,6 +79,9 @@ export function arns({ partition, accountId, region }: Scope) {
     eksOidcProviders: [`oidc.eks.${region}.${dnsSuffix(partition)}`, `oidc-eks.${region}.api.aws`].map(
       (host) => `arn:${partition}:iam::${accountId}:oidc-provider/${host}/id/*`,
     ),
+    metricsWorkspace: (id: string) => regional("aps", `workspace/${id}`),
+    /** Rules files, which are called rule groups namespaces, of the workspace `id`. */
+    metricsRules: (id: string) => regional("aps", `rulegroupsnamespace/${id}/*`),
     kmsKey: (id: string) => regional("kms", `key/${id}`),
     kmsAlias: (name: string) => regional("kms", name),
     /** An EKS access policy, e.g. `AmazonEKSClusterAdminPolicy`. */

@@ -3,7 +3,7 @@ import { MINISTACK_PORT } from "../gateway/ministack.ts";
 import { GIT_HTTPS_PORT, GIT_SSH_PORT } from "../git/index.ts";
 import { compare } from "../product.ts";
 import { REGISTRY_PORT } from "../registry/index.ts";
-import { goNeeded } from "../toolchain/go.ts";
+import { goNeeded } from "../toolchain/go-groups.ts";
 
 /** The toolchain's cache, and where what it lacks comes from. */
 export interface Cache {

@@ -1,4 +1,13 @@
-import { certManagerGroup, externalDnsGroup, type GoGroup, metricsServerGroup } from "./go.ts";
+import {
+  certManagerGroup,
+  externalDnsGroup,
+  type GoGroup,
+  kubeStateMetricsGroup,
+  metricsServerGroup,
+  nodeExporterGroup,
+  prometheusGroup,
+  prometheusRelease,
+} from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 import type { Recipe } from "./images.ts";
 
@@ -9,7 +18,10 @@ export interface Addon {
   readonly onMachine?: readonly string[];
   /** The module with its program's version and its chart. */
   readonly module: string;
-  readonly chart: {
+  /** The program's version, where the module's is another. */
+  readonly release?: (moduleVersion: string) => string;
+  /** None where no module has one: Git has plain manifests then. */
+  readonly chart?: {
     readonly name: string;
     /** What Git pins, and the mirror has it under, whatever version of the program is in it (differences.ts). */
     readonly version: string;
@@ -19,8 +31,16 @@ export interface Addon {
     readonly appVersion: (version: string) => string;
   };
   /** By repository, as the chart's values name them. */
-  readonly images: Readonly<Record<string, Omit<Recipe, "group">>>;
+  readonly images: Readonly<Record<string, AddonImage>>;
 }
+
+interface AddonImage extends Omit<Recipe, "group"> {
+  /** Where the add-on has several programs with versions of their own: the group that builds this one, and the image's tag. */
+  readonly other?: { readonly group: GoGroup; readonly tag: string };
+}
+
+/** An image whose tag is the version of a module in the group that builds its program. */
+const other = (group: GoGroup, module: string) => ({ group, tag: versionOf(group.mod, module) });
 
 const withoutV = (version: string): string => version.replace(/^v/, "");
 
@@ -72,6 +92,28 @@ export const addons = {
       },
     },
   },
+  // Without a chart: that of prometheus-community is in no Go module. Paths and users are those of the Dockerfiles; with a user by name
+  // kubelet refuses runAsNonRoot unless the pod has a number (runAsUser), as it does with upstream's images.
+  prometheus: {
+    group: prometheusGroup,
+    module: "github.com/prometheus/prometheus",
+    release: prometheusRelease,
+    images: {
+      "quay.io/prometheus/prometheus": { program: "prometheus", path: "/bin/prometheus", user: "nobody" },
+      "registry.k8s.io/kube-state-metrics/kube-state-metrics": {
+        program: "kube-state-metrics",
+        path: "/kube-state-metrics",
+        user: "nobody",
+        other: other(kubeStateMetricsGroup, "k8s.io/kube-state-metrics/v2"),
+      },
+      "quay.io/prometheus/node-exporter": {
+        program: "node_exporter",
+        path: "/bin/node_exporter",
+        user: "nobody",
+        other: other(nodeExporterGroup, "github.com/prometheus/node_exporter"),
+      },
+    },
+  },
 } as const satisfies Readonly<Record<string, Addon>>;
 
 export type AddonName = keyof typeof addons;
@@ -81,11 +123,25 @@ export const addonNames = Object.keys(addons) as readonly AddonName[];
 export const addonOf = (name: AddonName): Addon => addons[name];
 
 /** The version of an add-on's program, with its v. */
-export const addonVersion = (name: AddonName): string => versionOf(addonOf(name).group.mod, addonOf(name).module);
+export function addonVersion(name: AddonName): string {
+  const { group, module, release } = addonOf(name);
+  const version = versionOf(group.mod, module);
+  return release?.(version) ?? version;
+}
+
+/** All groups that build an add-on's programs. */
+export const groupsOf = (name: AddonName): GoGroup[] => [
+  ...new Set([
+    addonOf(name).group,
+    ...Object.values(addonOf(name).images).flatMap((image) => image.other?.group ?? []),
+  ]),
+];
 
 /** References of an add-on's images. */
 export const addonImages = (name: AddonName): string[] =>
-  Object.keys(addonOf(name).images).map((repository) => `${repository}:${addonVersion(name)}`);
+  Object.entries(addonOf(name).images).map(
+    ([repository, image]) => `${repository}:${image.other?.tag ?? addonVersion(name)}`,
+  );
 
 /** The add-ons of these names, each once and in the order of the table. @throws with what is allowed */
 export function readAddonNames(names: readonly string[]): AddonName[] {

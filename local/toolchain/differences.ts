@@ -1,7 +1,7 @@
 import { PROVIDER_API, PROVIDER_VERSIONS } from "../crossplane/packages/provider.ts";
 import { charts, kubernetesVersions } from "../product.ts";
 import { addonNames, addonOf, addonVersion } from "./addons.ts";
-import { externalSecretsGroup, mainGroup } from "./go.ts";
+import { externalSecretsGroup, mainGroup } from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 
 /** A part of which the local stack runs another version than production. */
@@ -40,12 +40,12 @@ const parts = (): Difference[] => [
     local: `stand-in with the API of ${PROVIDER_API}`,
     why: "its modules can't be downloaded; later versions add fields to that API",
   },
-  ...addonNames.map((name) => ({
-    part: `Add-on ${name}`,
-    production: `chart ${addonOf(name).chart.version}`,
-    local: `that of ${addonVersion(name)}`,
-    why: "the newest that is served as a Go module",
-  })),
+  ...addonNames.flatMap((name) => {
+    const { chart } = addonOf(name);
+    const why = "the newest that is served as a Go module";
+    const local = `that of ${addonVersion(name)}`;
+    return chart ? [{ part: `Add-on ${name}`, production: `chart ${chart.version}`, local, why }] : [];
+  }),
 ];
 
 /** What the local stack runs in another version than production. */

@@ -2,18 +2,10 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { compare } from "../product.ts";
 import { addonChartsEntry, ensureAddonCharts } from "./addon-charts.ts";
-import { type AddonName, addonOf, addonVersion } from "./addons.ts";
+import { type AddonName, addonOf, addonVersion, groupsOf } from "./addons.ts";
 import { areComplete, cacheRoot, type Entry } from "./cache.ts";
-import {
-  areBuilt,
-  ensureGoGroup,
-  type GoGroup,
-  goEntry,
-  goNeeded,
-  goPackages,
-  goWork,
-  removeAddonBuild,
-} from "./go.ts";
+import { areBuilt, ensureGoGroup, goEntry, goPackages, goWork, removeAddonBuild } from "./go.ts";
+import { type GoGroup, goNeeded } from "./go-groups.ts";
 import { GoProgress } from "./go-progress.ts";
 import { ensureImage, type Image, imageEntry } from "./images.ts";
 import { Reporter } from "./progress.ts";
@@ -53,19 +45,46 @@ export async function ensureAddons(
   return inTurn(root, "addons", () => build(root, names, toolchain, charts, write));
 }
 
-const groupsOf = (names: readonly AddonName[]): GoGroup[] => [...new Set(names.map((name) => addonOf(name).group))];
+/**
+ * Builds an add-on's program for use on this machine, unless it is there already, without images and charts.
+ * @param program such as `promtool` @throws with what is allowed for any other
+ * @returns its path
+ */
+export async function ensureAddonProgram(
+  name: AddonName,
+  program: string,
+  write: (line: string) => void,
+): Promise<string> {
+  const root = cacheRoot();
+  const groups = groupsOf(name);
+  const group = groups.find(({ programs }) => programs.includes(program));
+  if (group === undefined)
+    throw new Error(
+      `the add-on ${name} has no program ${JSON.stringify(program)}: it has ${groups.flatMap(({ programs }) => programs).join(", ")}`,
+    );
+  const ensure = async (report: (line: string) => void) => {
+    const folders = await buildPrograms(root, `the programs of ${name}`, [group], new Reporter(2, report));
+    return join(folders.get(group) ?? "", program);
+  };
+  if (await areBuilt(root, [group])) return ensure(() => {});
+  await sayTurn(root, "addons", write);
+  return inTurn(root, "addons", () => ensure(write));
+}
+
+const allGroups = (names: readonly AddonName[]): GoGroup[] => [...new Set(names.flatMap(groupsOf))];
 
 /** Images of an add-on by their repositories, each with its place in the cache. */
 async function imagesOf(root: string, name: AddonName) {
   const { group, images } = addonOf(name);
-  const { key } = await goEntry(root, group);
   const entries = Object.entries(images).map(async ([repository, image]) => {
     const imageName = repository.split("/").at(-1) ?? repository;
+    const { other, ...recipe } = image;
+    const of = other?.group ?? group;
     return {
       name: imageName,
-      reference: `${repository}:${addonVersion(name)}`,
-      recipe: { group, ...image },
-      entry: await imageEntry(root, imageName, key, "addons.ts"),
+      reference: `${repository}:${other?.tag ?? addonVersion(name)}`,
+      recipe: { group: of, ...recipe },
+      entry: await imageEntry(root, imageName, (await goEntry(root, of)).key, "addons.ts"),
     };
   });
   return Promise.all(entries);
@@ -73,7 +92,7 @@ async function imagesOf(root: string, name: AddonName) {
 
 async function isFilled(root: string, names: readonly AddonName[], charts: Entry): Promise<boolean> {
   const images = (await Promise.all(names.map((name) => imagesOf(root, name)))).flat();
-  return (await areBuilt(root, groupsOf(names))) && areComplete([charts, ...images.map(({ entry }) => entry)]);
+  return (await areBuilt(root, allGroups(names))) && areComplete([charts, ...images.map(({ entry }) => entry)]);
 }
 
 async function build(
@@ -83,20 +102,9 @@ async function build(
   chartsEntry: Entry,
   write: (line: string) => void,
 ): Promise<BuiltAddons> {
-  const groups = groupsOf(names);
-  if (!(await areBuilt(root, groups))) await expectMachine(root, names, groups);
+  const groups = allGroups(names);
   const report = new Reporter(groups.length + 3, write);
-  const packages = await report.part("downloads", (say) =>
-    Promise.all(groups.map(async (group) => [group, await goPackages(root, group, say)] as const)),
-  );
-  const progress = new GoProgress(packages.flatMap(([group, list]) => goWork(group, list)));
-  const programs = new Map<GoGroup, string>();
-  for (const [group, list] of packages)
-    programs.set(
-      group,
-      await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, progress, say)),
-    );
-  if (packages.some(([, list]) => list.length > 0)) await removeAddonBuild(root);
+  const programs = await buildPrograms(root, `the add-ons ${names.join(", ")}`, groups, report);
   const images = await report.part("images", async (say) => {
     const made: Image[] = [];
     for (const { name, reference, recipe, entry } of (
@@ -117,9 +125,31 @@ async function build(
   return { names, images, charts, programs: Object.fromEntries(onMachine) };
 }
 
+/** @returns the folder of each group's programs */
+async function buildPrograms(
+  root: string,
+  what: string,
+  groups: readonly GoGroup[],
+  report: Reporter,
+): Promise<Map<GoGroup, string>> {
+  if (!(await areBuilt(root, groups))) await expectMachine(root, what, groups);
+  const packages = await report.part("downloads", (say) =>
+    Promise.all(groups.map(async (group) => [group, await goPackages(root, group, say)] as const)),
+  );
+  const progress = new GoProgress(packages.flatMap(([group, list]) => goWork(group, list)));
+  const programs = new Map<GoGroup, string>();
+  for (const [group, list] of packages)
+    programs.set(
+      group,
+      await report.part(`Go programs (${group.name})`, (say) => ensureGoGroup(root, group, list, progress, say)),
+    );
+  if (packages.some(([, list]) => list.length > 0)) await removeAddonBuild(root);
+  return programs;
+}
+
 /** @throws when the machine can't build them */
-async function expectMachine(root: string, names: readonly AddonName[], groups: readonly GoGroup[]): Promise<void> {
-  const [least, what] = [goNeeded(groups), `the add-ons ${names.join(", ")}`];
+async function expectMachine(root: string, what: string, groups: readonly GoGroup[]): Promise<void> {
+  const least = goNeeded(groups);
   const found = await run(["go", "env", "GOVERSION"]).catch(() => undefined);
   if (found === undefined || compare(found, least) < 0)
     throw new Error(

@@ -1,89 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, statSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { availableParallelism, totalmem } from "node:os";
 import { join } from "node:path";
 import { readText } from "../instance/files.ts";
-import { compare } from "../product.ts";
 import { areComplete, BUILD_FOLDERS, contentKey, type Entry, ensureEntry, isComplete, readTexts } from "./cache.ts";
-import { type GoMod, parseGoMod, programName, versionOf } from "./go-mod.ts";
+import { addonGroups, type GoGroup, goGroups } from "./go-groups.ts";
 import type { GoProgress, Work } from "./go-progress.ts";
-import { type Patch, patchGroup, readPatches } from "./patches.ts";
+import { patchGroup } from "./patches.ts";
 import { run } from "./run.ts";
-
-const here = join(import.meta.dirname, "go");
-
-/** Programs that are built from one go.mod, in one `go build`: shared packages are compiled once. */
-export interface GoGroup {
-  readonly name: string;
-  readonly dir: string;
-  /** An add-on's: built beside the toolchain, maybe at the same time. */
-  readonly isAddon: boolean;
-  readonly mod: GoMod;
-  readonly ldflags: readonly string[];
-  /** What of its modules is not compiled. */
-  readonly patches: readonly Patch[];
-  /** Names of its programs: the go.mod's tools and the folders in cmd/. */
-  readonly programs: readonly string[];
-}
-
-type Variables = (version: (path: string) => string) => Record<string, string>;
-
-function goGroup(name: string, variables: Variables, isAddon = false): GoGroup {
-  const dir = join(here, name);
-  const mod = parseGoMod(readFileSync(join(dir, "go.mod"), "utf8"));
-  const own = existsSync(join(dir, "cmd")) ? readdirSync(join(dir, "cmd")) : [];
-  const set = Object.entries(variables((path) => versionOf(mod, path))).map(([key, value]) => `-X ${key}=${value}`);
-  const programs = [...mod.tools.map(programName), ...own].sort();
-  return { name, dir, isAddon, mod, ldflags: ["-s", "-w", ...set], patches: readPatches(dir, mod), programs };
-}
-
-/** Nearly everything. The variables are what upstream's own builds set: without them programs call themselves "dev". */
-export const mainGroup = goGroup("main", (version) => {
-  const kubernetes = version("k8s.io/kubernetes");
-  const [major = "", minor = ""] = kubernetes.slice(1).split(".");
-  return {
-    "github.com/crossplane/crossplane-runtime/v2/pkg/version.version": version("github.com/crossplane/crossplane/v2"),
-    "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version": version("github.com/pulumi/pulumi/pkg/v3"),
-    "helm.sh/helm/v4/internal/version.version": version("helm.sh/helm/v4"),
-    "k8s.io/component-base/version.gitVersion": kubernetes,
-    "k8s.io/component-base/version.gitMajor": major,
-    "k8s.io/component-base/version.gitMinor": minor,
-    "k8s.io/component-base/version.gitTreeState": "clean",
-    // Only the Sealed Secrets programs have a variable of this name in main.
-    "main.VERSION": version("github.com/bitnami/sealed-secrets"),
-  };
-});
-
-// Groups of their own, so that a change of one rebuilds nothing else. Their go.mod names the versions of main wherever both need
-// a module: after main they cost seconds.
-export const externalSecretsGroup = goGroup("external-secrets", () => ({}));
-/** The demo's app, and no part of the platform. */
-export const podinfoGroup = goGroup("podinfo", () => ({}));
-/** What enforces NetworkPolicies on a node. */
-const networkPolicyGroup = goGroup("network-policy", () => ({}));
-
-export const goGroups: readonly GoGroup[] = [mainGroup, externalSecretsGroup, podinfoGroup, networkPolicyGroup];
-
-const addonGroup = (name: string, variables: Variables): GoGroup => goGroup(name, variables, true);
-
-// Parts that are off by default (addons.ts), built when they are first asked for. They name one another's versions, not main's: whoever
-// asks later has nothing of main's build any more.
-export const externalDnsGroup = addonGroup("external-dns", (version) => ({
-  "sigs.k8s.io/external-dns/pkg/apis/externaldns.Version": version("sigs.k8s.io/external-dns"),
-}));
-export const certManagerGroup = addonGroup("cert-manager", (version) => ({
-  "github.com/cert-manager/cert-manager/pkg/util.AppVersion": version("github.com/cert-manager/cert-manager"),
-}));
-export const metricsServerGroup = addonGroup("metrics-server", (version) => ({
-  "k8s.io/client-go/pkg/version.gitVersion": version("sigs.k8s.io/metrics-server"),
-}));
-
-export const addonGroups: readonly GoGroup[] = [externalDnsGroup, certManagerGroup, metricsServerGroup];
-
-/** The least Go release that builds all of these: the newest of their go directives. */
-export const goNeeded = (groups: readonly GoGroup[] = goGroups): string =>
-  groups.map((group) => group.mod.go).reduce((a, b) => (compare(a, b) < 0 ? b : a));
 
 /**
  * The compiler's garbage collector, off as long as a compiler stays below its share of the memory: a fifth of its time.

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { ImageFile } from "../product.ts";
 import { CHECKOUT, layerSource } from "../product-paths.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
-import { externalSecretsGroup, type GoGroup, mainGroup, moduleDir, podinfoGroup } from "./go.ts";
+import { moduleDir } from "./go.ts";
+import { externalSecretsGroup, type GoGroup, mainGroup, podinfoGroup } from "./go-groups.ts";
 import { versionOf } from "./go-mod.ts";
 import { type ImageSpec, writeImageArchive } from "./image-archive.ts";
 

@@ -5,17 +5,8 @@ import { listInstances } from "../instance/instance.ts";
 import { type Offer, offerIn, takeArchive } from "./archive.ts";
 import { areComplete, CACHE_FOLDER, cacheRoot, type Entry } from "./cache.ts";
 import { chartsEntry, ensureCharts } from "./charts.ts";
-import {
-  areBuilt,
-  ensureGoGroup,
-  type GoGroup,
-  goEntry,
-  goGroups,
-  goPackages,
-  goWork,
-  mainGroup,
-  removeBuildCache,
-} from "./go.ts";
+import { areBuilt, ensureGoGroup, goEntry, goPackages, goWork, removeBuildCache } from "./go.ts";
+import { type GoGroup, goGroups, mainGroup } from "./go-groups.ts";
 import { GoProgress } from "./go-progress.ts";
 import { ensureImages, type Image, moduleImageEntries } from "./images.ts";
 import { Reporter } from "./progress.ts";
@@ -27,7 +18,7 @@ export { type AddonName, addonImages, addonNames, addons, readAddonNames } from 
 export { offerIn } from "./archive.ts";
 export { chartVersions } from "./charts.ts";
 export { type DefiningModule, definitionFolder } from "./definitions.ts";
-export { type BuiltAddons, ensureAddons } from "./ensure-addons.ts";
+export { type BuiltAddons, ensureAddonProgram, ensureAddons } from "./ensure-addons.ts";
 export { type Image, imageReferences } from "./images.ts";
 
 /** Everything that the local stack runs, built or taken from the distribution's packages, or the machine's own. */

@@ -1,11 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
-import { eventually, get, instance, outputs, pulumi, scratch, secretData, tryKubectl } from "./support/fleet.ts";
+import { eventually, get, instance, outputs, pulumi, secretData, tryKubectl, upWith } from "./support/fleet.ts";
 import { type Checkout, checkout } from "./support/repository.ts";
 
 /** Secrets of the hub in Git (docs/guides/seal-a-secret.md), which a hub has only where its stack and its folder say so. */
@@ -17,15 +15,6 @@ const token = `hub-only-${Date.now()}`;
 const ROLLOUT_SECONDS = 300;
 
 let repository: Checkout;
-
-/** `pulumi up` with these sealing keys besides those that the instance has. */
-async function upWith(keys: readonly object[]): Promise<void> {
-  const config = parse(readFileSync(join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.local.yaml"), "utf8"));
-  config.config["eks-gitops-fleet:sealingKeys"].push(...keys);
-  const file = join(scratch, "Pulumi.local.yaml");
-  writeFileSync(file, stringify(config), { mode: 0o600 });
-  await pulumi(["up", "--yes", "--skip-preview", "--config-file", file]);
-}
 
 /** Commits the hub's secrets, each sealed for a scope. */
 async function commitSecrets(scopes: Readonly<Record<string, string>>): Promise<void> {
@@ -54,7 +43,8 @@ const isGone = async (...object: string[]) => {
 };
 
 beforeAll(async () => {
-  await upWith([{ scope: "cluster-hub", generation: "1", active: true }]);
+  const key = { scope: "cluster-hub", generation: "1", active: true };
+  await upWith(({ sealingKeys, ...config }) => ({ ...config, sealingKeys: [...(sealingKeys as object[]), key] }));
   repository = await checkout("gitops-system");
   await repository.edit(join(folder, "kustomization.yaml"), (kustomization) => ({
     ...kustomization,

@@ -291,6 +291,18 @@ const bad: [string, Record<string, string | undefined>, string, string][] = [
     "has no effect",
   ],
   [
+    "a topic for alerts without a workspace that evaluates them",
+    { metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
+    "metricsAlertTopicArn",
+    "has no effect",
+  ],
+  [
+    "a topic for alerts that orders messages",
+    { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts.fifo" },
+    "metricsAlertTopicArn",
+    "a standard SNS topic",
+  ],
+  [
     "a permission of add-ons without actions",
     { addonPermissions: '[{"resources":["*"]}]' },
     "addonPermissions",

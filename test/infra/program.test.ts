@@ -345,6 +345,22 @@ describe("a stack that permits add-ons something", () => {
   });
 });
 
+describe("a stack with metrics", () => {
+  it("makes a workspace that the bridge tells of and add-ons may write to; by default there is none", async () => {
+    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
+    const [workspace] = resources.filter(({ type }) => type === "aws:amp/workspace:Workspace");
+    expect(workspace?.inputs).toMatchObject({ alias: "fleet-dev", tags: { "fleet.internal/fleet": "fleet-dev" } });
+    const boundary = resources.find(({ name }) => name === "addon-boundary-policy");
+    const [permitted] = JSON.parse(String(boundary?.inputs["policy"])).Statement;
+    const { metrics_workspace_arn: arn, metrics_endpoint: endpoint } = outputs["bridgeData"] as Record<string, string>;
+    expect(arn).toMatch(/^arn:aws:aps:.*:workspace\//);
+    expect(endpoint).toMatch(/^https:\/\/aps-workspaces\..*\/$/);
+    expect(permitted).toMatchObject({ Action: ["aps:RemoteWrite"], Resource: [arn] });
+    expect(run("dev").resources.filter(({ type }) => type.startsWith("aws:amp/"))).toEqual([]);
+    expect(run("dev").outputs["bridgeData"]).toMatchObject({ metrics_workspace_arn: "", metrics_endpoint: "" });
+  });
+});
+
 describe("what the stacks differ in is their configuration", () => {
   it("prod protects keys, credentials and cluster; dev protects nothing", () => {
     const protectedTypes = (stack: string) =>

@@ -88,6 +88,10 @@ describe("the rules take", () => {
       },
     ],
     [
+      "a topic for the alerts of a workspace",
+      { metrics: "amp", metricsAlertTopicArn: "arn:aws:sns:us-east-1:111111111111:alerts" },
+    ],
+    [
       "a role for Argo CD with its cluster secret",
       { argocdClusterSecret: true, argocdRoleArn: "arn:aws:iam::111111111111:role/a" },
     ],

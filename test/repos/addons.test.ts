@@ -17,6 +17,8 @@ const localPermissions = parse(committedConfig("local")["eks-gitops-fleet:addonP
   (permission: object) => ({ resources: ["*"], ...permission }),
 );
 const withRole = Object.keys(rolePatches);
+/** prometheus has manifests instead: its chart can't be built here. */
+const withChart = (addon: string) => existsSync(join(catalogue, addon, "release", "release.yaml"));
 const environments = ["dev", "prod"] as const;
 const example = { dev: "minimal", prod: "production" } as const;
 const dashed = (addon: string) => addon.replaceAll("_", "-");
@@ -38,13 +40,14 @@ describe("the catalogue of add-ons", () => {
         .by("tools")
         .find(({ kind, metadata }) => kind === "Kustomization" && metadata.name === dashed(addon));
       expect(own?.spec).toMatchObject({ wait: true, prune: true, deletionPolicy: "WaitForTermination" });
-      expect(rendered.by(dashed(addon)).map(({ kind }) => kind)).toContain("HelmRelease");
+      const kinds = rendered.by(dashed(addon)).map(({ kind }) => kind);
+      expect(kinds).toContain(addon === "prometheus" ? "Deployment" : "HelmRelease");
     },
   );
 
   test.for(withRole)("%s has a page that says what it may do and what to remove first", (addon) => {
     const text = page(addon);
-    for (const heading of ["Chart", "In AWS", "Health", "Before you turn it off"])
+    for (const heading of [withChart(addon) ? "Chart" : "Manifests", "In AWS", "Health", "Before you turn it off"])
       expect(text).toContain(`| ${heading} |`);
     const actions = rolePatches[addon]?.flatMap(({ value }) => value.policy.flatMap(({ Action }) => Action)) ?? [];
     expect(actions.length).toBeGreaterThan(0);
@@ -63,13 +66,15 @@ describe("the catalogue of add-ons", () => {
     (addon) => {
       const boundary = addonBoundary(
         { partition: "aws", accountId: "000000000000", region: "us-east-1", fleet: "fleet" },
-        localPermissions,
+        [...localPermissions, { actions: ["aps:RemoteWrite"], resources: [fixtures.hub.metricsWorkspaceArn] }],
       );
       const context = { "aws:RequestedRegion": "us-east-1", "aws:PrincipalTag/eks-cluster-name": "fleet-spoke-blue" };
       for (const { Action, Resource = [] } of rolePatches[addon]?.[0]?.value.policy ?? [])
         for (const action of [Action].flat()) {
           expect(isAddonAction(action), action).toBe(true);
-          const resource = [Resource].flat()[0]?.replace("{aws_partition}", "aws") ?? "*";
+          const resource = ([Resource].flat()[0] ?? "*")
+            .replace("{aws_partition}", "aws")
+            .replace("{metrics_workspace_arn}", fixtures.hub.metricsWorkspaceArn);
           expect(allowed(boundary, { action, resource, context }), `${action} on ${resource}`).toBe(true);
         }
     },
@@ -86,7 +91,7 @@ describe("the catalogue of add-ons", () => {
     },
   );
 
-  test.for(withRole)("%s runs as the service account that its role trusts", (addon) => {
+  test.for(withRole.filter(withChart))("%s runs as the service account that its role trusts", (addon) => {
     const rendered = render(withAddons("minimal", [addon]));
     const [patch] = rolePatches[addon] ?? [];
     const values = rendered
@@ -101,7 +106,7 @@ describe("the catalogue of add-ons", () => {
     expect(release?.spec.targetNamespace).toBe(patch?.value.namespace);
   });
 
-  test.for(withRole)(
+  test.for(withRole.filter(withChart))(
     "%s takes its values from every cluster's, then the environment's, then the cluster's own",
     (addon) => {
       const release = render(withAddons("minimal", [addon]))
@@ -189,5 +194,66 @@ describe("the AWS Load Balancer Controller", () => {
     expect(may("ec2:AuthorizeSecurityGroupIngress", group, of("fleet-spoke-blue"))).toBe(true);
     expect(may("ec2:AuthorizeSecurityGroupIngress", group, of("fleet-hub"))).toBe(false);
     expect(may("ec2:DeleteSecurityGroup", group, of("fleet-spoke-blue"))).toBe(false);
+  });
+});
+
+describe("prometheus", () => {
+  const rendered = render(withAddons("minimal", ["prometheus"]));
+  const objects = rendered.by("prometheus");
+  const find = (kind: string, name: string) =>
+    objects.find((object) => object.kind === kind && object.metadata.name.startsWith(name));
+  const podOf = (kind: string, name: string) => find(kind, name)?.spec.template.spec;
+  const configuration = parse(String(find("ConfigMap", "prometheus-config")?.["data"]["prometheus.yaml"]));
+
+  test("sends to the fleet's workspace as the service account that its role trusts, signed for the workspace's region", () => {
+    const { metricsWorkspaceArn, metricsEndpoint } = fixtures.hub;
+    expect(configuration.remote_write).toMatchObject([
+      { url: `${metricsEndpoint}api/v1/remote_write`, sigv4: { region: metricsWorkspaceArn.split(":")[3] } },
+    ]);
+    const account = find("ServiceAccount", "prometheus-sa");
+    expect(account?.metadata.namespace).toBe(rolePatches["prometheus"]?.[0]?.value.namespace);
+    expect(account?.metadata["annotations"]).toEqual({
+      "eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/fleet-spoke-blue-addon-prometheus",
+    });
+    expect(podOf("Deployment", "prometheus").serviceAccountName).toBe(
+      rolePatches["prometheus"]?.[0]?.value.serviceAccount,
+    );
+  });
+
+  test("says of every series from which cluster it is", () => {
+    expect(configuration.global.external_labels).toMatchObject({ fleet: "fleet", cluster: "blue", environment: "dev" });
+  });
+
+  test("keeps its samples on its own disk, within the limit that the node gives it", () => {
+    const { volumes, containers } = podOf("Deployment", "prometheus");
+    expect(volumes).toContainEqual({ name: "storage", emptyDir: { sizeLimit: "2Gi" } });
+    expect(containers[0].args).toContain("--agent");
+    expect(containers[0].resources.limits["ephemeral-storage"]).toBe("3Gi");
+  });
+
+  test("lets nothing but node-exporter see the node", () => {
+    for (const name of ["prometheus", "kube-state-metrics"]) {
+      const { hostNetwork, hostPID, volumes } = podOf("Deployment", name);
+      expect([hostNetwork, hostPID, volumes.some((volume: object) => "hostPath" in volume)], name).toEqual([
+        undefined,
+        undefined,
+        false,
+      ]);
+    }
+    expect(find("DaemonSet", "node-exporter")?.metadata.namespace).toBe("node-exporter");
+  });
+
+  test("gives kube-state-metrics every kind that it is told to watch, and no Secret", () => {
+    const { args } = podOf("Deployment", "kube-state-metrics").containers[0];
+    const kinds = String(args.find((arg: string) => arg.startsWith("--resources=")))
+      .slice("--resources=".length)
+      .split(",");
+    const rules = find("ClusterRole", "kube-state-metrics")?.["rules"] as { resources: string[] }[];
+    const readable = rules.flatMap(({ resources }) => resources);
+    expect(kinds.filter((kind) => !readable.includes(kind))).toEqual([]);
+    expect(readable).not.toContain("secrets");
+    const flux = parse(String(find("ConfigMap", "kube-state-metrics-flux")?.["data"]["flux.yaml"]), { merge: true });
+    for (const { groupVersionKind } of flux.spec.resources)
+      expect(readable).toContain(`${groupVersionKind.kind.toLowerCase().replace(/y$/, "ie")}s`);
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { imageReferences } from "@eks-gitops-fleet/local/toolchain";
 import { describe, expect, test } from "vitest";
+import { awsKinds } from "../../cli/app/aws-kinds.ts";
 import { fillTemplate } from "../../lib/template.ts";
 import { example, stored } from "../functions/spoke/support/fixtures.ts";
 import type { Manifest } from "./support/kustomize.ts";
@@ -76,7 +77,7 @@ describe("an application's folder in gitops-workloads", () => {
     expect(given).toEqual(expect.arrayContaining(asked));
   });
 
-  test("lets nothing in or out but DNS, AWS's APIs over TLS, and the application's port from the platform", () => {
+  test("lets nothing in or out but DNS, AWS's APIs over TLS, the application's port from the platform, and its metrics from Prometheus", () => {
     const policies = governed.filter(({ kind }) => kind === "NetworkPolicy");
     const everyPod = { podSelector: {} };
     expect(Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]))).toEqual({
@@ -118,6 +119,16 @@ describe("an application's folder in gitops-workloads", () => {
               { namespaceSelector: { matchExpressions: [{ key: "fleet.internal/tenant", operator: "DoesNotExist" }] } },
             ],
             ports: [{ port: "http", protocol: "TCP" }],
+          },
+        ],
+      },
+      "allow-metrics": {
+        ...everyPod,
+        policyTypes: ["Ingress"],
+        ingress: [
+          {
+            from: [{ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "prometheus" } } }],
+            ports: [{ port: "http-metrics", protocol: "TCP" }],
           },
         ],
       },
@@ -195,6 +206,18 @@ describe("an application's folder in gitops-workloads", () => {
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "deployer" },
       subjects: [{ kind: "ServiceAccount", name: "deployer", namespace: app.app }],
     });
+  });
+
+  test("lets the team order the kinds that fleet onboard offers, and never change its namespace", () => {
+    const { rules } = of(governed, "Role", "rbac.");
+    const ordering = rules.flatMap(({ apiGroups, resources }: Record<string, string[]>) =>
+      (apiGroups ?? [])
+        .filter((group) => group.endsWith(".aws.m.upbound.io"))
+        .flatMap((group) => (resources ?? []).map((resource) => `${group.split(".")[0]}.${resource}`)),
+    );
+    expect(ordering).toEqual(awsKinds.map((kind) => `${kind.toLowerCase()}s`));
+    const everything = rules.flatMap(({ resources }: Record<string, string[]>) => resources ?? []);
+    expect(everything.filter((name: string) => name === "*" || name.startsWith("namespaces"))).toEqual([]);
   });
 
   test("gives the team every right that its manifests need", () => {

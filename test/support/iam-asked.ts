@@ -28,6 +28,8 @@ const apiRule = "ec2/securitygroupingressrule";
 
 /** The type of a kind's own resources, where the action alone does not say it. */
 const typeOf: Readonly<Record<string, string>> = {
+  "amp/alertmanagerdefinition": "workspace",
+  "amp/rulegroupnamespace": "rulegroupsnamespace",
   "cloudwatchlogs/group": "log-group",
   "ec2/defaultsecuritygroup": "security-group",
   "ec2/eip": "elastic-ip",
@@ -98,6 +100,7 @@ function arnsOf(asker: Asker, kind: string, service: string, { key, arn }: Resou
     "log-group": `log-group:/aws/eks/${cluster}/cluster`,
     nodegroup: `nodegroup/${cluster}/${cluster}-nodes/uuid`,
     "oidc-provider": `oidc-provider/oidc.eks.${region}.amazonaws.com/id/A`,
+    rulegroupsnamespace: "rulegroupsnamespace/ws-x/fleet",
     ...asker.names,
   }[key];
   const [, , , place] = arn.split(":");

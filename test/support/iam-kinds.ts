@@ -35,7 +35,10 @@ async function childrenOf(components: readonly Registered[]): Promise<readonly R
 /** Kinds that the program makes for the hub. */
 export async function programKinds(): Promise<ReadonlySet<string>> {
   const resources: Registered[] = [];
-  for (const stack of ["dev", "prod"]) resources.push(...(await runStack(stack)).resources);
+  const topic = "arn:aws:sns:us-east-1:111111111111:alerts";
+  const optional = { "eks-gitops-fleet:metrics": "amp", "eks-gitops-fleet:metricsAlertTopicArn": topic };
+  for (const [stack, more] of Object.entries({ dev: optional, prod: {} }))
+    resources.push(...(await runStack(stack, more)).resources);
   const components = resources.filter(({ type }) => type.startsWith("eks:index:"));
   return new Set(kindsOf([...resources, ...(await childrenOf(components))]));
 }

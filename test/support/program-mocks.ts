@@ -44,6 +44,11 @@ export function computed(type: string, name: string, inputs: Properties): Record
       return { arn: `arn:aws:iam::${account}:policy/${physical}` };
     case "aws:kms/key:Key":
       return { arn: `arn:aws:kms:eu-central-1:${account}:key/${name}`, keyId: name };
+    case "aws:amp/workspace:Workspace":
+      return {
+        arn: `arn:aws:aps:eu-central-1:${account}:workspace/ws-${name}`,
+        prometheusEndpoint: `https://aps-workspaces.eu-central-1.amazonaws.com/workspaces/ws-${name}/`,
+      };
     case "aws:secretsmanager/secret:Secret":
       return { arn: `arn:aws:secretsmanager:eu-central-1:${account}:secret:${physical}-AbCdEf` };
     case "aws:ec2/eip:Eip":

@@ -18,3 +18,4 @@ export { claimPolicyAddresses } from "./policy-addresses.ts";
 export type { Place } from "./policy-cluster.ts";
 export { killHard } from "./processes.ts";
 export { type Layout, makeProject, type Project } from "./project.ts";
+export { signedCalls } from "./signed-call.ts";

@@ -12,17 +12,24 @@ interface Call {
   readonly body?: string;
 }
 
+/** Whose credentials sign. */
+type Caller = Pick<Clients, "sts">;
+
 /**
  * Gives a function that calls a service as a pod does: under AWS's own name, over TLS, at the address that the cluster's DNS gives for
  * it. Without a caller the call is not signed.
  */
-export function signedCalls({ instance }: GatewayCloud, host: string, signing: { service: string; region: string }) {
+export function signedCalls(
+  { instance }: Pick<GatewayCloud, "instance">,
+  host: string,
+  signing: { service: string; region: string },
+) {
   const agent = new Agent({
     ca: readFileSync(instance.paths.caCertificate),
     servername: host,
     lookup: (_name, _options, done) => done(null, [{ address: instance.gatewayAddress, family: 4 }]),
   });
-  return async (by: Clients | undefined, call: Call): Promise<{ status: number; text: string }> => {
+  return async (by: Caller | undefined, call: Call): Promise<{ status: number; text: string }> => {
     const { method, path, body = "" } = call;
     const headers = by === undefined ? { host, ...call.headers } : await signed(by, host, signing, call);
     return new Promise((resolve, reject) => {
@@ -35,7 +42,7 @@ export function signedCalls({ instance }: GatewayCloud, host: string, signing: {
   };
 }
 
-async function signed(by: Clients, host: string, signing: { service: string; region: string }, call: Call) {
+async function signed(by: Caller, host: string, signing: { service: string; region: string }, call: Call) {
   const { credentials, sha256 } = by.sts.config;
   const [path = "", query = ""] = call.path.split("?");
   const { headers } = await new SignatureV4({ ...signing, credentials, sha256 }).sign({

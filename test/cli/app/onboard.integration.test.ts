@@ -67,6 +67,10 @@ describe("fleet onboard", () => {
     ["--token-file", { repositoryUrl: "https://git.fleet.internal/payment-app-manifests.git" }],
     ["--repository-url", { repositoryUrl: "ssh://git@git.fleet.internal/a.git\nkind: Secret" }],
     ["--sealing", { sealing: "tenant" as never }],
+    ["--aws-kind", { awsKinds: ["Table"] }],
+    ["--aws-kind", { awsKinds: ["iam.Role"] }],
+    ["--aws-kind", { awsKinds: ["none", "sqs.Queue"] }],
+    ["<app>", { app: "cert-manager" }],
     ["--revision", { revision: "-x" }],
     ["--revision", { revision: "1.10" }],
     ["--path", { path: "./../other" }],
@@ -115,6 +119,25 @@ describe("fleet onboard", () => {
     at.fleet = { ...at.fleet, certificates: { dev, "cluster-blue-2": dev } };
     await onboard();
     expect(at.kubeseal.calls()).toHaveLength(1);
+  });
+
+  test("lets the namespace order everything that the platform offers, or only the kinds that are named", async () => {
+    const namespaceOf = async (app: string, awsKinds?: readonly string[]) => {
+      const { folder } = await onboard({ app, awsKinds });
+      const text = readFileSync(join(folder, "namespace.yaml"), "utf8");
+      const [namespace] = parseAllDocuments(text).map((each) => each.toJS());
+      return { text, annotations: namespace.metadata.annotations };
+    };
+    const all = await namespaceOf("everything");
+    expect(all.annotations).toBeUndefined();
+    const one = await namespaceOf("ledger", ["dynamodb.Table"]);
+    expect(one.annotations).toEqual({ "fleet.internal/aws-kinds": "dynamodb.Table" });
+    // The rest is the template's, with its comments.
+    const added = "  annotations:\n    fleet.internal/aws-kinds: dynamodb.Table\n";
+    expect(one.text.replace(added, "")).toBe(all.text.replaceAll("everything", "ledger"));
+    const both = await namespaceOf("both", ["dynamodb.Table", "sqs.Queue", "sqs.Queue"]);
+    expect(both.annotations).toEqual({ "fleet.internal/aws-kinds": "dynamodb.Table sqs.Queue" });
+    expect((await namespaceOf("website", ["none"])).annotations).toEqual({ "fleet.internal/aws-kinds": "" });
   });
 
   test("names the environments that can be sealed for", async () => {

@@ -612,6 +612,27 @@ export const moreSeeds: readonly Seed[] = [
 /** What several fleets in one repository can get wrong. */
 export const fleetSeeds: readonly Seed[] = [
   {
+    fault: "a team in a namespace that nobody makes",
+    changes: [
+      ...spoke("crowded", "10.94.0.0/18"),
+      replaced(
+        "gitops-system/spokes/fleet/crowded/spoke.yaml",
+        "  network:",
+        `  teams:
+    - name: payments
+      namespaces: [payment-ap]
+      members: [{ role: "arn:aws:iam::111111111111:role/payers", access: edit }]
+  network:`,
+      ),
+    ],
+    rule: "team",
+    file: "gitops-system/spokes/fleet/crowded/spoke.yaml",
+    on: "namespaces: [payment-ap]",
+    problem:
+      "Spoke crowded: the team payments has the namespace payment-ap, which gitops-workloads does not put on the cluster; it puts there none",
+    clusters: ["crowded"],
+  },
+  {
     fault: "a ring that the hub has nothing of",
     changes: [
       fleetFolder("fleet"),

@@ -32,6 +32,9 @@ export interface Requested {
 /** A namespace of an application, with the label that makes it one. */
 export const tenantNamespace = "payment-app";
 
+/** Namespaces of applications that may order less in AWS, with what their annotation says. */
+export const narrowedNamespaces: Readonly<Record<string, string>> = { ledger: "dynamodb.Table", website: "" };
+
 /** Keeps an object that is removed, as a controller does that has to remove something else first. */
 const finalizer = "fleet.internal/test";
 

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pulumiPaths } from "@eks-gitops-fleet/local/pulumi";
 import { instance } from "@eks-gitops-fleet/local/test/instance";
 import { afterAll } from "vitest";
 import { parse, stringify } from "yaml";
@@ -20,6 +21,21 @@ const tool = (name: string) => join(instance.paths.bin, name);
 /** `pulumi` as in a shell that sourced the instance's env file; whatever its exit code. */
 export const tryPulumi = (args: readonly string[]) => execute(tool("pulumi"), [...args, "--non-interactive"]);
 export const pulumi = (args: readonly string[]) => succeed(tool("pulumi"), [...args, "--non-interactive"]);
+
+type Config = Readonly<Record<string, unknown>>;
+
+/** `pulumi up` with the instance's configuration as `change` makes it; keys are those of the project, without its name. */
+export async function upWith(change: (config: Config) => Config): Promise<void> {
+  const own = "eks-gitops-fleet:";
+  const stack = parse(readFileSync(join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.local.yaml"), "utf8"));
+  const all: [string, unknown][] = Object.entries(stack.config);
+  const ofProject = all.filter(([key]) => key.startsWith(own)).map(([key, value]) => [key.slice(own.length), value]);
+  const changed = Object.entries(change(Object.fromEntries(ofProject))).map(([key, value]) => [`${own}${key}`, value]);
+  const config = { ...Object.fromEntries(all.filter(([key]) => !key.startsWith(own))), ...Object.fromEntries(changed) };
+  const file = join(scratch, "Pulumi.local.yaml");
+  writeFileSync(file, stringify({ ...stack, config }), { mode: 0o600 });
+  await pulumi(["up", "--yes", "--skip-preview", "--config-file", file]);
+}
 
 /** Milliseconds that a token is used; EKS takes it for 15 minutes. */
 const TOKEN_MS = 600_000;

@@ -1,8 +1,10 @@
 import { families, familyCrds, managedCrd } from "@eks-gitops-fleet/local/crossplane";
 import { startControlPlane } from "@eks-gitops-fleet/local/test";
 import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
+import { awsKindsAnnotation, labelKeys } from "../../../lib/labels.ts";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
+import { narrowedNamespaces } from "./admission-request.ts";
 import { definitionsOf, kubectlOf } from "./kubectl.ts";
 
 /** A real API server without nodes that has what a spoke has of its kinds, policies, namespaces and rights. */
@@ -30,6 +32,13 @@ export async function startSpoke(toolchain: Toolchain) {
     ...familyCrds,
   ]);
   client.apply([namespace("spokes"), namespace("flux-system")]);
+  client.apply(
+    Object.entries(narrowedNamespaces).map(([name, kinds]) => ({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels: { [labelKeys.tenant]: "payments" }, annotations: { [awsKindsAnnotation]: kinds } },
+    })),
+  );
   const base = [...spoke.by("blue-base"), ...spoke.by("tools")];
   client.apply(base.filter(({ metadata }) => metadata.name === "admission-parameters"));
   client.apply(base.filter(isPolicy));

@@ -182,6 +182,40 @@ const shared: Cases = [
   },
 ];
 
+/** An order from another namespace of the tenant. */
+const from = (namespace: string, object: Requested): Requested => ({
+  ...object,
+  metadata: { ...object.metadata, namespace },
+});
+const tableOf = (namespace: string) => from(namespace, table({ externalName: `${cluster}_${namespace}_t` }));
+const queueOf = (namespace: string, more: Record<string, unknown> = {}) =>
+  from(namespace, queue({ forProvider: { name: `${cluster}_${namespace}_q`, ...more } }));
+
+const narrowed: Cases = [
+  { title: "a table from a namespace that may order tables", object: tableOf("ledger") },
+  {
+    title: "the role of a namespace that may order tables",
+    object: from(
+      "ledger",
+      role({
+        externalName: `${cluster}_ledger`,
+        forProvider: { assumeRolePolicy: policy, tags: { ...roleTags, "kubernetes-namespace": "ledger" } },
+      }),
+    ),
+  },
+  {
+    title: "a queue from a namespace that may order tables",
+    object: queueOf("ledger"),
+    refused:
+      "in AWS the namespace ledger may order dynamodb.Table, by its annotation fleet.internal/aws-kinds, which the governance team sets in gitops-workloads; got sqs.Queue",
+  },
+  {
+    title: "a table from a namespace that may order nothing",
+    object: tableOf("website"),
+    refused: "in AWS the namespace website may order nothing, by its annotation",
+  },
+];
+
 const tableBefore = kept(table({ externalName: `${own}_t`, managementPolicies: ["Observe"] }));
 const queueBefore = kept(queue({ forProvider: { name: `${own}_q` } }));
 const tagged = (object: Requested, change: Record<string, unknown>) => ({
@@ -304,4 +338,13 @@ const left: Cases = [
   },
 ];
 
-export const tenantOrders: Cases = [...created, ...shared, ...changed, ...left];
+/** Changes of what a namespace ordered before it was narrowed, which no API server lets in at first. */
+export const orderedBefore: Cases = [
+  {
+    title: "a change of a queue that was ordered before its namespace was narrowed to tables",
+    from: queueOf("ledger"),
+    object: queueOf("ledger", { delaySeconds: 5 }),
+  },
+];
+
+export const tenantOrders: Cases = [...created, ...shared, ...narrowed, ...changed, ...left];

@@ -142,6 +142,29 @@ describe("an add-on that acts in AWS", () => {
     expect(world.condition("SpecAccepted")?.message).toContain("take them out of spec.addons, or spec.account");
   });
 
+  it("writes to the fleet's workspace for metrics, and is refused with a reason where there is none", () => {
+    const arn = "arn:aws:aps:eu-west-1:111122223333:workspace/ws-1";
+    const policy = [{ Effect: "Allow", Action: "aps:RemoteWrite", Resource: "{metrics_workspace_arn}" }];
+    const ours = settings({ external_dns: { ...dns, policy } });
+    const world = new World(spoke(["external_dns"]), { hub: { ...hub, metricsWorkspaceArn: arn }, settings: ours });
+    expect(world.settle().ready).toBe(true);
+    expect(JSON.parse(world.forProvider(key.policy)["policy"] as string).Statement[0].Resource).toEqual([arn]);
+    expect(bridge(world)).toMatchObject({ metrics_workspace_arn: arn, metrics_region: "eu-west-1" });
+    for (const alone of [hub, without]) {
+      const refused = new World(spoke(["external_dns"]), {
+        hub: { ...alone, metricsWorkspaceArn: "" },
+        settings: ours,
+      });
+      refused.settle();
+      const { reason, message } = refused.condition("SpecAccepted") ?? {};
+      expect(reason).toBe("AddonsNotPermitted");
+      expect(message).toContain(
+        "spec.addons external_dns writes to the fleet's workspace for metrics, and the hub has none",
+      );
+      expect(message).not.toContain("addonPermissions");
+    }
+  });
+
   it("is refused when its policy names a fact that nobody knows beforehand", () => {
     const policy = [{ Effect: "Allow", Action: "ec2:DescribeVpcs", Resource: "arn:aws:ec2:::vpc/{aws_vpc_id}" }];
     const world = new World(spoke(["external_dns"]), { hub, settings: settings({ external_dns: { ...dns, policy } }) });

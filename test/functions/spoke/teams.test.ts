@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { at } from "../../../functions/spoke/kube.ts";
 import { grantsByRole, type Team } from "../../../functions/spoke/teams.ts";
-import { namespaces } from "../../../lib/names.ts";
 import { spoke } from "./support/fixtures.ts";
-import { ruleCases } from "./support/rule-cases.ts";
 import { World } from "./support/world.ts";
 
 const role = (name: string) => `arn:aws:iam::000000000000:role/${name}`;
@@ -113,11 +111,4 @@ test("the order of teams, members and namespaces changes no access", () => {
       .sort();
   const turned = [search, { ...payments, namespaces: payments.namespaces.toReversed() }];
   expect(sorted(turned)).toEqual(sorted([payments, search]));
-});
-
-test("every namespace of the platform has a case in which the definition refuses it to a team", () => {
-  const names = ruleCases.map(({ name }) => name);
-  expect(names).toEqual(
-    expect.arrayContaining(Object.values(namespaces).map((namespace) => `a team with the namespace ${namespace}`)),
-  );
 });

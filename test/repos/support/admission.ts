@@ -15,6 +15,7 @@ export interface Request {
   readonly by?: string;
   readonly namespace?: string;
   readonly namespaceLabels?: Readonly<Record<string, string>>;
+  readonly namespaceAnnotations?: Readonly<Record<string, string>> | undefined;
   readonly dryRun?: boolean;
   /** The object that the policy reads. */
   readonly parameters?: object;
@@ -73,7 +74,12 @@ export function refusal(policy: Manifest, request: Request): string | undefined 
       userInfo: { username: request.by ?? "admin" },
       ...(request.dryRun === undefined ? {} : { dryRun: request.dryRun }),
     }),
-    namespaceObject: celValue({ metadata: { name: request.namespace ?? "" } }),
+    namespaceObject: celValue({
+      metadata: {
+        name: request.namespace ?? "",
+        ...(request.namespaceAnnotations && { annotations: request.namespaceAnnotations }),
+      },
+    }),
     params: celValue(request.parameters ?? null),
     variables,
   };

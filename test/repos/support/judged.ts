@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { bridgeData } from "../../../lib/bridge.ts";
+import { awsKindsAnnotation } from "../../../lib/labels.ts";
 import { admissionCases } from "../../e2e/support/admission-cases.ts";
 import { unlabelledSpokes } from "../../e2e/support/admission-places.ts";
-import { kept, tenantNamespace } from "../../e2e/support/admission-request.ts";
-import { tenantOrders } from "../../e2e/support/tenant-orders.ts";
+import { kept, narrowedNamespaces, tenantNamespace } from "../../e2e/support/admission-request.ts";
+import { orderedBefore, tenantOrders } from "../../e2e/support/tenant-orders.ts";
 import { tenantWorkloads } from "../../e2e/support/tenant-workloads.ts";
 import { hub } from "../../functions/spoke/support/fixtures.ts";
 import { type Request, refusal } from "./admission.ts";
@@ -58,16 +59,22 @@ const removed = <T extends Manifest>(object: T): T => ({
 const tenant = { "fleet.internal/tenant": "payments" };
 
 /** Where a request goes. */
-function placeOf({ kind, metadata }: Manifest): Pick<Request, "namespace" | "namespaceLabels"> {
+function placeOf({
+  kind,
+  metadata,
+}: Manifest): Pick<Request, "namespace" | "namespaceLabels" | "namespaceAnnotations"> {
   const { namespace = "", labels = {} } = metadata;
   if (kind === "Namespace") return { namespaceLabels: labels };
+  const kinds = narrowedNamespaces[namespace];
+  if (kinds !== undefined)
+    return { namespace, namespaceLabels: tenant, namespaceAnnotations: { [awsKindsAnnotation]: kinds } };
   return { namespace, namespaceLabels: namespace === tenantNamespace ? tenant : {} };
 }
 
 const changes = [
   ...admissionCases,
   ...unlabelledSpokes.map((each) => ({ ...each, policy: "spoke-fleet.fleet.internal" })),
-  ...tenantOrders.map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
+  ...[...tenantOrders, ...orderedBefore].map((each) => ({ ...each, policy: "tenant-resources.fleet.internal" })),
   ...tenantWorkloads.map((each) => ({ ...each, policy: "tenant-workloads.fleet.internal" })),
 ].map(({ policy, title, object, from, leaving, by, refused }): Case => {
   const known = leaving ? removed : (each: Manifest) => each;

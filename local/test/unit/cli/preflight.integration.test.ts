@@ -8,7 +8,7 @@ import { foreignRoutes, ownKubelet, routesIn, wildcardPorts } from "../../../cli
 import { type Machine, missing, neededTools, toFill } from "../../../cli/preflight.ts";
 import { statOf } from "../../../instance/processes.ts";
 import { compare } from "../../../product.ts";
-import { goNeeded } from "../../../toolchain/go.ts";
+import { goNeeded } from "../../../toolchain/go-groups.ts";
 
 const GIB = 1024 ** 3;
 /** The tools that are needed, as new as they have to be, but for what is said of some here. */

@@ -4,12 +4,13 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { contentFolder } from "../../../product.ts";
 import { CHECKOUT } from "../../../product-paths.ts";
-import { addonGroups, goGroups } from "../../../toolchain/go.ts";
+import { addonOf, addonVersion, groupsOf } from "../../../toolchain/addons.ts";
+import { addonGroups, goGroups, prometheusRelease } from "../../../toolchain/go-groups.ts";
 import {
   addonImages,
   addonNames,
-  addons,
   chartVersions,
+  ensureAddonProgram,
   imageReferences,
   readAddonNames,
 } from "../../../toolchain/index.ts";
@@ -22,43 +23,71 @@ const pinned = globSync("tools/*/versions.yaml", { cwd: contentFolder(CHECKOUT, 
 );
 
 describe("the add-ons that are off by default", () => {
-  test("have the images that their charts name", () =>
+  test("have the images that their charts and manifests name", () =>
     expect(addonNames.flatMap(addonImages)).toEqual([
       "registry.k8s.io/external-dns/external-dns:v0.19.0",
       "quay.io/jetstack/cert-manager-controller:v1.19.1",
       "quay.io/jetstack/cert-manager-webhook:v1.19.1",
       "quay.io/jetstack/cert-manager-cainjector:v1.19.1",
       "registry.k8s.io/metrics-server/metrics-server:v0.8.0",
+      "quay.io/prometheus/prometheus:v3.8.1",
+      "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.18.0",
+      "quay.io/prometheus/node-exporter:v1.9.1",
     ]));
 
-  test.each(pinned)("have charts of the versions that Git pins in %s, where it pins one", (_, file) => {
-    const pins = pinsIn(file);
-    const found = addonNames.filter((name) => pins[`${name}_version`] !== undefined);
-    expect(found).toContain("metrics_server");
-    expect(found.map((name) => [name, addons[name].chart.version])).toEqual(
-      found.map((name) => [name, pins[`${name}_version`]]),
-    );
-  });
+  test.each(pinned)(
+    "have charts, or without one programs, of the versions that Git pins in %s, where it pins one",
+    (_, file) => {
+      const pins = pinsIn(file);
+      const found = addonNames.filter((name) => pins[`${name}_version`] !== undefined);
+      expect(found).toContain("metrics_server");
+      expect(found.map((name) => [name, addonOf(name).chart?.version ?? addonVersion(name)])).toEqual(
+        found.map((name) => [name, pins[`${name}_version`]]),
+      );
+    },
+  );
 
   test("are no part of what npm start builds", () => {
     for (const group of addonGroups) expect(goGroups).not.toContain(group);
     for (const name of addonNames) {
-      expect(Object.keys(chartVersions)).not.toContain(addons[name].chart.name);
+      expect(Object.keys(chartVersions)).not.toContain(addonOf(name).chart?.name);
       for (const image of addonImages(name)) expect(Object.values(imageReferences)).not.toContain(image);
     }
   });
 
   test("name the program of each image among those of its Go module", () => {
-    for (const { group, images } of Object.values(addons))
-      for (const { program } of Object.values(images)) expect(group.programs).toContain(program);
+    for (const name of addonNames)
+      for (const { program, other } of Object.values(addonOf(name).images))
+        expect((other?.group ?? addonOf(name).group).programs).toContain(program);
   });
 
-  test("share one another's versions, so that nothing they share is compiled twice", () => {
-    const versions = new Map<string, Set<string>>();
-    for (const { mod } of addonGroups)
-      for (const [path, version] of mod.versions) versions.set(path, (versions.get(path) ?? new Set()).add(version));
-    expect([...versions].filter(([, of]) => of.size > 1)).toEqual([]);
-  });
+  // The programs of prometheus need newer modules than the others name.
+  test.each([[["external_dns", "cert_manager", "metrics_server"] as const], [["prometheus"] as const]])(
+    "share one another's versions in %j, so that nothing they share is compiled twice",
+    (names) => {
+      const versions = new Map<string, Set<string>>();
+      for (const { mod } of names.flatMap(groupsOf))
+        for (const [path, version] of mod.versions) versions.set(path, (versions.get(path) ?? new Set()).add(version));
+      expect([...versions].filter(([, of]) => of.size > 1)).toEqual([]);
+    },
+  );
+});
+
+describe("the programs of an add-on, for use on this machine", () => {
+  test("are those that its groups build; any other is refused with them", () =>
+    expect(ensureAddonProgram("prometheus", "alertmanager", () => {})).rejects.toThrow(
+      'the add-on prometheus has no program "alertmanager": it has prometheus, promtool, kube-state-metrics, node_exporter',
+    ));
+});
+
+describe("the release of a version of Prometheus's Go module", () => {
+  test.each([
+    ["v0.308.1", "v3.8.1"],
+    ["v0.310.0", "v3.10.0"],
+  ])("%s is %s", (version, release) => expect(prometheusRelease(version)).toBe(release));
+  test.each(["v0.48.1", "v0.308.1-rc.0", "v3.8.1"])("%s has none", (version) =>
+    expect(() => prometheusRelease(version)).toThrow(version),
+  );
 });
 
 describe("names of add-ons", () => {
@@ -66,6 +95,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, prometheus',
     ));
 });

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { charts, filled, markdownTable } from "../../../product.ts";
 import { differences } from "../../../toolchain/differences.ts";
-import { addonGroups, goGroups } from "../../../toolchain/go.ts";
+import { addonGroups, goGroups } from "../../../toolchain/go-groups.ts";
 import { chartVersions, imageReferences } from "../../../toolchain/index.ts";
 
 const readme = join(import.meta.dirname, "..", "..", "..", "README.md");

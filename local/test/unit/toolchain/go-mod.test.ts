@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { goGroups, moduleDir } from "../../../toolchain/go.ts";
+import { moduleDir } from "../../../toolchain/go.ts";
+import { goGroups } from "../../../toolchain/go-groups.ts";
 import { parseGoMod, programName, versionOf } from "../../../toolchain/go-mod.ts";
 import { imageReferences } from "../../../toolchain/images.ts";
 

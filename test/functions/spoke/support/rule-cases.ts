@@ -1,3 +1,4 @@
+import { platformNamespaces } from "../../../../lib/names.ts";
 import { besideReserved, beyondLimit, refused, withinLimit } from "../../../support/public-networks.ts";
 /**
  * What the API server must take and refuse of a Spoke, as data: for a test against a real API server, and for one that `fleet check`
@@ -252,13 +253,11 @@ export const ruleCases: readonly RuleCase[] = [
     refused: "spec.admins[0]",
     at: "spec.admins.0",
   },
-  ...["flux-system", "crossplane-system", "spokes", "sealed-secrets", "fleet-releases", "default", "kube-system"].map(
-    (namespace) => ({
-      name: `a team with the namespace ${namespace}`,
-      change: team({ namespaces: ["search", namespace] }),
-      refused: "teams can have no namespace of the platform",
-    }),
-  ),
+  ...[...platformNamespaces, "kube-system"].map((namespace) => ({
+    name: `a team with the namespace ${namespace}`,
+    change: team({ namespaces: ["search", namespace] }),
+    refused: "teams can have no namespace of the platform",
+  })),
   {
     name: "a team with all namespaces that a pattern names",
     change: team({ namespaces: ["search-*"] }),

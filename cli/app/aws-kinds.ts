@@ -1,0 +1,37 @@
+import { type Document, isMap, parseAllDocuments } from "yaml";
+import { awsKindsAnnotation } from "../../lib/labels.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { type Files, textOf } from "../folder.ts";
+
+/** What an application may order in AWS, as the admission policy tenant-resources writes it. */
+export const awsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
+
+/** Stands for no kind at all. */
+const noAwsKinds = "none";
+
+/** The problems of the kinds that an application may order. */
+export function awsKindProblems(kinds: readonly string[]): Problem[] {
+  const problem = (got: string, what: string, remedy: string): Problem => ({
+    ...{ key: "--aws-kind", what, got, remedy },
+    allowed: `${awsKinds.join(", ")}, or ${noAwsKinds} alone`,
+  });
+  const unknown = kinds.filter((kind) => kind !== noAwsKinds && !awsKinds.includes(kind));
+  return [
+    ...unknown.map((kind) =>
+      problem(shown(kind), "is not a kind that applications order in AWS", "choose one, or leave it out for all"),
+    ),
+    ...(new Set(kinds).size > 1 && kinds.includes(noAwsKinds)
+      ? [problem(kinds.join(", "), "is none beside other kinds", "leave out none, or the others")]
+      : []),
+  ];
+}
+
+/** The files of an application with the annotation that narrows what its namespace may order; comments stay. */
+export function withAwsKinds(files: Files, kinds: readonly string[] | undefined): Files {
+  if (kinds === undefined) return files;
+  const documents = parseAllDocuments(files["namespace.yaml"] ?? "") as Document[];
+  const namespace = documents.find((document) => isMap(document.contents) && document.get("kind") === "Namespace");
+  const value = [...new Set(kinds)].filter((kind) => kind !== noAwsKinds).join(" ");
+  namespace?.setIn(["metadata", "annotations", awsKindsAnnotation], value);
+  return { ...files, "namespace.yaml": textOf(documents) };
+}

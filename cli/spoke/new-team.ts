@@ -1,0 +1,72 @@
+import { dirname, join, resolve } from "node:path";
+import { isFolder } from "../render/files.ts";
+import { onePositional, parsed, requiredFlags, UsageError } from "../usage.ts";
+import { newTeam } from "./team.ts";
+
+export const summary = "give a team's IAM roles access to its namespaces on spokes, in gitops-system";
+
+export const help = `Usage: npx fleet new-team <team> --cluster NAME --namespace NAME --role ARN=ACCESS [options]
+
+Adds the team to spec.teams of spokes/<fleet>/<cluster>/spoke.yaml in a checkout of gitops-system; what is there stays. Commit and
+push it, and EKS lets the roles into these namespaces and no others. <team> is what fleet onboard got as --tenant.
+
+  --cluster NAME         a spoke; can be given more than once
+  --namespace NAME       a namespace of the team's: an application's of that name; can be given more than once
+  --role ARN=ACCESS      an IAM role of the team's members, and what they may do there: view, edit or admin; can be given more
+                         than once
+  --workloads DIR        the checkout of gitops-workloads, in which the namespaces are looked up; default: gitops-workloads beside
+                         the checkout of gitops-system, if it is there
+  --fleet NAME           default: the only fleet in clusters/
+  --repository DIR       the checkout to write into; default: the current folder
+`;
+
+export const options = {
+  cluster: { type: "string", multiple: true },
+  namespace: { type: "string", multiple: true },
+  role: { type: "string", multiple: true },
+  workloads: { type: "string" },
+  fleet: { type: "string" },
+  repository: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** The checkout of gitops-workloads that is given, or is beside that of gitops-system; undefined if there is none. */
+function workloadsBeside(system: string, named: string | undefined): string | undefined {
+  const folder = named === undefined ? join(dirname(system), "gitops-workloads") : resolve(named);
+  if (isFolder(join(folder, "templates", "app"))) return folder;
+  if (named === undefined) return undefined;
+  throw new UsageError(`--workloads: ${folder} is not a checkout of gitops-workloads. See npx fleet new-team --help`);
+}
+
+export async function run(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed("new-team", argv, options);
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const name = onePositional("new-team", "team", positionals);
+  const { cluster: clusters = [], namespace: namespaces = [], role: roles = [] } = values;
+  requiredFlags("new-team", { cluster: clusters[0], namespace: namespaces[0], role: roles[0] }, [
+    "cluster",
+    "namespace",
+    "role",
+  ]);
+  const checkout = resolve(values.repository ?? ".");
+  const workloads = workloadsBeside(checkout, values.workloads);
+  const changed = await newTeam(checkout, { name, clusters, namespaces, roles }, { fleet: values.fleet, workloads });
+  if (workloads === undefined)
+    console.error(
+      "Note: it was not checked whether the clusters have these namespaces, because there is no checkout of gitops-workloads beside this one; name one with --workloads",
+    );
+  if (changed.length === 0) {
+    console.log(`Nothing to change: ${name} has this access on ${clusters.join(", ")}`);
+    return 0;
+  }
+  console.log(`Gave ${name} access: ${changed.join(", ")}. Next, in ${checkout}:
+  git add ${changed.join(" ")} && git commit -m "Give team ${name} access to its namespaces" && git push
+  kubectl -n spokes get spoke ${clusters.join(" ")} --output wide     Ready again: its members have the access
+Its members then connect as docs/guides/reach-a-cluster.md says, from a network that the cluster's API server admits:
+  aws eks update-kubeconfig --region <region> --name <fleet>-spoke-<cluster> --role-arn <their role>
+  kubectl --namespace ${namespaces[0]} get pods`);
+  return 0;
+}

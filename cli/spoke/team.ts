@@ -1,0 +1,142 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Document, isSeq, parseAllDocuments } from "yaml";
+import { labelKeys } from "../../lib/labels.ts";
+import { spokeFolder } from "../../lib/layout.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import { chosenFleet, foldersIn, spokesIn } from "../fleet/folders.ts";
+import { requireCheckout, textOf } from "../folder.ts";
+import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
+import { refuse, UsageError } from "../usage.ts";
+import { readOffer, schemaProblems } from "./rules.ts";
+import {
+  membersOf,
+  type Place,
+  placeProblems,
+  type TeamRequest,
+  teamProblems,
+  type WrittenTeam,
+} from "./team-rules.ts";
+
+/** A Spoke's file, opened to be changed: comments and order stay. */
+interface Opened {
+  readonly spoke: string;
+  /** From the top of the checkout. */
+  readonly path: string;
+  readonly documents: readonly Document[];
+  readonly document: Document;
+  readonly spec: { readonly teams?: readonly WrittenTeam[]; readonly admins?: readonly string[] };
+}
+
+/** @throws UsageError when the file is not a Spoke in YAML. */
+function opened(checkout: string, fleet: string, spoke: string): Opened {
+  const path = join(spokeFolder(fleet, spoke), "spoke.yaml");
+  const documents = parseAllDocuments(readFileSync(join(checkout, path), "utf8")) as Document[];
+  const error = documents.flatMap(({ errors }) => errors)[0];
+  const document = documents.find((each) => each.get("kind") === spokeApi.kind);
+  if (error !== undefined || document === undefined)
+    throw new UsageError(
+      `${path} ${error === undefined ? "has no Spoke" : `is not YAML: ${error.message}`}. Correct the file first`,
+    );
+  return { spoke, path, documents, document, spec: document.toJS().spec ?? {} };
+}
+
+/** The applications' namespaces on a spoke and their tenants, as a checkout of gitops-workloads has them. */
+function tenantsOn(workloads: string, spoke: string): ReadonlyMap<string, string | undefined> {
+  const folder = join(workloads, "clusters", spoke);
+  const files = isFolder(folder) ? filesBelow(folder).filter(isYaml) : [];
+  const namespaces = files.flatMap(contentsOf).filter(isManifest);
+  return new Map(
+    namespaces
+      .filter(({ kind }) => kind === "Namespace")
+      .map(({ metadata }) => [metadata.name, metadata.labels?.[labelKeys.tenant]]),
+  );
+}
+
+/** Adds those of `items` to the list at `path` that it lacks. */
+function append(document: Document, path: readonly (string | number)[], items: readonly unknown[]): void {
+  const at = document.getIn(path);
+  // What is added to `[]` would stand on its line.
+  if (isSeq(at) && at.items.length > 0) for (const item of items) at.add(document.createNode(item));
+  else if (items.length > 0) document.setIn(path, document.createNode(items));
+}
+
+/** Adds what a Spoke lacks of the team. @returns whether it lacked anything */
+function add({ document, spec }: Opened, request: TeamRequest): boolean {
+  const { name } = request;
+  const namespaces = [...new Set(request.namespaces)];
+  const members = membersOf(request);
+  const teams = spec.teams ?? [];
+  const index = teams.findIndex((team) => team.name === name);
+  const own = teams[index];
+  if (own === undefined) {
+    append(document, ["spec", "teams"], [{ name, namespaces, members }]);
+    return true;
+  }
+  const more = {
+    namespaces: namespaces.filter((namespace) => !own.namespaces.includes(namespace)),
+    members: members.filter(({ role }) => !own.members.some((member) => member.role === role)),
+  };
+  for (const [list, items] of Object.entries(more)) append(document, ["spec", "teams", index, list], items);
+  return more.namespaces.length + more.members.length > 0;
+}
+
+function clusterProblems(checkout: string, fleet: string, { clusters }: TeamRequest): Problem[] {
+  const spokes = spokesIn(checkout, fleet);
+  return clusters
+    .filter((cluster) => !spokes.includes(cluster))
+    .map((cluster) => ({
+      key: "--cluster",
+      what: `is not a spoke of ${fleet}`,
+      got: cluster,
+      allowed: spokes.join(", ") || "(the fleet has no spokes)",
+      remedy: "correct the name, or make the spoke first: fleet new-cluster",
+    }));
+}
+
+/** What the definition refuses of the teams as they are after the change: more of something than it takes. */
+function limitProblems(schema: object, { path, document }: Opened): Problem[] {
+  const { teams } = document.toJS().spec;
+  return schemaProblems(schema, { teams }, { teams: path });
+}
+
+export interface TeamOptions {
+  readonly fleet?: string | undefined;
+  /** Checkout of gitops-workloads in which the namespaces must be; without one this is not checked. */
+  readonly workloads?: string | undefined;
+}
+
+/**
+ * Gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
+ * @returns the changed files, from the top of the checkout; none when everything was there.
+ * @throws UsageError that lists every problem; then nothing was changed.
+ */
+export async function newTeam(checkout: string, asked: TeamRequest, options: TeamOptions = {}): Promise<string[]> {
+  requireCheckout(checkout, "gitops-system", join("templates", "spoke"));
+  const fleet = chosenFleet(options.fleet, foldersIn(join(checkout, "clusters")), checkout);
+  const request = { ...asked, clusters: [...new Set(asked.clusters)], namespaces: [...new Set(asked.namespaces)] };
+  const unknown = clusterProblems(checkout, fleet, request);
+  const known = request.clusters.filter((cluster) => !unknown.some(({ got }) => got === cluster));
+  const files = known.map((cluster) => opened(checkout, fleet, cluster));
+  const { workloads } = options;
+  const places = files.map(
+    ({ spoke, spec: { teams = [], admins = [] } }): Place => ({
+      ...{ spoke, teams, admins },
+      tenants: workloads === undefined ? undefined : tenantsOn(workloads, spoke),
+    }),
+  );
+  refuse("new-team", [
+    ...teamProblems(request, fleet),
+    ...unknown,
+    ...places.flatMap((place) => placeProblems(request, place)),
+  ]);
+  const changed = files.filter((file) => add(file, request));
+  const { schema } = await readOffer(checkout);
+  refuse(
+    "new-team",
+    changed.flatMap((file) => limitProblems(schema, file)),
+  );
+  for (const { path, documents } of changed) writeFileSync(join(checkout, path), textOf(documents));
+  return changed.map(({ path }) => path);
+}

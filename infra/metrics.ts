@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import * as pulumi from "@pulumi/pulumi";
+import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
+import type { AddonPermission } from "../lib/iam/addons.ts";
+import type { Tags } from "../lib/labels.ts";
+import type { Settings } from "./settings.ts";
+
+/** Where the fleet's metrics go. */
+
+/** Alerts for every fleet: a rules file of Prometheus. */
+const alertRules = new URL("alert-rules.yaml", import.meta.url);
+
+/** The fleet's workspace of Amazon Managed Service for Prometheus; undefined where the stack has none. */
+export function metricsWorkspaceArgs(
+  { fleet, metrics, metricsAlertTopicArn, protect }: Settings,
+  tags: Tags,
+): MetricsWorkspaceArgs | undefined {
+  if (metrics === "none") return undefined;
+  return {
+    alias: fleet,
+    rules: { fleet: readFileSync(alertRules, "utf8") },
+    alertTopicArn: metricsAlertTopicArn || undefined,
+    tags,
+    protect,
+  };
+}
+
+/** What the roles of add-ons may do besides the stack's `addonPermissions`: write to the workspace. */
+export function metricsPermissions(workspace: MetricsWorkspace | undefined): pulumi.Output<readonly AddonPermission[]> {
+  if (workspace === undefined) return pulumi.output([]);
+  return workspace.arn.apply((arn) => [{ actions: ["aps:RemoteWrite"], resources: [arn] }]);
+}

@@ -1,0 +1,71 @@
+import { fleetTag } from "../labels.ts";
+import { arns, type Scope, type Statement } from "./policy.ts";
+
+/**
+ * The life of workspaces of Amazon Managed Service for Prometheus with their rules and alert managers: made with the fleet's tag, managed
+ * by it. AWS gives the workspace's tags for none of the calls that make a rules file in it, so the fleet's deployer could add one to a
+ * workspace of somebody else in the account (Service Authorization Reference, "Amazon Managed Service for Prometheus").
+ */
+export function metricsStatements(scope: Scope & { readonly fleet: string }): Statement[] {
+  const { workspace, rules } = { workspace: arns(scope).metricsWorkspace("*"), rules: arns(scope).metricsRules("*") };
+  const tagged = { [`aws:RequestTag/${fleetTag}`]: scope.fleet };
+  const ofFleet = { StringEquals: { [`aws:ResourceTag/${fleetTag}`]: scope.fleet } };
+  return [
+    {
+      Sid: "MakeWorkspaces",
+      Effect: "Allow",
+      Action: ["aps:CreateWorkspace"],
+      Resource: ["*"],
+      Condition: { StringEquals: { ...tagged, "aws:RequestedRegion": scope.region } },
+    },
+    {
+      Sid: "MakeRules",
+      Effect: "Allow",
+      Action: ["aps:CreateRuleGroupsNamespace"],
+      Resource: [rules],
+      Condition: { StringEquals: tagged },
+    },
+    {
+      Sid: "TagWorkspaces",
+      Effect: "Allow",
+      Action: ["aps:TagResource"],
+      Resource: [workspace, rules],
+      Condition: { StringEquals: tagged, Null: { [`aws:ResourceTag/${fleetTag}`]: "true" } },
+    },
+    {
+      Sid: "ChangeWorkspaces",
+      Effect: "Allow",
+      Action: [
+        "aps:CreateAlertManagerDefinition",
+        "aps:DeleteAlertManagerDefinition",
+        "aps:DeleteWorkspace",
+        "aps:PutAlertManagerDefinition",
+        "aps:TagResource",
+        "aps:UntagResource",
+        "aps:UpdateWorkspaceAlias",
+      ],
+      Resource: [workspace],
+      Condition: ofFleet,
+    },
+    {
+      Sid: "ChangeRules",
+      Effect: "Allow",
+      Action: ["aps:DeleteRuleGroupsNamespace", "aps:PutRuleGroupsNamespace", "aps:TagResource", "aps:UntagResource"],
+      Resource: [rules],
+      Condition: ofFleet,
+    },
+    {
+      // Called right after the creation, when new tags may not count yet.
+      Sid: "ReadWorkspaces",
+      Effect: "Allow",
+      Action: [
+        "aps:DescribeAlertManagerDefinition",
+        "aps:DescribeLoggingConfiguration",
+        "aps:DescribeRuleGroupsNamespace",
+        "aps:DescribeWorkspace",
+        "aps:ListTagsForResource",
+      ],
+      Resource: [workspace, rules],
+    },
+  ];
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AmpClient, ListWorkspacesCommand } from "@aws-sdk/client-amp";
+import { prepareAddons } from "@eks-gitops-fleet/local/cli";
+import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
+import { signedCalls } from "@eks-gitops-fleet/local/test";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { outcome } from "../support/process.ts";
+import { APP, sharedApp } from "./support/apps.ts";
+import { account, eventually, instance, outputs, pulumi, upWith } from "./support/fleet.ts";
+import { switchHubOff } from "./support/hub.ts";
+import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
+import type { Checkout } from "./support/repository.ts";
+import { addSpoke, condition, getOnSpoke, on, system, tryOnSpoke, untilGone, untilReady } from "./support/spokes.ts";
+
+/** Metrics of a spoke, from its pods to the fleet's workspace (docs/guides/metrics.md). */
+
+const name = "plum"; // environment dev
+const region = "us-east-1";
+const role = `arn:aws:iam::000000000000:role/fleet-spoke-${name}-addon-prometheus`;
+const agent = { namespace: "prometheus", name: "prometheus-sa" };
+const call = signedCalls({ instance }, `aps-workspaces.${region}.amazonaws.com`, { service: "aps", region });
+/** Seconds that samples may take on a machine that is busy: they are taken every 30 seconds. */
+const ARRIVAL_SECONDS = 240;
+
+let repository: Checkout;
+let workspace = "";
+let switchHubOn: (() => Promise<void>) | undefined;
+
+interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [time: number, value: string];
+}
+
+/** What the workspace answers to a query, as the account's root. */
+async function query(promql: string): Promise<readonly Series[]> {
+  const path = `/workspaces/${workspace}/api/v1/query?${new URLSearchParams({ query: promql })}`;
+  const { status, text } = await call(account, { method: "GET", path });
+  expect(status, text).toBe(200);
+  return JSON.parse(text).data.result;
+}
+const arrives = (promql: string) =>
+  eventually(ARRIVAL_SECONDS, async () => expect(await query(promql), promql).not.toEqual([]));
+/** Samples of the agent itself in the last seconds. */
+const samples = async (seconds: number): Promise<number> => {
+  const [series] = await query(`count_over_time(up{job="prometheus",cluster="${name}"}[${seconds}s])`);
+  return Number(series?.value[1] ?? 0);
+};
+
+beforeAll(async () => {
+  await prepareAddons(instance, ["prometheus"]);
+  await upWith((config) => ({ ...config, metrics: "amp" }));
+  workspace = (await outputs()).bridgeData.metrics_workspace_arn.split("/").at(-1);
+  repository = await system();
+  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } }));
+  await repository.push(`Add spoke ${name} with metrics`);
+  await untilReady(name, 900);
+  await sharedApp(name, "dev");
+});
+afterAll(async () => {
+  await switchHubOn?.();
+  await repository.remove(`spokes/fleet/${name}`);
+  await repository.push(`Remove spoke ${name}`);
+  await untilGone(name);
+  await pulumi(["up", "--yes", "--skip-preview"]);
+  const amp = new AmpClient({ region, endpoint: instance.awsEndpoint, credentials: account.sts.config.credentials });
+  expect((await amp.send(new ListWorkspacesCommand())).workspaces).toEqual([]);
+});
+
+describe("the fleet's workspace", () => {
+  test("gets the metrics of the spoke's agent, nodes, kubelets and containers", async () => {
+    for (const job of ["prometheus", "kube-state-metrics", "node-exporter", "kubelet", "cadvisor"])
+      await arrives(`up{job="${job}",cluster="${name}"} == 1`);
+    await arrives(`node_memory_MemAvailable_bytes{cluster="${name}"}`);
+    await arrives(`container_memory_working_set_bytes{cluster="${name}",namespace="${APP}"}`);
+  });
+
+  test("the sample application's metrics arrive in the workspace, with the labels of its cluster", async () => {
+    await arrives(`http_requests_total{app="${APP}"}`);
+    const [series] = await query(`http_requests_total{app="${APP}"}`);
+    expect(series?.metric).toMatchObject({
+      ...{ fleet: "fleet", cluster: name, environment: "dev", tenant: "payments" },
+      namespace: APP,
+    });
+  });
+
+  test("knows which objects of Flux are Ready", async () => {
+    await arrives(`gotk_resource_info{customresource_kind="Kustomization",name="prometheus",cluster="${name}"}`);
+    await arrives(`gotk_resource_info{customresource_kind="HelmRelease",ready="True"}`);
+    await arrives(`kube_deployment_status_replicas_available{deployment="${APP}"} == 1`);
+  });
+
+  test("evaluates the fleet's alerts, of which none fires for a cluster that is well", async () => {
+    const { text } = await call(account, { method: "GET", path: `/workspaces/${workspace}/api/v1/rules` });
+    const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules);
+    expect(rules.map((rule: { name: string }) => rule.name).sort()).toEqual([
+      "ClusterSilent",
+      "DeploymentUnavailable",
+      "FluxNotReady",
+    ]);
+    await eventually(ARRIVAL_SECONDS, async () => expect(await query("up offset 1s")).not.toEqual([]));
+    expect(await query('ALERTS{alertstate="firing"}')).toEqual([]);
+  });
+});
+
+describe("the role of the agent", () => {
+  const write = { method: "POST", path: "", body: "no samples" };
+
+  test("writes to the workspace, reads nothing of it, and writes to no other", async () => {
+    const own = await actingAs(role, agent, on(name));
+    // Prometheus refuses what is no remote write request: it was let through.
+    expect((await call(own, { ...write, path: `/workspaces/${workspace}/api/v1/remote_write` })).status).toBe(400);
+    expect((await call(own, { ...write, path: "/workspaces/ws-other/api/v1/remote_write" })).status).toBe(403);
+    expect((await call(own, { method: "GET", path: `/workspaces/${workspace}/api/v1/query?query=up` })).status).toBe(
+      403,
+    );
+    expect((await call(undefined, { ...write, path: `/workspaces/${workspace}/api/v1/remote_write` })).status).toBe(
+      403,
+    );
+  });
+
+  test("is for its service account alone", async () => {
+    const token = await serviceAccountToken({ namespace: "default", name: "default" }, STS_AUDIENCE, on(name));
+    expect(await outcome(assume(role, token))).toMatch(/^AccessDenied/);
+  });
+});
+
+describe("when something is away", () => {
+  test("a workspace that takes nothing loses no sample: they come later, and the spoke does not notice", async () => {
+    await eventually(ARRIVAL_SECONDS, async () => expect(await samples(120)).toBeGreaterThan(2));
+    const server = (await supervisorOf(instance).list()).find(({ id }) => id === `prometheus.${workspace}`);
+    const pid = server?.pid as number;
+    process.kill(pid, "SIGSTOP");
+    const since = Date.now();
+    try {
+      await sleep(90_000);
+      const { items } = await getOnSpoke(name, ["pods", "--namespace", "prometheus"]);
+      for (const { status } of items)
+        expect(status.containerStatuses[0]).toMatchObject({ ready: true, restartCount: 0 });
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    // One sample each 30 seconds.
+    await eventually(ARRIVAL_SECONDS, async () => {
+      const seconds = Math.round((Date.now() - since) / 1000);
+      expect(await samples(seconds)).toBeGreaterThanOrEqual(Math.floor(seconds / 30) - 1);
+    });
+    expect(await condition(name, "Ready")).toMatchObject({ status: "True" });
+  });
+
+  test("a hub that is down stops no metrics of its spokes", async () => {
+    switchHubOn = await switchHubOff();
+    await sleep(60_000);
+    await eventually(ARRIVAL_SECONDS, async () => expect(await samples(60)).toBeGreaterThan(0));
+    await switchHubOn();
+    switchHubOn = undefined;
+  });
+});
+
+describe("the add-on that is turned off", () => {
+  test("goes with its namespaces and its role, and what the workspace has stays", async () => {
+    await untilReady(name, 600);
+    await repository.edit(`spokes/fleet/${name}/spoke.yaml`, (spoke) => ({
+      ...spoke,
+      spec: { ...spoke.spec, addons: [] },
+    }));
+    await repository.push(`Turn metrics off on ${name}`);
+    await eventually(400, async () => {
+      for (const namespace of ["prometheus", "node-exporter"])
+        expect((await tryOnSpoke(name, ["get", "namespace", namespace])).stderr).toContain("NotFound");
+      expect(await outcome(actingAs(role, { namespace: "default", name: "default" }, on(name)))).not.toBe("allowed");
+    });
+    expect(await query(`count_over_time(up{cluster="${name}"}[1h])`)).not.toEqual([]);
+  });
+});
