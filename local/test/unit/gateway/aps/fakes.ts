@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
@@ -30,6 +29,8 @@ interface FakeWorkspaces extends Workspaces {
   readonly got: Got[];
   /** Why there are none. */
   missing: string | undefined;
+  /** Whether servers are kept from starting. */
+  held: boolean;
   /** Keeps servers from starting until the given function is called. */
   hold(): () => void;
 }
@@ -56,11 +57,16 @@ async function fakeWorkspaces(): Promise<FakeWorkspaces> {
     running: new Map(),
     got,
     missing: undefined,
+    held: false,
     hold: () => {
       gate = new Promise((resolve) => {
         release = resolve;
       });
-      return () => release();
+      workspaces.held = true;
+      return () => {
+        workspaces.held = false;
+        release();
+      };
     },
     unavailable: async () => workspaces.missing,
     of: (id) => ({
@@ -116,7 +122,7 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
   const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-aps-"));
   const workspaces = over.workspaces ?? (await fakeWorkspaces());
   const place = { region: "us-east-1", account: "000000000000", partition: "aws" };
-  const { context, stop } = await startAps({
+  const { context, idle, stop } = await startAps({
     ...place,
     folder,
     workspaces,
@@ -131,8 +137,10 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
     folder,
     asked: [],
     allows: () => true,
-    // Longer than a pass over fakes takes.
-    settle: () => sleep(30),
+    settle: async () => {
+      await new Promise((done) => setImmediate(done));
+      if (!workspaces.held) await idle();
+    },
     call: async (method, path, body = "", headers = {}) => {
       // Stands for ministack.
       const forward = async (_request: unknown, extra: Record<string, string> = {}): Promise<HttpResponse> => {
