@@ -96,6 +96,7 @@ export const addons = {
   // kubelet refuses runAsNonRoot unless the pod has a number (runAsUser), as it does with upstream's images.
   prometheus: {
     group: prometheusGroup,
+    onMachine: ["prometheus"],
     module: "github.com/prometheus/prometheus",
     release: prometheusRelease,
     images: {

@@ -59,7 +59,7 @@ function filesOf(dir: string): ServerFiles {
 }
 
 /** The process of a workspace's server. */
-export function prometheusSpec(
+function prometheusSpec(
   id: string,
   program: string,
   address: string,

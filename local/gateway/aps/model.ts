@@ -9,7 +9,7 @@ export type RuleGroupsNamespace = Known<
   Wire<amp.RuleGroupsNamespaceDescription>,
   "arn" | "name" | "status" | "data" | "createdAt" | "modifiedAt" | "tags"
 >;
-export type AlertManagerDefinition = Known<
+type AlertManagerDefinition = Known<
   Wire<amp.AlertManagerDefinitionDescription>,
   "status" | "data" | "createdAt" | "modifiedAt"
 >;

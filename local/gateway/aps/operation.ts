@@ -56,7 +56,7 @@ export const tagging = (tags: unknown, resource: string): Pick<Authorization, "a
     : {};
 
 /** Throws ConflictException unless a workspace is ACTIVE: everything within it waits for that. */
-export function expectActive({ workspace }: WorkspaceRecord): void {
+function expectActive({ workspace }: WorkspaceRecord): void {
   const { workspaceId, status } = workspace;
   if (status.statusCode !== "ACTIVE")
     throw conflict(

@@ -26,5 +26,5 @@ export async function startAps({ folder, log, ...options }: ServiceOptions) {
   };
   // Continues what a killed gateway left half done.
   for (const { workspace } of store.list()) work.add(workspace.workspaceId);
-  return { context, stop: () => work.stop() };
+  return { context, idle: () => work.idle(), stop: () => work.stop() };
 }

@@ -2,10 +2,8 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, writeAtomic } from "../../instance/index.ts";
 
-/** Records in a folder (made where missing): one file for each, on disk before a change resolves. */
-export type RecordFiles<T> = Awaited<ReturnType<typeof openRecords<T>>>;
-
 /**
+ * Opens records in a folder (made where missing): one file for each, on disk before a change resolves.
  * @param nameOf the name of a record's file
  * @param read what a file of an earlier release is to this one
  */

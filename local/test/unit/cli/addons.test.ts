@@ -37,7 +37,9 @@ describe("npm start", () => {
   test.each(["--addons=", "--addons=external-dns", "--addons=cert_manager,"])(
     "refuses %s and says what is allowed",
     (argument) =>
-      expect(() => startOptions([argument])).toThrow("allowed are external_dns, cert_manager, metrics_server, prometheus"),
+      expect(() => startOptions([argument])).toThrow(
+        "allowed are external_dns, cert_manager, metrics_server, prometheus",
+      ),
   );
 });
 

@@ -47,7 +47,7 @@ describe("a request for a workspace's server", () => {
     const [got] = aps.workspaces.got;
     expect(got?.headers).toMatchObject({ "content-encoding": "snappy" });
     expect(Object.keys(got?.headers ?? {}).filter((name) => /^(authorization|x-amz-)/.test(name))).toEqual([]);
-    expect(got?.headers.host).not.toBe(host);
+    expect(got?.headers["host"]).not.toBe(host);
   });
 
   test("does not reach the server without the right, and gets ministack's refusal", async () => {

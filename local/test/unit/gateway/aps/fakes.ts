@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { apsApi } from "../../../../gateway/aps/router.ts";
 import { RulesRefused, type ServerSettings, type Workspaces } from "../../../../gateway/aps/runtime.ts";
 import { startAps } from "../../../../gateway/aps/service.ts";
-import type { HttpResponse } from "../../../../gateway/aws/http.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse } from "../../../../gateway/aws/http.ts";
 import { gatewayKey } from "../../../../gateway/key.ts";
+import { type Handler, listen, listener } from "../../../../gateway/listeners.ts";
 
 const endings: (() => Promise<void> | void)[] = [];
 
@@ -18,35 +18,36 @@ export async function removeAps(): Promise<void> {
 }
 
 /** What reached a workspace's server. */
-interface Got {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
+interface Got extends Pick<HttpRequest, "method" | "url" | "headers"> {
   readonly body: string;
 }
 
 /** Servers of workspaces: one small HTTP server for all. What a test wants to know or to break is public. */
-export interface FakeWorkspaces extends Workspaces {
+interface FakeWorkspaces extends Workspaces {
   /** What each server runs with. */
   readonly running: Map<string, ServerSettings>;
   readonly got: Got[];
   /** Why there are none. */
   missing: string | undefined;
+  /** Whether servers are kept from starting. */
+  held: boolean;
   /** Keeps servers from starting until the given function is called. */
   hold(): () => void;
 }
 
-export async function fakeWorkspaces(): Promise<FakeWorkspaces> {
+async function fakeWorkspaces(): Promise<FakeWorkspaces> {
   const got: Got[] = [];
-  const server = createServer(async (message, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message) chunks.push(chunk as Buffer);
-    const { method = "", url = "", headers } = message;
-    got.push({ method, url, headers, body: Buffer.concat(chunks).toString("latin1") });
-    response.writeHead(url.startsWith("/api/v1/write") ? 204 : 200, { "content-type": "application/json" });
-    response.end(url.startsWith("/api/v1/write") ? undefined : '{"status":"success"}');
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const serve: Handler = async ({ method, url, headers, body }) => {
+    got.push({ method, url, headers, body: body.toString("latin1") });
+    return url.startsWith("/api/v1/write")
+      ? { status: 204, headers: {}, body: "" }
+      : jsonResponse(200, { status: "success" });
+  };
+  const server = await listen(
+    "127.0.0.1",
+    0,
+    listener(serve, () => {}),
+  );
   endings.push(() => closed(server));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   let gate: Promise<void> = Promise.resolve();
@@ -56,11 +57,16 @@ export async function fakeWorkspaces(): Promise<FakeWorkspaces> {
     running: new Map(),
     got,
     missing: undefined,
+    held: false,
     hold: () => {
       gate = new Promise((resolve) => {
         release = resolve;
       });
-      return () => release();
+      workspaces.held = true;
+      return () => {
+        workspaces.held = false;
+        release();
+      };
     },
     unavailable: async () => workspaces.missing,
     of: (id) => ({
@@ -116,7 +122,7 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
   const folder = over.folder ?? mkdtempSync(join(tmpdir(), "fleet-aps-"));
   const workspaces = over.workspaces ?? (await fakeWorkspaces());
   const place = { region: "us-east-1", account: "000000000000", partition: "aws" };
-  const { context, stop } = await startAps({
+  const { context, idle, stop } = await startAps({
     ...place,
     folder,
     workspaces,
@@ -131,8 +137,10 @@ export async function fakeAps(over: Partial<Pick<FakeAps, "workspaces" | "folder
     folder,
     asked: [],
     allows: () => true,
-    // Longer than a pass over fakes takes.
-    settle: () => sleep(30),
+    settle: async () => {
+      await new Promise((done) => setImmediate(done));
+      if (!workspaces.held) await idle();
+    },
     call: async (method, path, body = "", headers = {}) => {
       // Stands for ministack.
       const forward = async (_request: unknown, extra: Record<string, string> = {}): Promise<HttpResponse> => {
@@ -168,6 +176,9 @@ export async function activeWorkspace(aps: FakeAps, body: object = {}): Promise<
   await aps.settle();
   return created.workspaceId;
 }
+
+/** ARN of a resource of the fakes. */
+export const arn = (resource: string): string => `arn:aws:aps:us-east-1:000000000000:${resource}`;
 
 /** A document as requests carry it. */
 export const base64 = (document: string): string => Buffer.from(document).toString("base64");
