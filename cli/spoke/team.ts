@@ -8,7 +8,7 @@ import { spokeApi } from "../../lib/spoke.ts";
 import { chosenFleetProblems, foldersIn, spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems, textOf } from "../folder.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
-import { refuse, together, UsageError } from "../usage.ts";
+import { refuse, together } from "../usage.ts";
 import { readOffer, schemaProblems } from "./rules.ts";
 import {
   membersOf,
@@ -29,16 +29,20 @@ interface Opened {
   readonly spec: { readonly teams?: readonly WrittenTeam[]; readonly admins?: readonly string[] };
 }
 
-/** @throws UsageError when the file is not a Spoke in YAML. */
-function opened(checkout: string, fleet: string, spoke: string): Opened {
+/** The file of a spoke, or the problem that it is not a Spoke in YAML. */
+function opened(checkout: string, fleet: string, spoke: string): Opened | Problem {
   const path = join(spokeFolder(fleet, spoke), "spoke.yaml");
   const documents = parseAllDocuments(readFileSync(join(checkout, path), "utf8")) as Document[];
   const error = documents.flatMap(({ errors }) => errors)[0];
   const document = documents.find((each) => each.get("kind") === spokeApi.kind);
   if (error !== undefined || document === undefined)
-    throw new UsageError(
-      `${path} ${error === undefined ? "has no Spoke" : `is not YAML: ${error.message}`}. Correct the file first`,
-    );
+    return {
+      key: "--cluster",
+      what: error === undefined ? "has no Spoke in its file" : `has a file that is not YAML: ${error.message}`,
+      got: path,
+      allowed: "a manifest of the kind Spoke",
+      remedy: "correct the file first",
+    };
   return { spoke, path, documents, document, spec: document.toJS().spec ?? {} };
 }
 
@@ -127,7 +131,8 @@ export async function newTeam(
   const request = { ...asked, clusters: [...new Set(asked.clusters)], namespaces: [...new Set(asked.namespaces)] };
   const unknown = clusterProblems(checkout, fleet, request);
   const known = request.clusters.filter((cluster) => !unknown.some(({ got }) => got === cluster));
-  const files = known.map((cluster) => opened(checkout, fleet, cluster));
+  const found = known.map((cluster) => opened(checkout, fleet, cluster));
+  const files = found.filter((file): file is Opened => "documents" in file);
   const { workloads } = options;
   const places = files.map(
     ({ spoke, spec: { teams = [], admins = [] } }): Place => ({
@@ -135,12 +140,13 @@ export async function newTeam(
       tenants: workloads === undefined ? undefined : tenantsOn(workloads, spoke),
     }),
   );
-  const found = [
+  const problems = [
     ...teamProblems(request, fleet),
     ...unknown,
+    ...found.filter((file): file is Problem => "remedy" in file),
     ...places.flatMap((place) => placeProblems(request, place)),
   ];
-  refuse("new-team", together(told, found));
+  refuse("new-team", together(told, problems));
   const changed = files.filter((file) => add(file, request));
   const { schema } = await readOffer(checkout);
   refuse(
