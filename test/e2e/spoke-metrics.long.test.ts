@@ -4,6 +4,7 @@ import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { signedCalls } from "@eks-gitops-fleet/local/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { dashboards, queriesOf } from "../support/dashboards.ts";
 import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
 import { account, eventually, instance, outputs, pulumi, upWith } from "./support/fleet.ts";
@@ -100,6 +101,14 @@ describe("the fleet's workspace", () => {
     await eventually(ARRIVAL_SECONDS, async () => expect(await query("up offset 1s")).not.toEqual([]));
     expect(await query('ALERTS{alertstate="firing"}')).toEqual([]);
   });
+});
+
+describe("the dashboards", () => {
+  const values = { environment: "dev", cluster: name, application: APP };
+  test.each(dashboards.flatMap((dashboard) => queriesOf(dashboard, values)))(
+    "%s has something to show",
+    (_panel, promql) => arrives(promql),
+  );
 });
 
 describe("the role of the agent", () => {
