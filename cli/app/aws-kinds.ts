@@ -26,11 +26,30 @@ export function awsKindProblems(kinds: readonly string[]): Problem[] {
   ];
 }
 
+const isNamespace = (document: Document): boolean => isMap(document.contents) && document.get("kind") === "Namespace";
+
+/** The problem of a template that has no Namespace for the annotation: the application could order everything. */
+export function awsKindTemplateProblems(
+  kinds: readonly string[] | undefined,
+  namespace: string | undefined,
+): Problem[] {
+  if (kinds === undefined || (parseAllDocuments(namespace ?? "") as Document[]).some(isNamespace)) return [];
+  return [
+    {
+      key: "--aws-kind",
+      what: "is an annotation of the application's Namespace, which the template does not have",
+      got: "templates/app/namespace.yaml",
+      allowed: "a template with the application's Namespace in namespace.yaml",
+      remedy: "copy this release's template into gitops-workloads",
+    },
+  ];
+}
+
 /** The files of an application with the annotation that narrows what its namespace may order; comments stay. */
 export function withAwsKinds(files: Files, kinds: readonly string[] | undefined): Files {
   if (kinds === undefined) return files;
   const documents = parseAllDocuments(files["namespace.yaml"] ?? "") as Document[];
-  const namespace = documents.find((document) => isMap(document.contents) && document.get("kind") === "Namespace");
+  const namespace = documents.find(isNamespace);
   const value = [...new Set(kinds)].filter((kind) => kind !== noAwsKinds).join(" ");
   namespace?.setIn(["metadata", "annotations", awsKindsAnnotation], value);
   return { ...files, "namespace.yaml": textOf(documents) };

@@ -12,7 +12,7 @@ import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
-import { withAwsKinds } from "./aws-kinds.ts";
+import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
@@ -112,7 +112,10 @@ export async function onboardApp(
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
-  refuse("onboard", templateProblems(provider, files["sync.yaml"] ?? ""));
+  refuse("onboard", [
+    ...templateProblems(provider, files["sync.yaml"] ?? ""),
+    ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
+  ]);
   const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
   const token = () => sealReceiverToken(fleet.kubeseal, certificate, app);
   const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);

@@ -99,9 +99,10 @@ function clusterProblems(checkout: string, fleet: string, { clusters }: TeamRequ
     }));
 }
 
-/** What the definition refuses of the teams as they are after the change: more of something than it takes. */
+/** What the definition refuses of the teams in a file, such as more of something than it takes. */
 function limitProblems(schema: object, { path, document }: Opened): Problem[] {
-  const { teams } = document.toJS().spec;
+  const { teams } = document.toJS().spec ?? {};
+  if (teams === undefined || teams === null) return [];
   return schemaProblems(schema, { teams }, { teams: path });
 }
 
@@ -132,11 +133,14 @@ export async function newTeam(
   const unknown = clusterProblems(checkout, fleet, request);
   const known = request.clusters.filter((cluster) => !unknown.some(({ got }) => got === cluster));
   const found = known.map((cluster) => opened(checkout, fleet, cluster));
-  const files = found.filter((file): file is Opened => "documents" in file);
+  const { schema } = await readOffer(checkout);
+  const readable = found.filter((file): file is Opened => "documents" in file);
+  const unfit = readable.map((file) => ({ file, problems: limitProblems(schema, file) }));
+  const files = unfit.filter(({ problems }) => problems.length === 0).map(({ file }) => file);
   const { workloads } = options;
   const places = files.map(
-    ({ spoke, spec: { teams = [], admins = [] } }): Place => ({
-      ...{ spoke, teams, admins },
+    ({ spoke, spec: { teams, admins } }): Place => ({
+      ...{ spoke, teams: teams ?? [], admins: admins ?? [] },
       tenants: workloads === undefined ? undefined : tenantsOn(workloads, spoke),
     }),
   );
@@ -144,11 +148,11 @@ export async function newTeam(
     ...teamProblems(request, fleet),
     ...unknown,
     ...found.filter((file): file is Problem => "remedy" in file),
+    ...unfit.flatMap((each) => each.problems),
     ...places.flatMap((place) => placeProblems(request, place)),
   ];
   refuse("new-team", together(told, problems));
   const changed = files.filter((file) => add(file, request));
-  const { schema } = await readOffer(checkout);
   refuse(
     "new-team",
     changed.flatMap((file) => limitProblems(schema, file)),

@@ -94,8 +94,8 @@ export function addonProblems(question: Question): SpokeProblem[] {
       ? `${namesOf(wanted)} act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account`
       : "",
     silent.length > 0
-      ? `${namesOf(silent)} writes to the fleet's workspace for metrics, and the hub has none: set metrics to amp in the stack and run pulumi up, ` +
-        "or take it out of spec.addons"
+      ? `${namesOf(silent)}: the fleet has no workspace for metrics to write to. Set metrics to amp in the stack and run pulumi up, ` +
+        "or turn the add-on off in spec.addons"
       : "",
     spoke.spec.account === undefined && notPermitted.length > 0
       ? `${namesOf(notPermitted)} act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and ` +

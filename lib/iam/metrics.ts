@@ -3,8 +3,9 @@ import { arns, type Scope, type Statement } from "./policy.ts";
 
 /**
  * The life of workspaces of Amazon Managed Service for Prometheus with their rules and alert managers: made with the fleet's tag, managed
- * by it. AWS gives the workspace's tags for none of the calls that make a rules file in it, so the fleet's deployer could add one to a
- * workspace of somebody else in the account (Service Authorization Reference, "Amazon Managed Service for Prometheus").
+ * by it. The price: a workspace of the account without this tag can be taken into the fleet, and deleted then; one that has it already,
+ * this fleet's or another's, can't. AWS gives the workspace's tags for none of the calls that make a rules file in it, so that one can be
+ * added to any workspace (Service Authorization Reference, "Amazon Managed Service for Prometheus").
  */
 export function metricsStatements(scope: Scope & { readonly fleet: string }): Statement[] {
   const { workspace, rules } = { workspace: arns(scope).metricsWorkspace("*"), rules: arns(scope).metricsRules("*") };

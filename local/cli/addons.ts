@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { notePrepared, preparedAddons, refreshNodes } from "../clusters/index.ts";
 import { type Instance, instanceAt } from "../instance/index.ts";
+import { shareRoot } from "../instance/mounts.ts";
 import { publishCharts, publishImages } from "../registry/index.ts";
 import {
   type AddonName,
@@ -38,6 +39,8 @@ async function prepare(
 ): Promise<void> {
   const present = await preparedAddons(instance);
   const wanted = readAddonNames([...names, ...(present?.names ?? [])]);
+  // node-exporter follows the mounts of its node.
+  if (wanted.includes("prometheus")) await shareRoot();
   const built = await ensureAddons(wanted, { helm: toolchain.bin("helm"), charts: toolchain.charts }, report);
   if (!isDeepStrictEqual(built, present)) {
     await publish(instance, toolchain, built);

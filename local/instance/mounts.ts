@@ -16,6 +16,16 @@ export async function ensureInMemory(folder: string, mebibytes: number): Promise
   await run(["mount", "--types", "tmpfs", "--options", `size=${mebibytes}m,mode=0750`, "tmpfs", folder]);
 }
 
+/**
+ * Lets mounts of this machine reach containers that ask for them (`mountPropagation: HostToContainer`), as on a node of EKS: systemd shares
+ * the root file system, and a machine without systemd may not. It stays shared. Idempotent.
+ */
+export async function shareRoot(): Promise<void> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n").map((line) => line.split(" "));
+  const root = lines.findLast((fields) => fields[4] === "/");
+  if (!root?.some((field) => field.startsWith("shared:"))) await run(["mount", "--make-rshared", "/"]);
+}
+
 /** Unmounts everything under a folder, the latest first. What is still in use for a moment goes with its last user. */
 export async function unmountUnder(folder: string): Promise<void> {
   for (const point of (await mountsUnder(folder)).reverse())

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AmpClient, ListWorkspacesCommand } from "@aws-sdk/client-amp";
+import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { signedCalls } from "@eks-gitops-fleet/local/test";
@@ -10,14 +11,26 @@ import { APP, sharedApp } from "./support/apps.ts";
 import { account, eventually, instance, outputs, pulumi, upWith } from "./support/fleet.ts";
 import { switchHubOff } from "./support/hub.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
-import type { Checkout } from "./support/repository.ts";
-import { addSpoke, condition, getOnSpoke, on, system, tryOnSpoke, untilGone, untilReady } from "./support/spokes.ts";
+import type { Checkout, Editable } from "./support/repository.ts";
+import {
+  addSpoke,
+  calledByGit,
+  condition,
+  getOnSpoke,
+  on,
+  onSpoke,
+  system,
+  tryOnSpoke,
+  untilGone,
+  untilReady,
+} from "./support/spokes.ts";
 
 /** Metrics of a spoke, from its pods to the fleet's workspace (docs/guides/metrics.md). */
 
 const name = "plum"; // environment dev
 const region = "us-east-1";
-const role = `arn:aws:iam::000000000000:role/fleet-spoke-${name}-addon-prometheus`;
+const roleName = `fleet-spoke-${name}-addon-prometheus`;
+const role = `arn:aws:iam::000000000000:role/${roleName}`;
 const agent = { namespace: "prometheus", name: "prometheus-sa" };
 const call = signedCalls({ instance }, `aps-workspaces.${region}.amazonaws.com`, { service: "aps", region });
 /** Seconds that samples may take on a machine that is busy: they are taken every 30 seconds. */
@@ -32,9 +45,53 @@ interface Series {
   readonly value: readonly [time: number, value: string];
 }
 
+interface Rule {
+  readonly name: string;
+  readonly query: string;
+}
+
+/** A pod that exposes what it likes: node-exporter reads it from a file. */
+const liar = (metrics: string) => ({
+  apiVersion: "v1",
+  kind: "List",
+  items: [
+    {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "liar", namespace: "default" },
+      data: { "liar.prom": metrics },
+    },
+    {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        name: "liar",
+        namespace: "default",
+        annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": "9898" },
+      },
+      spec: {
+        containers: [
+          {
+            name: "liar",
+            image: "quay.io/prometheus/node-exporter:v1.9.1",
+            args: [
+              "--collector.disable-defaults",
+              "--collector.textfile",
+              "--collector.textfile.directory=/text",
+              "--web.listen-address=:9898",
+            ],
+            volumeMounts: [{ name: "text", mountPath: "/text" }],
+          },
+        ],
+        volumes: [{ name: "text", configMap: { name: "liar" } }],
+      },
+    },
+  ],
+});
+
 /** What the workspace answers to a query, as the account's root. */
 async function query(promql: string): Promise<readonly Series[]> {
-  const path = `/workspaces/${workspace}/api/v1/query?${new URLSearchParams({ query: promql })}`;
+  const path = `/workspaces/${workspace}/api/v1/query?query=${encodeURIComponent(promql)}`;
   const { status, text } = await call(account, { method: "GET", path });
   expect(status, text).toBe(200);
   return JSON.parse(text).data.result;
@@ -52,7 +109,8 @@ beforeAll(async () => {
   await upWith((config) => ({ ...config, metrics: "amp" }));
   workspace = (await outputs()).bridgeData.metrics_workspace_arn.split("/").at(-1);
   repository = await system();
-  await addSpoke(repository, name, "dev", (spoke) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } }));
+  const withAddon = (spoke: Editable) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } });
+  await addSpoke(repository, name, "dev", withAddon, calledByGit);
   await repository.push(`Add spoke ${name} with metrics`);
   await untilReady(name, 900);
   await sharedApp(name, "dev");
@@ -90,16 +148,20 @@ describe("the fleet's workspace", () => {
     await arrives(`kube_deployment_status_replicas_available{deployment="${APP}"} == 1`);
   });
 
-  test("evaluates the fleet's alerts, of which none fires for a cluster that is well", async () => {
+  test("has the fleet's alerts, and none is about to fire for a cluster that is well", async () => {
     const { text } = await call(account, { method: "GET", path: `/workspaces/${workspace}/api/v1/rules` });
-    const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules);
-    expect(rules.map((rule: { name: string }) => rule.name).sort()).toEqual([
-      "ClusterSilent",
-      "DeploymentUnavailable",
-      "FluxNotReady",
-    ]);
-    await eventually(ARRIVAL_SECONDS, async () => expect(await query("up offset 1s")).not.toEqual([]));
-    expect(await query('ALERTS{alertstate="firing"}')).toEqual([]);
+    const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules) as Rule[];
+    expect(rules.map(({ name }) => name).sort()).toEqual(["ClusterSilent", "DeploymentUnavailable", "FluxNotReady"]);
+    for (const { name: alert, query: promql } of rules)
+      await eventually(ARRIVAL_SECONDS, async () => expect(await query(promql), alert).toEqual([]));
+  });
+
+  test("believes no pod that claims to be of another cluster", async () => {
+    const exposes = `up{cluster="other",environment="prod"} 1\nforged{cluster="other",tenant="other"} 1\n`;
+    await onSpoke(name, ["apply", "--filename", "-"], { input: JSON.stringify(liar(exposes)) });
+    await arrives(`forged{cluster="${name}",tenant="payments"}`);
+    expect(await query('{cluster="other"}')).toEqual([]);
+    await onSpoke(name, ["delete", "pod/liar", "configmap/liar", "--namespace", "default", "--wait=false"]);
   });
 });
 
@@ -176,7 +238,7 @@ describe("the add-on that is turned off", () => {
     await eventually(400, async () => {
       for (const namespace of ["prometheus", "node-exporter"])
         expect((await tryOnSpoke(name, ["get", "namespace", namespace])).stderr).toContain("NotFound");
-      expect(await outcome(actingAs(role, { namespace: "default", name: "default" }, on(name)))).not.toBe("allowed");
+      expect(await outcome(account.iam.send(new GetRoleCommand({ RoleName: roleName })))).toMatch(/^NoSuchEntity/);
     });
     expect(await query(`count_over_time(up{cluster="${name}"}[1h])`)).not.toEqual([]);
   });

@@ -220,8 +220,23 @@ describe("prometheus", () => {
     );
   });
 
-  test("says of every series from which cluster it is", () => {
-    expect(configuration.global.external_labels).toMatchObject({ fleet: "fleet", cluster: "blue", environment: "dev" });
+  test("says of every series from which cluster it is, whatever a pod exposes", () => {
+    const [{ write_relabel_configs: labels }] = configuration.remote_write;
+    const written = labels.map((rule: Record<string, string>) => [rule["target_label"], rule["replacement"]]);
+    expect(Object.fromEntries(written)).toMatchObject({ fleet: "fleet", cluster: "blue", environment: "dev" });
+    // Without a source or an expression it replaces in every series.
+    for (const rule of labels) expect(Object.keys(rule).sort()).toEqual(["replacement", "target_label"]);
+    expect(configuration.global).not.toHaveProperty("external_labels");
+  });
+
+  test("takes only so much from one pod", () => {
+    const pods = configuration.scrape_configs.find(({ job_name: job }: { job_name: string }) => job === "pods");
+    expect(pods).toMatchObject({ sample_limit: 10_000, body_size_limit: "10MB", label_limit: 40 });
+  });
+
+  test("believes only kubelets that the cluster's authority vouches for", () => {
+    for (const { scheme, tls_config: tls } of configuration.scrape_configs)
+      if (scheme === "https") expect(tls).toEqual({ ca_file: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt" });
   });
 
   test("keeps its samples on its own disk, within the limit that the node gives it", () => {

@@ -187,6 +187,15 @@ describe("fleet new-team", () => {
     expect(missing).toContain("npx fleet onboard payment-jobs --cluster blue --tenant payments");
   });
 
+  test("takes a Spoke whose lists are begun and empty, and tells of teams that the API would refuse", async () => {
+    write(file("blue"), `${spoke("blue")}  teams:\n`.replace(/admins:\n.*\n/, "admins:\n"));
+    expect(await make()).toEqual(["spokes/fleet/blue/spoke.yaml"]);
+    write(file("green"), `${spoke("green")}  teams:\n    - name: others\n`);
+    const message = await refusal({ clusters: ["green"] });
+    expect(message).toContain("spokes/fleet/green/spoke.yaml");
+    expect(message).toContain("namespaces");
+  });
+
   test("asks for the fleet where there are several", async () => {
     write(join(checkout, "spokes", "other", "red", "spoke.yaml"), spoke("red"));
     mkdirSync(join(checkout, "clusters", "other"));

@@ -84,14 +84,15 @@ export const untilVersion = (name: string, version: string) => spokes.untilVersi
 /** Waits until the hub has no such Spoke any more. */
 export const untilGone = (name: string, seconds = REMOVAL_SECONDS) => spokes.untilGone(name, seconds);
 
+/** Options of `fleet new-cluster` for a spoke that the Git server calls: whoever registers its webhooks reads its Receivers from this machine. */
+export const calledByGit = ["--git-receiver", "github", "--admin", deployerArn, "--public-access-cidr", machineCidr];
+
 /** Makes sure of a spoke that several files share and none of them destroys: adds it, called by the Git server, unless the hub has it, and waits until it is Ready. */
 export async function sharedSpoke(name: string, environment: string): Promise<void> {
   const isNew = !(await exists(name));
   if (isNew) {
     const repository = await system();
-    // Whoever registers its webhooks reads its Receivers from this machine.
-    const reached = ["--admin", deployerArn, "--public-access-cidr", machineCidr];
-    await addSpoke(repository, name, environment, undefined, ["--git-receiver", "github", ...reached]);
+    await addSpoke(repository, name, environment, undefined, calledByGit);
     await repository.push(`Add spoke ${name}`);
     await eventually(60, async () =>
       expect(await exists(name), `Flux has not applied spokes/fleet/${name}`).toBe(true),

@@ -159,7 +159,7 @@ describe("an add-on that acts in AWS", () => {
       const { reason, message } = refused.condition("SpecAccepted") ?? {};
       expect(reason).toBe("AddonsNotPermitted");
       expect(message).toContain(
-        "spec.addons external_dns writes to the fleet's workspace for metrics, and the hub has none",
+        "spec.addons external_dns: the fleet has no workspace for metrics to write to",
       );
       expect(message).not.toContain("addonPermissions");
     }
