@@ -54,16 +54,18 @@ const ADMIN = [
   ...rules([...READ, ...CHANGE], { "rbac.authorization.k8s.io": "rolebindings roles" }),
 ];
 
+const CLUSTER_ADMIN: V1PolicyRule[] = [...rules(["*"], { "*": "*" }), { nonResourceURLs: ["*"], verbs: ["*"] }];
+
 /**
  * The access policies that the gateway serves, with all that each allows. They name Kubernetes' own kinds one by one, so those of
  * CRDs are in the two with `*` alone (EKS User Guide, "Review access policy permissions", as of 18 December 2024).
  */
 export const ACCESS_POLICIES = {
-  AmazonEKSClusterAdminPolicy: [...rules(["*"], { "*": "*" }), { nonResourceURLs: ["*"], verbs: ["*"] }],
+  AmazonEKSClusterAdminPolicy: CLUSTER_ADMIN,
   AmazonEKSAdminPolicy: ADMIN,
   AmazonEKSAdminViewPolicy: rules(READ, { "*": "*" }),
   AmazonEKSEditPolicy: EDIT,
   AmazonEKSViewPolicy: VIEW,
-} as const satisfies Record<string, readonly V1PolicyRule[]>;
+};
 
 export type AccessPolicyName = keyof typeof ACCESS_POLICIES;

@@ -40,8 +40,8 @@ export function standingAccessObjects(): KubernetesObject[] {
 const HANDING_OUT: readonly string[] = ["create", "patch", "update"];
 
 /**
- * On EKS a webhook decides by access policies, and the API server refuses Roles and RoleBindings that give more than RBAC itself
- * gives their author (aws/containers-roadmap#2682). Here it would see the policies as RBAC and let them pass, so nobody may write them.
+ * On EKS a webhook decides by access policies, and the API server refuses Roles and RoleBindings that give more than RBAC alone
+ * gives their author (aws/containers-roadmap#2682). Here the policies are RBAC and would count, so they may not write these kinds.
  */
 const asRbac = (rule: V1PolicyRule): V1PolicyRule =>
   rule.apiGroups?.includes(RBAC_GROUP)

@@ -1,6 +1,6 @@
 import type { V1ClusterRole, V1ClusterRoleBinding } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
-import type { AccessPolicyName } from "../../../../gateway/eks/access-policy-rules.ts";
+import { ACCESS_POLICIES, type AccessPolicyName } from "../../../../gateway/eks/access-policy-rules.ts";
 import { standingAccessObjects } from "../../../../gateway/eks/cluster-objects/access.ts";
 
 const objects = standingAccessObjects();
@@ -54,6 +54,18 @@ describe("access policies allow what AWS lists", () => {
     ["AmazonEKSClusterAdminPolicy", "nodes", VERBS],
   ])("%s for %s", (policy, kind, verbs) => {
     expect(allowed(policy, kind, VERBS)).toEqual(verbs);
+  });
+
+  // Counted in the tables of the user guide: verbs of each kind, each once.
+  test.each<[AccessPolicyName, number]>([
+    ["AmazonEKSViewPolicy", 168],
+    ["AmazonEKSEditPolicy", 372],
+    ["AmazonEKSAdminPolicy", 389],
+  ])("%s: %i permissions in all", (policy, count) => {
+    const permissions = ACCESS_POLICIES[policy].flatMap(({ apiGroups = [], resources = [], verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}.${apiGroups.join()}`)),
+    );
+    expect(new Set(permissions).size).toBe(count);
   });
 
   test("to act as a ServiceAccount with edit and admin only", () => {
