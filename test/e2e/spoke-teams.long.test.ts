@@ -109,7 +109,7 @@ describe("a member of a team, with a token of EKS", () => {
     await may("payers", ["create", "configmap", "mine", "--namespace", "payment-app"]);
     await may("auditors", ["get", "configmap", "mine", "--namespace", "payment-app"]);
     await may("searchers", ["create", "configmap", "ours", "--namespace", "search"]);
-    await may("searchers", ["create", "role", "reader", "--verb=get", "--resource=pods", "--namespace", "search"]);
+    await may("searchers", ["get", "roles,rolebindings", "--namespace", "search"]);
   });
 
   test.for<[string, Member, readonly string[]]>([
@@ -129,6 +129,16 @@ describe("a member of a team, with a token of EKS", () => {
       "give more than it has in its own namespace",
       "searchers",
       ["create", "rolebinding", "more", "--clusterrole=cluster-admin", "--user=searchers", "--namespace", "search"],
+    ],
+    [
+      "as its administrator make a Role, not even for what it may do itself",
+      "searchers",
+      ["create", "role", "reader", "--verb=get", "--resource=pods", "--namespace", "search"],
+    ],
+    [
+      "as its administrator see Flux's objects in its namespace",
+      "searchers",
+      ["get", "kustomizations.kustomize.toolkit.fluxcd.io", "--namespace", "search"],
     ],
     ["lift its quota", "searchers", ["create", "quota", "more", "--namespace", "search"]],
     ["change anything with view", "auditors", ["create", "configmap", "x", "--namespace", "payment-app"]],

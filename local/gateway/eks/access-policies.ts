@@ -1,19 +1,9 @@
 import * as z from "zod";
 import { accessEntries } from "./access-entries.ts";
+import { ACCESS_POLICIES, type AccessPolicyName } from "./access-policy-rules.ts";
 import { invalidParameter, invalidRequest, notFound } from "./errors.ts";
 import type { AccessPolicy } from "./model.ts";
 import { list, type Operation, structure, text, texts } from "./operation.ts";
-
-/** The access policies that the gateway turns into RBAC, with the ClusterRole that each stands for. */
-export const ACCESS_POLICIES = {
-  AmazonEKSClusterAdminPolicy: "cluster-admin",
-  AmazonEKSAdminPolicy: "admin",
-  AmazonEKSAdminViewPolicy: "eks:admin-view",
-  AmazonEKSEditPolicy: "edit",
-  AmazonEKSViewPolicy: "view",
-} as const;
-
-export type AccessPolicyName = keyof typeof ACCESS_POLICIES;
 
 const ARN_PREFIX = "arn:aws:eks::aws:cluster-access-policy/";
 

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "@kubernetes/client-node";
 
-const GROUP = "rbac.authorization.k8s.io";
-export const RBAC_VERSION = `${GROUP}/v1`;
+export const RBAC_GROUP = "rbac.authorization.k8s.io";
+export const RBAC_VERSION = `${RBAC_GROUP}/v1`;
 
 type Metadata = Pick<NonNullable<KubernetesObject["metadata"]>, "name" | "namespace" | "labels">;
 
@@ -18,6 +18,6 @@ export const binding = (
     apiVersion: RBAC_VERSION,
     kind: metadata.namespace === undefined ? "ClusterRoleBinding" : "RoleBinding",
     metadata,
-    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
-    subjects: [{ ...(subject.kind === "ServiceAccount" ? {} : { apiGroup: GROUP }), ...subject }],
+    roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role },
+    subjects: [{ ...(subject.kind === "ServiceAccount" ? {} : { apiGroup: RBAC_GROUP }), ...subject }],
   }) as KubernetesObject;

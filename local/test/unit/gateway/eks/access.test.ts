@@ -72,13 +72,18 @@ describe("access policies", () => {
     await expect.poll(bindings).toEqual([]);
   });
 
-  test("for the whole cluster are bound from the start, each to its ClusterRole", () => {
-    const bound = [...eks.clusters.objects.entries()].filter(([key]) =>
-      key.startsWith("hub/ClusterRoleBinding//eks:access-policy:"),
-    );
-    expect(bound.map(([, object]) => (object as unknown as { roleRef: { name: string } }).roleRef.name).sort()).toEqual(
-      ["admin", "cluster-admin", "edit", "eks:admin-view", "view"],
-    );
+  test("have the same role in a namespace as for the whole cluster, each its own", async () => {
+    const roleRefs = (kind: string) =>
+      [...eks.clusters.objects.entries()]
+        .filter(([key]) => key.startsWith(`hub/${kind}/`) && key.includes("/eks:access-policy:"))
+        .map(([, object]) => (object as unknown as { roleRef: { name: string } }).roleRef.name);
+    const clusterWide = roleRefs("ClusterRoleBinding");
+    expect(new Set(clusterWide).size).toBe(5);
+    for (const role of clusterWide) expect(eks.clusters.objects.has(`hub/ClusterRole//${role}`), role).toBe(true);
+    await create();
+    await associate({ type: "namespace", namespaces: ["default"] });
+    await expect.poll(() => roleRefs("RoleBinding")).toEqual(["eks:access-policy:amazoneksviewpolicy"]);
+    expect(clusterWide).toContain("eks:access-policy:amazoneksviewpolicy");
   });
 
   test.each([
