@@ -73,7 +73,7 @@ export const clusterFacts = {
   ),
   addonBoundaryArn: fact(
     "addon_boundary_arn",
-    "boundary policy of the roles that add-ons get, empty while the stack has no addonPermissions",
+    "boundary policy of the roles that add-ons get, empty while the stack permits them nothing",
     arnOrNothing("iam", "policy/fleet-addon-boundary"),
   ),
   addons: fact("addons", "enabled add-ons in snake_case: labels `enable_<addon>`", is.list, '["metrics_server"]'),

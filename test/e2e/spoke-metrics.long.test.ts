@@ -1,14 +1,17 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AmpClient, ListWorkspacesCommand } from "@aws-sdk/client-amp";
 import { GetRoleCommand } from "@aws-sdk/client-iam";
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { signedCalls } from "@eks-gitops-fleet/local/test";
+import { ensureAddonProgram } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dashboards, queriesOf } from "../support/dashboards.ts";
 import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
-import { account, eventually, instance, outputs, pulumi, upWith } from "./support/fleet.ts";
+import { account, eventually, execute, instance, outputs, pulumi, root, scratch, upWith } from "./support/fleet.ts";
 import { switchHubOff } from "./support/hub.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
@@ -163,6 +166,15 @@ describe("the fleet's workspace", () => {
     expect(await query('{cluster="other"}')).toEqual([]);
     await onSpoke(name, ["delete", "pod/liar", "configmap/liar", "--namespace", "default", "--wait=false"]);
   });
+});
+
+test("the fleet's alerts begin and end as docs/guides/metrics.md says, by Prometheus's own test of rules", async () => {
+  const promtool = await ensureAddonProgram("prometheus", "promtool", () => {});
+  const cases = readFileSync(join(import.meta.dirname, "support", "alert-rules.test.yaml"), "utf8");
+  const file = join(scratch, "alert-rules.test.yaml");
+  writeFileSync(file, cases.replace("__rules__", join(root, "infra", "alert-rules.yaml")));
+  const { code, stdout, stderr } = await execute(promtool, ["test", "rules", file]);
+  expect(code, stdout + stderr).toBe(0);
 });
 
 describe("the dashboards", () => {
