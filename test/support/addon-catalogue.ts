@@ -28,9 +28,12 @@ export const rolePatches: Readonly<Record<string, { op: string; path: string; va
 
 /** What a stack has to permit for all of them: the actions by the resources that they are permitted on. */
 export function addonPermissions(partition = "aws"): AddonPermission[] {
+  const workspace = `arn:${partition}:aps:us-east-1:000000000000:workspace/ws-${"0".repeat(36)}`;
   const byResources = new Map<string, Set<string>>();
   for (const { Action, Resource = [] } of Object.values(rolePatches).flatMap(([patch]) => patch?.value.policy ?? [])) {
-    const resources = [Resource].flat().map((resource) => resource.replace("{aws_partition}", partition));
+    const resources = [Resource]
+      .flat()
+      .map((resource) => resource.replace("{aws_partition}", partition).replace("{metrics_workspace_arn}", workspace));
     const actions = byResources.get(resources.join(" ")) ?? new Set();
     for (const action of [Action].flat()) actions.add(action);
     byResources.set(resources.join(" "), actions);

@@ -55,7 +55,7 @@ describe("fleet deployer-policy", () => {
         const arn = `arn:aws:iam::111122223333:policy/${name}`;
         expect(text).toContain(`aws iam attach-role-policy --role-name <role> --policy-arn ${arn}`);
       }
-      expect(readdirSync(join(folder, "policies"))).toHaveLength(3);
+      expect(readdirSync(join(folder, "policies"))).toHaveLength(4);
     } finally {
       rmSync(folder, { recursive: true });
     }
