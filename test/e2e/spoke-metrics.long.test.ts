@@ -130,7 +130,7 @@ afterAll(async () => {
 
 describe("the fleet's workspace", () => {
   test("gets the metrics of the spoke's agent, nodes, kubelets and containers", async () => {
-    for (const job of ["prometheus", "kube-state-metrics", "node-exporter", "kubelet", "cadvisor"])
+    for (const job of ["prometheus", "kube-state-metrics", "node-exporter", "kubelet", "kubelet-resource", "cadvisor"])
       await arrives(`up{job="${job}",cluster="${name}"} == 1`);
     await arrives(`node_memory_MemAvailable_bytes{cluster="${name}"}`);
     await arrives(`container_memory_working_set_bytes{cluster="${name}",namespace="${APP}"}`);
