@@ -12,6 +12,7 @@ import { unsubstituted, unusedKeys } from "../render/variables.ts";
 import { openWorkspace, type Workspace } from "../render/workspace.ts";
 import { isAlternative } from "./alternatives.ts";
 import { Definitions } from "./definitions.ts";
+import { checkApplications } from "./rules/applications.ts";
 import { checkFleets } from "./rules/fleets.ts";
 import { checkKinds } from "./rules/kinds.ts";
 import { checkManifests, unknownKinds } from "./rules/manifests.ts";
@@ -87,6 +88,7 @@ export const rules = {
   rings: ({ root, files, fleet, findings }: Compiled) =>
     checkRings(join(root, "gitops-system"), files, fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
+  applications: ({ root, fleet, findings }: Compiled) => checkApplications(root, fleet, findings),
 } as const;
 
 /**

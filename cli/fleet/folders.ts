@@ -76,6 +76,10 @@ export const spokesIn = (checkout: string, fleet: string): string[] =>
     ...looseSpokes(checkout),
   ].sort();
 
+/** Names of all spokes in a checkout, whatever their fleet. */
+export const spokesOfAll = (checkout: string): string[] =>
+  [...new Set(foldersIn(join(checkout, "spokes")).flatMap((fleet) => spokesIn(checkout, fleet)))].sort();
+
 /** The problems of the fleet in which a spoke is to be created or changed. */
 export function fleetProblems(checkout: string, fleet: string): Problem[] {
   if (existsSync(join(checkout, hubFolder(fleet))) && existsSync(join(checkout, spokesFolder(fleet)))) return [];
