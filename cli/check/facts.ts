@@ -13,8 +13,9 @@ interface Recorded {
 
 /** Why recorded facts are not taken. It fails no check: a new version of the contract may have more keys than the hub's stack has written. */
 export function factsWarnings({ root, files, fleet: { name }, recorded }: Recorded): Warning[] {
-  const place = placeIn(files, join(root, "gitops-system", recorded?.file ?? ""));
-  return (recorded?.problems ?? []).map(({ key, what, got, allowed, remedy }) => ({
+  if (recorded === undefined) return [];
+  const place = placeIn(files, join(root, "gitops-system", recorded.file));
+  return recorded.problems.map(({ key, what, got, allowed, remedy }) => ({
     place: place([key]),
     problem: `${key} ${what}: got ${got}; allowed is ${allowed}. Samples stand for the facts about the hub of ${name}`,
     remedy,
