@@ -141,8 +141,10 @@ export function compile<T>(
   use: (compilation: Compilation) => T,
 ): T {
   const root = resolve(repos);
-  const factsOf = (fleet: string) => recordedFacts(join(root, "gitops-system"), fleet);
-  const workspace = openWorkspace(root, { region: (fleet) => factsOf(fleet)?.hub?.aws.region });
+  // Of the copy, in which there are no links.
+  const region = (fleet: string, system: string) => recordedFacts(system, fleet)?.hub?.aws.region;
+  const workspace = openWorkspace(root, { region });
+  const factsOf = (fleet: string) => recordedFacts(workspace.system, fleet);
   try {
     const findings = new Findings(workspace.original);
     const files = new Files();

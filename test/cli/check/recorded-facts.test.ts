@@ -1,3 +1,5 @@
+import { renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { check } from "../../../cli/check/check.ts";
@@ -82,6 +84,16 @@ describe("fleet check, with the recorded facts about a hub", () => {
     const lines = stringify({ ...rest, aws_account_id: "secret" }).split("\n");
     expect(warnings[1]?.place.line).toBe(lines.findIndex((line) => line.startsWith("aws_account_id")) + 1);
     expect(notes.filter((note) => note.startsWith("the facts"))).toEqual([]);
+  });
+
+  test("follows no link to a file of the machine", () => {
+    withChanges([fleetFolder("fleet"), recorded(bridgeData(hub))], (folder) => {
+      renameSync(join(folder, file), join(folder, "elsewhere.yaml"));
+      symlinkSync(join(folder, "elsewhere.yaml"), join(folder, file));
+      const { notes, warnings } = check({ repos: folder, build: buildText });
+      expect(warnings).toEqual([]);
+      expect(notes.filter((note) => note.startsWith("the facts"))).toEqual([]);
+    });
   });
 
   test("does not take those of another fleet, nor what is not YAML", () => {
