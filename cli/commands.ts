@@ -6,6 +6,7 @@ import * as doctor from "./doctor/command.ts";
 import * as deployerPolicy from "./fleet/deployer-policy.ts";
 import * as newFleet from "./fleet/new-fleet.ts";
 import * as newRing from "./fleet/new-ring.ts";
+import * as facts from "./fleet/record.ts";
 import * as init from "./init/command.ts";
 import * as nodeReleases from "./node-releases/command.ts";
 import * as rollouts from "./rollouts/command.ts";
@@ -33,6 +34,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "deployer-policy": deployerPolicy,
   diff,
   doctor,
+  facts,
   init,
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,

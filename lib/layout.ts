@@ -6,6 +6,9 @@ export const hubFolder = (fleet: string): string => `clusters/${fleet}`;
 /** What every hub applies. A folder in it with a kustomization.yaml is for the hubs whose {@link hubFolder} names it. */
 export const platformHub = "platform/hub";
 
+/** The facts about the fleet's hub, recorded for commands without credentials (cli/fleet/record.ts); Flux does not apply it. */
+export const bridgeFile = (fleet: string): string => `${hubFolder(fleet)}/bridge.yaml`;
+
 /** The order of the fleet's rings, and when a ring takes what the one before has (cli/rollouts/policy.ts). */
 export const ringsPolicy = (fleet: string): string => `${hubFolder(fleet)}/rings.yaml`;
 

@@ -1,17 +1,20 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { platformHub, ringsPolicy } from "../../lib/layout.ts";
+import { bridgeFile, platformHub, ringsPolicy } from "../../lib/layout.ts";
 import { Files, filesBelow, isFolder, isYaml } from "../render/files.ts";
 import { type Finding, Findings, type Warning } from "../render/findings.ts";
 import { allObjects, type RenderedFleet } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
+import { inCheckouts, type RecordedFacts, recordedFacts, withEverything } from "../render/hub-facts.ts";
 import { isBelow } from "../render/inside.ts";
 import type { Build } from "../render/kustomize.ts";
 import { unsubstituted, unusedKeys } from "../render/variables.ts";
 import { openWorkspace, type Workspace } from "../render/workspace.ts";
 import { isAlternative } from "./alternatives.ts";
 import { Definitions } from "./definitions.ts";
+import { factsWarnings } from "./facts.ts";
+import { checkApplications } from "./rules/applications.ts";
 import { checkFleets } from "./rules/fleets.ts";
 import { checkKinds } from "./rules/kinds.ts";
 import { checkManifests, unknownKinds } from "./rules/manifests.ts";
@@ -59,10 +62,12 @@ interface Compiled {
   readonly findings: Findings;
   /** What the rules could not check. */
   readonly notes: Set<string>;
+  /** The real facts about the hub; undefined where samples stand for them. */
+  readonly recorded: RecordedFacts | undefined;
 }
 
 /** What the rules read of all fleets in the repositories, and what was found so far. */
-interface Compilation extends Omit<Compiled, "fleet"> {
+interface Compilation extends Omit<Compiled, "fleet" | "recorded"> {
   readonly workspace: Workspace;
   readonly compiled: readonly Compiled[];
 }
@@ -87,6 +92,7 @@ export const rules = {
   rings: ({ root, files, fleet, findings }: Compiled) =>
     checkRings(join(root, "gitops-system"), files, fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
+  applications: ({ root, fleet, findings }: Compiled) => checkApplications(root, fleet, findings),
 } as const;
 
 /**
@@ -100,8 +106,8 @@ function unapplied(root: string, fleets: readonly RenderedFleet[], files: Files,
   );
   const applied = new Set(sources.map(({ file }) => original(file)));
   const system = join(root, "gitops-system");
-  const policies = fleets.map(({ name }) => join(system, ringsPolicy(name)));
-  const isData = (file: string) => policies.includes(file) || isBelow(join(system, "templates", "ring"), file);
+  const data = fleets.flatMap(({ name }) => [ringsPolicy(name), bridgeFile(name)].map((file) => join(system, file)));
+  const isData = (file: string) => data.includes(file) || isBelow(join(system, "templates", "ring"), file);
   const isOfSomeHubs = (file: string) => {
     const [folder = ""] = relative(join(system, platformHub), file).split("/");
     return existsSync(join(system, platformHub, folder, "kustomization.yaml"));
@@ -135,18 +141,30 @@ export function compile<T>(
   use: (compilation: Compilation) => T,
 ): T {
   const root = resolve(repos);
-  const workspace = openWorkspace(root);
+  // Of the copy, in which there are no links.
+  const region = (fleet: string, system: string) => recordedFacts(system, fleet)?.hub?.aws.region;
+  const workspace = openWorkspace(root, { region });
+  const factsOf = (fleet: string) => recordedFacts(workspace.system, fleet);
   try {
     const findings = new Findings(workspace.original);
     const files = new Files();
     const of = (fleet: string) => (workspace.fleets.length > 1 ? findings.of(fleet) : findings);
     const common = { workspace, build: new FluxBuild(build), files };
-    const fleets = workspace.fleets.map((fleet) => follow({ ...common, findings: of(fleet), fleet }));
+    const fleets = workspace.fleets.map((fleet) => {
+      const real = factsOf(fleet)?.hub;
+      const hub = real && withEverything(inCheckouts(real), workspace.hubAddons);
+      return follow({ ...common, findings: of(fleet), fleet, ...(hub ? { hub } : {}) });
+    });
     const definitions = new Definitions(paths);
     for (const { manifest } of fleets.flatMap(allObjects)) definitions.add(manifest);
     const notes = new Set<string>(fleets.flatMap((fleet) => fleet.notes));
     const shared = { root, files, definitions, notes };
-    const compiled = fleets.map((fleet) => ({ ...shared, fleet, findings: of(fleet.name) }));
+    const compiled = fleets.map((fleet) => {
+      const recorded = factsOf(fleet.name);
+      if (recorded?.hub)
+        notes.add(`the facts about the hub of ${fleet.name} are those of gitops-system/${recorded.file}`);
+      return { ...shared, fleet, recorded, findings: of(fleet.name) };
+    });
     return use({ ...shared, findings, workspace, compiled });
   } finally {
     workspace.remove();
@@ -167,7 +185,7 @@ export function check({ today = new Date(), listsUnchecked = false, ...options }
     const unknown = [...new Set(fleets.flatMap((fleet) => unknownKinds(fleet, definitions)))];
     return {
       findings: found,
-      warnings: fleets.flatMap((fleet) => supportWarnings(fleet, workspace, today)),
+      warnings: compiled.flatMap((each) => [...factsWarnings(each), ...supportWarnings(each.fleet, workspace, today)]),
       notes: [
         ...(options.build.notes ?? []),
         ...workspace.notes,

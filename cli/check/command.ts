@@ -15,6 +15,7 @@ Builds the repositories with kustomize and Flux's substitution for the hub of ev
 each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
 rules (CEL).
 Warns of Spokes whose Kubernetes version leaves EKS's standard support within 90 days.
+The facts about a hub are those that fleet facts recorded (clusters/<fleet>/bridge.yaml), or else samples.
 
   --repos DIR    folder in which gitops-system, gitops-workloads and the applications' repositories lie side by side
                  (default: repos)

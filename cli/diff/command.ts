@@ -23,7 +23,8 @@ With origin/main ahead of a branch, take as base $(git merge-base origin/main HE
   --fleet NAME          the fleet whose clusters are compared, where gitops-system has several (default: that of --bridge)
   --repos DIR           where one repository is compared: folder with the checkouts of the others
   --preview STACK=FILE  what pulumi preview --json --stack STACK wrote; may be given more than once
-  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: samples)
+  --bridge FILE         facts about the hub: pulumi stack output --json bridgeData (default: what fleet facts
+                        recorded, of <base> first, or else samples)
   --observed DIR        recorded state of spokes, <spoke>.yaml: kubectl -n spokes get managed,configmaps,kustomizations
                         -l fleet.internal/cluster=<spoke> -o yaml (default: AWS as it answers when all goes well)
   --charts DIR          folder with charts as <name>-<version>.tgz (default: where the HelmRepositories are)

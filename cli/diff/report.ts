@@ -46,6 +46,8 @@ export interface ReportOptions {
   readonly stacks: readonly Stack[];
   /** Facts that are not the real ones. */
   readonly assumed?: readonly string[];
+  /** How things were compared, beside what the states say of it. */
+  readonly notes?: readonly string[];
   readonly charts: Omit<ChartOptions, "kubernetesVersion">;
 }
 
@@ -79,6 +81,7 @@ class Comparing {
 
   constructor(options: ReportOptions) {
     this.#options = options;
+    for (const note of options.notes ?? []) this.#notes.add(note);
     this.#unknown = new Set([options.base, options.head].flatMap(unknownSteps));
   }
 

@@ -147,7 +147,7 @@ export async function stateOf({
   fleet: name,
   ...options
 }: StateOptions): Promise<State> {
-  const workspace = openWorkspace(side.repos, { region: options.hub?.aws.region, fleet: name });
+  const workspace = openWorkspace(side.repos, { region: () => options.hub?.aws.region, fleet: name });
   const code: Code = await codeOf(side.project);
   // With fixed addresses, without which a spoke can't have a public endpoint.
   const madeUp = { ...hubMetadata(name, workspace.environments[0] ?? "dev"), hubEgressCidrs: ["203.0.113.10/32"] };

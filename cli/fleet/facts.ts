@@ -1,11 +1,9 @@
-import { execFile } from "node:child_process";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { z } from "zod";
 import { fleetNames, type Repository } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { checkCertificate } from "../sealing/seal.ts";
+import { stackOutputs } from "./outputs.ts";
 
 /** The facts of a fleet that commands need and that are not in a repository. */
 export interface FleetFacts {
@@ -173,7 +171,7 @@ export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Pro
   const known =
     certificate !== undefined && fleet !== undefined
       ? { name: fleet, certificates: certificate }
-      : fromOutputs(await stackOutputs(stack));
+      : fromOutputs(await stackOutputs({ stack, otherwise: "--fleet NAME and --certificate FILE" }));
   const name = fleet ?? known.name;
   const region = "region" in known ? known.region : undefined;
   const client = new SecretsManagerClient(region === undefined ? {} : { region });
@@ -184,23 +182,4 @@ export async function fleetFrom({ certificate, fleet, stack }: SourceFlags): Pro
     kubeseal: "kubeseal",
     credential: credentialReader(name, client),
   };
-}
-
-async function stackOutputs(stack: string | undefined): Promise<unknown> {
-  const args = ["stack", "output", "--json", ...(stack === undefined ? [] : ["--stack", stack])];
-  try {
-    const { stdout } = await promisify(execFile)("pulumi", args, {
-      cwd: dirname(dirname(import.meta.dirname)),
-      maxBuffer: 16 << 20,
-    });
-    return JSON.parse(stdout);
-  } catch (error) {
-    const { code, stderr } = error as { code?: unknown; stderr?: string };
-    const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
-    throw new Error(
-      `pulumi ${args.join(" ")} failed: ${why}\n` +
-        "This command reads the outputs of the hub's stack: log in to its backend and name it with --stack, or give --fleet NAME and --certificate FILE",
-      { cause: error },
-    );
-  }
 }

@@ -8,7 +8,8 @@ import { refuse, together } from "../usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
 
-const template = join("templates", "fleet");
+/** What only a checkout of gitops-system has. */
+export const systemTemplate = join("templates", "fleet");
 export const foldersGuide = "docs/guides/folders-of-a-fleet.md";
 
 /** Names of the folders in a folder, sorted; none if it does not exist. */
@@ -65,7 +66,7 @@ export function chosenFleetProblems(named: string | undefined, fleets: readonly 
 }
 
 /** Whether a folder is a checkout of gitops-system. */
-export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, template));
+export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, systemTemplate));
 
 /** Names of a fleet's spokes in a checkout, including those that are not in a fleet's folder yet. */
 export const spokesIn = (checkout: string, fleet: string): string[] =>
@@ -75,6 +76,10 @@ export const spokesIn = (checkout: string, fleet: string): string[] =>
     ),
     ...looseSpokes(checkout),
   ].sort();
+
+/** Names of all spokes in a checkout, whatever their fleet. */
+export const spokesOfAll = (checkout: string): string[] =>
+  [...new Set(foldersIn(join(checkout, "spokes")).flatMap((fleet) => spokesIn(checkout, fleet)))].sort();
 
 /** The problems of the fleet in which a spoke is to be created or changed. */
 export function fleetProblems(checkout: string, fleet: string): Problem[] {
@@ -112,7 +117,7 @@ export function fleetNameProblems(fleet: string): Problem[] {
 export async function fleetFiles(checkout: string, fleet: string): Promise<Files> {
   const folders = { clusters: hubFolder(fleet), spokes: spokesFolder(fleet) };
   const files = Object.entries(folders).map(async ([part, folder]) => {
-    const made = await instantiate(checkout, join(template, part), { fleet });
+    const made = await instantiate(checkout, join(systemTemplate, part), { fleet });
     return Object.entries(made).map(([name, text]) => [join(folder, name), text] as const);
   });
   return Object.fromEntries((await Promise.all(files)).flat());
@@ -137,7 +142,7 @@ export async function writeFleetFiles(checkout: string, fleet: string): Promise<
 export function requireFleet(command: string, checkout: string, fleet: string, told: readonly Problem[]): void {
   refuse(
     command,
-    together(told, [...checkoutProblems(checkout, "gitops-system", template), ...fleetNameProblems(fleet)]),
+    together(told, [...checkoutProblems(checkout, "gitops-system", systemTemplate), ...fleetNameProblems(fleet)]),
   );
 }
 

@@ -151,6 +151,17 @@ export class Files {
   }
 }
 
+/** Where a value of a file stands: of one that is not YAML, where it stops to be. */
+export function placeIn(files: Files, file: string): (path: Path) => Place {
+  try {
+    const [source] = files.documents(file);
+    return (path) => source?.near(path) ?? { file, line: 1 };
+  } catch (error) {
+    if (error instanceof YamlError) return () => error.place;
+    throw error;
+  }
+}
+
 /** All files below a folder, what is hidden aside; no links, which may lead anywhere. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })

@@ -20,6 +20,7 @@ export const ruleNames = [
   "ring",
   "spoke",
   "team",
+  "application",
 ] as const;
 
 /** What a finding is about. */

@@ -163,8 +163,8 @@ function source(repos: string, path: string): string {
 }
 
 export interface WorkspaceOptions {
-  /** Region of the hub and of the added spokes. */
-  readonly region?: string | undefined;
+  /** Region of a fleet's hub and of the added spokes. @param system the copy of gitops-system */
+  readonly region?: ((fleet: string, system: string) => string | undefined) | undefined;
   /** The one fleet that is looked at; default: all that have a hub, or a sample where none has. */
   readonly fleet?: string | undefined;
 }
@@ -173,7 +173,7 @@ export interface WorkspaceOptions {
  * Copies the repositories that are folders of `repos`.
  * @throws WorkspaceError
  */
-export function openWorkspace(repos: string, { region = anyRegion, fleet }: WorkspaceOptions = {}): Workspace {
+export function openWorkspace(repos: string, { region, fleet }: WorkspaceOptions = {}): Workspace {
   const repositories = foldersIn(repos);
   if (!repositories.includes(systemName))
     throw new WorkspaceError(
@@ -207,7 +207,7 @@ export function openWorkspace(repos: string, { region = anyRegion, fleet }: Work
     for (const name of fleets)
       addSpoke(system, {
         ...{ folder: ofOneHub ? "spokes" : spokesFolder(name), fleet: name },
-        ...{ environment, region, kubernetesVersion },
+        ...{ environment, region: region?.(name, system) ?? anyRegion, kubernetesVersion },
       });
   };
   if (isFolder(join(system, "templates", "spoke"))) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hubFolder, ringsFolder, ringsPolicy } from "../../../lib/layout.ts";
 import { ringLabel, ringSource, ringSync } from "../../../lib/rings.ts";
-import { type Files, type Path, YamlError } from "../../render/files.ts";
+import { type Files, type Path, placeIn } from "../../render/files.ts";
 import type { Findings, Place } from "../../render/findings.ts";
 import { isSpoke, type Rendered, type RenderedFleet } from "../../render/fleet.ts";
 import { readPolicy } from "../../rollouts/policy.ts";
@@ -12,17 +12,6 @@ import { readPolicy } from "../../rollouts/policy.ts";
 /** The path of a place such as `rings[1].soak`. */
 const pathOf = (place: string): Path =>
   (place.match(/[^.[\]]+/g) ?? []).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-
-/** Where a value of the file stands. */
-function placeIn(files: Files, file: string): (path: Path) => Place {
-  try {
-    const [source] = files.documents(file);
-    return (path) => source?.near(path) ?? { file, line: 1 };
-  } catch (error) {
-    if (error instanceof YamlError) return () => error.place;
-    throw error;
-  }
-}
 
 interface Known {
   readonly names: readonly string[];

@@ -3,6 +3,7 @@ import { check, compile, rules } from "../../../cli/check/check.ts";
 import { Findings, ruleNames } from "../../../cli/render/findings.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { repos } from "../../repos/support/spoke.ts";
+import { applicationSeeds } from "../support/application-seeds.ts";
 import {
   type Change,
   expected,
@@ -27,9 +28,8 @@ afterAll(removeCopies);
 const foundIn = (changes: readonly Change[]): Found[] =>
   withChanges(changes, (folder) => found(check({ repos: folder, build: buildText }), folder));
 
-const all = [...seeds, ...moreSeeds, ...fleetSeeds, ...spokeSeeds, ...validationSeeds].filter(
-  (seed) => !seed.needsDefinitions && !kustomizeTells(seed),
-);
+const everySeed = [...seeds, ...moreSeeds, ...fleetSeeds, ...spokeSeeds, ...applicationSeeds, ...validationSeeds];
+const all = everySeed.filter((seed) => !seed.needsDefinitions && !kustomizeTells(seed));
 const together = all.filter(({ alone }) => !alone);
 
 describe("fleet check", () => {
@@ -82,9 +82,7 @@ describe("fleet check", () => {
   });
 
   test("has a seeded fault for each rule, so that none can go unnoticed", () => {
-    const seeded = new Set(
-      [...seeds, ...moreSeeds, ...fleetSeeds, ...spokeSeeds, ...validationSeeds].map(({ rule }) => rule),
-    );
+    const seeded = new Set(everySeed.map(({ rule }) => rule));
     expect([...seeded].sort()).toEqual([...ruleNames].sort());
   });
 

@@ -1,26 +1,12 @@
-import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { check } from "../../../cli/check/check.ts";
-import { instantiate } from "../../../cli/folder.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
-import { repos, sealed } from "../../repos/support/spoke.ts";
+import { application } from "../support/application-seeds.ts";
 import { type Change, found, removeCopies, replaced, spoke, withChanges } from "../support/seeds.ts";
 
 afterAll(removeCopies);
 
 const role = (name: string) => `arn:aws:iam::111111111111:role/${name}`;
-
-/** An application's folder on the spoke blue, as fleet onboard makes it. */
-async function application(app: string, tenant: string): Promise<Change[]> {
-  const values = { app, tenant, repositoryUrl: "ssh://git@git.example.com/payment-app-manifests.git" };
-  const files = await instantiate(join(repos, "gitops-workloads"), join("templates", "app"), {
-    ...{ ...values, provider: "generic", revision: "main", path: "./overlays/dev" },
-  });
-  return Object.entries({ ...files, "credential.yaml": sealed(`${app}-git`, app) }).map(([name, to]) => ({
-    file: `gitops-workloads/clusters/blue/${app}/${name}`,
-    to,
-  }));
-}
 
 const applications = [...(await application("payment-app", "payments")), ...(await application("search", "search"))];
 

@@ -1,11 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 import { type BlastRadiusOptions, blastRadius } from "../../../cli/diff/blast-radius.ts";
 import { markdown } from "../../../cli/diff/markdown.ts";
 import type { Report } from "../../../cli/diff/report.ts";
 import { hubMetadata } from "../../../cli/render/clusters.ts";
 import type { Build } from "../../../cli/render/kustomize.ts";
+import { bridgeData } from "../../../lib/bridge.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { composition, GitFleet } from "../support/git-fleet.ts";
 
@@ -122,6 +124,54 @@ describe("without the facts of a hub", () => {
     expect(markdown(report)).toMatch(/What this change does to the fleet\n\n> \[!NOTE\]\n> \*\*Assumed\*\*: no facts/);
     const real = await diff(fleet, "HEAD", "HEAD", { hub: hubMetadata("fleet", "prod") });
     expect(real.assumed).toEqual([]);
+  });
+});
+
+describe("the facts that fleet facts recorded", () => {
+  afterEach(() => fleet.restart());
+  const file = "repos/gitops-system/clusters/fleet/bridge.yaml";
+  const inSydney = (): Record<string, string> => {
+    const hub = hubMetadata("fleet", "prod");
+    return bridgeData({ ...hub, aws: { ...hub.aws, region: "ap-southeast-2" }, hubEgressCidrs: ["203.0.113.10/32"] });
+  };
+  const refusal = "spec.region eu-west-1 is not the hub's region ap-southeast-2";
+  const note = `the facts about the hub are those of gitops-system/clusters/fleet/bridge.yaml in`;
+
+  test("are taken where none are given, and said in one line; recording them changes no cluster", async () => {
+    fleet.write(file, stringify(inSydney()));
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.assumed).toEqual([]);
+    expect(report.gaps).toContainEqual(expect.stringContaining(refusal));
+    expect(report.notes).toContain(`${note} HEAD`);
+    expect(changes(report)).toEqual({});
+  });
+
+  test("are the base's, so that no change chooses by which facts it is judged; given ones come before them", async () => {
+    fleet.write(file, stringify(inSydney()));
+    fleet.commit();
+    fleet.delete(file);
+    fleet.commit();
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    expect(report.gaps).toContainEqual(expect.stringContaining(refusal));
+    expect(report.notes).toContain(`${note} HEAD~1`);
+    const hub = { ...hubMetadata("fleet", "prod"), hubEgressCidrs: ["203.0.113.10/32"] };
+    const given = await diff(fleet, "HEAD~1", "HEAD", { hub });
+    expect(given.gaps).toEqual([]);
+    expect(given.notes.filter((each) => each.startsWith(note))).toEqual([]);
+  });
+
+  test("are not taken where something is wrong with them, which is said with the samples", async () => {
+    const { aws_region: _, ...rest } = inSydney();
+    fleet.write(file, stringify(rest));
+    fleet.commit();
+    const { assumed, gaps } = await diff(fleet, "HEAD~1", "HEAD");
+    expect(gaps).toEqual([]);
+    expect(assumed).toEqual([
+      expect.stringMatching(
+        /^no facts about the hub were given.*bridge.yaml in HEAD is not taken: aws_region is missing/,
+      ),
+    ]);
   });
 });
 

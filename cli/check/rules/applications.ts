@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import type { Repository } from "../../../lib/names.ts";
+import { closest } from "../../closest.ts";
+import { foldersIn, spokesOfAll } from "../../fleet/folders.ts";
+import { filesBelow } from "../../render/files.ts";
+import type { Findings } from "../../render/findings.ts";
+import { isSpoke, type Rendered, type RenderedFleet, type Step } from "../../render/fleet.ts";
+import { repositoryOf } from "../../render/sources.ts";
+
+/** The folders of applications in gitops-workloads fit the Spokes in gitops-system. */
+
+const workloads: Repository = "gitops-workloads";
+
+/** @param root folder of the checkouts */
+export function checkApplications(root: string, fleet: RenderedFleet, findings: Findings): void {
+  checkClusters(root, findings);
+  const spokes = fleet.hub.objects.filter(({ manifest }) => isSpoke(manifest));
+  const environments = new Set(spokes.map(({ manifest }) => String(manifest.spec?.environment)));
+  for (const spoke of spokes) checkOverlays(spoke, environments, fleet, findings);
+}
+
+/** No cluster reads the folder of a Spoke that does not exist. */
+function checkClusters(root: string, findings: Findings): void {
+  const spokes = spokesOfAll(join(root, "gitops-system"));
+  for (const cluster of foldersIn(join(root, workloads, "clusters"))) {
+    const [file] = filesBelow(join(root, workloads, "clusters", cluster));
+    if (file === undefined || spokes.includes(cluster)) continue;
+    const similar = closest(cluster, spokes);
+    const meant =
+      similar === undefined
+        ? "correct the name (spokes/<fleet> has those that exist)"
+        : `did you mean ${similar}? If not`;
+    findings.add(
+      "application",
+      { file, line: 1 },
+      `clusters/${cluster} is of an unknown cluster: no fleet's folder in gitops-system has a Spoke ${cluster}, so nothing applies its applications`,
+      `${meant}, make the spoke with npx fleet new-cluster ${cluster}, remove the folder if the spoke is gone, or check out the branch of gitops-system that has it`,
+    );
+  }
+}
+
+const isOfWorkloads = ({ parent }: Step): boolean => parent !== undefined && repositoryOf(parent) === workloads;
+
+/** An application takes the overlay of another environment than its Spoke's; overlays that are no environment's are the team's choice. */
+function checkOverlays(
+  { manifest: spoke }: Rendered,
+  environments: ReadonlySet<string>,
+  { clusters, steps }: RenderedFleet,
+  findings: Findings,
+): void {
+  const { name } = spoke.metadata;
+  const environment = String(spoke.spec?.environment);
+  const cluster = clusters.get(name);
+  for (const { manifest, place } of steps.filter((step) => step.on === cluster && isOfWorkloads(step))) {
+    const path = String(manifest.spec.path);
+    const folders = path.split("/");
+    const other = folders.find((folder) => environments.has(folder));
+    if (other === undefined || folders.includes(environment)) continue;
+    findings.add(
+      "application",
+      place(["spec", "path"]),
+      `Kustomization ${manifest.metadata.name} takes ${path}, of the environment ${other}; Spoke ${name} has the environment ${environment}`,
+      `take ${folders.map((folder) => (folder === other ? environment : folder)).join("/")}, or move the application to a spoke of ${other}; what was onboarded for ${other} may be sealed for its keys too`,
+      name,
+    );
+  }
+}
