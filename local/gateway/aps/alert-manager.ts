@@ -1,3 +1,4 @@
+import { parse } from "yaml";
 import * as z from "zod";
 import { text } from "../aws/operation.ts";
 import { data, expectSettled, expectYaml } from "./definition.ts";
@@ -7,9 +8,46 @@ import { type ApsOperation, changed, clientToken, onWorkspace, operation } from 
 
 const workspaceId = text;
 
+/**
+ * Alertmanager's configuration, as far as it is looked at. Of its receivers AMP has SNS and PagerDuty, and an SNS message is signed for a
+ * region (User Guide, "Create an alert manager configuration").
+ */
+const configuration = z
+  .object({
+    route: z.looseObject({ receiver: z.string().min(1) }),
+    receivers: z.array(
+      z.strictObject({
+        name: z.string().min(1),
+        sns_configs: z
+          .array(
+            z.looseObject({
+              topic_arn: z.string().regex(/^arn:[^:]+:sns:[^:]+:\d{12}:[\w-]+$/),
+              sigv4: z.looseObject({ region: z.string().min(1) }),
+            }),
+          )
+          .optional(),
+        pagerduty_configs: z.array(z.looseObject({})).optional(),
+      }),
+    ),
+  })
+  .refine(({ route, receivers }) => receivers.some(({ name }) => name === route.receiver), {
+    message: "the route's receiver is not among the receivers",
+  });
+
 /** An alert manager definition (AWS, AlertManagerDefinitionData): Alertmanager's configuration as a text, and templates. */
 const definition = z.object({
-  alertmanager_config: z.string().min(1),
+  alertmanager_config: z
+    .string()
+    .min(1)
+    .transform((text, { addIssue }) => {
+      try {
+        return parse(text) as unknown;
+      } catch (error) {
+        addIssue(`is not valid YAML: ${(error as Error).message}`);
+        return z.NEVER;
+      }
+    })
+    .pipe(configuration),
   template_files: z.record(z.string(), z.string()).optional(),
 });
 

@@ -6,7 +6,8 @@ const tags = { team: "platform" };
 const otherTags = { stage: "two" };
 
 const rules = (expr: string) => `groups: [{ name: case, rules: [{ record: case, expr: ${expr} }] }]`;
-const alertManager = (receiver: string) => `alertmanager_config: |\n  route: { receiver: ${receiver} }\n`;
+const alertManager = (receiver: string) =>
+  `alertmanager_config: |\n  route: { receiver: ${receiver} }\n  receivers: [{ name: ${receiver} }]\n`;
 
 export const ampCases: readonly HandlerCase[] = [
   {

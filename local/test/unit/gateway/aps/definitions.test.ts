@@ -89,8 +89,21 @@ describe("a rule groups namespace", () => {
 test("an alert manager definition is created, described, updated and deleted, and must be one", async () => {
   const id = await activeWorkspace(aps);
   const path = `/workspaces/${id}/alertmanager/definition`;
-  const definition = (receiver: string) => base64(`alertmanager_config: |\n  route: { receiver: ${receiver} }\n`);
-  expect((await aps.call("POST", path, { data: base64("route: {}") })).error).toBe("ValidationException");
+  const given = (receivers: string) =>
+    base64(`alertmanager_config: |\n  route: { receiver: a }\n  receivers: ${receivers}\n`);
+  const definition = (topic: string) =>
+    given(
+      `[{ name: a, sns_configs: [{ topic_arn: "arn:aws:sns:eu-west-1:111122223333:${topic}", sigv4: { region: eu-west-1 } }] }]`,
+    );
+  for (const wrong of [
+    base64("route: {}"),
+    base64("alertmanager_config: '{'"),
+    given("[{ name: b }]"),
+    given("[{ name: a, sns_configs: [{ topic_arn: alerts, sigv4: { region: eu-west-1 } }] }]"),
+    given('[{ name: a, sns_configs: [{ topic_arn: "arn:aws:sns:eu-west-1:111122223333:alerts" }] }]'),
+    given("[{ name: a, webhook_configs: [] }]"),
+  ])
+    expect((await aps.call("POST", path, { data: wrong })).error, atob(wrong)).toBe("ValidationException");
   expect((await aps.call("GET", path)).error).toBe("ResourceNotFoundException");
   const created = await aps.call("POST", path, { data: definition("a") });
   expect(created).toMatchObject({ status: 202, body: { status: { statusCode: "CREATING" } } });
