@@ -7,6 +7,7 @@ import { clusterScopePrefix, hubSealingScope, poolPrefix, spokeNameRule } from "
 import { addonRules } from "./addon-rules.ts";
 import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
+import { metricsRule } from "./metrics-rules.ts";
 import { networkRules } from "./network-rules.ts";
 import { registryRules } from "./registry-rules.ts";
 import type { Readable } from "./settings.ts";
@@ -185,19 +186,6 @@ function argocdRule({ argocdClusterSecret, argocdRoleArn }: Readable): Problem[]
       got: argocdRoleArn,
       allowed: "empty, or argocdClusterSecret true",
       remedy: "pulumi config set argocdClusterSecret true, or remove argocdRoleArn",
-    },
-  ];
-}
-
-function metricsRule({ metrics, metricsAlertTopicArn }: Readable): Problem[] {
-  if (metrics !== "none" || !metricsAlertTopicArn) return [];
-  return [
-    {
-      key: "metricsAlertTopicArn",
-      what: "has no effect without a workspace that evaluates alerts",
-      got: metricsAlertTopicArn,
-      allowed: "empty, or metrics amp",
-      remedy: "pulumi config set metrics amp, or remove metricsAlertTopicArn",
     },
   ];
 }
