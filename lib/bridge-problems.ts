@@ -13,7 +13,7 @@ export const unknownKeys = (data: Data): Problem[] =>
     .filter((key) => contractOf(key) === undefined)
     .map((key) => ({
       key,
-      what: "is not in the contract of the bridge, so nothing says that it is no secret",
+      what: "is not in the contract of the bridge, and could be a secret",
       got: hidden,
       allowed: "the keys of docs/reference/contract.md",
       remedy: "use the version of this project that the stack was updated with, or run pulumi up with this one",

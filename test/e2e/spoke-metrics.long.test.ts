@@ -190,7 +190,7 @@ describe("the role of the agent", () => {
 
   test("writes to the workspace, reads nothing of it, and writes to no other", async () => {
     const own = await actingAs(role, agent, on(name));
-    // Prometheus refuses what is no remote write request: it was let through.
+    // IAM let it through: it is Prometheus that refuses a body like this.
     expect((await call(own, { ...write, path: `/workspaces/${workspace}/api/v1/remote_write` })).status).toBe(400);
     expect((await call(own, { ...write, path: "/workspaces/ws-other/api/v1/remote_write" })).status).toBe(403);
     expect((await call(own, { method: "GET", path: `/workspaces/${workspace}/api/v1/query?query=up` })).status).toBe(

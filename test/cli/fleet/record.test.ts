@@ -84,7 +84,7 @@ describe("fleet facts", () => {
     expect(filesBelow(checkout)).not.toContain(path());
   });
 
-  test("refuses an output that is no map of strings", async () => {
+  test("refuses an output that is not a map of strings", async () => {
     for (const output of ["[secret]", null, [data], { fleet: 1 }])
       await expect(facts(output)).rejects.toThrow("is not what pulumi stack output --json bridgeData writes");
   });
