@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -40,6 +40,22 @@ describe("npm's record of its last install against package-lock.json", () => {
       "node_modules/a",
     ]);
   });
+});
+
+test("packages of another checkout, behind a link, are not touched when they are of other versions", () => {
+  const [own, other] = ["own", "other"].map((name) => join(base, name)) as [string, string];
+  mkdirSync(join(own, "scripts"), { recursive: true });
+  mkdirSync(join(other, "node_modules", "a"), { recursive: true });
+  copyFileSync(runner, join(own, "scripts", "run.mjs"));
+  writeFileSync(
+    join(own, "package-lock.json"),
+    JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }),
+  );
+  symlinkSync(join(other, "node_modules"), join(own, "node_modules"));
+  const result = spawnSync("node", [join(own, "scripts", "run.mjs"), "x.ts"], { encoding: "utf8" });
+  expect(result.status).toBe(1);
+  expect(result.stderr).toContain(`which is a link to ${join(other, "node_modules")}`);
+  expect(readdirSync(join(other, "node_modules"))).toEqual(["a"]);
 });
 
 describe("a script under scripts/run.mjs", () => {
