@@ -2,7 +2,7 @@
 // Works on a plain Node 20 with nothing installed: brings node_modules to the state of package-lock.json first, then
 // hands over to the project's own Node (npm package `node`) with the arguments, the signals and the exit code.
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { constants } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -41,15 +41,12 @@ function run(command, args, options) {
   });
 }
 
-/** Installs into this checkout alone: `npm ci` follows a link and empties the folder behind it, under whoever works there. */
 async function install(changed, total) {
   const modules = join(root, "node_modules");
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    console.error(
-      `[npm] ${changed} of ${total} packages are missing or of another version in ${modules}, which is a link to ${readlinkSync(modules)}. ` +
-        "Nothing was installed there: run npm ci in the checkout that it belongs to, or remove the link and run this again",
-    );
-    process.exit(1);
+    // npm ci would empty the folder behind the link, under whoever works there.
+    console.log(`[npm] ${modules} was a link to ${readlinkSync(modules)}; this checkout gets packages of its own`);
+    rmSync(modules);
   }
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
