@@ -51,7 +51,8 @@ test("packages of another checkout, behind a link, are left alone: npm ci would 
   const packages = { "": {}, "node_modules/a": { version: "2.0.0" } };
   writeFileSync(join(own, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, packages }));
   symlinkSync(join(other, "node_modules"), join(own, "node_modules"));
-  const { stdout } = spawnSync("node", [join(own, "scripts", "run.mjs"), "x.ts"], { encoding: "utf8" });
+  const env = { ...process.env, npm_config_offline: "true" };
+  const { stdout } = spawnSync("node", [join(own, "scripts", "run.mjs"), "x.ts"], { encoding: "utf8", env });
   expect(stdout).toContain(`was a link to ${join(other, "node_modules")}`);
   expect(readdirSync(join(other, "node_modules"))).toEqual(["a"]);
 });
