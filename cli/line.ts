@@ -146,9 +146,11 @@ export function readLine<
     return [name, typeof path === "string" ? textOf(`--${name}`, path, problems) : undefined] as const;
   });
 
-  const required = Object.fromEntries(Object.keys(takes.required ?? {}).map((name) => [name, given[name] ?? ""]));
+  const required = Object.fromEntries(
+    Object.keys(takes.required ?? {}).map((name) => [name, given[name] ?? (options[name]?.multiple ? [] : "")]),
+  );
   return {
-    values: { ...values, ...(required as Record<R, string>) },
+    values: { ...values, ...(required as { [K in R]: T[K] extends { multiple: true } ? string[] : string }) },
     args: Object.fromEntries(expected.map((name, index) => [name, positionals[index] ?? ""])) as Record<A, string>,
     texts: Object.fromEntries(texts) as Partial<Record<F, string>>,
     problems: problems as readonly Problem[],

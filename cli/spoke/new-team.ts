@@ -62,10 +62,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     return 0;
   }
   const name = args.team;
-  // Empty where one is missing.
-  const [clusters, namespaces, roles] = [values.cluster, values.namespace, values.role].map((each) =>
-    [each || []].flat(),
-  ) as [string[], string[], string[]];
+  const { cluster: clusters, namespace: namespaces, role: roles } = values;
   const checkout = resolve(values.repository ?? ".");
   const workloads = workloadsBeside(checkout, values.workloads);
   const request = { name, clusters, namespaces, roles };
