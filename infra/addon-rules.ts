@@ -1,4 +1,5 @@
-import { type AddonPermission, addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { addonBoundary, isAddonAction, passesForeignRoles } from "../lib/iam/addons.ts";
+import { remoteWrite } from "../lib/iam/metrics.ts";
 import { arns, policyLimits } from "../lib/iam/policy.ts";
 import { type Problem, shown } from "../lib/problems.ts";
 import type { Readable } from "./settings.ts";
@@ -7,10 +8,7 @@ import type { Readable } from "./settings.ts";
 const longestScope = { partition: "aws-us-gov", accountId: "000000000000", region: "ap-southeast-1" };
 
 /** What a workspace for metrics adds (infra/metrics.ts). */
-const ofMetrics: AddonPermission = {
-  actions: ["aps:RemoteWrite"],
-  resources: [arns(longestScope).metricsWorkspace(`ws-${"0".repeat(36)}`)],
-};
+const ofMetrics = remoteWrite(arns(longestScope).metricsWorkspace(`ws-${"0".repeat(36)}`));
 
 /** What add-ons are permitted gives nobody other rights, and fits into a policy. */
 export function addonRules({ addonPermissions = [], fleet, metrics }: Readable): Problem[] {

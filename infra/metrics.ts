@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
 import type { AddonPermission } from "../lib/iam/addons.ts";
+import { remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
 import type { Settings } from "./settings.ts";
 
@@ -28,5 +29,5 @@ export function metricsWorkspaceArgs(
 /** What the roles of add-ons may do besides the stack's `addonPermissions`: write to the workspace. */
 export function metricsPermissions(workspace: MetricsWorkspace | undefined): pulumi.Output<readonly AddonPermission[]> {
   if (workspace === undefined) return pulumi.output([]);
-  return workspace.arn.apply((arn) => [{ actions: ["aps:RemoteWrite"], resources: [arn] }]);
+  return workspace.arn.apply((arn) => [remoteWrite(arn)]);
 }

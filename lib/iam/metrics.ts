@@ -1,4 +1,5 @@
 import { fleetTag } from "../labels.ts";
+import type { AddonPermission } from "./addons.ts";
 import { arns, type Scope, type Statement } from "./policy.ts";
 
 /**
@@ -70,3 +71,9 @@ export function metricsStatements(scope: Scope & { readonly fleet: string }): St
     },
   ];
 }
+
+/** What an add-on may do that writes metrics to a workspace. */
+export const remoteWrite = (workspaceArn: string): AddonPermission => ({
+  actions: ["aps:RemoteWrite"],
+  resources: [workspaceArn],
+});
