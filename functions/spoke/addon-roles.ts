@@ -88,21 +88,27 @@ export function addonProblems(question: Question): SpokeProblem[] {
       })),
   );
   const silent = wanted.filter(({ policy }) => lacksWorkspace(policy, facts));
-  const notPermitted = hub.addonBoundaryArn === "" ? wanted.filter((addon) => !silent.includes(addon)) : [];
-  const messages = [
-    spoke.spec.account !== undefined && wanted.length > 0
-      ? `${namesOf(wanted)} act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account`
-      : "",
-    silent.length > 0
-      ? `${namesOf(silent)}: the fleet has no workspace for metrics to write to. Set metrics to amp in the stack and run pulumi up, ` +
-        "or turn the add-on off in spec.addons"
-      : "",
-    spoke.spec.account === undefined && notPermitted.length > 0
-      ? `${namesOf(notPermitted)} act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and ` +
-        "run pulumi up, or take them out of spec.addons"
-      : "",
+  const others = wanted.filter((addon) => !silent.includes(addon));
+  const isElsewhere = spoke.spec.account !== undefined;
+  const reasons: [addons: typeof wanted, why: string][] = [
+    [
+      isElsewhere ? wanted : [],
+      " act in AWS, and the boundary of their roles is in the hub's account only: take them out of spec.addons, or spec.account",
+    ],
+    [
+      silent,
+      ": the fleet has no workspace for metrics to write to. Set metrics to amp in the stack and run pulumi up, or turn the add-on off in spec.addons",
+    ],
+    [
+      isElsewhere || hub.addonBoundaryArn !== "" ? [] : others,
+      " act in AWS, and the hub permits add-ons nothing: name what they may do in addonPermissions of the stack and run pulumi up, " +
+        "or take them out of spec.addons",
+    ],
   ];
-  return [...unknown, ...messages.filter(Boolean).map((message) => ({ reason: "AddonsNotPermitted", message }))];
+  const refused = reasons
+    .filter(([addons]) => addons.length > 0)
+    .map(([addons, why]) => ({ reason: "AddonsNotPermitted", message: `${namesOf(addons)}${why}` }));
+  return [...unknown, ...refused];
 }
 
 const namesOf = (addons: readonly { readonly addon: string }[]): string =>
