@@ -14,6 +14,7 @@ import { APP, sharedApp } from "./support/apps.ts";
 import { account, eventually, execute, instance, outputs, pulumi, root, scratch, upWith } from "./support/fleet.ts";
 import { switchHubOff } from "./support/hub.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
+import { liar } from "./support/liar.ts";
 import type { Checkout, Editable } from "./support/repository.ts";
 import {
   addSpoke,
@@ -52,45 +53,6 @@ interface Rule {
   readonly name: string;
   readonly query: string;
 }
-
-/** A pod that exposes what it likes: node-exporter reads it from a file. */
-const liar = (metrics: string) => ({
-  apiVersion: "v1",
-  kind: "List",
-  items: [
-    {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: "liar", namespace: "default" },
-      data: { "liar.prom": metrics },
-    },
-    {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        name: "liar",
-        namespace: "default",
-        annotations: { "prometheus.io/scrape": "true", "prometheus.io/port": "9898" },
-      },
-      spec: {
-        containers: [
-          {
-            name: "liar",
-            image: "quay.io/prometheus/node-exporter:v1.9.1",
-            args: [
-              "--collector.disable-defaults",
-              "--collector.textfile",
-              "--collector.textfile.directory=/text",
-              "--web.listen-address=:9898",
-            ],
-            volumeMounts: [{ name: "text", mountPath: "/text" }],
-          },
-        ],
-        volumes: [{ name: "text", configMap: { name: "liar" } }],
-      },
-    },
-  ],
-});
 
 /** What the workspace answers to a query, as the account's root. */
 async function query(promql: string): Promise<readonly Series[]> {

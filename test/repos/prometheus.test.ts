@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import * as fixtures from "../functions/spoke/support/fixtures.ts";
+import { rolePatches } from "../support/addon-catalogue.ts";
+import { render, withAddons } from "./support/spoke.ts";
+
+describe("prometheus", () => {
+  const rendered = render(withAddons("minimal", ["prometheus"]));
+  const objects = rendered.by("prometheus");
+  const find = (kind: string, name: string) =>
+    objects.find((object) => object.kind === kind && object.metadata.name.startsWith(name));
+  const podOf = (kind: string, name: string) => find(kind, name)?.spec.template.spec;
+  const configuration = parse(String(find("ConfigMap", "prometheus-config")?.["data"]["prometheus.yaml"]));
+
+  test("sends to the fleet's workspace as the service account that its role trusts, signed for the workspace's region", () => {
+    const { metricsWorkspaceArn, metricsEndpoint } = fixtures.hub;
+    expect(configuration.remote_write).toMatchObject([
+      { url: `${metricsEndpoint}api/v1/remote_write`, sigv4: { region: metricsWorkspaceArn.split(":")[3] } },
+    ]);
+    const account = find("ServiceAccount", "prometheus-sa");
+    expect(account?.metadata.namespace).toBe(rolePatches["prometheus"]?.[0]?.value.namespace);
+    expect(account?.metadata["annotations"]).toEqual({
+      "eks.amazonaws.com/role-arn": "arn:aws:iam::000000000000:role/fleet-spoke-blue-addon-prometheus",
+    });
+    expect(podOf("Deployment", "prometheus").serviceAccountName).toBe(
+      rolePatches["prometheus"]?.[0]?.value.serviceAccount,
+    );
+  });
+
+  test("says of every series from which cluster it is, whatever a pod exposes", () => {
+    const [{ write_relabel_configs: labels }] = configuration.remote_write;
+    const written = labels.map((rule: Record<string, string>) => [rule["target_label"], rule["replacement"]]);
+    expect(Object.fromEntries(written)).toMatchObject({ fleet: "fleet", cluster: "blue", environment: "dev" });
+    // Without a source or an expression it replaces in every series.
+    for (const rule of labels) expect(Object.keys(rule).sort()).toEqual(["replacement", "target_label"]);
+    expect(configuration.global).not.toHaveProperty("external_labels");
+  });
+
+  test("takes only so much from one pod", () => {
+    const pods = configuration.scrape_configs.find(({ job_name: job }: { job_name: string }) => job === "pods");
+    expect(pods).toMatchObject({ sample_limit: 10_000, body_size_limit: "10MB", label_limit: 40 });
+  });
+
+  test("believes only kubelets that the cluster's authority vouches for", () => {
+    for (const { scheme, tls_config: tls } of configuration.scrape_configs)
+      if (scheme === "https") expect(tls).toEqual({ ca_file: "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt" });
+  });
+
+  test("keeps its samples on its own disk, within the limit that the node gives it", () => {
+    const { volumes, containers } = podOf("Deployment", "prometheus");
+    expect(volumes).toContainEqual({ name: "storage", emptyDir: { sizeLimit: "2Gi" } });
+    expect(containers[0].args).toContain("--agent");
+    expect(containers[0].resources.limits["ephemeral-storage"]).toBe("3Gi");
+  });
+
+  test("lets nothing but node-exporter see the node", () => {
+    for (const name of ["prometheus", "kube-state-metrics"]) {
+      const { hostNetwork, hostPID, volumes } = podOf("Deployment", name);
+      expect([hostNetwork, hostPID, volumes.some((volume: object) => "hostPath" in volume)], name).toEqual([
+        undefined,
+        undefined,
+        false,
+      ]);
+    }
+    expect(find("DaemonSet", "node-exporter")?.metadata.namespace).toBe("node-exporter");
+  });
+
+  test("gives kube-state-metrics every kind that it is told to watch, and no Secret", () => {
+    const { args } = podOf("Deployment", "kube-state-metrics").containers[0];
+    const kinds = String(args.find((arg: string) => arg.startsWith("--resources=")))
+      .slice("--resources=".length)
+      .split(",");
+    const rules = find("ClusterRole", "kube-state-metrics")?.["rules"] as { resources: string[] }[];
+    const readable = rules.flatMap(({ resources }) => resources);
+    expect(kinds.filter((kind) => !readable.includes(kind))).toEqual([]);
+    expect(readable).not.toContain("secrets");
+    const flux = parse(String(find("ConfigMap", "kube-state-metrics-flux")?.["data"]["flux.yaml"]), { merge: true });
+    for (const { groupVersionKind } of flux.spec.resources)
+      expect(readable).toContain(`${groupVersionKind.kind.toLowerCase().replace(/y$/, "ie")}s`);
+  });
+});
