@@ -11,9 +11,10 @@ import { type Finding, Findings } from "../render/findings.ts";
 import { isFluxKustomization, isSpoke, type Rendered, type RenderedFleet, type Step } from "../render/fleet.ts";
 import { follow } from "../render/follow.ts";
 import { FluxBuild } from "../render/generate.ts";
+import { withAddonsPermitted } from "../render/hub-facts.ts";
 import type { Build } from "../render/kustomize.ts";
 import type { FollowOptions, Handover } from "../render/walk.ts";
-import { openWorkspace, type Workspace } from "../render/workspace.ts";
+import { openWorkspace, specimenOf, type Workspace } from "../render/workspace.ts";
 import { type Code, codeOf } from "./function.ts";
 import type { Side } from "./side.ts";
 import { type Composed, composeSpokes, type Spokes, versionSpecimens } from "./spokes.ts";
@@ -172,7 +173,11 @@ export async function stateOf({
   const { common, existing } = versionSpecimens(first.existing) ? rendering() : first;
   const data = code.bridgeData(hub);
   // No verdict may rest on the sample's region: a Spoke without an account of its own is in its hub's.
-  const hubOf = (spoke: Spoke) => (options.hub || spoke.spec.account ? data : inRegion(data, spoke.spec.region));
+  const forSamples = code.bridgeData(withAddonsPermitted(hub, madeUp));
+  const hubOf = (spoke: Spoke) => {
+    const of = specimenOf(spoke.metadata.name, workspace) === undefined ? data : forSamples;
+    return options.hub || spoke.spec.account ? of : inRegion(of, spoke.spec.region);
+  };
   const spokes = await composeSpokes({ ...existing, code, recorded, hubOf });
   const findings = new Findings();
   const fleet = follow({

@@ -71,3 +71,11 @@ export const withEverything = (hub: ClusterMetadata, addons: readonly string[]):
   chartsCredential: true,
   addons: [...new Set([...hub.addons, ...addons])].sort(),
 });
+
+/** The hub as a sample spoke takes it, which enables every add-on: what the hub does not permit add-ons is that of `sample`. */
+export const withAddonsPermitted = (hub: ClusterMetadata, sample: ClusterMetadata): ClusterMetadata => ({
+  ...hub,
+  addonBoundaryArn: hub.addonBoundaryArn || sample.addonBoundaryArn,
+  metricsWorkspaceArn: hub.metricsWorkspaceArn || sample.metricsWorkspaceArn,
+  metricsEndpoint: hub.metricsEndpoint || sample.metricsEndpoint,
+});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blastRadius } from "../../../cli/diff/blast-radius.ts";
 import type { Report } from "../../../cli/diff/report.ts";
+import { hubMetadata } from "../../../cli/render/clusters.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
 import { composition, GitFleet } from "../support/git-fleet.ts";
 
@@ -50,4 +51,17 @@ describe("a new Kubernetes version of the Composition", () => {
     ]);
     expect(ofSpoke(report, "check-dev")).toEqual([]);
   });
+});
+
+test("the sample of a new spoke gets its cluster and its tools from a hub that permits add-ons nothing and has no workspace for metrics", async () => {
+  const fleet = new GitFleet();
+  const hub = {
+    ...hubMetadata("fleet", "prod"),
+    hubEgressCidrs: ["203.0.113.10/32"],
+    ...{ addonBoundaryArn: "", metricsWorkspaceArn: "", metricsEndpoint: "" },
+  };
+  const options = { cwd: fleet.folder, build: buildText, recorded: new Map(), stacks: [], charts: {}, hub };
+  const { gaps } = await blastRadius({ base: "HEAD", head: "HEAD", ...options });
+  fleet.remove();
+  expect(gaps).toEqual([]);
 });
