@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { imports } from "./support/imports.ts";
 
 const root = join(import.meta.dirname, "..");
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], {
@@ -11,12 +12,6 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .trim()
   .split("\n")
   .filter((file) => existsSync(join(root, file)));
-
-/** The files of the checkout that a file imports, also for types alone: knip leaves those out. */
-const imports = (file: string): string[] =>
-  [
-    ...readFileSync(join(root, file), "utf8").matchAll(/(?:^|\n)(?:import|export)\b[^;"]*?from "(\.{1,2}\/[^"]+)"/g),
-  ].map(([, path = ""]) => join(dirname(file), path));
 
 /** Groups of files that import each other, directly or not (Tarjan). */
 function circles(graph: ReadonlyMap<string, readonly string[]>): string[][] {

@@ -20,7 +20,7 @@ const jobsOf = (name: string) =>
   ).jobs;
 const jobs: Workflow["jobs"] = Object.assign(
   {},
-  ...["pull-request", "release", "node-releases", "aws-proof"].map(jobsOf),
+  ...["pull-request", "release", "node-releases", "aws-proof", "up", "drift"].map(jobsOf),
 );
 
 let dir = "";
@@ -419,5 +419,93 @@ describe("the facts about a hub", () => {
   test("are not left out when the stack can't be read", () => {
     program("pulumi", "exit 6");
     expect(facts().status).toBe(6);
+  });
+});
+
+describe("the preview of a merge", () => {
+  const preview = (job = "changes", refresh = "false") => runs(job, "Preview", { STACK: "prod", REFRESH: refresh });
+  const pulumi = (code: number, text = "+ aws:iam:Role hub-role") => program("pulumi", `echo '${text}'\nexit ${code}`);
+
+  test("with changes shows them in the summary, so that who lets the update through has seen them", () => {
+    pulumi(7);
+    expect(preview()).toEqual({ status: 0, text: "+ aws:iam:Role hub-role\n" });
+    expect(read("output")).toBe("changed=true\n");
+    expect(read("summary")).toContain("```diff\n+ aws:iam:Role hub-role\n\n```");
+    expect(read("called")).toBe(
+      "preview --stack prod --refresh=false --diff --non-interactive --color never --policy-pack policies --expect-no-changes\n",
+    );
+  });
+
+  test("without changes says so, and with the policies' configuration of the stack", () => {
+    pulumi(0, "");
+    mkdirSync(join(dir, "stacks"));
+    writeFileSync(join(dir, "stacks", "policies.prod.json"), "{}");
+    expect(preview().status).toBe(0);
+    expect(read("output")).toBe("changed=false\n");
+    expect(read("summary")).toBe("**prod**: pulumi up would change nothing.\n");
+    expect(read("called")).toContain("--policy-pack-config stacks/policies.prod.json --expect-no-changes");
+  });
+
+  test.for([1, 5, 255])("that fails with exit code %d stops the merge, and nothing counts as unchanged", (code) => {
+    pulumi(code, "why");
+    const { status, text } = preview();
+    expect([status, text]).toEqual([code, expect.stringMatching(/^why\n::error::pulumi preview of prod failed/)]);
+    expect(existsSync(join(dir, "output"))).toBe(false);
+  });
+
+  test("for drift looks first at what there is", () => {
+    pulumi(0);
+    expect(preview("compare", "true").status).toBe(0);
+    expect(read("called")).toContain("--refresh=true");
+  });
+});
+
+describe("an issue about drift", () => {
+  const tell = () => runs("issues", "Open the issue of a stack, update it, or close it", {});
+  /** gh, whose list of open issues has this number, or nothing. */
+  const gh = (number: string) => program("gh", `[ "$2" != list ] || echo '${number}'`);
+  const report = (stack: string, text: string) => {
+    mkdirSync(join(dir, "drift"), { recursive: true });
+    writeFileSync(join(dir, "drift", `${stack}.md`), text);
+  };
+  const changes = () =>
+    read("called")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("issue list"));
+
+  test("is written from the preview, cut to what an issue holds, and is empty without drift", () => {
+    writeFileSync(join(dir, "preview.txt"), "x".repeat(100_000));
+    expect(runs("compare", "Write the report", { STACK: "prod", CHANGED: "true" }).status).toBe(0);
+    const text = read(join("drift", "prod.md"));
+    expect(text).toMatch(/^What pulumi up would do to prod, after a refresh/);
+    expect(text.length).toBeLessThan(65_536);
+    rmSync(join(dir, "drift"), { recursive: true });
+    expect(runs("compare", "Write the report", { STACK: "prod", CHANGED: "false" }).status).toBe(0);
+    expect(read(join("drift", "prod.md"))).toBe("");
+  });
+
+  test("is opened for each stack that drifted, and updated while it is open", () => {
+    report("dev", "drift");
+    report("prod", "drift");
+    gh("");
+    expect(tell()).toEqual({ status: 0, text: "" });
+    expect(changes()).toEqual(
+      ["dev", "prod"].map((stack) => `issue create --title Drift of the stack ${stack} --body-file drift/${stack}.md`),
+    );
+    rmSync(join(dir, "called"));
+    gh("7");
+    expect(tell()).toEqual({ status: 0, text: "" });
+    expect(changes()[0]).toBe("issue edit 7 --body-file drift/dev.md");
+  });
+
+  test("is closed when the stack is as the program says again; without one nothing is done", () => {
+    report("prod", "");
+    gh("7");
+    expect(tell()).toEqual({ status: 0, text: "" });
+    expect(changes()).toEqual(["issue close 7 --comment The stack is as the program says."]);
+    rmSync(join(dir, "called"));
+    gh("");
+    expect(tell()).toEqual({ status: 0, text: "" });
+    expect(changes()).toEqual([]);
   });
 });

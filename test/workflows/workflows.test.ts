@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { minimatch } from "minimatch";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
@@ -8,6 +9,7 @@ import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
+import { readBy } from "../support/imports.ts";
 import { type CompositeAction, inlined, type Job, type Step, violations, type Workflow } from "./rules.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -203,9 +205,9 @@ describe("a machine of ours that runs as root", () => {
 });
 
 describe("a merge", () => {
+  const { on, jobs, concurrency } = workflow("deploy");
+
   test("updates every stack behind the environment of its name, one after the other", () => {
-    const { on, jobs, concurrency } = workflow("deploy");
-    expect(on).toEqual({ push: { branches: ["main"] } });
     expect(concurrency).toMatchObject({ "cancel-in-progress": false });
     expect(Object.values(jobs).map((job) => [job.uses, job.with?.["stack"], job.needs])).toEqual(
       stacks.map((stack, index) => ["./.github/workflows/up.yml", stack, stacks[index - 1]]),
@@ -213,6 +215,59 @@ describe("a merge", () => {
     const { up } = workflow("up").jobs;
     expect(up?.environment).toBe("$" + "{{ inputs.stack }}");
     expect(scripts(up)).toContain('pulumi up --stack "$STACK" --yes --non-interactive --policy-pack policies');
+  });
+
+  test("shows the preview of a stack to whoever lets it through, and asks nobody where nothing would change", () => {
+    const { changes, up } = workflow("up").jobs;
+    expect([changes?.environment, changes?.outputs]).toEqual([
+      "$" + "{{ inputs.stack }}-main",
+      { changed: "$" + "{{ steps.preview.outputs.changed }}" },
+    ]);
+    expect(changes?.steps?.some(({ uses }) => uses === "./.github/actions/preview-stack")).toBe(true);
+    expect([up?.needs, up?.if]).toEqual(["changes", "needs.changes.outputs.changed == 'true'"]);
+  });
+
+  test("of files that neither the program nor its policies read deploys nothing", () => {
+    const { push } = on as { push: { branches: string[]; "paths-ignore": string[] } };
+    expect(push.branches).toEqual(["main"]);
+    const ignored = push["paths-ignore"];
+    const read = readBy("infra/index.ts", "policies/index.ts", "scripts/program-start.mjs");
+    expect(read).toEqual(expect.arrayContaining(["components/versions.ts", "lib/bridge.ts", "infra/config.ts"]));
+    expect(
+      [...read, "infra/alert-rules.yaml", "Pulumi.yaml", "stacks/Pulumi.dev.yaml", "package-lock.json"].filter((file) =>
+        ignored.some((glob) => minimatch(file, glob)),
+      ),
+    ).toEqual([]);
+    for (const file of [
+      "README.md",
+      "docs/guides/deploy.md",
+      "repos/gitops-system/spokes/README.md",
+      "local/cli/start.ts",
+    ])
+      expect(
+        ignored.some((glob) => minimatch(file, glob)),
+        file,
+      ).toBe(true);
+  });
+});
+
+describe("drift", () => {
+  const { on, jobs, concurrency } = workflow("drift");
+
+  test("of every stack is looked for each night, never beside an update, and only where it is switched on", () => {
+    expect(on).toEqual({ schedule: [{ cron: expect.any(String) }], workflow_dispatch: null });
+    expect(concurrency).toEqual(workflow("deploy").concurrency);
+    const { compare } = jobs;
+    expect([compare?.if, compare?.environment]).toEqual(["vars.DRIFT == 'true'", "$" + "{{ matrix.stack }}-main"]);
+    expect(compare?.strategy?.matrix["stack"]).toEqual(stacks);
+    const preview = compare?.steps?.find(({ uses }) => uses === "./.github/actions/preview-stack");
+    expect(preview?.with?.["refresh"]).toBe("true");
+  });
+
+  test("is told by a job that runs none of the project's code", () => {
+    expect(jobs["issues"]?.permissions).toEqual({ issues: "write" });
+    expect(jobs["issues"]?.needs).toBe("compare");
+    expect(JSON.stringify(jobs["issues"])).not.toMatch(/actions\/checkout|npm /);
   });
 });
 
