@@ -3,6 +3,7 @@ import * as sdk from "@aws-sdk/client-amp";
 import type { Aws } from "./connection.ts";
 import { fixed, type Item, out } from "./define/fields.ts";
 import { define, type TagCalls } from "./define/resource.ts";
+import { orGone } from "./errors.ts";
 import type { Handler } from "./handler.ts";
 import { ownTags } from "./tags.ts";
 
@@ -47,7 +48,12 @@ const workspace = define({
     prometheusEndpoint: out(),
   },
   create: async (aws, request) => (await api(aws).send(new sdk.CreateWorkspaceCommand(request))).workspaceId,
-  find: async (aws, workspaceId) => (await api(aws).send(new sdk.DescribeWorkspaceCommand({ workspaceId }))).workspace,
+  find: async (aws, workspaceId) => {
+    const { workspace: found } = await api(aws).send(new sdk.DescribeWorkspaceCommand({ workspaceId }));
+    // The provider reads it too, and needs the right to (terraform-provider-aws, internal/service/amp/workspace.go).
+    await orGone(api(aws).send(new sdk.DescribeLoggingConfigurationCommand({ workspaceId })));
+    return found;
+  },
   settings: [
     {
       fields: ["alias"],

@@ -9,7 +9,7 @@ const exception = exceptionsOf({
 });
 
 /** What an exception is about. */
-type ResourceType = "workspace" | "rulegroupsnamespace" | "alertmanagerdefinition";
+type ResourceType = "workspace" | "rulegroupsnamespace" | "alertmanagerdefinition" | "loggingconfiguration";
 
 const about = (resourceType: ResourceType, resourceId: string) => ({ resourceType, resourceId });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { text } from "../aws/operation.ts";
-import { conflict, invalid, notPossible } from "./errors.ts";
+import { conflict, invalid, notFound, notPossible } from "./errors.ts";
 import type { Workspace, WorkspaceRecord } from "./model.ts";
 import {
   type ApsContext,
@@ -56,6 +56,11 @@ export const workspaceOperations: readonly ApsOperation[] = [
   operation("DescribeWorkspace", { workspaceId }, onWorkspace, ({ store }, request) => ({
     workspace: store.get(request.workspaceId).workspace,
   })),
+  // Nothing here writes vended logs: a workspace never has a logging configuration.
+  operation("DescribeLoggingConfiguration", { workspaceId }, onWorkspace, ({ store }, { workspaceId: id }) => {
+    store.get(id);
+    throw notFound("loggingconfiguration", id, `Logging configuration not found: ${id}`);
+  }),
   list("ListWorkspaces", {
     member: "workspaces",
     shape: { alias },

@@ -14,7 +14,7 @@ import {
   waitUntilWorkspaceDeleted,
 } from "@aws-sdk/client-amp";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createAws } from "../../aws/index.ts";
+import { createAws, type Handler, handlers } from "../../aws/index.ts";
 import { notePrepared } from "../../clusters/addons.ts";
 import { ACCOUNT, REGION } from "../../gateway/ministack.ts";
 import { supervisorOf } from "../../supervisor/client.ts";
@@ -38,6 +38,10 @@ const amp = ({ credentials }: Clients) =>
   new AmpClient({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
 const arnOf = (resource: string) => `arn:aws:aps:${REGION}:${ACCOUNT}:${resource}`;
 const create = (by: Clients, tags: Record<string, string> = {}) => amp(by).send(new CreateWorkspaceCommand({ tags }));
+
+/** AWS as the handlers of the Pulumi plugin call it. */
+const awsOf = ({ credentials }: Clients) =>
+  createAws({ endpoint: cloud.instance.awsEndpoint, region: REGION, ...(credentials ? { credentials } : {}) });
 
 /** Creates a workspace as the deployer and waits until it is ACTIVE; its id. */
 async function workspace(tags: Record<string, string> = {}): Promise<string> {
@@ -177,10 +181,15 @@ describe("with it", () => {
   });
 
   test.each(ampCases)("$token is created, read without drift, changed, deleted, and then gone", async (one) => {
-    const { awsEndpoint: endpoint } = cloud.instance;
-    const { credentials } = cloud.deployer;
-    const aws = createAws({ endpoint, region: REGION, ...(credentials ? { credentials } : {}) });
-    await proveCase(new HandlerRunner(aws, { fleet: "handler-test" }), one);
+    await proveCase(new HandlerRunner(awsOf(cloud.deployer), { fleet: "handler-test" }), one);
+  });
+
+  test("a workspace is read by whoever may also see whether it writes logs, which the AWS provider asks for", async () => {
+    const handler = handlers.get("aws:amp/workspace:Workspace") as Handler;
+    const reads = async (name: string, ...Action: string[]) =>
+      outcome(handler.read(awsOf(await cloud.roleWith(name, allow({ Action }))), own, {}));
+    expect(await reads("describer", "aps:DescribeWorkspace")).toBe("AccessDeniedException");
+    expect(await reads("provider", "aps:DescribeWorkspace", "aps:DescribeLoggingConfiguration")).toBe("allowed");
   });
 
   test("a deleted workspace leaves no process and no files", async () => {
