@@ -6,6 +6,7 @@ import { fluxNamespace } from "../components/flux.ts";
 import type { FluxSyncArgs } from "../components/flux-sync.ts";
 import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
+import type { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace } from "../components/metrics-workspace.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
@@ -15,7 +16,6 @@ import { fleetNames, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
-import type { HubIdentities } from "./identities.ts";
 import type { HubNetwork } from "./network.ts";
 import { gitInterval } from "./receivers.ts";
 import type { Settings } from "./settings.ts";
@@ -32,7 +32,8 @@ export interface BridgeSources {
   readonly tenants: FleetBoundary;
   readonly addonBoundary: FleetBoundary | undefined;
   readonly metrics: MetricsWorkspace | undefined;
-  readonly identities: HubIdentities;
+  /** By controller. */
+  readonly identities: Readonly<Record<string, IrsaRole>>;
 }
 
 function gitSources(settings: Settings): ClusterMetadata["repositories"] {
@@ -46,7 +47,7 @@ const gitProvider = ({ gitAuthentication }: Settings): GitProvider =>
   gitAuthentication === "github-app" ? "github" : "generic";
 
 /** The add-on names that GitOps-bridge users know: snake_case. */
-function identityMetadata(identities: HubIdentities): pulumi.Output<ClusterMetadata["identities"]> {
+function identityMetadata(identities: BridgeSources["identities"]): pulumi.Output<ClusterMetadata["identities"]> {
   const entries = Object.entries(identities).map(
     ([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const,
   );

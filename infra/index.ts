@@ -25,7 +25,7 @@ import { gitAuthentication, registries, registryCredentials } from "./credential
 import { formerly } from "./formerly.ts";
 import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
-import { metricsWorkspaceArgs } from "./metrics.ts";
+import { metricsRole, metricsWorkspaceArgs } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
 import { hubSealingKeys } from "./sealing.ts";
@@ -83,6 +83,7 @@ const identities = hubIdentities({
   secretsKey,
   tags,
 });
+const agent = metrics && metricsRole(settings, cluster, metrics, tags);
 
 // Controllers, installed by Helm. They need nodes, so they are removed first.
 const onHub = { provider: cluster.provider, dependsOn: [nodes] };
@@ -109,7 +110,7 @@ const bridge = new ClusterSecret(
     tenants,
     addonBoundary,
     metrics,
-    identities,
+    identities: { ...identities, ...(agent && { prometheus: agent }) },
   }),
   { provider: cluster.provider, dependsOn: [flux] },
 );

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
+import type { HubCluster } from "../components/hub-cluster.ts";
+import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
 import type { AddonPermission } from "../lib/iam/addons.ts";
-import { remoteWrite } from "../lib/iam/metrics.ts";
+import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
+import { fleetNames } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the fleet's metrics go. */
@@ -30,4 +33,25 @@ export function metricsWorkspaceArgs(
 export function metricsPermissions(workspace: MetricsWorkspace | undefined): pulumi.Output<readonly AddonPermission[]> {
   if (workspace === undefined) return pulumi.output([]);
   return workspace.arn.apply((arn) => [remoteWrite(arn)]);
+}
+
+/** The service account of the agent on the hub (repos/gitops-system/tools/base/addons/prometheus). */
+const agent = { namespace: "prometheus", serviceAccount: "prometheus-sa" };
+
+/** The role with which the hub's agent writes to the workspace, and does nothing else. */
+export function metricsRole(
+  { fleet, permissionsBoundary }: Settings,
+  { oidc }: HubCluster,
+  workspace: MetricsWorkspace,
+  tags: Tags,
+): IrsaRole {
+  return new IrsaRole("prometheus", {
+    roleName: fleetNames(fleet).metricsRole,
+    description: "Prometheus on the hub writes metrics",
+    oidc,
+    subject: agent,
+    policy: workspace.arn.apply(metricsWriterPolicy),
+    permissionsBoundary: permissionsBoundary || undefined,
+    tags,
+  });
 }

@@ -75,6 +75,8 @@ export function fleetNames(fleet: string) {
     hubCluster: hub,
     ...clusterNames(hub),
     identityRole: (identity: HubIdentity) => `${hub}-${identity}`,
+    /** Of the agent that sends the hub's metrics. */
+    metricsRole: `${hub}-prometheus`,
     boundaryPolicy: `${fleet}-boundary`,
     tenantBoundaryPolicy: `${fleet}-tenant-boundary`,
     addonBoundaryPolicy: `${fleet}-addon-boundary`,
@@ -116,7 +118,7 @@ export function derivedNames(
   return [
     { kind: "eksCluster", name: names.hubCluster },
     { kind: "eksNodeGroup", name: names.nodeGroup },
-    ...[names.clusterRole, names.nodeRole, ...hubIdentities.map(names.identityRole)].map(
+    ...[names.clusterRole, names.nodeRole, names.metricsRole, ...hubIdentities.map(names.identityRole)].map(
       (name) => ({ kind: "iamRole", name }) as const,
     ),
     { kind: "iamPolicy", name: names.boundaryPolicy },

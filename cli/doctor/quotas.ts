@@ -15,7 +15,7 @@ import { counters, type Usage } from "./usage.ts";
 export type Share = Readonly<Record<QuotaName, number>>;
 
 /** What the hub of a stack uses. */
-export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable): Share {
+export function hubShare({ vpcId, natGateways = "single", zones = 2, metrics = "none" }: Readable): Share {
   const gateways = vpcId ? 0 : { single: 1, "per-zone": zones, none: 0 }[natGateways];
   return {
     vpcs: vpcId ? 0 : 1,
@@ -25,7 +25,7 @@ export function hubShare({ vpcId, natGateways = "single", zones = 2 }: Readable)
     clusters: 1,
     oidcProviders: 1,
     // Its control plane's, its nodes', and those of its controllers.
-    roles: 2 + hubIdentities.length,
+    roles: 2 + hubIdentities.length + (metrics === "none" ? 0 : 1),
   };
 }
 

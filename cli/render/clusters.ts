@@ -45,16 +45,23 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
       clusterArn: arn("eks", `cluster/${names.hubCluster}`),
     },
     oidc: { provider: issuer, providerArn: arn("iam", `oidc-provider/${issuer}`, "") },
-    identities: Object.fromEntries(
-      hubIdentities.map((name) => [
-        name.replaceAll("-", "_"),
-        {
-          roleArn: arn("iam", `role/${names.identityRole(name)}`, ""),
-          namespace: name === "crossplane" ? namespaces.crossplane : namespaces.flux,
-          serviceAccount: name,
-        },
-      ]),
-    ),
+    identities: {
+      ...Object.fromEntries(
+        hubIdentities.map((name) => [
+          name.replaceAll("-", "_"),
+          {
+            roleArn: arn("iam", `role/${names.identityRole(name)}`, ""),
+            namespace: name === "crossplane" ? namespaces.crossplane : namespaces.flux,
+            serviceAccount: name,
+          },
+        ]),
+      ),
+      prometheus: {
+        roleArn: arn("iam", `role/${names.metricsRole}`, ""),
+        namespace: "prometheus",
+        serviceAccount: "prometheus-sa",
+      },
+    },
     repositories: {
       gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },
       gitopsWorkloads: { url: repositoryUrl("gitops-workloads"), revision: "main" },

@@ -1,6 +1,6 @@
 import { fleetTag } from "../labels.ts";
 import type { AddonPermission } from "./addons.ts";
-import { arns, type Scope, type Statement } from "./policy.ts";
+import { arns, type PolicyDocument, policy, type Scope, type Statement } from "./policy.ts";
 
 /**
  * The life of workspaces of Amazon Managed Service for Prometheus with their rules and alert managers: made with the fleet's tag, managed
@@ -77,3 +77,9 @@ export const remoteWrite = (workspaceArn: string): AddonPermission => ({
   actions: ["aps:RemoteWrite"],
   resources: [workspaceArn],
 });
+
+/** What the hub's agent may do: write to one workspace. */
+export const metricsWriterPolicy = (workspaceArn: string): PolicyDocument => {
+  const { actions, resources } = remoteWrite(workspaceArn);
+  return policy({ Sid: "WriteMetrics", Effect: "Allow", Action: actions, Resource: resources });
+};

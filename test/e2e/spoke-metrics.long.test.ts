@@ -11,7 +11,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { dashboards, queriesOf } from "../support/dashboards.ts";
 import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
-import { account, eventually, execute, instance, outputs, pulumi, root, scratch, upWith } from "./support/fleet.ts";
+import {
+  account,
+  eventually,
+  execute,
+  instance,
+  outputs,
+  pulumi,
+  root,
+  scratch,
+  tryKubectl,
+  upWith,
+} from "./support/fleet.ts";
 import { switchHubOff } from "./support/hub.ts";
 import { actingAs, assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import { liar } from "./support/liar.ts";
@@ -29,12 +40,13 @@ import {
   untilReady,
 } from "./support/spokes.ts";
 
-/** Metrics of a spoke, from its pods to the fleet's workspace (docs/guides/metrics.md). */
+/** Metrics of a spoke and of the hub, from their pods to the fleet's workspace (docs/guides/metrics.md). */
 
 const name = "plum"; // environment dev
 const region = "us-east-1";
 const roleName = `fleet-spoke-${name}-addon-prometheus`;
 const role = `arn:aws:iam::000000000000:role/${roleName}`;
+const hubFile = join("clusters", "fleet", "kustomization.yaml");
 const agent = { namespace: "prometheus", name: "prometheus-sa" };
 const call = signedCalls({ instance }, `aps-workspaces.${region}.amazonaws.com`, { service: "aps", region });
 /** Seconds that samples may take on a machine that is busy: they are taken every 30 seconds. */
@@ -75,6 +87,10 @@ beforeAll(async () => {
   workspace = (await outputs()).bridgeData.metrics_workspace_arn.split("/").at(-1);
   repository = await system();
   const withAddon = (spoke: Editable) => ({ ...spoke, spec: { ...spoke.spec, addons: ["prometheus"] } });
+  await repository.edit(hubFile, (kustomization) => ({
+    ...kustomization,
+    resources: [...kustomization.resources, "../../platform/hub/prometheus"],
+  }));
   await addSpoke(repository, name, "dev", withAddon, calledByGit);
   await repository.push(`Add spoke ${name} with metrics`);
   await untilReady(name, 900);
@@ -82,9 +98,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await switchHubOn?.();
-  await repository.remove(`spokes/fleet/${name}`);
-  await repository.push(`Remove spoke ${name}`);
+  await repository.restore();
   await untilGone(name);
+  await eventually(300, async () =>
+    expect((await tryKubectl(["get", "namespace", "prometheus"])).stderr).toContain("NotFound"),
+  );
   await pulumi(["up", "--yes", "--skip-preview"]);
   const amp = new AmpClient({ region, endpoint: instance.awsEndpoint, credentials: account.sts.config.credentials });
   expect((await amp.send(new ListWorkspacesCommand())).workspaces).toEqual([]);
@@ -116,9 +134,24 @@ describe("the fleet's workspace", () => {
   test("has the fleet's alerts, and none is about to fire for a cluster that is well", async () => {
     const { text } = await call(account, { method: "GET", path: `/workspaces/${workspace}/api/v1/rules` });
     const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules) as Rule[];
-    expect(rules.map(({ name }) => name).sort()).toEqual(["ClusterSilent", "DeploymentUnavailable", "FluxNotReady"]);
+    expect(rules.map(({ name }) => name).sort()).toEqual([
+      "ClusterSilent",
+      "DeploymentUnavailable",
+      "FluxNotReady",
+      "ManagedResourceNotSynced",
+      "SpokeNotReady",
+    ]);
     for (const { name: alert, query: promql } of rules)
       await eventually(ARRIVAL_SECONDS, async () => expect(await query(promql), alert).toEqual([]));
+  });
+
+  test("gets the hub's own metrics by a role of its own, with every Spoke and what Crossplane had not made yet", async () => {
+    for (const job of ["prometheus", "kube-state-metrics", "node-exporter", "kubelet"])
+      await arrives(`up{job="${job}",cluster="hub",environment="local"} == 1`);
+    await arrives(`fleet_spoke_info{name="${name}",spoke_environment="dev",spoke_tenant="payments",ready="True"}`);
+    // They came and went while the spoke was made.
+    await arrives(`last_over_time(crossplane_resource_info{cluster="hub",spoke="${name}",ready!="True"}[1h])`);
+    await arrives(`absent(crossplane_resource_info{cluster="hub",spoke="${name}"})`);
   });
 
   test("believes no pod that claims to be of another cluster", async () => {

@@ -359,6 +359,22 @@ describe("a stack with metrics", () => {
     expect(run("dev").resources.filter(({ type }) => type.startsWith("aws:amp/"))).toEqual([]);
     expect(run("dev").outputs["bridgeData"]).toMatchObject({ metrics_workspace_arn: "", metrics_endpoint: "" });
   });
+
+  it("has a role for the hub's own agent, which writes to the workspace and does nothing else; by default there is none", async () => {
+    const { resources, outputs } = await runStack("dev", { "eks-gitops-fleet:metrics": "amp" });
+    const data = outputs["bridgeData"] as Record<string, string>;
+    expect(data).toMatchObject({
+      prometheus_iam_role_arn: expect.stringMatching(/:role\/fleet-dev-hub-prometheus$/),
+      prometheus_namespace: "prometheus",
+      prometheus_service_account: "prometheus-sa",
+    });
+    const granted = resources.find(({ name }) => name === "prometheus-policy");
+    expect(JSON.parse(String(granted?.inputs["policy"])).Statement).toEqual([
+      expect.objectContaining({ Action: ["aps:RemoteWrite"], Resource: [data["metrics_workspace_arn"]] }),
+    ]);
+    expect(run("dev").outputs["bridgeData"]).not.toHaveProperty("prometheus_iam_role_arn");
+    expect(run("dev").resources.filter(({ name }) => name.startsWith("prometheus"))).toEqual([]);
+  });
 });
 
 describe("what the stacks differ in is their configuration", () => {

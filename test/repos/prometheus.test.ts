@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { awsKinds } from "../../cli/app/aws-kinds.ts";
+import { managedKinds } from "../../functions/spoke/kinds.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
 import { rolePatches } from "../support/addon-catalogue.ts";
+import { pluralOf } from "../support/plural.ts";
 import { render, withAddons } from "./support/spoke.ts";
+
+interface Resource {
+  readonly groupVersionKind: Readonly<Record<"group" | "version" | "kind", string>>;
+}
 
 describe("prometheus", () => {
   const rendered = render(withAddons("minimal", ["prometheus"]));
@@ -74,8 +81,27 @@ describe("prometheus", () => {
     const readable = rules.flatMap(({ resources }) => resources);
     expect(kinds.filter((kind) => !readable.includes(kind))).toEqual([]);
     expect(readable).not.toContain("secrets");
-    const flux = parse(String(find("ConfigMap", "kube-state-metrics-flux")?.["data"]["flux.yaml"]), { merge: true });
-    for (const { groupVersionKind } of flux.spec.resources)
-      expect(readable).toContain(`${groupVersionKind.kind.toLowerCase().replace(/y$/, "ie")}s`);
+    const text = String(find("ConfigMap", "kube-state-metrics-resources")?.["data"]["resources.yaml"]);
+    for (const { groupVersionKind } of parse(text, { merge: true }).spec.resources)
+      expect(readable).toContain(pluralOf(groupVersionKind.kind));
+  });
+
+  test("has a metric about every kind that Crossplane makes for a spoke or an application, and keeps those that are not well", () => {
+    const text = String(find("ConfigMap", "kube-state-metrics-resources")?.["data"]["resources.yaml"]);
+    const watched = parse(text, { merge: true })
+      .spec.resources.filter(({ metricNamePrefix: prefix }: { metricNamePrefix: string }) => prefix === "crossplane")
+      .map(({ groupVersionKind: { group, version, kind } }: Resource) => `${group}/${version} ${kind}`);
+    const { ClusterAuth: _, ...made } = managedKinds;
+    const ordered = awsKinds
+      .map((name) => name.split("."))
+      .map(([service, kind]) => [kind, `${service}.aws.m.upbound.io/v1beta1`]);
+    const expected = [...Object.entries(made), ...ordered].map(([kind, api]) => `${api} ${kind}`);
+    expect(watched.sort()).toEqual(expected.sort());
+    const { metric_relabel_configs: rules } = configuration.scrape_configs.find(
+      ({ job_name: job }: { job_name: string }) => job === "kube-state-metrics",
+    );
+    expect(rules).toEqual([
+      { source_labels: ["__name__", "ready", "synced"], regex: "crossplane_resource_info;True;True", action: "drop" },
+    ]);
   });
 });

@@ -101,6 +101,23 @@ test("a hub that names platform/hub/sealed-secrets gets Sealed Secrets, and the 
   ]);
 });
 
+test("a hub that names platform/hub/prometheus sends its own metrics, by the manifests that spokes have", () => {
+  const folder = fleetFolder("fleet");
+  const changes = [{ ...folder, to: `${folder.to}  - ../../platform/hub/prometheus\n` }];
+  expect(withChanges(changes, (repos) => found(check({ repos, build: buildText }), repos))).toEqual([]);
+  const plain = onHub("fleet", [folder]);
+  const added = onHub("fleet", changes).filter((object) => !plain.includes(object));
+  expect(added).toEqual(
+    expect.arrayContaining([
+      "flux-system: ArtifactGenerator hub-metrics",
+      "flux-system: Kustomization prometheus",
+      "prometheus: ConfigMap prometheus-scrape",
+      "prometheus: Deployment kube-state-metrics",
+      "prometheus: Deployment prometheus",
+    ]),
+  );
+});
+
 test("a fleet of before fleets had folders is compiled as its hub has it, and its spokes are told to move", () => {
   const repository = "kind: GitRepository\n    name: gitops-system";
   const text = spoke("blue", "10.70.0.0/18").filter(({ file }) => file.startsWith("gitops-system/spokes/"));

@@ -8,9 +8,9 @@ import { labelKeys } from "../../../lib/labels.ts";
 import { spokeSync } from "../../../lib/layout.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
+import { pluralOf } from "../../support/plural.ts";
 import { spokesOn } from "../../support/spokes.ts";
 import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
-import { pluralOf } from "./history.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
 
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */

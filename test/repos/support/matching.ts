@@ -1,4 +1,5 @@
 import { groupOf } from "../../../cli/render/files.ts";
+import { pluralOf } from "../../support/plural.ts";
 import type { Manifest } from "./kustomize.ts";
 
 /** Which requests an API server shows to an admission policy (Kubernetes documentation, "Matching requests: matchConstraints"). */
@@ -15,9 +16,6 @@ interface Rule {
 interface Selector {
   readonly matchExpressions?: readonly { readonly key: string; readonly operator?: string }[];
 }
-
-/** Name of a kind in the API's paths. */
-const pluralOf = (kind: string): string => `${kind.toLowerCase().replace(/y$/, "ie")}s`;
 
 const among = (values: readonly string[] = [], value: string): boolean =>
   values.some((each) => each === "*" || each === value);
