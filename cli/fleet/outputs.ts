@@ -9,8 +9,8 @@ export interface Asked {
   readonly stack: string | undefined;
   /** Default: all outputs. */
   readonly output?: string;
-  /** What to do without the stack. */
-  readonly otherwise: string;
+  /** What to do without the stack; default: nothing can be done without it. */
+  readonly otherwise?: string;
 }
 
 /** The outputs of the hub's stack, or one of them. */
@@ -28,7 +28,7 @@ export async function stackOutputs({ stack, output, otherwise }: Asked): Promise
     const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
     throw new Error(
       `pulumi ${given.join(" ")} failed: ${why}\n` +
-        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack, or give ${otherwise}`,
+        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack${otherwise === undefined ? "" : `, or give ${otherwise}`}`,
       { cause: error },
     );
   }
