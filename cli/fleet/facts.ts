@@ -143,11 +143,14 @@ export const sourceOptions = {
   stack: { type: "string" },
 } as const;
 
-export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
-  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs name the fleet and its certificates
+/** The flags that name the fleet and what to seal with. */
+export const stackHelp = `  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs name the fleet and its certificates
   --certificate FILE     seal with this certificate (PEM) instead of the stack's
   --fleet NAME           name of the fleet; with --certificate the stack is not asked
+`;
 
+export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
+${stackHelp}
 Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on
 PATH.`;
 

@@ -31,8 +31,8 @@ const sealedFrom = (file: string, { metadata }: Manifest): Sealed => ({
   certificate: metadata?.annotations?.[sealedAnnotations.certificate],
 });
 
-/** SealedSecrets of a file; one of which nothing is known, if it should have some and is not YAML. */
-function sealedOf(file: string): Sealed[] {
+/** The SealedSecrets of a file; one of which nothing is known, if it should have some and is not YAML. */
+export function sealedOf(file: string): Sealed[] {
   const text = readFileSync(file, "utf8");
   if (!/\bkind["']?\s*:\s*["']?SealedSecret\b/.test(text)) return [];
   const documents = parseAllDocuments(text);
