@@ -35,10 +35,10 @@ stopped after every step; at no moment is anything sealed with a key that its cl
   <scope>                an environment, cluster-<spoke>, or ${hubSealingScope}
   --new                  begin a rotation
   --stack NAME           Pulumi stack of the hub, whose file stacks/Pulumi.NAME.yaml is changed
-  --repository DIR       the checkouts in which SealedSecrets are looked for: gitops-system, gitops-workloads and the applications'
-                         repositories; may be given more than once
-  --context NAME         for step 4: a cluster of the kubeconfig that reads the scope's keys. Its controller seals again what it can
-                         open, and never shows it (kubeseal --re-encrypt); also what does not say its key
+  --repository DIR       the checkouts in which SealedSecrets are looked for: gitops-system, gitops-workloads and those of the
+                         applications; may be given more than once
+  --context NAME         for step 4: a cluster of the kubeconfig that reads the scope's keys. Its controller seals again what it
+                         can open, and never shows it (kubeseal --re-encrypt); also what does not say its key
   --ignore-unknown       retire older generations although there are SealedSecrets that do not say what they are sealed with
   --dry-run              say what would change, and change nothing
 Exit code 0: done, or nothing to do in files; 1: --context could not open everything; 2: it was called wrongly or could not run.

@@ -17,8 +17,8 @@ export const summary = "seal a Secret of an application for the cluster that it 
 
 export const help = `Usage: npx fleet seal --cluster NAME --namespace NAME --name SECRET --from-… [options]
 
-Prints the SealedSecret, or writes it with --output. It is sealed with the active key of the cluster's scope and opens there alone,
-in this namespace and under this name. The plain text goes from a file or standard input into kubeseal through a pipe. There is no
+Prints the SealedSecret, or writes it with --output. It is sealed with the active key of the cluster's scope, and opens in this
+namespace and under this name alone. The plain text goes from a file or standard input into kubeseal through a pipe. There is no
 option for a value itself: a command line is in the shell's history, and other users of the machine see it.
 
   --cluster NAME         the spoke that opens it, or ${hubName}
