@@ -60,7 +60,7 @@ function differences({ listed, made }: Standing): string[] {
 }
 
 /** The generation after the newest; a number where that is one. */
-export function nextGeneration(newest: string): string {
+function nextGeneration(newest: string): string {
   const [, name = "", number] = /^(.*?)(\d+)$/.exec(newest) ?? [];
   return number === undefined ? `${newest}-2` : `${name}${Number(number) + 1}`;
 }

@@ -17,7 +17,7 @@ export interface Sealed {
 }
 
 /** Objects of a document: of a list, its items. */
-export const objectsIn = (content: unknown): unknown[] =>
+const objectsIn = (content: unknown): unknown[] =>
   isObject(content) && Array.isArray(content["items"]) ? content["items"] : [content];
 
 export const isSealedSecret = (value: unknown): value is Manifest =>
