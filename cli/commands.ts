@@ -10,6 +10,9 @@ import * as facts from "./fleet/record.ts";
 import * as init from "./init/command.ts";
 import * as nodeReleases from "./node-releases/command.ts";
 import * as rollouts from "./rollouts/command.ts";
+import * as rotateKey from "./rotation/command.ts";
+import * as seal from "./sealing/command.ts";
+import * as keys from "./sealing/keys.ts";
 import * as reseal from "./sealing/reseal.ts";
 import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
@@ -36,6 +39,7 @@ export const commands: Readonly<Record<string, Command>> = {
   doctor,
   facts,
   init,
+  keys,
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,
   "new-fleet": newFleet,
@@ -45,5 +49,7 @@ export const commands: Readonly<Record<string, Command>> = {
   onboard,
   reseal,
   rollouts,
+  "rotate-key": rotateKey,
+  seal,
   "sealing-keys": sealingKeys,
 };

@@ -45,6 +45,12 @@ export const networkLabel = `${group}/network`;
 /** Annotation of an application's namespace: the kinds that may be ordered in AWS from there, such as `dynamodb.Table`; without it all. */
 export const awsKindsAnnotation = `${group}/aws-kinds`;
 
+/**
+ * Annotations of a SealedSecret, which itself does not show what it was sealed with: the scope, and the SHA-256 of the certificate. They
+ * are of the SealedSecret alone: the controller opens it without them, and the Secret does not get them.
+ */
+export const sealedAnnotations = { scope: `${group}/sealed-for`, certificate: `${group}/sealed-with` } as const;
+
 /** Tags of an AWS resource, by key. */
 export type Tags = Readonly<Record<string, string>>;
 

@@ -6,7 +6,7 @@ import { spokeFolder } from "../../lib/layout.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
-import { certificateFor, type FleetFacts, scopesOf } from "../fleet/facts.ts";
+import { type FleetFacts, scopesOf, sealingKeyFor } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
@@ -108,7 +108,7 @@ export async function onboardApp(
     ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app),
     ...scopeProblems(request, scopesOf(fleet)),
   ]);
-  const certificate = certificateFor(fleet, sealingScope({ ...request, name: cluster }));
+  const key = sealingKeyFor(fleet, sealingScope({ ...request, name: cluster }));
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
@@ -116,8 +116,8 @@ export async function onboardApp(
     ...templateProblems(provider, files["sync.yaml"] ?? ""),
     ...awsKindTemplateProblems(request.awsKinds, files["namespace.yaml"]),
   ]);
-  const credential = await seal(fleet.kubeseal, certificate, { namespace: app, name: `${app}-git`, data });
-  const token = () => sealReceiverToken(fleet.kubeseal, certificate, app);
+  const credential = await seal(fleet.kubeseal, key, { namespace: app, name: `${app}-git`, data });
+  const token = () => sealReceiverToken(fleet.kubeseal, key, app);
   const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);
   await writeFolder(folder, await withReceiver(own, checkout, request, token));
   return { folder, publicKey };

@@ -22,6 +22,7 @@ import { checkNetworks } from "./rules/networks.ts";
 import { checkOrder } from "./rules/order.ts";
 import { checkPinned } from "./rules/pinned.ts";
 import { checkRings } from "./rules/rings.ts";
+import { checkSealing, sealingWarnings } from "./rules/sealing.ts";
 import { checkSecrets } from "./rules/secrets.ts";
 import { checkSpokes } from "./rules/spokes.ts";
 import { checkTeams } from "./rules/teams.ts";
@@ -91,6 +92,7 @@ export const rules = {
   spokes: ({ fleet, findings }: Compiled) => checkSpokes(fleet, findings),
   rings: ({ root, files, fleet, findings }: Compiled) =>
     checkRings(join(root, "gitops-system"), files, fleet, findings),
+  sealing: ({ fleet, findings }: Compiled) => checkSealing(fleet, findings),
   teams: ({ fleet, findings }: Compiled) => checkTeams(fleet, findings),
   applications: ({ root, fleet, findings }: Compiled) => checkApplications(root, fleet, findings),
 } as const;
@@ -185,7 +187,11 @@ export function check({ today = new Date(), listsUnchecked = false, ...options }
     const unknown = [...new Set(fleets.flatMap((fleet) => unknownKinds(fleet, definitions)))];
     return {
       findings: found,
-      warnings: compiled.flatMap((each) => [...factsWarnings(each), ...supportWarnings(each.fleet, workspace, today)]),
+      warnings: compiled.flatMap((each) => [
+        ...factsWarnings(each),
+        ...sealingWarnings(each.fleet, workspace),
+        ...supportWarnings(each.fleet, workspace, today),
+      ]),
       notes: [
         ...(options.build.notes ?? []),
         ...workspace.notes,

@@ -2,8 +2,8 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { z } from "zod";
 import { fleetNames, type Repository } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
-import { checkCertificate } from "../sealing/seal.ts";
-import { stackOutputs } from "./outputs.ts";
+import { checkCertificate, type SealingKey } from "../sealing/seal.ts";
+import { readOutputs, sealingOutputs, stackOutputs } from "./outputs.ts";
 
 /** The facts of a fleet that commands need and that are not in a repository. */
 export interface FleetFacts {
@@ -33,8 +33,7 @@ const outputsSchema = z.object({
     gitops_system_repo_url: z.string(),
     gitops_workloads_repo_url: z.string(),
   }),
-  sealingCertificates: z.record(z.string(), z.record(z.string(), z.string())),
-  activeSealingKeys: z.record(z.string(), z.string()),
+  ...sealingOutputs,
 });
 
 /** The part of {@link FleetFacts} that is in the outputs of the hub's stack. */
@@ -44,14 +43,7 @@ export function fromOutputs(outputs: unknown): Pick<
 > & {
   readonly certificates: Readonly<Record<string, string>>;
 } {
-  const read = outputsSchema.safeParse(outputs);
-  if (!read.success) {
-    throw new Error(
-      `the outputs of the hub's stack are not as expected: ${z.prettifyError(read.error)}\n` +
-        "Name the hub's stack with --stack, and bring it up to date with pulumi up",
-    );
-  }
-  const { bridgeData, sealingCertificates, activeSealingKeys } = read.data;
+  const { bridgeData, sealingCertificates, activeSealingKeys } = readOutputs(outputsSchema, outputs);
   const certificates = Object.entries(activeSealingKeys).flatMap(([scope, generation]) => {
     const certificate = sealingCertificates[scope]?.[generation];
     return certificate === undefined ? [] : [[scope, certificate] as const];
@@ -79,15 +71,15 @@ export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): re
 export const keyRemedy = (scope: string): string =>
   `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this command again`;
 
-/** The certificate of a scope's active sealing key, checked. */
-export function certificateFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): string {
+/** A scope's active sealing key, whose certificate is checked. */
+export function sealingKeyFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): SealingKey {
   const certificate = typeof certificates === "string" ? certificates : certificates[scope];
   if (certificate === undefined)
     throw new Error(
       `the fleet has no sealing key of scope ${scope}; it has ${Object.keys(certificates).join(", ")}: ${keyRemedy(scope)}`,
     );
   checkCertificate(certificate, `the sealing certificate of scope ${scope}`);
-  return certificate;
+  return { scope, certificate };
 }
 
 /** The problem of a file that `--certificate` names. */
@@ -151,11 +143,14 @@ export const sourceOptions = {
   stack: { type: "string" },
 } as const;
 
-export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
-  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs name the fleet and its certificates
+/** The flags that name the fleet and what to seal with. */
+export const stackHelp = `  --stack NAME           Pulumi stack of the hub; default: the selected one. Its outputs name the fleet and its certificates
   --certificate FILE     seal with this certificate (PEM) instead of the stack's
   --fleet NAME           name of the fleet; with --certificate the stack is not asked
+`;
 
+export const sourceHelp = `  --repository DIR       the checkout to write into; default: the current folder
+${stackHelp}
 Git credentials are read from AWS Secrets Manager (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on); kubeseal must be on
 PATH.`;
 

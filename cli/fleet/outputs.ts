@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { z } from "zod";
 
 /** What a stack is asked for. */
 export interface Asked {
@@ -8,8 +9,8 @@ export interface Asked {
   readonly stack: string | undefined;
   /** Default: all outputs. */
   readonly output?: string;
-  /** What to do without the stack. */
-  readonly otherwise: string;
+  /** What to do without the stack; default: nothing can be done without it. */
+  readonly otherwise?: string;
 }
 
 /** The outputs of the hub's stack, or one of them. */
@@ -27,8 +28,24 @@ export async function stackOutputs({ stack, output, otherwise }: Asked): Promise
     const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
     throw new Error(
       `pulumi ${given.join(" ")} failed: ${why}\n` +
-        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack, or give ${otherwise}`,
+        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack${otherwise === undefined ? "" : `, or give ${otherwise}`}`,
       { cause: error },
     );
   }
+}
+
+/** The outputs about sealing keys: certificates by scope and generation, and each scope's active generation. */
+export const sealingOutputs = {
+  sealingCertificates: z.record(z.string(), z.record(z.string(), z.string())),
+  activeSealingKeys: z.record(z.string(), z.string()),
+} as const;
+
+/** The outputs of the hub's stack in a form. @throws Error when they have another one */
+export function readOutputs<T>(schema: z.ZodType<T>, outputs: unknown): T {
+  const read = schema.safeParse(outputs);
+  if (read.success) return read.data;
+  throw new Error(
+    `the outputs of the hub's stack are not as expected: ${z.prettifyError(read.error)}\n` +
+      "Name the hub's stack with --stack, and bring it up to date with pulumi up",
+  );
 }

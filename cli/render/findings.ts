@@ -15,6 +15,7 @@ export const ruleNames = [
   "validation",
   "pinned",
   "plain-secret",
+  "sealing",
   "network",
   "fleet",
   "ring",

@@ -3,7 +3,7 @@ import { watchLabel } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { type ReceiverType, receiverName, receiverTypes } from "../../lib/receivers.ts";
 import { choiceProblems } from "../usage.ts";
-import { seal } from "./seal.ts";
+import { type SealingKey, seal } from "./seal.ts";
 
 /** What a cluster needs so that its Git host can tell it of pushes. */
 
@@ -14,8 +14,8 @@ export const receiverProblems = (type: string | undefined, key = receiverFlag): 
   type === undefined ? [] : choiceProblems(key, type, receiverTypes, "choose how the Git host signs its calls");
 
 /** The SealedSecret of a Receiver's new token, which nobody sees before the cluster opens it. */
-export const sealReceiverToken = (kubeseal: string, certificate: string, namespace: string): Promise<string> =>
-  seal(kubeseal, certificate, {
+export const sealReceiverToken = (kubeseal: string, key: SealingKey, namespace: string): Promise<string> =>
+  seal(kubeseal, key, {
     ...{ namespace, name: receiverName },
     // notification-controller takes a new token at once.
     labels: watchLabel,

@@ -3,7 +3,17 @@ import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Document, parseDocument } from "yaml";
 import { inBase64 } from "../../lib/bridge.ts";
+import { sealedAnnotations } from "../../lib/labels.ts";
+
+/** The public half of a sealing key. */
+export interface SealingKey {
+  /** The environment or the cluster that opens what it seals. */
+  readonly scope: string;
+  /** PEM. */
+  readonly certificate: string;
+}
 
 /** A Secret in plain text; it leaves memory only through a pipe into kubeseal. */
 export interface PlainSecret {
@@ -11,7 +21,9 @@ export interface PlainSecret {
   readonly name: string;
   /** Labels that the Secret gets on the cluster. */
   readonly labels?: Readonly<Record<string, string>>;
-  readonly data: Readonly<Record<string, string>>;
+  /** Default: Opaque. */
+  readonly type?: string | undefined;
+  readonly data: Readonly<Record<string, string | Uint8Array>>;
 }
 
 /** @throws Error that says what is wrong with a sealing certificate. */
@@ -37,16 +49,28 @@ export function checkCertificate(pem: string, source: string, now = new Date()):
     );
 }
 
+/** SHA-256 of a certificate, as annotations and people name it. */
+export const fingerprint = (pem: string): string =>
+  new X509Certificate(pem).fingerprint256.replaceAll(":", "").toLowerCase();
+
+/** Writes down which key a SealedSecret is sealed with: the controller is the only one who could find out. */
+export function noteKey(document: Document, { scope, certificate }: SealingKey): void {
+  document.setIn(["metadata", "annotations", sealedAnnotations.scope], scope);
+  document.setIn(["metadata", "annotations", sealedAnnotations.certificate], fingerprint(certificate));
+}
+
 /** The SealedSecret of a Secret, as YAML. The plain text goes through stdin; only the public certificate is written to a file. */
-export async function seal(kubeseal: string, certificate: string, secret: PlainSecret): Promise<string> {
-  const { namespace, name, labels, data } = secret;
+export async function seal(kubeseal: string, key: SealingKey, secret: PlainSecret): Promise<string> {
+  const { namespace, name, labels, type, data } = secret;
   const folder = await mkdtemp(join(tmpdir(), "fleet-seal-"));
   try {
     const cert = join(folder, "tls.crt");
-    await writeFile(cert, certificate);
+    await writeFile(cert, key.certificate);
     const metadata = { name, namespace, ...(labels === undefined ? {} : { labels }) };
-    const manifest = { apiVersion: "v1", kind: "Secret", metadata, data: inBase64(data) };
-    return await pipe(kubeseal, ["--cert", cert, "--format", "yaml"], JSON.stringify(manifest));
+    const manifest = { apiVersion: "v1", kind: "Secret", metadata, type, data: inBase64(data) };
+    const sealed = parseDocument(await pipe(kubeseal, ["--cert", cert, "--format", "yaml"], JSON.stringify(manifest)));
+    noteKey(sealed, key);
+    return sealed.toString({ lineWidth: 0 });
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -1,31 +1,19 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, normalize } from "node:path";
-import { type Document, parseDocument } from "yaml";
-import { spokeFolder } from "../../lib/layout.ts";
+import { parseDocument } from "yaml";
 import { repositories } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
-import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
-import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import type { ReceiverType } from "../../lib/receivers.ts";
+import { sealingScope } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
-import { fleetsOf } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
-import { receiverProblems } from "../sealing/receiver.ts";
 import { refuse, together } from "../usage.ts";
-import { nameProblems } from "./rules.ts";
 import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
+import { readSpoke, spokeProblems } from "./spoke-file.ts";
 
 /** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
-
-interface SpokeFile {
-  readonly folder: string;
-  readonly path: string;
-  readonly document: Document;
-  readonly environment: string;
-  readonly sealing: Sealing;
-  readonly gitReceiver: ReceiverType | undefined;
-}
 
 /**
  * Before the fleet's stack is read.
@@ -33,34 +21,8 @@ interface SpokeFile {
  * @throws UsageError if no fleet in the checkout has such a spoke
  */
 function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
-  const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...nameProblems(name, "<spoke>")];
-  const unknown = wrong.length === 0 && fleetsOf(checkout, name).length === 0 ? [noSpoke(name)] : [];
-  refuse(command, together(told, [...wrong, ...unknown]));
-}
-
-const noSpoke = (got: string): Problem => ({
-  key: "<spoke>",
-  what: "is not the name of a spoke in this checkout",
-  got,
-  allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
-  remedy: "correct the name or the fleet, or pull the checkout; fleet new-cluster makes a new spoke",
-});
-
-/** @throws UsageError when the fleet has no such spoke, or its file is not a Spoke. */
-async function readSpoke(command: string, checkout: string, fleet: string, name: string): Promise<SpokeFile> {
-  const folder = join(checkout, spokeFolder(fleet, name));
-  const path = join(folder, "spoke.yaml");
-  const document = parseDocument(existsSync(path) ? await readFile(path, "utf8") : "");
-  const environment: unknown = document.errors.length > 0 ? undefined : document.getIn(["spec", "environment"]);
-  if (typeof environment !== "string")
-    refuse(command, [noSpoke(existsSync(path) ? `${path} without spec.environment` : `${name} of fleet ${fleet}`)]);
-  const sealing = document.getIn(["spec", "sealing"]) === "cluster" ? "cluster" : "environment";
-  const receiver: unknown = document.getIn(["spec", "gitReceiver"]);
-  const gitReceiver = receiverTypes.find((type) => type === receiver);
-  const type = typeof receiver === "string" || receiver === undefined ? receiver : JSON.stringify(receiver);
-  // An unknown type would leave the spoke without the token that its Receiver needs.
-  refuse(command, receiverProblems(type, `spec.gitReceiver of ${path}`));
-  return { folder, path, document, environment: environment as string, sealing, gitReceiver };
+  const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...spokeProblems(checkout, name, "<spoke>")];
+  refuse(command, together(told, wrong));
 }
 
 export interface SealingKeysChange {
@@ -83,7 +45,13 @@ export async function ownSealingKeys(
 ): Promise<SealingKeysChange> {
   requireSpoke("sealing-keys", checkout, name, told);
   const fleet = await connect();
-  const { folder, path, document, environment, sealing } = await readSpoke("sealing-keys", checkout, fleet.name, name);
+  const { folder, path, document, environment, sealing } = await readSpoke(
+    "sealing-keys",
+    checkout,
+    fleet.name,
+    name,
+    "<spoke>",
+  );
   const scope = sealingScope({ name, environment, sealing: "cluster" });
   refuse("sealing-keys", ownKeyProblems("<spoke>", scope, fleet));
   const generations = fleet.generations?.[scope] ?? [];
@@ -155,7 +123,13 @@ export async function reseal(
   const { name } = request;
   requireSpoke("reseal", checkout, name, told);
   const fleet = await connect();
-  const { folder, path, environment, sealing, gitReceiver } = await readSpoke("reseal", checkout, fleet.name, name);
+  const { folder, path, environment, sealing, gitReceiver } = await readSpoke(
+    "reseal",
+    checkout,
+    fleet.name,
+    name,
+    "<spoke>",
+  );
   if (request.deployKeys === "keep" && gitReceiver === undefined) refuse("reseal", [nothingToSeal(path)]);
   const scope = sealingScope({ name, environment, sealing });
   const listFile = join(folder, secretsList);

@@ -4,11 +4,11 @@ import { type Repository, repositories } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { type ReceiverType, receiverName } from "../../lib/receivers.ts";
 import { sshUrl } from "../app/rules.ts";
-import { certificateFor, type FleetFacts } from "../fleet/facts.ts";
+import { type FleetFacts, sealingKeyFor } from "../fleet/facts.ts";
 import { type Files, withListed } from "../folder.ts";
 import { newDeployKey } from "../sealing/deploy-key.ts";
 import { sealReceiverToken, webhookHelp } from "../sealing/receiver.ts";
-import { seal } from "../sealing/seal.ts";
+import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse } from "../usage.ts";
 
 /**
@@ -90,14 +90,10 @@ async function ownKey(
 }
 
 /** The SealedSecret of a new token for the spoke's Receiver, listed; none where nobody calls. */
-async function receiverFiles(
-  { gitReceiver, list }: SecretsRequest,
-  certificate: string,
-  kubeseal: string,
-): Promise<Files> {
+async function receiverFiles({ gitReceiver, list }: SecretsRequest, key: SealingKey, kubeseal: string): Promise<Files> {
   if (gitReceiver === undefined) return {};
   const file = `${receiverName}.yaml`;
-  const token = await sealReceiverToken(kubeseal, certificate, fluxNamespace);
+  const token = await sealReceiverToken(kubeseal, key, fluxNamespace);
   return { [join("secrets", file)]: token, [secretsList]: withListed(list, "resources", file) };
 }
 
@@ -107,7 +103,7 @@ async function receiverFiles(
  * @throws UsageError when keys of its own can't work; Error when the fleet has no sealing key of the scope.
  */
 export async function spokeSecrets(command: string, request: SecretsRequest, fleet: FleetFacts): Promise<SpokeSecrets> {
-  const certificate = certificateFor(fleet, request.scope);
+  const key = sealingKeyFor(fleet, request.scope);
   const renewed = request.deployKeys === "keep" ? [] : repositories;
   const sealed = await Promise.all(
     renewed.map(async (repository) => {
@@ -115,14 +111,14 @@ export async function spokeSecrets(command: string, request: SecretsRequest, fle
         request.deployKeys === "own"
           ? await ownKey(command, repository, request, fleet)
           : { data: await fleet.credential(repository) };
-      const text = await seal(fleet.kubeseal, certificate, { namespace: fluxNamespace, name: repository, data });
+      const text = await seal(fleet.kubeseal, key, { namespace: fluxNamespace, name: repository, data });
       return { repository, text, publicKey };
     }),
   );
   return {
     files: {
       ...Object.fromEntries(sealed.map(({ repository, text }) => [join("secrets", `${repository}.yaml`), text])),
-      ...(await receiverFiles(request, certificate, fleet.kubeseal)),
+      ...(await receiverFiles(request, key, fleet.kubeseal)),
     },
     publicKeys: Object.fromEntries(
       sealed.flatMap(({ repository, publicKey }) => (publicKey === undefined ? [] : [[repository, publicKey]])),

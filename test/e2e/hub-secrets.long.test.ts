@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
+import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { eventually, get, instance, outputs, pulumi, secretData, tryKubectl, upWith } from "./support/fleet.ts";
 import { type Checkout, checkout } from "./support/repository.ts";
@@ -23,7 +23,7 @@ async function commitSecrets(scopes: Readonly<Record<string, string>>): Promise<
   const names = Object.keys(scopes);
   for (const [name, scope] of Object.entries(scopes)) {
     const plain = { namespace: "flux-system", name, data: { token } };
-    const sealed = await seal(kubeseal, certificateFor(known, scope), plain);
+    const sealed = await seal(kubeseal, sealingKeyFor(known, scope), plain);
     await repository.write(join(folder, "secrets", `${name}.yaml`), parse(sealed));
   }
   const resources = names.map((name) => `${name}.yaml`);

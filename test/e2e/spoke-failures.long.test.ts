@@ -5,7 +5,7 @@ import { DescribeVpcsCommand } from "@aws-sdk/client-ec2";
 import { DeleteRolePolicyCommand, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import sshpk from "sshpk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
+import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { clusterTag } from "../../lib/labels.ts";
 import { spokeNames } from "../../lib/spoke.ts";
@@ -78,10 +78,10 @@ async function sealCredential(message: string, environment: string, over: Record
     known_hosts = "",
   } = await secretData("flux-system", "gitops-system");
   const { certificates } = fromOutputs({ bridgeData, ...sealing });
-  const certificate = certificateFor({ certificates } as never, environment);
+  const key = sealingKeyFor({ certificates } as never, environment);
   const data = { identity, "identity.pub": publicKey, known_hosts, ...over };
   const secret = { namespace: "flux-system", name: "gitops-system", data };
-  writeFileSync(credentialFile(), await seal(join(instance.paths.bin, "kubeseal"), certificate, secret));
+  writeFileSync(credentialFile(), await seal(join(instance.paths.bin, "kubeseal"), key, secret));
   await repository.push(message);
 }
 

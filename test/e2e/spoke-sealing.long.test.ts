@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { certificateFor, fromOutputs } from "../../cli/fleet/facts.ts";
+import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { repositories } from "../../lib/names.ts";
 import { outcome } from "../support/process.ts";
@@ -94,7 +94,7 @@ describe("a spoke that moves from its environment's sealing keys to its own", ()
     const synced = async (scope: string) => {
       const name = `trial-${scope}`;
       const secret = { namespace: "flux-system", name, data: { value: "x" } };
-      const input = await seal(kubeseal, certificateFor(facts, scope), secret);
+      const input = await seal(kubeseal, sealingKeyFor(facts, scope), secret);
       await onSpoke(SPOKE, ["apply", "--filename", "-"], { input });
       const get = ["sealedsecret", name, "--namespace", "flux-system"];
       return eventually(60, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { certificateFor, credentialReader, fromOutputs } from "../../../cli/fleet/facts.ts";
+import { credentialReader, fromOutputs, sealingKeyFor } from "../../../cli/fleet/facts.ts";
 import { checkCertificate } from "../../../cli/sealing/seal.ts";
 import { certificate, fleetWith } from "../support/fleet.ts";
 
@@ -41,7 +41,7 @@ describe("a sealing certificate", () => {
   test("is taken when it is a valid RSA certificate", async () => {
     const pem = await certificate();
     expect(of(pem)).not.toThrow();
-    expect(certificateFor(fleetWith(pem, "kubeseal"), "any")).toBe(pem);
+    expect(sealingKeyFor(fleetWith(pem, "kubeseal"), "any")).toEqual({ scope: "any", certificate: pem });
   });
 
   test("is refused when it is not a certificate, has no RSA key, or has ended", async () => {

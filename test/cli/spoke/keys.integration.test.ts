@@ -1,3 +1,4 @@
+import { createHash, X509Certificate } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +84,19 @@ describe("fleet reseal", () => {
     expect(register).toBe("");
     expect(lastSealed().map(({ certificate: used }) => used)).toEqual([own, own]);
     for (const { input } of lastSealed()) expect(fromBase64(input.data)["identity"]).toContain(privateHalf);
+  });
+
+  test("notes on the SealedSecret, and not in the Secret, for which scope and with which certificate it is sealed", async () => {
+    await ownSealingKeys(checkout, "blue", connect);
+    await reseal(checkout, { name: "blue", deployKeys: "fleet" }, connect);
+    const { metadata } = parse(readFileSync(join(folder, "secrets", "gitops-system.yaml"), "utf8"));
+    // As openssl x509 -fingerprint -sha256 has it, without the colons.
+    const sha256 = createHash("sha256").update(new X509Certificate(own).raw).digest("hex");
+    expect(metadata.annotations).toEqual({
+      "fleet.internal/sealed-for": "cluster-blue",
+      "fleet.internal/sealed-with": sha256,
+    });
+    for (const { input } of lastSealed()) expect(input.metadata).not.toHaveProperty("annotations");
   });
 
   test("replaces them by new keys of the spoke's own, each time others, and says which to register", async () => {

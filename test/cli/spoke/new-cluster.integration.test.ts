@@ -99,7 +99,7 @@ describe("fleet new-cluster", () => {
     const folder = await make();
     for (const name of parse(readFileSync(join(folder, "secrets", "kustomization.yaml"), "utf8")).resources) {
       const { metadata } = parse(readFileSync(join(folder, "secrets", name), "utf8"));
-      expect(metadata).toEqual({ name: name.replace(".yaml", ""), namespace: "flux-system" });
+      expect(metadata).toMatchObject({ name: name.replace(".yaml", ""), namespace: "flux-system" });
     }
     const sealed = at.kubeseal.calls().map(({ input }) => fromBase64(input.data)["identity"]);
     expect(sealed.sort()).toEqual([`${privateHalf} gitops-system`, `${privateHalf} gitops-workloads`]);

@@ -6,6 +6,15 @@ const file = "gitops-system/spokes/fleet/blue/spoke.yaml";
 const pink = "gitops-system/spokes/fleet/pink/spoke.yaml";
 const blue = (from: string, to: string) => [...spoke("blue", "10.64.0.0/18"), replaced(file, from, to)];
 
+/** A SealedSecret of a spoke, with the note for which scope it is sealed. */
+export const sealedFor = (name: string, repository: string, scope: string) =>
+  replaced(
+    `gitops-system/spokes/fleet/${name}/secrets/${repository}.yaml`,
+    "  namespace: flux-system\n",
+    `  namespace: flux-system\n  annotations:\n    fleet.internal/sealed-for: ${scope}\n`,
+  );
+const plum = "gitops-system/spokes/fleet/plum/secrets/gitops-workloads.yaml";
+
 const common = { file, clusters: ["blue"], alone: true } as const;
 
 export const spokeSeeds: readonly Seed[] = [
@@ -28,6 +37,20 @@ export const spokeSeeds: readonly Seed[] = [
     rule: "path",
     on: "cert_manger",
     problem: "Spoke blue: there is no add-on cert_manger in ./tools/dev",
+  },
+  {
+    fault: "a secret that is sealed for another environment, beside one for the spoke's",
+    changes: [
+      ...spoke("plum", "10.104.0.0/18"),
+      sealedFor("plum", "gitops-system", "dev"),
+      sealedFor("plum", "gitops-workloads", "prod"),
+    ],
+    rule: "sealing",
+    file: plum,
+    clusters: ["plum"],
+    on: "sealed-for: prod",
+    problem:
+      "SealedSecret flux-system/gitops-workloads is sealed for prod; the cluster opens only what is sealed for dev",
   },
   {
     ...common,

@@ -1,0 +1,116 @@
+import { relative, resolve } from "node:path";
+import { stackOutputs } from "../fleet/outputs.ts";
+import { readLine } from "../line.ts";
+import { columns } from "../table.ts";
+import { folderProblems, refuse, together } from "../usage.ts";
+import { type Generation, generationsOf } from "./generations.ts";
+import { type Sealed, sealedIn } from "./sealed-secrets.ts";
+
+export const summary = "show the sealing keys of a fleet, and how many SealedSecrets in Git are sealed with each";
+
+export const help = `Usage: npx fleet keys [--repository DIR]... [--stack NAME] [-o text|json]
+
+Shows each generation of each scope's sealing key: when it was made and ends, whether the commands seal with it, and how many of
+the SealedSecrets in the checkouts are sealed with it. What the fleet's commands seal says so in its annotations
+fleet.internal/sealed-for (the scope) and fleet.internal/sealed-with (the SHA-256 of the certificate). Of what was sealed in
+another way nobody but the controller on a cluster can tell.
+
+  --repository DIR       a checkout in which SealedSecrets are counted: gitops-system, gitops-workloads and the applications'
+                         repositories; may be given more than once; default: the current folder
+  --stack NAME           Pulumi stack of the hub; default: the selected one
+  -o, --output FORM      text (default) or json, which names the files
+`;
+
+const outputs = ["text", "json"] as const;
+
+export const options = {
+  repository: { type: "string", multiple: true },
+  stack: { type: "string" },
+  output: { type: "string", short: "o", default: "text" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+interface Row extends Omit<Generation, "certificate"> {
+  readonly sealed: readonly Sealed[];
+}
+
+interface Overview {
+  readonly rows: readonly Row[];
+  /** Sealed with a certificate that the stack does not have. */
+  readonly lost: readonly Sealed[];
+  /** Do not say what they are sealed with. */
+  readonly unknown: readonly Sealed[];
+}
+
+function overview(generations: readonly Generation[], sealed: readonly Sealed[]): Overview {
+  const known = new Set(generations.map(({ fingerprint }) => fingerprint));
+  return {
+    rows: generations.map(({ certificate: _, ...generation }) => ({
+      ...generation,
+      sealed: sealed.filter(({ certificate }) => certificate === generation.fingerprint),
+    })),
+    lost: sealed.filter(({ certificate }) => certificate !== undefined && !known.has(certificate)),
+    unknown: sealed.filter(({ certificate }) => certificate === undefined),
+  };
+}
+
+const DAY = 86_400_000;
+const day = (date: Date): string => date.toISOString().slice(0, 10);
+const count = (sealed: readonly unknown[]): string =>
+  sealed.length === 1 ? "1 SealedSecret" : `${sealed.length} SealedSecrets`;
+
+/** Files of SealedSecrets as a person finds them from the current folder. */
+export const filesOf = (sealed: readonly Sealed[]): string[] =>
+  [...new Set(sealed.map(({ file }) => relative(process.cwd(), file)))].sort();
+
+function text({ rows, lost, unknown }: Overview, now: Date): string {
+  const cells = rows.map(({ scope, generation, isActive, made, expires, sealed, fingerprint }) => [
+    scope,
+    generation,
+    isActive ? "yes" : "no",
+    `${day(made)} (${Math.floor((now.getTime() - made.getTime()) / DAY)} days)`,
+    expires < now ? `${day(expires)}, ended` : day(expires),
+    String(sealed.length),
+    fingerprint.slice(0, 12),
+  ]);
+  const notes = [
+    ...(lost.length === 0
+      ? []
+      : [
+          `${count(lost)} sealed with a key that this stack does not have, so no cluster of the fleet opens them:`,
+          ...filesOf(lost).map((file) => `  ${file}`),
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `${count(unknown)} without a note of what they are sealed with (-o json names them); npx fleet rotate-key <scope> --context NAME finds out`,
+        ]),
+  ];
+  const table = columns(["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], cells);
+  return [table, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
+}
+
+function json({ rows, lost, unknown }: Overview): string {
+  const generations = rows.map(({ isActive, sealed, ...row }) => ({ ...row, seals: isActive, sealed }));
+  return JSON.stringify({ generations, lost, unknown }, null, 2);
+}
+
+/** @param ask asks the stack; its error says what to do */
+export async function run(
+  argv: readonly string[],
+  ask: typeof stackOutputs = stackOutputs,
+  now = new Date(),
+): Promise<number> {
+  const { values, problems } = readLine("keys", argv, options, { choices: { output: outputs } });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const checkouts = values.repository ?? ["."];
+  const missing = checkouts.flatMap((path) => folderProblems("--repository", path, "the folder of a checkout"));
+  refuse("keys", together(problems, missing));
+  const generations = generationsOf(await ask({ stack: values.stack }));
+  const found = overview(generations, sealedIn(checkouts.map((path) => resolve(path))));
+  console.log(values.output === "json" ? json(found) : text(found, now));
+  return 0;
+}
