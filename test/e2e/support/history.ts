@@ -3,6 +3,7 @@ import { type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { KubeConfig } from "@kubernetes/client-node";
+import { pluralOf } from "../../../functions/spoke/kinds.ts";
 import { instance } from "./fleet.ts";
 import type { Editable } from "./repository.ts";
 
@@ -78,13 +79,6 @@ export async function record(
       for (const each of requests) each.destroy();
     },
   };
-}
-
-/** The name of a kind in URLs, as Kubernetes forms it. */
-export function pluralOf(kind: string): string {
-  const name = kind.toLowerCase();
-  if (/(s|x|ch|sh)$/.test(name)) return `${name}es`;
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
 const byRevision = (a: Change, b: Change) => a.revision - b.revision;

@@ -3,14 +3,13 @@ import { join } from "node:path";
 import { deployerArn, machineCidr } from "@eks-gitops-fleet/local/cli";
 import { expect } from "vitest";
 import { parse } from "yaml";
-import { managedKinds } from "../../../functions/spoke/kinds.ts";
+import { managedKinds, pluralOf } from "../../../functions/spoke/kinds.ts";
 import { labelKeys } from "../../../lib/labels.ts";
 import { spokeSync } from "../../../lib/layout.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
 import { spokesOn } from "../../support/spokes.ts";
 import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
-import { pluralOf } from "./history.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";
 
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */

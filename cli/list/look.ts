@@ -1,0 +1,82 @@
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { chainKinds } from "../../functions/spoke/kinds.ts";
+import type { KubeObject } from "../../functions/spoke/kube.ts";
+import type { ClusterAccess } from "../../lib/kubeconfig.ts";
+import { spokeApi } from "../../lib/spoke.ts";
+import type { Api, Kind } from "../kubernetes/api.ts";
+import type { Fleet } from "../kubernetes/fleet.ts";
+import { accessOf, clusterKind, type Reach } from "../kubernetes/spokes.ts";
+import { type Look, type Row, rowOf } from "./rows.ts";
+
+/** What brings applications to a spoke. */
+const fluxKinds: readonly Kind[] = [
+  { apiVersion: chainKinds.Kustomization, plural: "kustomizations" },
+  { apiVersion: chainKinds.HelmRelease, plural: "helmreleases" },
+];
+
+export interface Patience {
+  /** Milliseconds that a spoke may take. */
+  readonly deadline: number;
+  /** Spokes that are asked at the same time. */
+  readonly atOnce: number;
+}
+
+const patience: Patience = { deadline: 5000, atOnce: 50 };
+
+/** Does something with each item, some at the same time; the results in the order of the items. */
+async function each<Item, Result>(items: readonly Item[], atOnce: number, work: (item: Item) => Promise<Result>) {
+  const results: Result[] = [];
+  const rest = items.entries();
+  const worker = async () => {
+    for (const [index, item] of rest) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
+
+/** Asks a spoke for something, and for no longer than the deadline, whatever its API server and its client do. */
+export async function ask<T>(
+  reach: Reach,
+  [spoke, access]: readonly [string, ClusterAccess],
+  question: (api: Api) => Promise<T>,
+  deadline = patience.deadline,
+): Promise<T> {
+  const signal = AbortSignal.timeout(deadline);
+  const late = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error(`it did not answer within ${deadline / 1000} s`, { cause: signal.reason }));
+    signal.addEventListener("abort", fail, { once: true });
+  });
+  const answer = async () => question(await reach(spoke, access, signal));
+  return Promise.race([answer(), late]);
+}
+
+/** What a spoke says itself. Before it has an API server, its Spoke says what is in the way. */
+async function lookAt(spoke: Spoke, access: ClusterAccess | string, reach: Reach, deadline: number): Promise<Look> {
+  if (typeof access === "string") return {};
+  const flux = async (api: Api) => (await Promise.all(fluxKinds.map((kind) => api.list(kind)))).flat();
+  try {
+    return { objects: await ask(reach, [spoke.metadata.name, access], flux, deadline) };
+  } catch (error) {
+    return { unreached: (error as Error).message };
+  }
+}
+
+/** The Spokes of a hub, by name. */
+export async function spokesOf(hub: Api): Promise<Spoke[]> {
+  const spokes = (await hub.list(spokeApi)) as KubeObject[] as Spoke[];
+  return spokes.sort((a, b) => a.metadata.name.localeCompare(b.metadata.name));
+}
+
+/** What the hub says of these Spokes and, unless `isOffline`, what each says itself. */
+export async function look(
+  { hub, reach }: Fleet,
+  spokes: readonly Spoke[],
+  isOffline: boolean,
+  { deadline, atOnce } = patience,
+): Promise<Row[]> {
+  if (isOffline || spokes.length === 0) return spokes.map((spoke) => rowOf(spoke, {}));
+  const clusters = await hub.list(clusterKind);
+  return each(spokes, atOnce, async (spoke) =>
+    rowOf(spoke, await lookAt(spoke, accessOf(spoke, clusters), reach, deadline)),
+  );
+}
