@@ -8,6 +8,7 @@ import * as newFleet from "./fleet/new-fleet.ts";
 import * as newRing from "./fleet/new-ring.ts";
 import * as facts from "./fleet/record.ts";
 import * as init from "./init/command.ts";
+import * as kubeconfig from "./kubeconfig/command.ts";
 import * as list from "./list/command.ts";
 import * as nodeReleases from "./node-releases/command.ts";
 import * as rollouts from "./rollouts/command.ts";
@@ -37,6 +38,7 @@ export const commands: Readonly<Record<string, Command>> = {
   doctor,
   facts,
   init,
+  kubeconfig,
   list,
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,

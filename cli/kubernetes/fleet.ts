@@ -1,6 +1,6 @@
 import { type Api, apiOf, hubPlace } from "./api.ts";
 import { kubeConfig, profileOf } from "./config.ts";
-import { type Reach, reachWith } from "./spokes.ts";
+import { type Reach, reachWith } from "./reach.ts";
 
 /** A hub, and the way to its spokes. */
 export interface Fleet {

@@ -1,15 +1,13 @@
-import { STSClient } from "@aws-sdk/client-sts";
-import { KubeConfig } from "@kubernetes/client-node";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { managedKinds } from "../../functions/spoke/kinds.ts";
 import { type KubeObject, textAt } from "../../functions/spoke/kube.ts";
-import { eksToken } from "../../lib/eks-token.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { namespaces } from "../../lib/names.ts";
-import { type Api, apiOf, type Kind } from "./api.ts";
-
-/** How a person reaches a spoke: by what the hub knows of its control plane, and with their own identity in AWS. */
+import { spokeApi } from "../../lib/spoke.ts";
+import { closest } from "../closest.ts";
+import { UsageError } from "../usage.ts";
+import type { Api, Kind } from "./api.ts";
 
 /** The EKS clusters on the hub: only they have the CA of an API server in both kubeconfig variants of the Composition. */
 export const clusterKind = {
@@ -29,24 +27,31 @@ export function accessOf(spoke: Spoke, clusters: readonly KubeObject[]): Cluster
   return { name, region: spoke.spec.region, endpoint, certificateAuthority };
 }
 
-/** Makes clients of spokes; each request ends when the signal does. */
-export type Reach = (spoke: string, access: ClusterAccess, signal: AbortSignal) => Promise<Api>;
+/** The Spokes of a hub, by name. */
+export async function spokesOf(hub: Api): Promise<Spoke[]> {
+  const spokes = (await hub.list(spokeApi)) as KubeObject[] as Spoke[];
+  return spokes.sort((a, b) => a.metadata.name.localeCompare(b.metadata.name));
+}
 
-/** With the credentials that the AWS CLI would take, of the environment or of a profile: a program for each token would take a second. */
-export function reachWith(profile: string | undefined): Reach {
-  // Its region is that of no call: a token is signed for the spoke's.
-  const { config: sts } = new STSClient({ region: "us-east-1", ...(profile === undefined ? {} : { profile }) });
-  return async (spoke, access, signal) => {
-    const { name, region, endpoint, certificateAuthority } = access;
-    const { hostname } = sts.endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false }).url;
-    const { credentials, sha256 } = sts;
-    const token = await eksToken({ cluster: name, region, hostname, credentials, sha256 });
-    const config = new KubeConfig();
-    config.loadFromClusterAndUser(
-      { name, server: endpoint, caData: certificateAuthority, skipTLSVerify: false },
-      { name, token },
-    );
-    const guide = "docs/guides/reach-a-cluster.md says what it takes";
-    return apiOf(config, { name: `spoke ${spoke}`, ifForbidden: guide, otherwise: guide }, signal);
-  };
+/** The Spoke of a name. @throws UsageError with the names that there are */
+export async function findSpoke(hub: Api, name: string): Promise<Spoke> {
+  const found = await hub.find(spokeApi, name);
+  if (found !== undefined) return found as Spoke;
+  const names = (await spokesOf(hub)).map(({ metadata }) => metadata.name);
+  const similar = closest(name, names);
+  throw new UsageError(
+    `the hub has no spoke ${name}${similar === undefined ? "" : `; did you mean ${similar}?`}\n` +
+      `It has ${names.join(", ") || "none"}. --context NAME chooses another hub`,
+  );
+}
+
+/** How a spoke is reached. @throws UsageError when it has no API server yet */
+export async function requireAccess(hub: Api, spoke: Spoke): Promise<ClusterAccess> {
+  const access = accessOf(
+    spoke,
+    await hub.list(clusterKind, { labelSelector: `${labelKeys.cluster}=${spoke.metadata.name}` }),
+  );
+  if (typeof access !== "string") return access;
+  const says = spoke.status?.message === undefined ? "" : `. The Spoke says: ${spoke.status.message}`;
+  throw new UsageError(`spoke ${spoke.metadata.name} can't be reached: ${access}${says}`);
 }

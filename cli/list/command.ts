@@ -116,7 +116,7 @@ export async function run(argv: readonly string[], its = world): Promise<number>
   refuse("list", problems);
   const isJson = values.output === "json";
   const fleet = await its.connect(values.context);
-  const { look, spokesOf } = await import("./look.ts");
+  const [{ look }, { spokesOf }] = await Promise.all([import("./look.ts"), import("../kubernetes/spokes.ts")]);
   const read = () => spokesOf(fleet.hub);
   const spokes = await read();
   refuse("list", unknownValues(spokes, values));

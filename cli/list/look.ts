@@ -1,11 +1,10 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { chainKinds } from "../../functions/spoke/kinds.ts";
-import type { KubeObject } from "../../functions/spoke/kube.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
-import { spokeApi } from "../../lib/spoke.ts";
 import type { Api, Kind } from "../kubernetes/api.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
-import { accessOf, clusterKind, type Reach } from "../kubernetes/spokes.ts";
+import type { Reach } from "../kubernetes/reach.ts";
+import { accessOf, clusterKind } from "../kubernetes/spokes.ts";
 import { type Look, type Row, rowOf } from "./rows.ts";
 
 /** What brings applications to a spoke. */
@@ -59,12 +58,6 @@ async function lookAt(spoke: Spoke, access: ClusterAccess | string, reach: Reach
   } catch (error) {
     return { unreached: (error as Error).message };
   }
-}
-
-/** The Spokes of a hub, by name. */
-export async function spokesOf(hub: Api): Promise<Spoke[]> {
-  const spokes = (await hub.list(spokeApi)) as KubeObject[] as Spoke[];
-  return spokes.sort((a, b) => a.metadata.name.localeCompare(b.metadata.name));
 }
 
 /** What the hub says of these Spokes and, unless `isOffline`, what each says itself. */
