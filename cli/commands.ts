@@ -17,6 +17,7 @@ import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
+import * as why from "./why/command.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {
@@ -50,4 +51,5 @@ export const commands: Readonly<Record<string, Command>> = {
   reseal,
   rollouts,
   "sealing-keys": sealingKeys,
+  why,
 };

@@ -1,5 +1,7 @@
 import {
   ApiException,
+  type Configuration,
+  CoreV1Api,
   CustomObjectsApi,
   createConfiguration,
   type KubeConfig,
@@ -13,6 +15,15 @@ export interface Api {
   /** @throws with what a person can do about it. */
   readonly list: (kind: Kind, selectors?: Selectors) => Promise<KubeObject[]>;
   readonly find: (kind: Kind, name: string) => Promise<KubeObject | undefined>;
+  /** The last lines that a container wrote, or its predecessor; none where there is no log. */
+  readonly log: (container: Container) => Promise<string>;
+}
+
+interface Container {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly previous: boolean;
 }
 
 export interface Kind {
@@ -38,6 +49,9 @@ export interface Place {
 
 /** Objects in one answer: a Spoke has some kilobytes. */
 const PAGE = 250;
+
+/** Lines of a log that are read. */
+const LINES = 10;
 
 interface Page {
   readonly items: readonly KubeObject[];
@@ -67,13 +81,17 @@ export function explained(what: string, { name, ifForbidden, otherwise }: Place,
 }
 
 /** A client whose requests a signal ends, which `makeApiClient` has no option for. */
-function clientOf(config: KubeConfig, signal: AbortSignal | undefined): CustomObjectsApi {
-  if (signal === undefined) return config.makeApiClient(CustomObjectsApi);
+function clientOf<Client extends CustomObjectsApi | CoreV1Api>(
+  client: new (configuration: Configuration) => Client,
+  config: KubeConfig,
+  signal: AbortSignal | undefined,
+): Client {
+  if (signal === undefined) return config.makeApiClient(client);
   const pre = async (request: RequestContext) => {
     request.setSignal(signal);
     return request;
   };
-  return new CustomObjectsApi(
+  return new client(
     createConfiguration({
       baseServer: new ServerConfiguration(config.getCurrentCluster()?.server ?? "", {}),
       authMethods: { default: config },
@@ -84,9 +102,24 @@ function clientOf(config: KubeConfig, signal: AbortSignal | undefined): CustomOb
 
 /** The API server of a kubeconfig's current context. @param signal ends its requests */
 export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): Api {
-  const objects = clientOf(config, signal);
+  const objects = clientOf(CustomObjectsApi, config, signal);
+  const core = clientOf(CoreV1Api, config, signal);
+
+  /** Pods and events: the client serves no other kind of Kubernetes' own group by its name. */
+  async function corePage(plural: string, namespace: string, more: object): Promise<Page> {
+    const request = { namespace, limit: PAGE, ...more };
+    const { items, metadata } = await (plural === "pods"
+      ? core.listNamespacedPod(request)
+      : core.listNamespacedEvent(request));
+    // As the API server wrote them: the client makes objects of times, and takes the kind away.
+    const plain = JSON.parse(JSON.stringify(items)) as KubeObject[];
+    const kind = plural === "pods" ? "Pod" : "Event";
+    const rest = metadata?._continue;
+    return { items: plain.map((item) => ({ ...item, kind })), ...(rest ? { metadata: { continue: rest } } : {}) };
+  }
 
   function page({ apiVersion, plural, namespace }: Kind, more: object): Promise<Page> {
+    if (apiVersion === "v1") return corePage(plural, namespace ?? "default", more);
     const [group = "", version = ""] = apiVersion.split("/");
     const request = { group, version, plural, limit: PAGE, ...more };
     return namespace === undefined
@@ -104,8 +137,8 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
           found.push(...answer.items);
           _continue = answer.metadata?.continue ?? "";
         } catch (error) {
-          const [group] = kind.apiVersion.split("/");
-          throw explained(`list ${kind.plural}.${group}`, place, error);
+          const group = kind.apiVersion === "v1" ? "" : `.${kind.apiVersion.split("/")[0]}`;
+          throw explained(`list ${kind.plural}${group}`, place, error);
         }
       } while (_continue !== "");
       return found;
@@ -120,6 +153,15 @@ export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): A
       } catch (error) {
         if (error instanceof ApiException && error.code === 404) return undefined;
         throw explained(`get ${plural}.${group} ${name}`, place, error);
+      }
+    },
+    async log({ namespace, pod: name, container, previous }) {
+      try {
+        return await core.readNamespacedPodLog({ namespace, name, container, previous, tailLines: LINES });
+      } catch (error) {
+        // A container that has not started, or whose predecessor is forgotten.
+        if (error instanceof ApiException && (error.code === 400 || error.code === 404)) return "";
+        throw explained(`read the log of pod ${namespace}/${name}`, place, error);
       }
     },
   };

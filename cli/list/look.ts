@@ -2,6 +2,7 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { chainKinds } from "../../functions/spoke/kinds.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
 import type { Api, Kind } from "../kubernetes/api.ts";
+import { ask } from "../kubernetes/ask.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import type { Reach } from "../kubernetes/reach.ts";
 import { accessOf, clusterKind } from "../kubernetes/spokes.ts";
@@ -31,22 +32,6 @@ async function each<Item, Result>(items: readonly Item[], atOnce: number, work: 
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
   return results;
-}
-
-/** Asks a spoke for something, and for no longer than the deadline, whatever its API server and its client do. */
-export async function ask<T>(
-  reach: Reach,
-  [spoke, access]: readonly [string, ClusterAccess],
-  question: (api: Api) => Promise<T>,
-  deadline = patience.deadline,
-): Promise<T> {
-  const signal = AbortSignal.timeout(deadline);
-  const late = new Promise<never>((_, reject) => {
-    const fail = () => reject(new Error(`it did not answer within ${deadline / 1000} s`, { cause: signal.reason }));
-    signal.addEventListener("abort", fail, { once: true });
-  });
-  const answer = async () => question(await reach(spoke, access, signal));
-  return Promise.race([answer(), late]);
 }
 
 /** What a spoke says itself. Before it has an API server, its Spoke says what is in the way. */

@@ -60,6 +60,7 @@ export const serving = (objects: readonly KubeObject[], ms = 0): Api => ({
         metadata.labels?.[key] === value,
     );
   },
+  log: async () => "",
   find: async ({ plural, namespace }, name) =>
     objects.find(
       ({ kind, metadata }) => pluralOf(kind) === plural && metadata.name === name && metadata.namespace === namespace,
