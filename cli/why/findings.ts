@@ -97,7 +97,8 @@ export function findingsOf(path: Path, details: Details, events: readonly KubeOb
   if (last === undefined) return [];
   const steps = path.map((node) => stepOf(node, events));
   const deeper = under(details);
-  if (deeper.length === 0) return [{ steps, remedy: remedyOf(last) }];
+  // Flux waits for a commit that goes well.
+  if (deeper.length === 0) return isHealthy(last.object) ? [] : [{ steps, remedy: remedyOf(last) }];
   return deeper.map((found) => ({
     steps: [...steps, ...found.steps],
     remedy: found.remedy ?? remedyOf(last),

@@ -1,6 +1,6 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { condition } from "../../functions/spoke/kube.ts";
-import { isPlatformNamespace, namespaces } from "../../lib/names.ts";
+import { isPlatformNamespace } from "../../lib/names.ts";
 import { ask } from "../kubernetes/ask.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import { accessOf, clusterKind } from "../kubernetes/spokes.ts";
@@ -43,7 +43,7 @@ export async function hindrances(
   application: string | undefined,
 ): Promise<Finding[]> {
   const { name } = spoke.metadata;
-  const [ofHub, clusters] = await Promise.all([readHub(hub, spoke), hub.list({ ...clusterKind })]);
+  const [ofHub, clusters] = await Promise.all([readHub(hub, spoke), hub.list(clusterKind)]);
   const access = accessOf(spoke, clusters);
   const asked = typeof access === "string" ? undefined : access;
   const question = <T>(work: Parameters<typeof ask<T>>[2]) =>

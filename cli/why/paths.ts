@@ -1,4 +1,4 @@
-import { at, type KubeObject, textAt } from "../../functions/spoke/kube.ts";
+import { at, goesOn, type KubeObject, textAt } from "../../functions/spoke/kube.ts";
 import { failureMessage, isHealthy } from "../../functions/spoke/observed.ts";
 
 /** From what Flux and Crossplane were told to do down to what hinders them. */
@@ -56,12 +56,12 @@ function keysBelow(node: Node): string[] {
 /** Whether an object only waits for others, as far as it says. */
 const isWaiting = (path: Path): boolean => {
   const last = path.at(-1);
-  return last === undefined || failureMessage(last.object) === undefined;
+  return last === undefined || (!isHealthy(last.object) && failureMessage(last.object) === undefined);
 };
 
 /**
- * The paths to everything that is not healthy and has nothing unhealthy under it. What only waits is left out where something fails:
- * it waits for that, or comes after it.
+ * The paths to everything that is not healthy, or that Flux is just applying, and has no such thing under it. What only waits is left
+ * out where something fails: it waits for that, or comes after it.
  */
 export function pathsOf(nodes: readonly Node[]): Path[] {
   const known = new Map(nodes.map((node) => [keyOfNode(node), node]));
@@ -73,12 +73,12 @@ export function pathsOf(nodes: readonly Node[]): Path[] {
     const below = (belows.get(node) ?? []).filter((child) => !path.includes(child));
     const found = below.flatMap((child) => descend(child, path));
     if (found.length > 0) return found;
-    return isHealthy(node.object) ? [] : [path];
+    return isHealthy(node.object) && !goesOn(node.object) ? [] : [path];
   }
 
   const paths = nodes.filter((node) => !children.has(node)).flatMap((node) => descend(node, []));
-  const failing = paths.filter((path) => !isWaiting(path));
-  return failing.length > 0 ? failing : paths;
+  const isFailing = paths.some((path) => path.some(({ object }) => failureMessage(object) !== undefined));
+  return isFailing ? paths.filter((path) => !isWaiting(path)) : paths;
 }
 
 /** The namespaces of the workloads that an object of Flux brings. */
