@@ -8,6 +8,8 @@ import * as newFleet from "./fleet/new-fleet.ts";
 import * as newRing from "./fleet/new-ring.ts";
 import * as facts from "./fleet/record.ts";
 import * as init from "./init/command.ts";
+import * as kubeconfig from "./kubeconfig/command.ts";
+import * as list from "./list/command.ts";
 import * as nodeReleases from "./node-releases/command.ts";
 import * as rollouts from "./rollouts/command.ts";
 import * as rotateKey from "./rotation/command.ts";
@@ -18,6 +20,7 @@ import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
+import * as why from "./why/command.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {
@@ -40,6 +43,8 @@ export const commands: Readonly<Record<string, Command>> = {
   facts,
   init,
   keys,
+  kubeconfig,
+  list,
   "move-spokes": moveSpokes,
   "new-cluster": newCluster,
   "new-fleet": newFleet,
@@ -52,4 +57,5 @@ export const commands: Readonly<Record<string, Command>> = {
   "rotate-key": rotateKey,
   seal,
   "sealing-keys": sealingKeys,
+  why,
 };

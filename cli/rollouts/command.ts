@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
+import { interrupted, pause } from "../repeat.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { duration } from "./durations.ts";
 import { requireClone } from "./git.ts";
@@ -54,12 +54,6 @@ interface World {
   readonly signal: () => AbortSignal;
 }
 
-function interrupted(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => controller.abort());
-  return controller.signal;
-}
-
 // The Kubernetes client takes half a second to load, which other commands need not wait for.
 const connect = async (context: string | undefined) => (await import("./hub.ts")).connect(context);
 
@@ -90,7 +84,7 @@ const isWell = ({ rows, problems, failures }: Outcome): boolean =>
   failures.length === 0;
 
 /** One look after another, whatever comes of each, until the signal. */
-async function repeat(look: () => Promise<Outcome>, output: Output, pause: number, signal: AbortSignal): Promise<void> {
+async function repeat(look: () => Promise<Outcome>, output: Output, ms: number, signal: AbortSignal): Promise<void> {
   let known = "";
   while (!signal.aborted) {
     try {
@@ -102,9 +96,7 @@ async function repeat(look: () => Promise<Outcome>, output: Output, pause: numbe
       known = "";
       console.error((error as Error).message);
     }
-    await setTimeout(pause, undefined, { signal }).catch((error: Error) => {
-      if (error.name !== "AbortError") throw error;
-    });
+    await pause(ms, signal);
   }
 }
 
@@ -149,14 +141,14 @@ export async function run(argv: readonly string[], { connect, now, signal } = wo
       ...folderProblems("--repository", values.repository, "a clone of gitops-system with its whole history"),
     ]),
   );
-  const pause = every === undefined ? undefined : duration(every);
+  const ms = every === undefined ? undefined : duration(every);
   const clone = { folder: resolve(values.repository), remote: values.remote, branch: values.branch };
   requireClone(clone.folder);
   const hub = await connect(values.context);
   const does = isDry ? "rehearse" : promotes ? "promote" : "show";
   const look = () => step({ clone, fleet: values.fleet, does }, hub, now());
-  if (pause !== undefined) {
-    await repeat(look, output, pause, signal());
+  if (ms !== undefined) {
+    await repeat(look, output, ms, signal());
     return 0;
   }
   const outcome = await look();

@@ -1,6 +1,6 @@
 import { hubName } from "../../lib/names.ts";
 import { ringBranch } from "../../lib/rings.ts";
-import { columns } from "../table.ts";
+import { columns, cut } from "../columns.ts";
 import { type Decision, type Facts, short } from "./plan.ts";
 import { nextOf, stateOf } from "./words.ts";
 
@@ -38,8 +38,6 @@ export function rowsOf(decisions: readonly Decision[], { history, hub, now }: Fa
   });
 }
 
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
 function waitingText(waiting: Row["waiting"]): string {
   const [newest] = waiting;
   if (newest === undefined) return "-";
@@ -60,7 +58,7 @@ const header = ["RING", "READY", "COMMIT", "WAITS", "STATE", "NEXT"];
 
 /** The table, with what a person has to put right below it. */
 export function tableOf(rows: readonly Row[], others: readonly string[]): string {
-  const table = columns(header, rows.map(cells));
+  const table = columns([header, ...rows.map(cells)]);
   const problems = rows.flatMap(({ ring, verdict }) =>
     verdict.kind === "problem" ? [`ring ${ring}: ${verdict.problem}`] : [],
   );

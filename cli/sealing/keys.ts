@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
 import { stackOutputs } from "../fleet/outputs.ts";
 import { readLine } from "../line.ts";
-import { columns } from "../table.ts";
+import { columns } from "../columns.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { type Generation, generationsOf } from "./generations.ts";
 import { type Sealed, sealedIn } from "./sealed-secrets.ts";
@@ -86,8 +86,8 @@ function text({ rows, lost, unknown }: Overview, now: Date): string {
           `${count(unknown)} without a note of what they are sealed with (-o json names them); npx fleet rotate-key <scope> --context NAME finds out`,
         ]),
   ];
-  const table = columns(["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], cells);
-  return [table, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
+  const table = columns([["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], ...cells]);
+  return [...table, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
 }
 
 function json({ rows, lost, unknown }: Overview): string {

@@ -5,7 +5,6 @@ import {
   accepted,
   deletingCondition,
   hubAccessCondition,
-  isHealthy,
   partCondition,
   type SpokeCondition,
   versionCondition,
@@ -17,7 +16,7 @@ import { hubAccessOf, needsMore } from "./hub-access.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
-import { Observed } from "./observed.ts";
+import { isHealthy, Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
 import { deletionAttempt, deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";

@@ -3,9 +3,9 @@ import { originName } from "./facts.ts";
 import { failureOf, isRetrying, summary } from "./failures.ts";
 import { type Group, groups, type Part, parts } from "./groups.ts";
 import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-access.ts";
-import { goesOn, isReady, type KubeCondition, type KubeObject } from "./kube.ts";
+import type { KubeCondition, KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
-import { failureMessage } from "./observed.ts";
+import { isHealthy } from "./observed.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
@@ -47,11 +47,6 @@ export function accepted(problems: readonly SpokeProblem[]): SpokeCondition {
   const [first] = problems;
   if (!first) return yes("SpecAccepted", "Accepted", "the specification is accepted");
   return no("SpecAccepted", first.reason, problems.map(({ message }) => message).join("; "));
-}
-
-/** Whether a composed resource works, and its controller has not failed to apply its newest specification. */
-export function isHealthy(object: KubeObject | undefined): boolean {
-  return object !== undefined && (isReady(object) || goesOn(object)) && failureMessage(object) === undefined;
 }
 
 const ofPart =

@@ -1,4 +1,4 @@
-import { at, condition, isReady, type KubeObject } from "./kube.ts";
+import { at, condition, goesOn, isReady, type KubeObject } from "./kube.ts";
 import type { Resource } from "./resources.ts";
 
 /** The composed resources as they are in the cluster, by composition resource name. */
@@ -62,4 +62,9 @@ export function failureMessage(object: KubeObject): string | undefined {
     !notBegun.test(ready.message)
     ? ready.message
     : undefined;
+}
+
+/** Whether a composed resource works, and its controller has not failed to apply its newest specification. */
+export function isHealthy(object: KubeObject | undefined): boolean {
+  return object !== undefined && (isReady(object) || goesOn(object)) && failureMessage(object) === undefined;
 }

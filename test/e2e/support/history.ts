@@ -3,7 +3,7 @@ import { type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { KubeConfig } from "@kubernetes/client-node";
-import { pluralOf } from "../../support/plural.ts";
+import { pluralOf } from "../../../functions/spoke/kinds.ts";
 import { instance } from "./fleet.ts";
 import type { Editable } from "./repository.ts";
 

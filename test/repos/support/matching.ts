@@ -1,5 +1,5 @@
 import { groupOf } from "../../../cli/render/files.ts";
-import { pluralOf } from "../../support/plural.ts";
+import { pluralOf } from "../../../functions/spoke/kinds.ts";
 import type { Manifest } from "./kustomize.ts";
 
 /** Which requests an API server shows to an admission policy (Kubernetes documentation, "Matching requests: matchConstraints"). */

@@ -134,7 +134,8 @@ export class FakeHub {
       const value = labels?.[key];
       const isSelected =
         key === "" || (value !== undefined && (names === undefined || names.split(", ").includes(value)));
-      return path === `/apis/${apiVersion}/${folder}${plural}s` && isSelected;
+      const base = apiVersion === "v1" ? "/api" : "/apis";
+      return path === `${base}/${apiVersion}/${folder}${plural}s` && isSelected;
     });
   }
 }

@@ -1,0 +1,175 @@
+import {
+  ApiException,
+  type Configuration,
+  CoreV1Api,
+  CustomObjectsApi,
+  createConfiguration,
+  type KubeConfig,
+  type RequestContext,
+  ServerConfiguration,
+} from "@kubernetes/client-node";
+import { at, type KubeObject } from "../../functions/spoke/kube.ts";
+
+/** Objects of an API server, as far as the commands read them. */
+export interface Api {
+  /** @throws with what a person can do about it. */
+  readonly list: (kind: Kind, selectors?: Selectors) => Promise<KubeObject[]>;
+  readonly find: (kind: Kind, name: string) => Promise<KubeObject | undefined>;
+  /** The last lines that a container wrote, or its predecessor; none where there is no log. */
+  readonly log: (container: Container) => Promise<string>;
+}
+
+interface Container {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly previous: boolean;
+}
+
+export interface Kind {
+  readonly apiVersion: string;
+  readonly plural: string;
+  /** Default: the whole cluster. */
+  readonly namespace?: string;
+}
+
+interface Selectors {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** How an API server is called in messages, and what to do when it does not do what was asked. */
+export interface Place {
+  /** Such as `the context hub`. */
+  readonly name: string;
+  /** When it refuses for lack of rights. */
+  readonly ifForbidden: string;
+  readonly otherwise: string;
+}
+
+/** Objects in one answer: a Spoke has some kilobytes. */
+const PAGE = 250;
+
+/** Lines of a log that are read. */
+const LINES = 10;
+
+interface Page {
+  readonly items: readonly KubeObject[];
+  readonly metadata?: { readonly continue?: string };
+}
+
+/** The message of an answer of the API server, or of whatever answers in its place. */
+function messageOf(body: unknown): string {
+  if (typeof body !== "string") return "";
+  try {
+    return String(at(JSON.parse(body), "message"));
+  } catch {
+    return body.slice(0, 300);
+  }
+}
+
+/** What a person can do about an error of an API server, whose own text has all headers of its answer. */
+export function explained(what: string, { name, ifForbidden, otherwise }: Place, error: unknown): Error {
+  const failed = (why: string, remedy: string) =>
+    new Error(`${name} can't ${what}: ${why}. ${remedy}`, { cause: error });
+  if (!(error instanceof ApiException)) {
+    const { message, cause } = error as Error;
+    const why = cause instanceof Error && cause.message !== "" ? cause.message : message;
+    return failed(why.trim().replace(/\.$/, ""), otherwise);
+  }
+  return failed(`${error.code} ${messageOf(error.body)}`.trim(), error.code === 403 ? ifForbidden : otherwise);
+}
+
+/** A client whose requests a signal ends, which `makeApiClient` has no option for. */
+function clientOf<Client extends CustomObjectsApi | CoreV1Api>(
+  client: new (configuration: Configuration) => Client,
+  config: KubeConfig,
+  signal: AbortSignal | undefined,
+): Client {
+  if (signal === undefined) return config.makeApiClient(client);
+  const pre = async (request: RequestContext) => {
+    request.setSignal(signal);
+    return request;
+  };
+  return new client(
+    createConfiguration({
+      baseServer: new ServerConfiguration(config.getCurrentCluster()?.server ?? "", {}),
+      authMethods: { default: config },
+      promiseMiddleware: [{ pre, post: async (response) => response }],
+    }),
+  );
+}
+
+/** The API server of a kubeconfig's current context. @param signal ends its requests */
+export function apiOf(config: KubeConfig, place: Place, signal?: AbortSignal): Api {
+  const objects = clientOf(CustomObjectsApi, config, signal);
+  const core = clientOf(CoreV1Api, config, signal);
+
+  /** Pods and events: the client serves no other kind of Kubernetes' own group by its name. */
+  async function corePage(plural: string, namespace: string, more: object): Promise<Page> {
+    const request = { namespace, limit: PAGE, ...more };
+    const { items, metadata } = await (plural === "pods"
+      ? core.listNamespacedPod(request)
+      : core.listNamespacedEvent(request));
+    // As the API server wrote them: the client makes objects of times, and takes the kind away.
+    const plain = JSON.parse(JSON.stringify(items)) as KubeObject[];
+    const kind = plural === "pods" ? "Pod" : "Event";
+    const rest = metadata?._continue;
+    return { items: plain.map((item) => ({ ...item, kind })), ...(rest ? { metadata: { continue: rest } } : {}) };
+  }
+
+  function page({ apiVersion, plural, namespace }: Kind, more: object): Promise<Page> {
+    if (apiVersion === "v1") return corePage(plural, namespace ?? "default", more);
+    const [group = "", version = ""] = apiVersion.split("/");
+    const request = { group, version, plural, limit: PAGE, ...more };
+    return namespace === undefined
+      ? objects.listClusterCustomObject(request)
+      : objects.listNamespacedCustomObject({ ...request, namespace });
+  }
+
+  return {
+    async list(kind, selectors = {}) {
+      const found: KubeObject[] = [];
+      let _continue = "";
+      do {
+        try {
+          const answer = await page(kind, { ...selectors, ...(_continue === "" ? {} : { _continue }) });
+          found.push(...answer.items);
+          _continue = answer.metadata?.continue ?? "";
+        } catch (error) {
+          const group = kind.apiVersion === "v1" ? "" : `.${kind.apiVersion.split("/")[0]}`;
+          throw explained(`list ${kind.plural}${group}`, place, error);
+        }
+      } while (_continue !== "");
+      return found;
+    },
+    async find({ apiVersion, plural, namespace }, name) {
+      const [group = "", version = ""] = apiVersion.split("/");
+      const request = { group, version, plural, name };
+      try {
+        return await (namespace === undefined
+          ? objects.getClusterCustomObject(request)
+          : objects.getNamespacedCustomObject({ ...request, namespace }));
+      } catch (error) {
+        if (error instanceof ApiException && error.code === 404) return undefined;
+        throw explained(`get ${plural}.${group} ${name}`, place, error);
+      }
+    },
+    async log({ namespace, pod: name, container, previous }) {
+      try {
+        return await core.readNamespacedPodLog({ namespace, name, container, previous, tailLines: LINES });
+      } catch (error) {
+        // A container that has not started, or whose predecessor is forgotten.
+        if (error instanceof ApiException && (error.code === 400 || error.code === 404)) return "";
+        throw explained(`read the log of pod ${namespace}/${name}`, place, error);
+      }
+    },
+  };
+}
+
+/** The context of a kubeconfig as the hub's. @param ifForbidden where its reader finds the rights that a command takes */
+export const hubPlace = (config: KubeConfig, ifForbidden: string): Place => ({
+  name: `the context ${config.getCurrentContext()}`,
+  ifForbidden,
+  otherwise: "Is this the context of the hub? --context NAME chooses another",
+});

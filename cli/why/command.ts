@@ -1,0 +1,65 @@
+import type { Problem } from "../../lib/problems.ts";
+import type { Fleet } from "../kubernetes/fleet.ts";
+import { readLine } from "../line.ts";
+import { refuse, together } from "../usage.ts";
+
+export const summary = "say what hinders a spoke or one of its applications";
+
+export const help = `Usage: npx fleet why <spoke>[/<application>] [--context NAME]
+
+Goes down from a Spoke to what hinders it: on the hub to what Crossplane makes of it in AWS and to the steps of its bootstrap chain, on the
+spoke to what its own Flux applies, and from there to pods and to what is ordered in AWS. It prints the way to each thing that hinders, with the messages,
+warnings and the last lines of logs, and what to do next. It changes nothing, and reads no Secret.
+
+An application is called like its namespace on the spoke.
+
+  --context NAME         the hub's context in the kubeconfig; default: the current one
+
+The spoke is asked with the credentials that the AWS CLI would take, or with the profile of the hub's context;
+docs/guides/reach-a-cluster.md says what it takes.
+Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or there is
+no such spoke or application.
+`;
+
+export const options = {
+  context: { type: "string" },
+  help: { type: "boolean", short: "h", default: false },
+} as const;
+
+// The Kubernetes client takes half a second to load, which other commands need not wait for.
+const connect = async (context: string | undefined) => (await import("../kubernetes/fleet.ts")).connect(context);
+
+/** The problem of a name with too many parts, or with an empty one. */
+function nameProblems(given: string): Problem[] {
+  const parts = given.split("/");
+  if (parts.length <= 2 && parts.every((part) => part !== "")) return [];
+  return [
+    {
+      ...{ key: "<spoke>", what: "names no spoke, or no application", got: given },
+      ...{ allowed: "<spoke> or <spoke>/<application>", remedy: "correct it; fleet list shows the spokes" },
+    },
+  ];
+}
+
+export async function run(
+  argv: readonly string[],
+  its: { readonly connect: (context: string | undefined) => Promise<Fleet> } = { connect },
+): Promise<number> {
+  const { values, args, problems } = readLine("why", argv, options, { arguments: ["spoke"] });
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  refuse("why", together(problems, nameProblems(args.spoke)));
+  const [name = "", application] = args.spoke.split("/");
+  const fleet = await its.connect(values.context);
+  const [{ findSpoke }, { hindrances }, { textOf }] = await Promise.all([
+    import("../kubernetes/spokes.ts"),
+    import("./look.ts"),
+    import("./findings.ts"),
+  ]);
+  const spoke = await findSpoke(fleet.hub, name);
+  const findings = await hindrances(fleet, spoke, application);
+  process.stdout.write(textOf(spoke, findings));
+  return findings.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Api } from "../../../cli/kubernetes/api.ts";
+import { UsageError } from "../../../cli/usage.ts";
+import { run } from "../../../cli/why/command.ts";
+import type { KubeObject } from "../../../functions/spoke/kube.ts";
+import { fleetOf, flux, no, serving } from "../list/support.ts";
+import { container, failing, hubOf, pod, shop, tools, warning, workloads } from "./support.ts";
+
+let written: string;
+beforeEach(() => {
+  written = "";
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    written += String(text);
+    return true;
+  });
+});
+afterEach(() => vi.restoreAllMocks());
+
+const healthy = [tools, workloads, shop()];
+
+async function why(
+  name: string,
+  {
+    hub = hubOf(),
+    blue = healthy,
+    log = "",
+  }: { hub?: KubeObject[]; blue?: KubeObject[] | undefined; log?: string } = {},
+) {
+  const api: Api = { ...serving(blue), log: async () => log };
+  const code = await run([name], { connect: async () => fleetOf(hub, { blue: api }) });
+  return { code, written };
+}
+
+const late = failing("health check failed: Deployment/shop/shop status: 'InProgress'", "HealthCheckFailed");
+
+test("nothing hinders a spoke that is Ready with its applications", async () => {
+  expect(await why("blue")).toEqual({
+    code: 0,
+    written: "Spoke blue is Ready (Ready): the spoke runs\nNothing hinders it, or its applications.\n",
+  });
+});
+
+describe("of an application", () => {
+  test("the way leads from the chain to the pod, with its events and what to do", async () => {
+    const blue = [
+      ...[tools, workloads, shop(late)],
+      pod("shop-1", container("web", "ImagePullBackOff", 'Back-off pulling image "shop:nope"')),
+      warning("Pod", "shop", "shop-1", "Failed", "Failed to pull image: not found"),
+      warning("Pod", "shop", "other", "Failed", "of no interest"),
+    ];
+    expect(await why("blue", { blue })).toEqual({
+      code: 1,
+      written: `\
+Spoke blue is Ready (Ready): the spoke runs
+
+1. hub: Kustomization spokes/blue-bootstrap
+     hub: Kustomization spokes/blue-workloads
+       spoke: Kustomization flux-system/workloads
+         spoke: Kustomization shop/shop: health check failed: Deployment/shop/shop status: 'InProgress'
+           spoke: Pod shop/shop-1: container web: ImagePullBackOff: Back-off pulling image "shop:nope"
+             event Failed: Failed to pull image: not found
+   do: correct the image's name or tag; for a registry that asks for credentials see docs/guides/mirrors.md
+`,
+    });
+  });
+
+  test("a container that ends again and again shows the end of its log, and no credential in it", async () => {
+    const ended = { exitCode: 1, reason: "Error" };
+    const blue = [tools, workloads, shop(late), pod("shop-1", container("web", "CrashLoopBackOff", undefined, ended))];
+    const { written } = await why("blue/shop", { blue, log: "starting\nkey AKIAABCDEFGHIJKLMNOP is wrong\n" });
+    expect(written).toContain("Pod shop/shop-1: container web: CrashLoopBackOff: it ended with code 1 (Error)");
+    expect(written).toContain("log: starting\n");
+    expect(written).toContain("log: (a line with an AWS access key ID is left out)");
+    expect(written).not.toContain("AKIA");
+  });
+
+  test("what it orders in AWS says why AWS refuses it", async () => {
+    const table: KubeObject = {
+      ...{ apiVersion: "dynamodb.aws.m.upbound.io/v1", kind: "Table", metadata: { name: "orders", namespace: "shop" } },
+      status: { conditions: [{ type: "Synced", status: "False", message: "AccessDenied: no" }] },
+    };
+    const { written } = await why("blue/shop", { blue: [tools, workloads, shop(late), table] });
+    expect(written).toContain("spoke: Table shop/orders: AccessDenied: no");
+    expect(written).toContain("do: AWS, or the API server, refuses it to the role or service account that acts here");
+  });
+
+  test("pods that nobody may make are told by the event of what makes them", async () => {
+    const refused = warning("ReplicaSet", "shop", "shop-5d", "FailedCreate", "exceeded quota: quota");
+    const { written } = await why("blue/shop", { blue: [tools, workloads, shop(late), refused] });
+    expect(written).toContain("spoke: ReplicaSet shop/shop-5d: exceeded quota: quota");
+    expect(written).toContain("namespace.yaml of the application's folder");
+  });
+
+  test("a rollout whose new pods do not start is found before Flux gives up", async () => {
+    const status = {
+      conditions: [{ type: "Ready", status: "Unknown", reason: "Progressing", message: "running health checks" }],
+      history: [{ lastReconciledStatus: "ReconciliationSucceeded" }],
+    };
+    const bad = pod("shop-1", container("web", "ErrImagePull", "not found"));
+    expect(await why("blue", { blue: [tools, workloads, shop({ status }), bad] })).toMatchObject({ code: 1 });
+    written = "";
+    expect(await why("blue", { blue: [tools, workloads, shop({ status })] })).toMatchObject({ code: 0 });
+  });
+
+  test("only that application's hindrances are shown", async () => {
+    const other = flux(
+      "Kustomization",
+      "web",
+      "web",
+      failing("kustomization path not found: ./nowhere", "ArtifactFailed"),
+    );
+    const blue = [tools, workloads, shop(), other];
+    expect(await why("blue/shop", { blue })).toMatchObject({ code: 0 });
+    written = "";
+    expect((await why("blue/web", { blue })).written).toContain(
+      "do: the folder that its spec.path names is not in its repository",
+    );
+  });
+
+  test("one that is not there is refused, with those that are", async () => {
+    const error = await why("blue/shp").catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UsageError);
+    expect((error as UsageError).message).toContain("the spoke has no application shp; it has shop.");
+  });
+});
+
+describe("of the spoke itself", () => {
+  const notReady = { phase: "Failing", message: "it fails", conditions: [no("Unready")] };
+
+  test("what AWS refuses is named with its event and the function's remedy, and what waits for it is not", async () => {
+    const labels = { "fleet.internal/cluster": "blue" };
+    const network: KubeObject = {
+      ...{
+        apiVersion: "ec2.aws.m.upbound.io/v1beta1",
+        kind: "EIP",
+        metadata: { name: "blue-address-0", namespace: "spokes", labels },
+      },
+      status: { conditions: [{ type: "Synced", status: "False", message: "AddressLimitExceeded: too many" }] },
+    };
+    const waits: KubeObject = {
+      ...{
+        apiVersion: "eks.aws.m.upbound.io/v1beta1",
+        kind: "NodeGroup",
+        metadata: { name: "blue-nodes", namespace: "spokes", labels },
+      },
+      status: { conditions: [no("", "Creating")] },
+    };
+    const event = warning("EIP", "spokes", "blue-address-0", "CannotCreateExternalResource", "AddressLimitExceeded");
+    const { code, written } = await why("blue", { hub: hubOf([network, waits, event], notReady) });
+    expect(code).toBe(1);
+    expect(written).toContain("Spoke blue is not Ready (Failing): it fails");
+    expect(written).toContain("1. hub: EIP spokes/blue-address-0: AddressLimitExceeded: too many");
+    expect(written).toContain("event CannotCreateExternalResource: AddressLimitExceeded");
+    expect(written).toContain("do: raise the quota in Service Quotas");
+    expect(written).not.toContain("NodeGroup");
+  });
+
+  test("a refused specification is told by the Spoke's condition", async () => {
+    const refused = {
+      type: "SpecAccepted",
+      status: "False",
+      reason: "InvalidVersion",
+      message: "1.99 is not supported",
+    };
+    const hub = hubOf([], { ...notReady, phase: "Refused", conditions: [no("Unready"), refused] });
+    expect((await why("blue", { hub })).written).toContain(
+      "1. hub: condition SpecAccepted: InvalidVersion: 1.99 is not supported",
+    );
+  });
+
+  test("one that can't be asked is a finding, beside what the hub knows", async () => {
+    const code = await run(["blue"], { connect: async () => fleetOf(hubOf()) });
+    expect(code).toBe(1);
+    expect(written).toContain("1. spoke: API server of fleet-spoke-blue: connect ECONNREFUSED");
+    expect(written).toContain("docs/guides/reach-a-cluster.md");
+  });
+
+  test("one that does not exist is refused", async () => {
+    await expect(why("bleu")).rejects.toThrow("the hub has no spoke bleu; did you mean blue?");
+  });
+});

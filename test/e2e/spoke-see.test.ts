@@ -1,0 +1,86 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { APP, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
+import { eventually, execute, instance, scratch } from "./support/fleet.ts";
+import type { Checkout } from "./support/repository.ts";
+import { clusterOf, fleet, sharedSpoke } from "./support/spokes.ts";
+
+const SPOKE = "blue";
+
+let team: Checkout;
+beforeAll(async () => {
+  await sharedSpoke(SPOKE, "dev");
+  await sharedApp(SPOKE, "dev");
+  team = await manifests();
+});
+const restore = async () => {
+  const restored = await team.restore();
+  if (restored === undefined) return;
+  await fetchNow(SPOKE);
+  await untilApplied(SPOKE, restored);
+};
+afterAll(restore);
+
+/** What fleet list says of the spoke. */
+async function row() {
+  const { code, stdout, stderr } = await fleet(["list", "-o", "json"]);
+  expect(code, stderr).not.toBe(2);
+  const { spokes } = JSON.parse(stdout) as { spokes: { name: string }[] };
+  return spokes.find(({ name }) => name === SPOKE);
+}
+
+test("fleet list shows a spoke as it is, with its applications", async () => {
+  await eventually(60, async () =>
+    expect(await row()).toMatchObject({
+      ...{ name: SPOKE, environment: "dev", tenant: "payments", isReady: true, isWell: true },
+      applications: { ready: expect.toSatisfy((ready: number) => ready > 0) },
+    }),
+  );
+  expect((await fleet(["list", "--environment", "dev"])).stdout).toMatch(
+    new RegExp(`^${SPOKE} .* [1-9] of [1-9] +True `, "m"),
+  );
+});
+
+test("fleet kubeconfig writes a file that reaches the spoke, holds no credential and is its owner's only", async () => {
+  const file = join(scratch, "blue.kubeconfig");
+  const { code, stderr } = await fleet(["kubeconfig", SPOKE, "--output", file]);
+  expect(code, stderr).toBe(0);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const kubectl = join(instance.paths.bin, "kubectl");
+  // Its command aws is that of the instance, which comes first on the PATH of the instance's programs.
+  const found = await execute(kubectl, ["--kubeconfig", file, "get", "namespace", APP, "--output", "name"]);
+  expect(found).toMatchObject({ code: 0, stdout: `namespace/${APP}\n` });
+  const context = await execute(kubectl, ["--kubeconfig", file, "config", "current-context"]);
+  expect(context.stdout).toBe(`${clusterOf(SPOKE)}\n`);
+});
+
+test("fleet why says that nothing hinders", async () => {
+  expect(await fleet(["why", SPOKE])).toMatchObject({
+    ...{ code: 0, stdout: expect.stringContaining("Nothing hinders it, or its applications.") },
+  });
+});
+
+test("an application that can't be applied is named by both, with what to do, until it is put right", async () => {
+  await team.remove("overlays/dev");
+  await team.push("Lose the overlay");
+  await fetchNow(SPOKE);
+  await eventually(120, async () =>
+    expect(await row()).toMatchObject({
+      ...{ isReady: true, isWell: false },
+      message: expect.stringContaining(`Kustomization ${APP}: `),
+    }),
+  );
+  expect((await fleet(["list"])).code).toBe(1);
+  const { code, stdout } = await fleet(["why", `${SPOKE}/${APP}`]);
+  expect(code, stdout).toBe(1);
+  expect(stdout).toMatch(
+    new RegExp(
+      `hub: Kustomization spokes/${SPOKE}-workloads[\\s\\S]*spoke: Kustomization flux-system/workloads[\\s\\S]*spoke: Kustomization ${APP}/${APP}: .*path`,
+    ),
+  );
+  expect(stdout).toContain("do: the folder that its spec.path names is not in its repository");
+
+  await restore();
+  expect(await fleet(["why", `${SPOKE}/${APP}`])).toMatchObject({ code: 0 });
+});
