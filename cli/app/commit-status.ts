@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { commitStatusAddress, commitStatusTypes } from "../../lib/notifications.ts";
+import { commitStatusAddress, commitStatusTypes, repositoryAddress } from "../../lib/notifications.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { below, type Files, instantiate, withListed } from "../folder.ts";
 import type { PlainSecret } from "../sealing/seal.ts";
@@ -17,15 +17,9 @@ const template = join("templates", "app-commit-status");
 /** The component in the application's folder, and its objects. */
 const component = "commit-status";
 
-/** Where a repository is at its Git host over HTTPS: there by default, at the standard port, is its API. */
-function addressOf(repositoryUrl: string): string {
-  const { hostname, host, pathname, protocol } = new URL(repositoryUrl);
-  return `https://${protocol === "https:" ? host : hostname}${pathname}`;
-}
-
 /** The address at which the spoke's Flux writes the state of commits. */
 const addressFor = ({ repositoryUrl, commitStatusAddress: address }: AppRequest): string =>
-  address ?? addressOf(repositoryUrl);
+  address ?? repositoryAddress(repositoryUrl);
 
 /** Problems of flags that are given without --commit-status. */
 const unused = (given: Readonly<Record<string, string | undefined>>): Problem[] =>
