@@ -1,4 +1,3 @@
-import * as pulumi from "@pulumi/pulumi";
 import { ManagedSecret, type ManagedSecretArgs } from "../components/managed-secret.ts";
 import type { NotificationArgs } from "../components/notification.ts";
 import type { SecretStore } from "../components/secret-store.ts";
@@ -19,14 +18,13 @@ export function notificationSecrets(
     const { name } = setting;
     const secret = secrets[name];
     if (secret === undefined) return [];
-    const value = { ...secret, ...authority(setting, git) };
     const managed = new ManagedSecret(
       `notification-${name}`,
       {
         ...args,
         secretName: fleetNames(fleet).notificationSecret(name),
         description: `What Flux on the hub needs for its notification ${name}`,
-        value: pulumi.secret(value) as unknown as typeof value,
+        value: { ...secret, ...authority(setting, git) },
       },
       // Nothing is lost with it: the stack's configuration has it.
       { protect: false },
@@ -77,5 +75,5 @@ export function hubNotifications(
       ...(secret && { storeName: store.storeName, remoteSecret: secret.secretName }),
     };
   };
-  return Object.fromEntries(notifications.map((setting) => [`notification-${setting.name}-flux`, args(setting)]));
+  return Object.fromEntries(notifications.map((setting) => [`notification-${setting.name}`, args(setting)]));
 }
