@@ -17,9 +17,15 @@ export interface NotificationArgs {
   readonly notification?: string;
   /** Who is told: a channel, a server of yours, or the Git host of the commits. */
   readonly type: NotificationType;
-  /** URL of the channel or server, or of the repository at its Git host. Leave it out if it is a secret. */
+  /**
+   * URL of the channel or server, or of the repository at its Git host.
+   * @default the secret's `address`
+   */
   readonly address?: string | undefined;
-  /** Channel of a Slack bot. */
+  /**
+   * Channel of a Slack bot.
+   * @default none
+   */
   readonly channel?: string | undefined;
   /**
    * The least severe events that are told. A commit's state needs `info`.

@@ -8,7 +8,7 @@ import {
 import { fromJson, type Key, listOf } from "./forms.ts";
 
 /** What the hub's Flux has to say something about: the platform's own steps, and those that put spokes up. */
-export const eventGroups = ["platform", "spokes"] as const;
+const eventGroups = ["platform", "spokes"] as const;
 export type EventGroup = (typeof eventGroups)[number];
 
 /** Who hears of the hub's Flux. */
