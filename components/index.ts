@@ -9,6 +9,7 @@ export { type PolicyDocument, policy, type Statement } from "../lib/iam/policy.t
 export { type ServiceAccountRef, serviceAccountTrust, serviceTrust } from "../lib/iam/trust.ts";
 export type { PodSecurityLevel, Tags } from "../lib/labels.ts";
 export type { Repository } from "../lib/names.ts";
+export type { EventSource, NotificationType, Severity } from "../lib/notifications.ts";
 export { ClusterSecret, type ClusterSecretArgs } from "./cluster-secret.ts";
 export { Crossplane, type CrossplaneArgs } from "./crossplane.ts";
 export {
@@ -32,6 +33,7 @@ export { IrsaRole, type IrsaRoleArgs } from "./irsa-role.ts";
 export { ManagedSecret, type ManagedSecretArgs } from "./managed-secret.ts";
 export { MetricsWorkspace, type MetricsWorkspaceArgs } from "./metrics-workspace.ts";
 export { type ClusterNetwork, type NatGateways, Network, type NetworkArgs } from "./network.ts";
+export { Notification, type NotificationArgs } from "./notification.ts";
 export { ReceiverToken, type ReceiverTokenArgs } from "./receiver-token.ts";
 export { RegistryCredentialsSecret, type RegistryCredentialsSecretArgs } from "./registry-credentials.ts";
 export { SealingKeySecrets, type SealingKeySecretsArgs } from "./sealing-key-secrets.ts";

@@ -15,13 +15,16 @@ export interface RawConfig {
   readonly region: string | undefined;
 }
 
+/** Defaults of keys for secrets: there is nothing to encrypt. */
+const nothing = ["", "{}"];
+
 function readKey(raw: RawConfig, name: KeyName): { value?: Settings[KeyName]; problem?: Problem } {
   const key = keys[name];
   const full = `${raw.project}:${name}`;
   const text = raw.values[full];
   const format = { key: name, allowed: key.allowed, remedy: setCommand(name) };
   if (text === undefined) return { problem: { ...format, what: "is missing", got: "(nothing)" } };
-  if (key.secret && text !== "" && !raw.isSecret(full)) {
+  if (key.secret && !nothing.includes(text) && !raw.isSecret(full)) {
     return {
       problem: {
         ...format,

@@ -6,6 +6,7 @@ import { type FluxArgs, fluxNamespace } from "../components/flux.ts";
 import type { GitCredentials } from "../components/git-credentials.ts";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
+import type { ManagedSecret } from "../components/managed-secret.ts";
 import type { ReceiverToken } from "../components/receiver-token.ts";
 import type { SealingKeys } from "../components/sealing-keys.ts";
 import { crossplanePolicy } from "../lib/iam/crossplane.ts";
@@ -33,6 +34,8 @@ export interface IdentityArgs {
   readonly boundary: FleetBoundary;
   readonly git: GitCredentials;
   readonly receiverToken: ReceiverToken | undefined;
+  /** By name of the notification. */
+  readonly ofNotifications: ReadonlyMap<string, ManagedSecret>;
   readonly sealingKeys: SealingKeys;
   readonly secretsKey: EncryptionKey;
   readonly tags: Tags;
@@ -73,12 +76,14 @@ export const fluxRoles = (identities: HubIdentities): NonNullable<FluxArgs["role
   "helm-controller": identities["helm-controller"].arn,
 });
 
-/** Only what the hub needs: the credential of gitops-system, the token of its Receiver, and sealing keys of its own. */
+/** Only what the hub needs: the credential of gitops-system, the token of its Receiver, what its notifications need, and sealing keys of its own. */
 function readerPolicy(args: IdentityArgs): pulumi.Output<PolicyDocument> {
-  const { account, git, receiverToken, sealingKeys, secretsKey } = args;
+  const { account, git, receiverToken, ofNotifications, sealingKeys, secretsKey } = args;
   const ofReceiver = receiverToken ? [receiverToken] : [];
   const sealing = Object.values(sealingKeys.secrets(hubSealingScope));
-  const secrets = [git.secret("gitops-system"), ...ofReceiver, ...sealing].map(({ arn }) => arn);
+  const secrets = [git.secret("gitops-system"), ...ofReceiver, ...ofNotifications.values(), ...sealing].map(
+    ({ arn }) => arn,
+  );
   return pulumi
     .all([pulumi.all(secrets), secretsKey.arn, account.region, account.dnsSuffix])
     .apply(([secretArns, keyArn, region, dnsSuffix]) => secretReaderPolicy({ secretArns, keyArn, region, dnsSuffix }));

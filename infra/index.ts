@@ -12,6 +12,7 @@ import { GitReceiver } from "../components/git-receiver.ts";
 import { HubCluster } from "../components/hub-cluster.ts";
 import { HubNodes } from "../components/hub-nodes.ts";
 import { MetricsWorkspace } from "../components/metrics-workspace.ts";
+import { Notification } from "../components/notification.ts";
 import { RegistryCredentialsSecret } from "../components/registry-credentials.ts";
 import { SealingKeySecrets } from "../components/sealing-key-secrets.ts";
 import { SealingKeys } from "../components/sealing-keys.ts";
@@ -27,6 +28,7 @@ import * as hub from "./hub.ts";
 import { fluxRoles, hubIdentities, subjects } from "./identities.ts";
 import { metricsRole, metricsWorkspaceArgs } from "./metrics.ts";
 import { hubNetwork } from "./network.ts";
+import { hubNotifications, notificationSecrets } from "./notifications.ts";
 import { hubReceiver, hubReceiverToken, webhooks } from "./receivers.ts";
 import { hubSealingKeys } from "./sealing.ts";
 
@@ -61,7 +63,9 @@ const git = new GitCredentials("git", {
   authentication: gitAuthentication(settings),
   secretName: names.gitSecret,
 });
-const receiverToken = hubReceiverToken(settings, { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags });
+const unprotected = { keyArn: secretsKey.arn, secretRecoveryWindowDays, tags };
+const receiverToken = hubReceiverToken(settings, unprotected);
+const ofNotifications = notificationSecrets(settings, unprotected);
 
 // Metrics of all clusters.
 const metricsArgs = metricsWorkspaceArgs(settings, tags);
@@ -79,6 +83,7 @@ const identities = hubIdentities({
   boundary,
   git,
   receiverToken,
+  ofNotifications,
   sealingKeys,
   secretsKey,
   tags,
@@ -129,6 +134,8 @@ const guard = new RootKustomizationGuard("root-guard", root, { ...onHub, aliases
 const receiverArgs = hubReceiver(settings, receiverToken, store);
 const withStore = { provider: cluster.provider, dependsOn: [flux, externalSecrets, store] };
 const receiver = receiverArgs ? [new GitReceiver("git-receiver", receiverArgs, withStore)] : [];
+for (const [name, args] of Object.entries(hubNotifications(settings, ofNotifications, store)))
+  new Notification(name, args, withStore);
 const sealingArgs = hubSealingKeys(sealingKeys, store);
 // Removed after what Git put on the hub, which opens secrets with them.
 const sealing = sealingArgs ? [new SealingKeySecrets("hub-sealing-keys", sealingArgs, withStore)] : [];

@@ -9,6 +9,7 @@ import { endpointRules } from "./endpoint-rules.ts";
 import { gitRules } from "./git-rules.ts";
 import { metricsRule } from "./metrics-rules.ts";
 import { networkRules } from "./network-rules.ts";
+import { notificationRules } from "./notification-rules.ts";
 import { registryRules } from "./registry-rules.ts";
 import type { Readable } from "./settings.ts";
 
@@ -237,5 +238,6 @@ export const rules: readonly Rule[] = [
   registryRules,
   argocdRule,
   metricsRule,
+  notificationRules,
   addonRules,
 ];

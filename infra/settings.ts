@@ -4,6 +4,7 @@ import { controlPlaneLogTypes, logRetentionTimes } from "../lib/eks-baseline.ts"
 import { addonPermissionList } from "./addon-keys.ts";
 import { cidr, flag, integer, type Key, list, listOf, oneOf, text } from "./forms.ts";
 import { gitKeys } from "./git-keys.ts";
+import { notificationKeys } from "./notification-keys.ts";
 import { registryKeys } from "./registry-keys.ts";
 
 /** A generation of a scope's sealing key. */
@@ -121,6 +122,7 @@ export const keys = {
   fleetSize: oneOf(...(Object.keys(fleetSizes) as FleetSizeName[])),
   controllerLogLevel: oneOf("debug", "info", "error"),
   kyverno: flag,
+  ...notificationKeys,
   metrics: oneOf("none", "amp"),
   metricsAlertTopicArn: text(
     /^(arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256})?$/,

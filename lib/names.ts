@@ -88,6 +88,8 @@ export function fleetNames(fleet: string) {
     hubReceiverSecret: `${fleet}/git/receivers/hub`,
     /** Prefix of every token of a Receiver in Secrets Manager. */
     receiverPrefix: `${fleet}/git/receivers/`,
+    /** What a notification of the hub's Flux needs: the token or the address of a channel or Git host. */
+    notificationSecret: (notification: string) => `${fleet}/notifications/${notification}`,
     /** A spoke's own Git credential, for those who would rather keep it in Secrets Manager than sealed in Git. */
     spokeGitSecret: (spoke: string) => `${fleet}/git/spokes/${spoke}`,
     sealingKeySecret: (scope: string, generation: string) => `${fleet}/sealing-keys/${scope}/${generation}`,

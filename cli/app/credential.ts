@@ -26,6 +26,8 @@ export interface AppAccess {
   readonly githubAppKey?: string | undefined;
   /** API of the app's GitHub server; default: the fleet's where that is the repository's server, or github.com's. */
   readonly githubAppBaseUrl?: string | undefined;
+  /** Token with which Flux writes the state of commits. */
+  readonly commitStatusToken?: string | undefined;
 }
 
 export interface AppCredential {
@@ -170,14 +172,17 @@ function httpsProblems(url: URL, access: AppAccess): Problem[] {
   ];
 }
 
-/** Problems of the access to a repository at `url` that show without asking the fleet. */
-export function accessProblems(url: URL, access: AppAccess): Problem[] {
+/**
+ * Problems of the access to a repository at `url` that show without asking the fleet.
+ * @param writesStatus whether Flux also calls the Git host over HTTPS, to write the state of commits
+ */
+export function accessProblems(url: URL, access: AppAccess, writesStatus = false): Problem[] {
+  const ofHttps = ["token", "username", ...appFlags, "githubAppBaseUrl"] as const;
+  const why = "does not fit an ssh:// URL";
+  if (url.protocol === "ssh:" && writesStatus)
+    return [...misplaced(access, ofHttps, why), ...formProblems(access, ["caCertificate"])];
   return url.protocol === "ssh:"
-    ? misplaced(
-        access,
-        ["token", "username", ...appFlags, "githubAppBaseUrl", "caCertificate"],
-        "does not fit an ssh:// URL",
-      )
+    ? misplaced(access, [...ofHttps, "caCertificate"], why)
     : [...misplaced(access, ["knownHosts"], "does not fit an https:// URL"), ...httpsProblems(url, access)];
 }
 

@@ -13,6 +13,12 @@ import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
 import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
+import {
+  commitStatusProblems,
+  commitStatusSecret,
+  commitStatusTemplateProblems,
+  withCommitStatus,
+} from "./commit-status.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
@@ -70,8 +76,11 @@ function requestProblems(checkout: string, folder: string, request: AppRequest, 
   return [
     ...notHere,
     ...problems,
-    ...(notHere.length > 0 ? [] : receiverTemplateProblems(checkout, request)),
-    ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access) : []),
+    ...(notHere.length > 0
+      ? []
+      : [...receiverTemplateProblems(checkout, request), ...commitStatusTemplateProblems(checkout, request)]),
+    ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access, request.commitStatus !== undefined) : []),
+    ...commitStatusProblems(request, access.commitStatusToken, hasUrl),
     ...(named && existsSync(folder) ? [folderProblem(folder)] : []),
   ];
 }
@@ -119,7 +128,9 @@ export async function onboardApp(
   const credential = await seal(fleet.kubeseal, key, { namespace: app, name: `${app}-git`, data });
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
   const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);
-  await writeFolder(folder, await withReceiver(own, checkout, request, token));
+  const statusToken = () => seal(fleet.kubeseal, certificate, commitStatusSecret(request, access, data["ca.crt"]));
+  const called = await withReceiver(own, checkout, request, token);
+  await writeFolder(folder, await withCommitStatus(called, checkout, request, statusToken));
   return { folder, publicKey };
 }
 

@@ -1,4 +1,5 @@
 import { dirname, join, relative, resolve } from "node:path";
+import type { CommitStatusType } from "../../lib/notifications.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
@@ -38,6 +39,12 @@ commit and push.
   --git-receiver TYPE    pushes to the team's repository count at once: the Git host calls Flux on the spoke, which gets a new,
                          sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also Gitea and
                          Forgejo), gitlab, generic-hmac, or generic, which does not
+  --commit-status KIND   each commit gets a status at the team's Git host: whether the spoke runs it, or why not. What the host is:
+                         github, gitlab, gitea (also Forgejo) or bitbucketserver
+  --commit-status-token-file FILE
+                         an access token that may write the commit status of the team's repository
+  --commit-status-address URL
+                         the repository at that host, https://…; default: by --repository-url
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
                          that the platform offers
 ${sourceHelp}
@@ -62,6 +69,9 @@ export const options = {
   "github-app-base-url": { type: "string" },
   "ca-file": { type: "string" },
   "git-receiver": { type: "string" },
+  "commit-status": { type: "string" },
+  "commit-status-token-file": { type: "string" },
+  "commit-status-address": { type: "string" },
   "aws-kind": { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -96,7 +106,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       tenant: "the team that owns the application",
       "repository-url": "ssh://… or https://…",
     },
-    files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file"],
+    files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file", "commit-status-token-file"],
   });
   if (values.help === true) {
     process.stdout.write(help);
@@ -121,6 +131,8 @@ export async function run(argv: readonly string[]): Promise<number> {
       // Both are compared with the allowed values before anything else uses them.
       sealing: values.sealing as Sealing | undefined,
       gitReceiver,
+      commitStatus: values["commit-status"] as CommitStatusType | undefined,
+      commitStatusAddress: values["commit-status-address"],
       awsKinds: values["aws-kind"],
     },
     () => fleetFrom({ ...values, ...texts }),
@@ -133,6 +145,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       githubAppInstallationId: values["github-app-installation-id"],
       githubAppKey: texts["github-app-key-file"],
       githubAppBaseUrl: values["github-app-base-url"],
+      commitStatusToken: texts["commit-status-token-file"],
     },
     system,
     together(problems, [...certificateProblems(texts.certificate), ...systemProblems(values.system)]),

@@ -1,5 +1,6 @@
 import { gitHost, knows } from "../../lib/known-hosts.ts";
 import { isPlatformNamespace, nameLimits, platformNamespaces } from "../../lib/names.ts";
+import type { CommitStatusType } from "../../lib/notifications.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
@@ -25,6 +26,10 @@ export interface AppRequest {
   readonly path: string;
   /** How the team's Git host signs the calls that tell of pushes; default: nobody calls. */
   readonly gitReceiver?: ReceiverType | undefined;
+  /** What kind the team's Git host is, so that each commit gets its state there; default: nothing is written. */
+  readonly commitStatus?: CommitStatusType | undefined;
+  /** The repository at that host; default: as `repositoryUrl` has it. */
+  readonly commitStatusAddress?: string | undefined;
   /** The kinds that it may order in AWS, or `none` alone; default: all that the platform offers. */
   readonly awsKinds?: readonly string[] | undefined;
 }

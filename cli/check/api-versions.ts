@@ -87,8 +87,17 @@ const old: readonly OldVersion[] = [
   removed("Flux 2.8", "helm.toolkit.fluxcd.io/v2beta2", "helm.toolkit.fluxcd.io/v2"),
   removed("Flux 2.7", "image.toolkit.fluxcd.io/v1beta1", "image.toolkit.fluxcd.io/v1"),
   removed("Flux 2.9", "image.toolkit.fluxcd.io/v1beta2", "image.toolkit.fluxcd.io/v1"),
-  removed("Flux 2.7", "notification.toolkit.fluxcd.io/v1beta1", "notification.toolkit.fluxcd.io/v1"),
-  removed("Flux 2.9", "notification.toolkit.fluxcd.io/v1beta2", "notification.toolkit.fluxcd.io/v1"),
+  removed("Flux 2.7", "notification.toolkit.fluxcd.io/v1beta1", "notification.toolkit.fluxcd.io/v1", ["Receiver"]),
+  removed("Flux 2.9", "notification.toolkit.fluxcd.io/v1beta2", "notification.toolkit.fluxcd.io/v1", ["Receiver"]),
+  // notification-controller 1.9 has no v1 of these (config/crd/bases).
+  removed("Flux 2.7", "notification.toolkit.fluxcd.io/v1beta1", "notification.toolkit.fluxcd.io/v1beta3", [
+    "Alert",
+    "Provider",
+  ]),
+  removed("Flux 2.9", "notification.toolkit.fluxcd.io/v1beta2", "notification.toolkit.fluxcd.io/v1beta3", [
+    "Alert",
+    "Provider",
+  ]),
   removed("External Secrets 0.17", "external-secrets.io/v1alpha1", "external-secrets.io/v1", [
     "ClusterExternalSecret",
     "ClusterSecretStore",

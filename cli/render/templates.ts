@@ -33,7 +33,7 @@ export function instantiate(template: string, to: string, values: Readonly<Recor
   }
 }
 
-/** How the Git host calls what is made up; any type does. */
+/** The Git host of what is made up; any type does. */
 const type = "github";
 
 function list(folder: string, list: "resources" | "components", name: string): void {
@@ -58,4 +58,18 @@ export function appReceiver(workloads: string, folder: string, app: string): voi
   instantiate(template, component, { app, type, events: JSON.stringify(receiverEvents[type]) });
   sealedSecret(join(component, "token.yaml"), receiverName, app);
   list(folder, "components", "receiver");
+}
+
+/** Has a made-up application's Git host show the state of its commits, if there is a template for that. */
+export function appCommitStatus(
+  workloads: string,
+  folder: string,
+  values: { readonly app: string; readonly cluster: string },
+): void {
+  const template = join(workloads, "templates", "app-commit-status");
+  if (!isFolder(template)) return;
+  const component = join(folder, "commit-status");
+  instantiate(template, component, { ...values, type, address: `https://github.com/check/${values.app}` });
+  sealedSecret(join(component, "token.yaml"), "commit-status", values.app);
+  list(folder, "components", "commit-status");
 }

@@ -12,7 +12,7 @@ import { uncut } from "./cutter.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml, type Manifest } from "./files.ts";
 import { componentsIn } from "./generate.ts";
 import { isBelow } from "./inside.ts";
-import { appReceiver, instantiate, sealedSecret, spokeReceiver, WorkspaceError } from "./templates.ts";
+import { appCommitStatus, appReceiver, instantiate, sealedSecret, spokeReceiver, WorkspaceError } from "./templates.ts";
 import { kustomizationFile } from "./tree.ts";
 
 /**
@@ -138,6 +138,7 @@ function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name
   });
   sealedSecret(join(folder, "credential.yaml"), `${app}-git`, app);
   appReceiver(workspace.workloads, folder, app);
+  appCommitStatus(workspace.workloads, folder, { app, cluster: specimenName(environment) });
 }
 
 /** The path in the repositories of the template that a made-up file comes from. */
@@ -149,7 +150,8 @@ function written(path: string): string {
   if (repository === systemName && parts[0] === "spokes") return join(systemName, "templates", "spoke", ...rest);
   if (repository === workloadsName && parts[0] === "clusters") {
     const [, part, ...inPart] = rest;
-    if (part === "receiver") return join(workloadsName, "templates", "app-receiver", ...inPart);
+    if (part === "receiver" || part === "commit-status")
+      return join(workloadsName, "templates", `app-${part}`, ...inPart);
     return join(workloadsName, "templates", "app", ...rest.slice(1));
   }
   return path;

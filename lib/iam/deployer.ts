@@ -165,6 +165,7 @@ function secretStatements(scope: DeployerScope): Statement[] {
       Resource: [
         ...repositories.map((repository) => name.secret(`${names.gitSecret(repository)}*`)),
         name.secret(`${names.receiverPrefix}*`),
+        name.secret(names.notificationSecret("*")),
         name.secret(`${names.sealingKeySecret("*", "*")}`),
       ],
     },

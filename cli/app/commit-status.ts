@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { commitStatusAddress, commitStatusTypes, repositoryAddress } from "../../lib/notifications.ts";
+import { type Problem, shown } from "../../lib/problems.ts";
+import { below, type Files, instantiate, withListed } from "../folder.ts";
+import type { PlainSecret } from "../sealing/seal.ts";
+import { choiceProblems } from "../usage.ts";
+import type { AppAccess } from "./credential.ts";
+import type { AppRequest } from "./rules.ts";
+
+const flags = {
+  type: "--commit-status",
+  address: "--commit-status-address",
+  token: "--commit-status-token-file",
+} as const;
+const template = join("templates", "app-commit-status");
+/** The component in the application's folder, and its objects. */
+const component = "commit-status";
+
+/** The address at which the spoke's Flux writes the state of commits. */
+const addressFor = ({ repositoryUrl, commitStatusAddress: address }: AppRequest): string =>
+  address ?? repositoryAddress(repositoryUrl);
+
+/** Problems of flags that are given without --commit-status. */
+const unused = (given: Readonly<Record<string, string | undefined>>): Problem[] =>
+  Object.entries(given)
+    .filter(([, value]) => value !== undefined)
+    .map(([key]) => ({
+      key,
+      what: `has no effect without ${flags.type}`,
+      got: "(given)",
+      allowed: `${flags.type} ${commitStatusTypes.join(", ")}`,
+      remedy: `add ${flags.type}, or leave it out`,
+    }));
+
+function addressProblems(request: AppRequest): Problem[] {
+  const { commitStatus: type, commitStatusAddress: given } = request;
+  if (type === undefined) return [];
+  const { pattern, allowed } = commitStatusAddress(type);
+  const address = addressFor(request);
+  if (pattern.test(address)) return [];
+  return [
+    {
+      key: flags.address,
+      what: given === undefined ? `is needed: ${type} does not find the repository at its own address` : "does not fit",
+      got: shown(address),
+      allowed,
+      remedy: "give the address of the repository as the Git host's website shows it",
+    },
+  ];
+}
+
+function tokenProblems(token: string | undefined): Problem[] {
+  if (token !== undefined && /^\S+$/.test(token.trim())) return [];
+  return [
+    {
+      key: flags.token,
+      what:
+        token === undefined
+          ? `is missing: Flux needs a token of the team for ${flags.type}`
+          : "is not a file with one access token",
+      got: token === undefined ? "(nothing)" : "(not shown)",
+      allowed: "a file with one line, an access token",
+      remedy: "create one that may write the commit status of this repository only (docs/guides/notifications.md)",
+    },
+  ];
+}
+
+/** Problems of what the request says of commit statuses. @param hasUrl whether its repository's URL is one */
+export function commitStatusProblems(request: AppRequest, token: string | undefined, hasUrl: boolean): Problem[] {
+  const { commitStatus: type, commitStatusAddress: address } = request;
+  if (type === undefined) return unused({ [flags.address]: address, [flags.token]: token });
+  const unknown = choiceProblems(flags.type, type, commitStatusTypes, "choose the kind of the team's Git host");
+  return [
+    ...unknown,
+    ...(unknown.length === 0 && (hasUrl || address !== undefined) ? addressProblems(request) : []),
+    ...tokenProblems(token),
+  ];
+}
+
+/** The problem of a checkout from before commit statuses. */
+export function commitStatusTemplateProblems(checkout: string, { commitStatus }: AppRequest): Problem[] {
+  if (commitStatus === undefined || existsSync(join(checkout, template))) return [];
+  return [
+    {
+      key: flags.type,
+      what: "needs the template of an application's commit status, which the checkout does not have",
+      got: join(checkout, template),
+      allowed: `a folder ${template}`,
+      remedy: "copy this release's template into gitops-workloads",
+    },
+  ];
+}
+
+/**
+ * The Secret of the team's token, and of the authorities that sign the certificate of its Git host: Flux trusts no others then.
+ * @param ofRepository authorities with which Flux reads the repository
+ */
+export function commitStatusSecret(
+  request: AppRequest,
+  { commitStatusToken: token = "", caCertificate }: AppAccess,
+  ofRepository: string | undefined,
+): PlainSecret {
+  const { app, repositoryUrl } = request;
+  const isSameHost = new URL(addressFor(request)).hostname === new URL(repositoryUrl).hostname;
+  const authorities = caCertificate ?? (isSameHost ? ofRepository : undefined);
+  return {
+    namespace: app,
+    name: component,
+    data: { token: token.trim(), ...(authorities && { "ca.crt": authorities }) },
+  };
+}
+
+/**
+ * The files of an application with what writes the state of its commits to its Git host, if the request asks for that.
+ * @param token the SealedSecret of the team's token
+ */
+export async function withCommitStatus(
+  files: Files,
+  checkout: string,
+  request: AppRequest,
+  token: () => Promise<string>,
+): Promise<Files> {
+  const { app, cluster, commitStatus: type } = request;
+  if (type === undefined) return files;
+  const values = { app, cluster, type, address: addressFor(request) };
+  const made = { ...(await instantiate(checkout, template, values)), "token.yaml": await token() };
+  return {
+    ...files,
+    ...below(component, made),
+    "kustomization.yaml": withListed(files["kustomization.yaml"] ?? "", "components", component),
+  };
+}
