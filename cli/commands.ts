@@ -15,6 +15,8 @@ import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
+import * as protect from "./spoke/protect.ts";
+import * as scale from "./spoke/scale.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {
@@ -43,7 +45,9 @@ export const commands: Readonly<Record<string, Command>> = {
   "new-team": newTeam,
   "node-releases": nodeReleases,
   onboard,
+  protect,
   reseal,
   rollouts,
+  scale,
   "sealing-keys": sealingKeys,
 };

@@ -8,11 +8,12 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
-import { fleetsOf } from "../fleet/folders.ts";
+import { fleetsOf, spokesOfAll } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
 import { refuse, together } from "../usage.ts";
+import { noSpoke } from "./file.ts";
 import { nameProblems } from "./rules.ts";
 import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
 
@@ -34,17 +35,10 @@ interface SpokeFile {
  */
 function requireSpoke(command: string, checkout: string, name: string, told: readonly Problem[]): void {
   const wrong = [...checkoutProblems(checkout, "gitops-system", "spokes"), ...nameProblems(name, "<spoke>")];
-  const unknown = wrong.length === 0 && fleetsOf(checkout, name).length === 0 ? [noSpoke(name)] : [];
+  const unknown =
+    wrong.length === 0 && fleetsOf(checkout, name).length === 0 ? [noSpoke(name, spokesOfAll(checkout))] : [];
   refuse(command, together(told, [...wrong, ...unknown]));
 }
-
-const noSpoke = (got: string): Problem => ({
-  key: "<spoke>",
-  what: "is not the name of a spoke in this checkout",
-  got,
-  allowed: "a folder in spokes/<fleet> with the spoke.yaml of a Spoke",
-  remedy: "correct the name or the fleet, or pull the checkout; fleet new-cluster makes a new spoke",
-});
 
 /** @throws UsageError when the fleet has no such spoke, or its file is not a Spoke. */
 async function readSpoke(command: string, checkout: string, fleet: string, name: string): Promise<SpokeFile> {

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Repository } from "../../lib/names.ts";
+import { blastRadius } from "../diff/blast-radius.ts";
+import { markdown, marker } from "../diff/markdown.ts";
+import { copyFiles } from "../render/copy.ts";
+import { isFolder } from "../render/files.ts";
+import type { Build } from "../render/kustomize.ts";
+import { kustomize } from "../render/kustomize.ts";
+import { type Proposal, writeFiles } from "./files.ts";
+
+/** What a change does to every cluster, before it is written. */
+
+/** The programs of this machine that it needs. */
+export interface Programs {
+  readonly kustomize: () => Build;
+}
+
+export const programs: Programs = { kustomize };
+
+/** Two folders with the repositories side by side: as they are, and as the change makes them. */
+interface States {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What only a checkout of each repository has. */
+const landmarks: Readonly<Record<Repository, string>> = {
+  "gitops-system": join("platform", "api"),
+  "gitops-workloads": join("templates", "app"),
+};
+
+const isCheckout = (repository: Repository, folder: string): boolean => isFolder(join(folder, landmarks[repository]));
+
+/** The checkouts by repository: those that change, and what lies beside them. */
+function checkoutsOf(proposals: readonly Proposal[]): Map<Repository, string> {
+  const beside = proposals.flatMap(({ checkout }) =>
+    (Object.keys(landmarks) as Repository[]).map((name) => [name, join(dirname(checkout), name)] as const),
+  );
+  const own = proposals.map(({ repository, checkout }) => [repository, checkout] as const);
+  return new Map([...beside, ...own].filter(([name, folder]) => isCheckout(name, folder)));
+}
+
+const notOfGit = new Set([".git", "node_modules", ".local"]);
+
+async function withStates<T>(proposals: readonly Proposal[], use: (states: States) => Promise<T>): Promise<T> {
+  const work = mkdtempSync(join(tmpdir(), "fleet-change-"));
+  const states = { before: join(work, "before"), after: join(work, "after") };
+  try {
+    for (const [name, checkout] of checkoutsOf(proposals))
+      for (const state of Object.values(states)) {
+        mkdirSync(state, { recursive: true });
+        copyFiles(checkout, join(state, name), notOfGit, (link, at) => symlinkSync(readlinkSync(link), at));
+      }
+    for (const { repository, files } of proposals) await writeFiles(join(states.after, repository), files);
+    return await use(states);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+const leftOut = (why: string): string => `What it does to each cluster is left out: ${why}.\n`;
+
+/** What `fleet diff` says of a change; where it can't say it, why. */
+export async function effectOf(
+  proposals: readonly Proposal[],
+  fleet: string | undefined,
+  { kustomize }: Programs,
+): Promise<string> {
+  try {
+    const build = kustomize();
+    return await withStates(proposals, async ({ before, after }) => {
+      const report = await blastRadius({
+        ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts: {} },
+        ...(fleet === undefined ? {} : { fleet }),
+      });
+      const named = { ...report, base: { label: "the checkout" }, head: { label: "the change" } };
+      return markdown(named).replace(`${marker}\n`, "").replaceAll(dirname(before), basename(before));
+    });
+  } catch (error) {
+    return leftOut((error as Error).message);
+  }
+}
