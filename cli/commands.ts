@@ -17,6 +17,7 @@ import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
 import * as protect from "./spoke/protect.ts";
 import * as scale from "./spoke/scale.ts";
+import * as upgrade from "./spoke/upgrade.ts";
 
 /** A command of `npx fleet`. */
 export interface Command {
@@ -50,4 +51,5 @@ export const commands: Readonly<Record<string, Command>> = {
   rollouts,
   scale,
   "sealing-keys": sealingKeys,
+  upgrade,
 };

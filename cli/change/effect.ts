@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { Repository } from "../../lib/names.ts";
+import { check } from "../check/check.ts";
 import { blastRadius } from "../diff/blast-radius.ts";
 import { markdown, marker } from "../diff/markdown.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isFolder } from "../render/files.ts";
+import type { Rule } from "../render/findings.ts";
 import type { Build } from "../render/kustomize.ts";
 import { kustomize } from "../render/kustomize.ts";
 import { type Proposal, writeFiles } from "./files.ts";
@@ -60,6 +62,8 @@ async function withStates<T>(proposals: readonly Proposal[], use: (states: State
   }
 }
 
+const labels = { before: "the checkout", after: "the change" };
+
 const leftOut = (why: string): string => `What it does to each cluster is left out: ${why}.\n`;
 
 /** What `fleet diff` says of a change; where it can't say it, why. */
@@ -75,10 +79,36 @@ export async function effectOf(
         ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts: {} },
         ...(fleet === undefined ? {} : { fleet }),
       });
-      const named = { ...report, base: { label: "the checkout" }, head: { label: "the change" } };
-      return markdown(named).replace(`${marker}\n`, "").replaceAll(dirname(before), basename(before));
+      return markdown({ ...report, base: { label: labels.before }, head: { label: labels.after } }).replace(
+        `${marker}\n`,
+        "",
+      );
     });
   } catch (error) {
     return leftOut((error as Error).message);
+  }
+}
+
+/** What `fleet check` finds of one rule on a cluster once a change is made, each as a line; or why that is not known. */
+export async function findingsOf(
+  proposals: readonly Proposal[],
+  rule: Rule,
+  cluster: string,
+  { kustomize }: Programs,
+): Promise<{ readonly lines: readonly string[] } | { readonly unknown: string }> {
+  try {
+    const build = kustomize();
+    return await withStates(proposals, async ({ after }) => {
+      const found = check({ repos: after, build }).findings.filter(
+        (finding) => finding.rule === rule && finding.clusters.some((name) => name.split("/").at(-1) === cluster),
+      );
+      return {
+        lines: found.map(
+          ({ place: { file, line }, problem, remedy }) => `${relative(after, file)}:${line}: ${problem}; ${remedy}`,
+        ),
+      };
+    });
+  } catch (error) {
+    return { unknown: (error as Error).message };
   }
 }
