@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
+import * as offboard from "./app/offboard.ts";
 import * as onboard from "./app/onboard.ts";
 import * as check from "./check/command.ts";
 import * as diff from "./diff/command.ts";
@@ -16,6 +17,7 @@ import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
 import * as protect from "./spoke/protect.ts";
+import * as remove from "./spoke/remove.ts";
 import * as scale from "./spoke/scale.ts";
 import * as upgrade from "./spoke/upgrade.ts";
 
@@ -45,8 +47,10 @@ export const commands: Readonly<Record<string, Command>> = {
   "new-ring": newRing,
   "new-team": newTeam,
   "node-releases": nodeReleases,
+  offboard,
   onboard,
   protect,
+  remove,
   reseal,
   rollouts,
   scale,

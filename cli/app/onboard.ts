@@ -1,13 +1,12 @@
-import { dirname, join, relative, resolve } from "node:path";
-import { type Problem, shown } from "../../lib/problems.ts";
+import { relative, resolve } from "node:path";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
 import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
-import { isSystemCheckout } from "../fleet/folders.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
 import { onboardApp } from "./folder.ts";
+import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary =
   "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
@@ -65,27 +64,6 @@ export const options = {
   "aws-kind": { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
-
-/** The checkout of gitops-system that is given, or is beside that of gitops-workloads; undefined if there is none. */
-export function systemBeside(workloads: string, named: string | undefined): string | undefined {
-  const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
-  return isSystemCheckout(folder) ? folder : undefined;
-}
-
-/** The problem of a folder that is given and is not a checkout of gitops-system. */
-const systemProblems = (named: string | undefined): Problem[] =>
-  named === undefined || isSystemCheckout(resolve(named))
-    ? []
-    : [
-        {
-          key: "--system",
-          what: "is not a checkout of gitops-system",
-          got: shown(named),
-          allowed: "a folder with templates/fleet",
-          remedy:
-            "name a clone of gitops-system, or leave it out to use the one beside the checkout of gitops-workloads",
-        },
-      ];
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {

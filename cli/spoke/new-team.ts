@@ -1,8 +1,7 @@
-import { dirname, join, resolve } from "node:path";
-import { type Problem, shown } from "../../lib/problems.ts";
+import { resolve } from "node:path";
 import { readLine } from "../line.ts";
-import { isFolder } from "../render/files.ts";
 import { newTeam } from "./team.ts";
+import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
 export const summary = "give a team's IAM roles access to its namespaces on spokes, in gitops-system";
 
@@ -30,27 +29,6 @@ export const options = {
   repository: { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
-
-const isWorkloads = (folder: string): boolean => isFolder(join(folder, "templates", "app"));
-
-/** The checkout of gitops-workloads that is given, or is beside that of gitops-system; undefined if there is none. */
-function workloadsBeside(system: string, named: string | undefined): string | undefined {
-  const folder = named === undefined ? join(dirname(system), "gitops-workloads") : resolve(named);
-  return isWorkloads(folder) ? folder : undefined;
-}
-
-function workloadsProblems(named: string | undefined): Problem[] {
-  if (named === undefined || isWorkloads(resolve(named))) return [];
-  return [
-    {
-      key: "--workloads",
-      what: "is not a checkout of gitops-workloads",
-      got: shown(named),
-      allowed: "a clone of gitops-workloads, with its folder templates/app",
-      remedy: "correct the path, or leave --workloads out",
-    },
-  ];
-}
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, args, problems } = readLine("new-team", argv, options, {
