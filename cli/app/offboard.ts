@@ -128,13 +128,10 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const system = systemBeside(checkout, values.system);
   const files = (await Promise.all(clusters.map((cluster) => removalOf(checkout, folderOf(cluster, app))))).flat();
   const steps = clusters.flatMap((cluster) => leftToDo(checkout, app, cluster, system));
+  const gone = `kubectl --context <cluster> get namespace ${app}     not found: everything is gone`;
+  const next = `Then, when Flux has removed it:\n${list([gone, ...steps])}`;
   console.log(consequences(app, clusters));
-  const fleets = system === undefined ? [] : clusters.flatMap((cluster) => fleetsOf(system, cluster));
-  await carryOut("offboard", [proposalOf(checkout, app, clusters, files)], values, {
-    fleet: fleets[0],
-    programs: using,
-  });
-  const last = [`kubectl --context <cluster> get namespace ${app}     not found: everything is gone`, ...steps];
-  console.log(`Then, when Flux has removed it:\n${list(last)}`);
+  const [fleet] = system === undefined ? [] : clusters.flatMap((cluster) => fleetsOf(system, cluster));
+  await carryOut("offboard", [proposalOf(checkout, app, clusters, files)], values, { fleet, next, programs: using });
   return 0;
 }

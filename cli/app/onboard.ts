@@ -1,11 +1,16 @@
 import { relative, resolve } from "node:path";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
+import { carryOut } from "../change/carry-out.ts";
+import { programs } from "../change/effect.ts";
+import { changesTo, type Proposal } from "../change/files.ts";
+import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
-import { onboardApp } from "./folder.ts";
+import { plannedApp } from "./folder.ts";
 import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary =
@@ -39,11 +44,13 @@ commit and push.
                          Forgejo), gitlab, generic-hmac, or generic, which does not
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
                          that the platform offers
+${changeHelp}
 ${sourceHelp}
 `;
 
 export const options = {
   ...sourceOptions,
+  ...changeOptions,
   cluster: { type: "string" },
   environment: { type: "string" },
   system: { type: "string" },
@@ -65,7 +72,7 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {
     arguments: ["app"],
     required: {
@@ -86,7 +93,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const checkout = resolve(values.repository ?? ".");
   const system = systemBeside(checkout, values.system);
   const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { folder, publicKey } = await onboardApp(
+  const { fleet, folder, files, publicKey } = await plannedApp(
     checkout,
     {
       app,
@@ -113,19 +120,28 @@ export async function run(argv: readonly string[]): Promise<number> {
       githubAppBaseUrl: values["github-app-base-url"],
     },
     system,
-    together(problems, [...certificateProblems(texts.certificate), ...systemProblems(values.system)]),
+    together(problems, [
+      ...wishProblems(values, [checkout]),
+      ...certificateProblems(texts.certificate),
+      ...systemProblems(values.system),
+    ]),
   );
   if (system === undefined)
     console.error(
       `Note: it was not checked whether the fleet has a spoke ${cluster}, because there is no checkout of gitops-system beside this one; name one with --system`,
     );
   const made = relative(checkout, folder);
+  // The key of a dry run is thrown away.
+  if (publicKey !== undefined && !values["dry-run"])
+    console.log(`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`);
+  const proposal: Proposal = {
+    ...{ repository: "gitops-workloads", checkout, folder: made, subject: `Onboard ${app} on ${cluster}` },
+    files: changesTo(checkout, below(made, files)),
+  };
   const steps = [
-    ...(publicKey === undefined ? [] : [`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`]),
-    `In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push`,
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+    ...(gitReceiver === undefined ? [] : [webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd()]),
   ];
-  if (gitReceiver !== undefined) steps.push(webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd());
-  console.log(`Made ${folder}. Next:\n${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}`);
+  await carryOut("onboard", [proposal], values, { fleet, next: steps.join("\n"), programs: using });
   return 0;
 }

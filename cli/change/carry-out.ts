@@ -8,6 +8,8 @@ import { patchOf } from "./patch.ts";
 export interface CarryOutOptions {
   /** The fleet that it is about; undefined for the only one. */
   readonly fleet?: string | undefined;
+  /** What a person does once it is pushed. */
+  readonly next?: string;
   readonly programs?: Programs;
 }
 
@@ -56,10 +58,12 @@ export async function carryOut(
       proposals.flatMap((proposal) => editProblems(proposal.checkout, pathsOf(proposal))),
     );
   for (const { checkout, files } of proposals) await writeFiles(checkout, files);
-  if (!isCommitted(wish)) {
-    for (const proposal of proposals) console.log(`${done(proposal)}. ${nextStep(proposal)}`);
-    return;
-  }
+  if (isCommitted(wish)) commitAll(proposals, wish);
+  else for (const proposal of proposals) console.log(`${done(proposal)}. ${nextStep(proposal)}`);
+  if (options.next !== undefined) console.log(options.next);
+}
+
+function commitAll(proposals: readonly Proposal[], wish: Wish): void {
   for (const proposal of proposals) {
     const { checkout, subject, body } = proposal;
     const made = commit(checkout, pathsOf(proposal), [subject, ...(body === undefined ? [] : [body])]);

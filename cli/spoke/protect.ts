@@ -48,13 +48,10 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   file.document.setIn(["spec", "deletionProtection"], isOn);
   const files = changesTo(checkout, { [file.path]: textOf(file.documents) });
   const subject = isOn ? `Protect spoke ${spoke} from deletion` : `Take deletion protection off spoke ${spoke}`;
+  const next = `It is off when the commit has arrived: kubectl -n spokes get spoke ${spoke} -o jsonpath='{.spec.deletionProtection}' says false`;
   await carryOut("protect", [{ repository: "gitops-system", checkout, files, subject }], values, {
-    fleet: file.fleet,
-    programs: using,
+    ...{ fleet: file.fleet, programs: using },
+    ...(isOn ? {} : { next }),
   });
-  if (!isOn)
-    console.log(
-      `It is off when the commit has arrived: kubectl -n spokes get spoke ${spoke} -o jsonpath='{.spec.deletionProtection}' says false`,
-    );
   return 0;
 }

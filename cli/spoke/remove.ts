@@ -143,12 +143,8 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     console.log(
       `Note: there is no checkout of gitops-workloads beside this one; a spoke that is made again as ${spoke} would run what clusters/${spoke} there names. Name one with --workloads, or remove that folder by hand`,
     );
-  await carryOut("remove", await proposals(checkout, found, workloads), values, {
-    fleet: found.fleet,
-    programs: using,
-  });
-  console.log(
-    `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`,
-  );
+  const next = `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`;
+  const { fleet } = found;
+  await carryOut("remove", await proposals(checkout, found, workloads), values, { fleet, next, programs: using });
   return 0;
 }

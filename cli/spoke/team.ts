@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Document, isSeq } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { changesTo, type FileChange } from "../change/files.ts";
 import { chosenFleetProblems, foldersIn, spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems, textOf } from "../folder.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
@@ -87,18 +87,24 @@ export interface TeamOptions {
   readonly workloads?: string | undefined;
 }
 
+/** What gives a team access. */
+export interface TeamChange {
+  readonly fleet: string;
+  /** None when everything was there. */
+  readonly files: readonly FileChange[];
+}
+
 /**
- * Gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
+ * What gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
  * @param told problems of the command line, which are told with those that are found here
- * @returns the changed files, from the top of the checkout; none when everything was there.
- * @throws UsageError that lists every problem; then nothing was changed.
+ * @throws UsageError that lists every problem
  */
 export async function newTeam(
   checkout: string,
   asked: TeamRequest,
   options: TeamOptions = {},
   told: readonly Problem[] = [],
-): Promise<string[]> {
+): Promise<TeamChange> {
   const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
   const fleets = foldersIn(join(checkout, "clusters"));
   const noFleet = notHere.length > 0 ? notHere : chosenFleetProblems(options.fleet, fleets, checkout);
@@ -132,6 +138,6 @@ export async function newTeam(
     "new-team",
     changed.flatMap((file) => limitProblems(schema, file)),
   );
-  for (const { path, documents } of changed) writeFileSync(join(checkout, path), textOf(documents));
-  return changed.map(({ path }) => path);
+  const texts = changed.map(({ path, documents }) => [path, textOf(documents)] as const);
+  return { fleet, files: changesTo(checkout, Object.fromEntries(texts)) };
 }

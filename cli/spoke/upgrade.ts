@@ -177,7 +177,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     return 0;
   }
   console.log(`${steps(upgrade)}\n${await oldVersions(proposal, spoke, using)}`);
-  await carryOut("upgrade", [proposal], values, { fleet: file.fleet, programs: using });
-  console.log(`kubectl -n spokes get spoke ${spoke} --watch --output wide     how far it is, and what is in its way`);
+  const next = `kubectl -n spokes get spoke ${spoke} --watch --output wide     how far it is, and what is in its way`;
+  await carryOut("upgrade", [proposal], values, { fleet: file.fleet, next, programs: using });
   return 0;
 }
