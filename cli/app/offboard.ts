@@ -132,6 +132,9 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const next = `Then, when Flux has removed it:\n${list([gone, ...steps])}`;
   console.log(consequences(app, clusters));
   const [fleet] = system === undefined ? [] : clusters.flatMap((cluster) => fleetsOf(system, cluster));
-  await carryOut("offboard", [proposalOf(checkout, app, clusters, files)], values, { fleet, next, programs: using });
+  await carryOut("offboard", [proposalOf(checkout, app, clusters, files)], values, {
+    ...{ fleet, next, programs: using },
+    beside: { "gitops-system": system },
+  });
   return 0;
 }

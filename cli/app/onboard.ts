@@ -142,6 +142,9 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
     ...(gitReceiver === undefined ? [] : [webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd()]),
   ];
-  await carryOut("onboard", [proposal], values, { fleet, next: steps.join("\n"), programs: using });
+  await carryOut("onboard", [proposal], values, {
+    ...{ fleet, next: steps.join("\n"), programs: using },
+    beside: { "gitops-system": system },
+  });
   return 0;
 }

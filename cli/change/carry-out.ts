@@ -1,6 +1,6 @@
 import { refuse } from "../usage.ts";
 import { commit, editProblems, push } from "./commit.ts";
-import { effectOf, programs as installed, type Programs } from "./effect.ts";
+import { type Beside, effectOf, programs as installed, type Programs } from "./effect.ts";
 import { type FileChange, type Proposal, writeFiles } from "./files.ts";
 import { isCommitted, type Wish } from "./options.ts";
 import { patchOf } from "./patch.ts";
@@ -8,6 +8,8 @@ import { patchOf } from "./patch.ts";
 export interface CarryOutOptions {
   /** The fleet that it is about; undefined for the only one. */
   readonly fleet?: string | undefined;
+  /** Checkouts that the command line names, beside those that change. */
+  readonly beside?: Beside;
   /** What a person does once it is pushed. */
   readonly next?: string;
   readonly programs?: Programs;
@@ -33,9 +35,9 @@ const nextStep = ({ checkout, folder, subject, ...proposal }: Proposal): string 
   `Next, in ${checkout}:
   git add ${folder ?? pathsOf({ checkout, subject, ...proposal }).join(" ")} && git commit -m "${subject}" && git push`;
 
-async function dryRun(proposals: readonly Proposal[], { fleet, programs = installed }: CarryOutOptions): Promise<void> {
+async function dryRun(proposals: readonly Proposal[], options: CarryOutOptions): Promise<void> {
   for (const { checkout, files } of proposals) console.log(`In ${checkout}:\n${patchOf(files)}`);
-  console.log(await effectOf(proposals, fleet, programs));
+  console.log(await effectOf(proposals, options, options.programs ?? installed));
   console.log("Nothing was written.");
 }
 

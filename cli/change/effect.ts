@@ -35,22 +35,30 @@ const landmarks: Readonly<Record<Repository, string>> = {
 
 const isCheckout = (repository: Repository, folder: string): boolean => isFolder(join(folder, landmarks[repository]));
 
-/** The checkouts by repository: those that change, and what lies beside them. */
-function checkoutsOf(proposals: readonly Proposal[]): Map<Repository, string> {
+/** Checkouts that a command line names, beside those that change. */
+export type Beside = Partial<Record<Repository, string | undefined>>;
+
+/** The checkouts by repository: those that change, those that are named, and what lies beside the first. */
+function checkoutsOf(proposals: readonly Proposal[], named: Beside): Map<Repository, string> {
   const beside = proposals.flatMap(({ checkout }) =>
     (Object.keys(landmarks) as Repository[]).map((name) => [name, join(dirname(checkout), name)] as const),
   );
   const own = proposals.map(({ repository, checkout }) => [repository, checkout] as const);
-  return new Map([...beside, ...own].filter(([name, folder]) => isCheckout(name, folder)));
+  const other = Object.entries(named).filter((entry): entry is [Repository, string] => entry[1] !== undefined);
+  return new Map([...beside, ...other, ...own].filter(([name, folder]) => isCheckout(name, folder)));
 }
 
 const notOfGit = new Set([".git", "node_modules", ".local"]);
 
-async function withStates<T>(proposals: readonly Proposal[], use: (states: States) => Promise<T>): Promise<T> {
+async function withStates<T>(
+  proposals: readonly Proposal[],
+  named: Beside,
+  use: (states: States) => Promise<T>,
+): Promise<T> {
   const work = mkdtempSync(join(tmpdir(), "fleet-change-"));
   const states = { before: join(work, "before"), after: join(work, "after") };
   try {
-    for (const [name, checkout] of checkoutsOf(proposals))
+    for (const [name, checkout] of checkoutsOf(proposals, named))
       for (const state of Object.values(states)) {
         mkdirSync(state, { recursive: true });
         copyFiles(checkout, join(state, name), notOfGit, (link, at) => symlinkSync(readlinkSync(link), at));
@@ -69,12 +77,12 @@ const leftOut = (why: string): string => `What it does to each cluster is left o
 /** What `fleet diff` says of a change; where it can't say it, why. */
 export async function effectOf(
   proposals: readonly Proposal[],
-  fleet: string | undefined,
+  { fleet, beside = {} }: { readonly fleet?: string | undefined; readonly beside?: Beside },
   { kustomize }: Programs,
 ): Promise<string> {
   try {
     const build = kustomize();
-    return await withStates(proposals, async ({ before, after }) => {
+    return await withStates(proposals, beside, async ({ before, after }) => {
       const report = await blastRadius({
         ...{ base: before, head: after, cwd: before, build, stacks: [], recorded: new Map(), charts: {} },
         ...(fleet === undefined ? {} : { fleet }),
@@ -98,7 +106,7 @@ export async function findingsOf(
 ): Promise<{ readonly lines: readonly string[] } | { readonly unknown: string }> {
   try {
     const build = kustomize();
-    return await withStates(proposals, async ({ after }) => {
+    return await withStates(proposals, {}, async ({ after }) => {
       const found = check({ repos: after, build }).findings.filter(
         (finding) => finding.rule === rule && finding.clusters.some((name) => name.split("/").at(-1) === cluster),
       );

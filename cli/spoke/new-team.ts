@@ -65,6 +65,9 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
 Its members then connect as docs/guides/reach-a-cluster.md says, from a network that the cluster's API server admits:
   aws eks update-kubeconfig --region <region> --name <fleet>-spoke-<cluster> --role-arn <their role>
   kubectl --namespace ${namespaces[0]} get pods`;
-  await carryOut("new-team", [proposal], values, { fleet, next, programs: using });
+  await carryOut("new-team", [proposal], values, {
+    ...{ fleet, next, programs: using },
+    beside: { "gitops-workloads": workloads },
+  });
   return 0;
 }

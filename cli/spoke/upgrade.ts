@@ -114,9 +114,11 @@ export async function upgraded(
   told: readonly Problem[] = [],
 ): Promise<Upgrade> {
   const { file, problems } = findSpoke<UpgradedSpec>(checkout, spoke, fleet);
-  if (file === undefined) refuse("upgrade", together(told, problems));
-  const opened = file as UpgradedFile;
+  if (problems.some(({ key }) => key === "--repository")) refuse("upgrade", together(told, problems));
   const offer = await readOffer(checkout);
+  const named = to === undefined ? [] : versionProblems(to, "", offer, "--to");
+  if (file === undefined) refuse("upgrade", together(told, [...problems, ...named]));
+  const opened = file as UpgradedFile;
   refuse("upgrade", together(told, versionsProblems(opened, to, offer)));
   const from = opened.spec.kubernetesVersion as string;
   const wanted = targetOf(from, to, offer);
