@@ -17,23 +17,21 @@ export interface CarryOutOptions {
 
 const pathsOf = ({ files }: Proposal): string[] => files.map(({ path }) => path);
 
+/** What was done, with the name of the folder where all files are in it. */
 function done({ files, checkout, folder }: Proposal): string {
-  const [removed, written] = [
-    files.filter(({ after }) => after === undefined),
-    files.filter(({ after }) => after !== undefined),
-  ];
-  const named = (word: string, some: readonly FileChange[]) =>
-    some.length === 0
-      ? []
-      : [
-          `${word} ${some.length === files.length && folder !== undefined ? folder : some.map(({ path }) => path).join(" ")}`,
-        ];
+  const named = (word: string, some: readonly FileChange[]) => {
+    const names =
+      some.length === files.length && folder !== undefined ? folder : some.map(({ path }) => path).join(" ");
+    return some.length === 0 ? [] : [`${word} ${names}`];
+  };
+  const written = files.filter(({ after }) => after !== undefined);
+  const removed = files.filter(({ after }) => after === undefined);
   return `${[...named("Wrote", written), ...named("Removed", removed)].join("; ")} in ${checkout}`;
 }
 
-const nextStep = ({ checkout, folder, subject, ...proposal }: Proposal): string =>
-  `Next, in ${checkout}:
-  git add ${folder ?? pathsOf({ checkout, subject, ...proposal }).join(" ")} && git commit -m "${subject}" && git push`;
+const nextStep = (proposal: Proposal): string =>
+  `Next, in ${proposal.checkout}:
+  git add ${proposal.folder ?? pathsOf(proposal).join(" ")} && git commit -m "${proposal.subject}" && git push`;
 
 async function dryRun(proposals: readonly Proposal[], options: CarryOutOptions): Promise<void> {
   for (const { checkout, files } of proposals) console.log(`In ${checkout}:\n${patchOf(files)}`);

@@ -8,8 +8,7 @@ import { markdown, marker } from "../diff/markdown.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isFolder } from "../render/files.ts";
 import type { Rule } from "../render/findings.ts";
-import type { Build } from "../render/kustomize.ts";
-import { kustomize } from "../render/kustomize.ts";
+import { type Build, kustomize } from "../render/kustomize.ts";
 import { type Proposal, writeFiles } from "./files.ts";
 
 /** What a change does to every cluster, before it is written. */

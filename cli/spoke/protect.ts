@@ -6,7 +6,7 @@ import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { textOf } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
-import { findSpoke } from "./file.ts";
+import { findSpoke, type SpokeFile } from "./file.ts";
 
 export const summary = "put the deletion protection of a spoke on or off, in gitops-system";
 
@@ -29,6 +29,10 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+interface ProtectedSpec {
+  readonly deletionProtection: boolean;
+}
+
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("protect", argv, options, { arguments: ["spoke"] });
   if (values.help === true) {
@@ -37,20 +41,20 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
-  const { file, problems: unknown } = findSpoke<{ deletionProtection: boolean }>(checkout, spoke, values.fleet);
+  const { file, problems: unknown } = findSpoke<ProtectedSpec>(checkout, spoke, values.fleet);
   refuse("protect", together([...problems, ...wishProblems(values, [checkout])], unknown));
-  if (file === undefined) return 2;
+  const { fleet, path, spec, document, documents } = file as SpokeFile<ProtectedSpec>;
   const isOn = !values.off;
-  if ((file.spec.deletionProtection ?? false) === isOn) {
+  if ((spec.deletionProtection ?? false) === isOn) {
     console.log(`Nothing to change: the deletion protection of ${spoke} is ${isOn ? "on" : "off"}`);
     return 0;
   }
-  file.document.setIn(["spec", "deletionProtection"], isOn);
-  const files = changesTo(checkout, { [file.path]: textOf(file.documents) });
+  document.setIn(["spec", "deletionProtection"], isOn);
+  const files = changesTo(checkout, { [path]: textOf(documents) });
   const subject = isOn ? `Protect spoke ${spoke} from deletion` : `Take deletion protection off spoke ${spoke}`;
   const next = `It is off when the commit has arrived: kubectl -n spokes get spoke ${spoke} -o jsonpath='{.spec.deletionProtection}' says false`;
   await carryOut("protect", [{ repository: "gitops-system", checkout, files, subject }], values, {
-    ...{ fleet: file.fleet, programs: using },
+    ...{ fleet, programs: using },
     ...(isOn ? {} : { next }),
   });
   return 0;

@@ -10,7 +10,7 @@ import { programs } from "../change/effect.ts";
 import { type Proposal, removalOf } from "../change/files.ts";
 import { changeHelp, changeOptions, isCommitted, wishProblems } from "../change/options.ts";
 import { confirmationProblems, keptOfOrders, list, removalHelp, removalOptions } from "../change/removal.ts";
-import { foldersIn } from "../fleet/folders.ts";
+import { fleetsOf, foldersIn } from "../fleet/folders.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
 import { findSpoke, type SpokeFile } from "./file.ts";
@@ -21,8 +21,8 @@ export const summary = "remove a spoke from gitops-system, and its applications 
 
 export const help = `Usage: npx fleet remove <spoke> --yes [options]
 
-Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while the
-deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
+Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while
+the deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
 
   --workloads DIR        the checkout of gitops-workloads; default: gitops-workloads beside the checkout of gitops-system, if it is
                          there
@@ -118,7 +118,9 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
-  const workloads = workloadsBeside(checkout, values.workloads);
+  // Fleets with a spoke of the same name have repositories of their own for applications, and which one lies there is not known.
+  const isShared = fleetsOf(checkout, spoke).length > 1 && values.workloads === undefined;
+  const workloads = isShared ? undefined : workloadsBeside(checkout, values.workloads);
   const { file, problems: unknown } = findSpoke<RemovedSpec>(checkout, spoke, values.fleet);
   const hasApps = workloads !== undefined && spoke !== "" && existsSync(join(workloads, "clusters", spoke));
   const pushed = file !== undefined && isCommitted(values) ? pushedText(checkout, file.path) : undefined;
@@ -141,7 +143,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   console.log(consequences(found, applications, defaultDays));
   if (workloads === undefined)
     console.log(
-      `Note: there is no checkout of gitops-workloads beside this one; a spoke that is made again as ${spoke} would run what clusters/${spoke} there names. Name one with --workloads, or remove that folder by hand`,
+      `Note: no checkout of gitops-workloads was changed; a spoke that is made again as ${spoke} would run what clusters/${spoke} there names. Name one with --workloads, or remove that folder by hand`,
     );
   const next = `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`;
   const { fleet } = found;

@@ -22,8 +22,8 @@ export const help = `Usage: npx fleet upgrade <spoke> [--to VERSION] [options]
 Raises spec.kubernetesVersion in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay. Says what
 happens in which order, and what the repositories give the spoke in API versions that are deprecated or gone.
 
-  --to VERSION           default: the next minor that the Composition offers; must be named where the environment's channel holds
-                         the Composition back
+  --to VERSION           default: the next minor that the Composition offers; must be named where the environment's channel
+                         holds the Composition back
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}

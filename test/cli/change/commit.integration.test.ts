@@ -121,3 +121,19 @@ describe("--push", () => {
     expect(at.read(file)).toBe(spokeText("blue"));
   });
 });
+
+describe("fleet remove", () => {
+  test("refuses while the protection is taken off here only, and removes the spoke once that is pushed", async () => {
+    await at.run("protect", "blue", "--push");
+    await at.run("protect", "blue", "--off", "--commit");
+    const early = await at.run("remove", "blue", "--yes", "--push");
+    expect([early.code, early.said]).toEqual([2, expect.stringContaining("<spoke>: is still protected at the remote")]);
+    git("push", "--quiet");
+    const { code, said } = await at.run("remove", "blue", "--yes", "--push");
+    expect([code, said]).toEqual([0, expect.stringContaining("Removed spokes/fleet/blue in")]);
+    expect(git("ls-tree", "-r", "--name-only", "origin/main", "spokes")).toBe("spokes/fleet/README.md");
+    expect(git("log", "--format=%s", "-3")).toBe(
+      "Remove spoke blue\nTake deletion protection off spoke blue\nProtect spoke blue from deletion",
+    );
+  });
+});

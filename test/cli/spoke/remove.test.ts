@@ -67,6 +67,14 @@ describe("fleet remove", () => {
     );
   });
 
+  test("leaves applications alone that may be of another fleet's spoke with the same name", async () => {
+    at.write("spokes/other/blue/spoke.yaml", spokeText("blue"));
+    expect((await remove("--yes", "--fleet", "other")).said).toContain("no checkout of gitops-workloads was changed");
+    expect(stands()).toBe(true);
+    await remove("--yes", "--workloads", at.workloads);
+    expect(at.has("clusters/blue", at.workloads)).toBe(false);
+  });
+
   test("refuses a spoke that is not there", async () => {
     expect((await at.run("remove", "red", "--yes")).said).toContain("<spoke>: is not the name of a spoke");
   });
