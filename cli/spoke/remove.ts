@@ -24,8 +24,8 @@ export const help = `Usage: npx fleet remove <spoke> --yes [options]
 Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while
 the deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
 
-  --workloads DIR        the checkout of gitops-workloads; default: gitops-workloads beside the checkout of gitops-system, if it is
-                         there
+  --workloads DIR        the checkout of gitops-workloads; default: gitops-workloads beside the checkout of gitops-system, if it
+                         is there
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout of gitops-system; default: the current folder
 ${removalHelp}

@@ -19,8 +19,8 @@ export const summary = "raise the Kubernetes version of a spoke by one minor, in
 
 export const help = `Usage: npx fleet upgrade <spoke> [--to VERSION] [options]
 
-Raises spec.kubernetesVersion in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay. Says what
-happens in which order, and what the repositories give the spoke in API versions that are deprecated or gone.
+Raises spec.kubernetesVersion in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay. Says
+what happens in which order, and what the repositories give the spoke in API versions that are deprecated or gone.
 
   --to VERSION           default: the next minor that the Composition offers; must be named where the environment's channel
                          holds the Composition back
