@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
+import * as offboard from "./app/offboard.ts";
 import * as onboard from "./app/onboard.ts";
 import * as check from "./check/command.ts";
 import * as diff from "./diff/command.ts";
@@ -20,6 +21,10 @@ import * as sealingKeys from "./sealing/sealing-keys.ts";
 import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
+import * as protect from "./spoke/protect.ts";
+import * as remove from "./spoke/remove.ts";
+import * as scale from "./spoke/scale.ts";
+import * as upgrade from "./spoke/upgrade.ts";
 import * as why from "./why/command.ts";
 
 /** A command of `npx fleet`. */
@@ -51,11 +56,16 @@ export const commands: Readonly<Record<string, Command>> = {
   "new-ring": newRing,
   "new-team": newTeam,
   "node-releases": nodeReleases,
+  offboard,
   onboard,
+  protect,
+  remove,
   reseal,
   rollouts,
   "rotate-key": rotateKey,
+  scale,
   seal,
   "sealing-keys": sealingKeys,
+  upgrade,
   why,
 };

@@ -8,7 +8,7 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf, sealingKeyFor } from "../fleet/facts.ts";
 import { spokesIn } from "../fleet/folders.ts";
-import { checkoutProblems, instantiate, writeFolder } from "../folder.ts";
+import { checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
@@ -23,9 +23,12 @@ import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
 
+/** The folder of an application on a spoke. */
 export interface Onboarded {
-  /** The new folder. */
+  readonly fleet: string;
   readonly folder: string;
+  /** By their path in the folder. */
+  readonly files: Files;
   /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository; undefined over HTTPS. */
   readonly publicKey?: string | undefined;
 }
@@ -94,13 +97,13 @@ const folderProblem = (folder: string): Problem => ({
 });
 
 /**
- * Makes the folder of an application on a spoke in a checkout of gitops-workloads, with a credential of its own for the team's
- * repository: over SSH a new deploy key. All problems of the request are reported before anything is written.
+ * The folder of an application on a spoke for a checkout of gitops-workloads, with a credential of its own for the team's repository:
+ * over SSH a new deploy key.
  * @param system checkout of gitops-system in which the cluster must be a spoke; without one this is not checked
  * @param told problems of the command line
  * @throws UsageError that lists every problem.
  */
-export async function onboardApp(
+export async function plannedApp(
   checkout: string,
   request: AppRequest,
   connect: () => Promise<FleetFacts>,
@@ -128,10 +131,19 @@ export async function onboardApp(
   const credential = await seal(fleet.kubeseal, key, { namespace: app, name: `${app}-git`, data });
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
   const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);
-  const statusToken = () => seal(fleet.kubeseal, certificate, commitStatusSecret(request, access, data["ca.crt"]));
+  const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));
   const called = await withReceiver(own, checkout, request, token);
-  await writeFolder(folder, await withCommitStatus(called, checkout, request, statusToken));
-  return { folder, publicKey };
+  return {
+    ...{ fleet: fleet.name, folder, publicKey },
+    files: await withCommitStatus(called, checkout, request, statusToken),
+  };
+}
+
+/** Makes the folder of an application on a spoke in a checkout of gitops-workloads, whole or not at all. */
+export async function onboardApp(...request: Parameters<typeof plannedApp>): Promise<Onboarded> {
+  const app = await plannedApp(...request);
+  await writeFolder(app.folder, app.files);
+  return app;
 }
 
 /** The problem of a template from before GitHub Apps, with which Flux would refuse the credential of one. */

@@ -1,14 +1,18 @@
-import { dirname, join, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import type { CommitStatusType } from "../../lib/notifications.ts";
-import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
+import { carryOut } from "../change/carry-out.ts";
+import { programs } from "../change/effect.ts";
+import { changesTo, type Proposal } from "../change/files.ts";
+import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
-import { isSystemCheckout } from "../fleet/folders.ts";
+import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
-import { onboardApp } from "./folder.ts";
+import { plannedApp } from "./folder.ts";
+import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary =
   "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
@@ -47,11 +51,13 @@ commit and push.
                          the repository at that host, https://…; default: by --repository-url
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
                          that the platform offers
+${changeHelp}
 ${sourceHelp}
 `;
 
 export const options = {
   ...sourceOptions,
+  ...changeOptions,
   cluster: { type: "string" },
   environment: { type: "string" },
   system: { type: "string" },
@@ -76,28 +82,7 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** The checkout of gitops-system that is given, or is beside that of gitops-workloads; undefined if there is none. */
-export function systemBeside(workloads: string, named: string | undefined): string | undefined {
-  const folder = named === undefined ? join(dirname(workloads), "gitops-system") : resolve(named);
-  return isSystemCheckout(folder) ? folder : undefined;
-}
-
-/** The problem of a folder that is given and is not a checkout of gitops-system. */
-const systemProblems = (named: string | undefined): Problem[] =>
-  named === undefined || isSystemCheckout(resolve(named))
-    ? []
-    : [
-        {
-          key: "--system",
-          what: "is not a checkout of gitops-system",
-          got: shown(named),
-          allowed: "a folder with templates/fleet",
-          remedy:
-            "name a clone of gitops-system, or leave it out to use the one beside the checkout of gitops-workloads",
-        },
-      ];
-
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {
     arguments: ["app"],
     required: {
@@ -118,7 +103,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const checkout = resolve(values.repository ?? ".");
   const system = systemBeside(checkout, values.system);
   const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { folder, publicKey } = await onboardApp(
+  const { fleet, folder, files, publicKey } = await plannedApp(
     checkout,
     {
       app,
@@ -148,19 +133,31 @@ export async function run(argv: readonly string[]): Promise<number> {
       commitStatusToken: texts["commit-status-token-file"],
     },
     system,
-    together(problems, [...certificateProblems(texts.certificate), ...systemProblems(values.system)]),
+    together(problems, [
+      ...wishProblems(values, [checkout]),
+      ...certificateProblems(texts.certificate),
+      ...systemProblems(values.system),
+    ]),
   );
   if (system === undefined)
     console.error(
       `Note: it was not checked whether the fleet has a spoke ${cluster}, because there is no checkout of gitops-system beside this one; name one with --system`,
     );
   const made = relative(checkout, folder);
+  // The key of a dry run is thrown away.
+  if (publicKey !== undefined && !values["dry-run"])
+    console.log(`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`);
+  const proposal: Proposal = {
+    ...{ repository: "gitops-workloads", checkout, folder: made, subject: `Onboard ${app} on ${cluster}` },
+    files: changesTo(checkout, below(made, files)),
+  };
   const steps = [
-    ...(publicKey === undefined ? [] : [`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`]),
-    `In ${checkout}: git add ${made} && git commit -m "Onboard ${app} on ${cluster}" && git push`,
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+    ...(gitReceiver === undefined ? [] : [webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd()]),
   ];
-  if (gitReceiver !== undefined) steps.push(webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd());
-  console.log(`Made ${folder}. Next:\n${steps.map((step, index) => `${index + 1}. ${step}`).join("\n")}`);
+  await carryOut("onboard", [proposal], values, {
+    ...{ fleet, next: steps.join("\n"), programs: using },
+    beside: { "gitops-system": system },
+  });
   return 0;
 }

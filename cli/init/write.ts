@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
+import { identityProblem } from "../change/commit.ts";
 import type { Run } from "../doctor/process.ts";
 import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { refuse, together } from "../usage.ts";
@@ -25,14 +26,6 @@ export interface Part {
   readonly differences: readonly string[];
 }
 
-const withoutIdentity = (complaint: string): Problem => ({
-  key: "git",
-  what: "has no complete Git identity",
-  got: complaint,
-  allowed: "user.name and user.email, of the configuration or of the environment",
-  remedy: 'git config --global user.name "<name>" and git config --global user.email <address>',
-});
-
 /** The commit's message about the origin of the content: the project's revision, if the checkout is a Git repository. */
 async function provenance(root: string, run: Run): Promise<string> {
   const ended = await run("git", ["-C", root, "describe", "--tags", "--always", "--dirty"]);
@@ -54,7 +47,7 @@ export async function init(
   const project = await readProject(root);
   const complaint = await identityComplaint(request.folder, run);
   const problems = await problemsOf(root, request, project);
-  refuse("init", together(told, [...problems, ...(complaint === undefined ? [] : [withoutIdentity(complaint)])]));
+  refuse("init", together(told, [...problems, ...(complaint === undefined ? [] : [identityProblem(complaint)])]));
 
   await mkdir(request.folder, { recursive: true });
   const message = await provenance(root, run);

@@ -7,7 +7,7 @@ import { hubName } from "../../lib/names.ts";
 import { hubSealingScope, sealingScope } from "../../lib/spoke.ts";
 import { certificateProblems, type FleetFacts, fleetFrom, sealingKeyFor, stackHelp } from "../fleet/facts.ts";
 import { readLine } from "../line.ts";
-import { readSpoke } from "../spoke/spoke-file.ts";
+import { readSpoke } from "../spoke/sealed-spoke.ts";
 import { refuse, together } from "../usage.ts";
 import { fromStdin, plainText, sizeProblems } from "./plain-text.ts";
 import { seal } from "./seal.ts";

@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
+import { columns } from "../columns.ts";
 import { stackOutputs } from "../fleet/outputs.ts";
 import { readLine } from "../line.ts";
-import { columns } from "../columns.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { type Generation, generationsOf } from "./generations.ts";
 import { type Sealed, sealedIn } from "./sealed-secrets.ts";

@@ -5,7 +5,7 @@ import { hubName, namespaces } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { slug } from "../app/rules.ts";
 import { foldersIn, isSystemCheckout } from "../fleet/folders.ts";
-import { spokeProblems } from "../spoke/spoke-file.ts";
+import { spokeProblems } from "../spoke/file.ts";
 import { folderProblems } from "../usage.ts";
 import { sealedOf } from "./sealed-secrets.ts";
 

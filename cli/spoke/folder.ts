@@ -55,9 +55,12 @@ export interface SpokeRequest extends NodeCounts {
   readonly knownHosts?: string | undefined;
 }
 
-/** The result of {@link newSpoke}. */
+/** The folder of a new spoke. */
 export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
+  readonly fleet: string;
   readonly folder: string;
+  /** By their path in the folder. */
+  readonly files: Files;
   /** The numbers that the request leads to; undefined where the Spoke API's defaults apply. */
   readonly nodes: ReturnType<typeof nodesOf>;
   /** What a person does with new deploy keys; empty without any. */
@@ -149,12 +152,12 @@ function keyProblems(request: SpokeRequest, scope: string, fleet: FleetFacts): P
 }
 
 /**
- * Makes the folder of a new spoke in a checkout of gitops-system. All problems of the request are reported before anything is
- * read from the fleet or written.
+ * The folder of a new spoke for a checkout of gitops-system. All problems of the request are reported before anything is
+ * read from the fleet.
  * @param told problems of the command line
  * @throws UsageError that lists every problem.
  */
-export async function newSpoke(
+export async function plannedSpoke(
   checkout: string,
   request: SpokeRequest,
   connect: () => Promise<FleetFacts>,
@@ -198,6 +201,15 @@ export async function newSpoke(
   const folder = join(checkout, spokeFolder(fleet.name, request.name));
   const secrets = await spokeSecrets("new-cluster", { ...request, scope, list: files[secretsList] ?? "" }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};
-  await writeFolder(folder, { ...files, ...secrets.files, ...below("sealing-keys", keys) });
-  return { folder, nodes, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) };
+  return {
+    ...{ fleet: fleet.name, folder, nodes, publicKeys: secrets.publicKeys, register: registration(secrets, fleet) },
+    files: { ...files, ...secrets.files, ...below("sealing-keys", keys) },
+  };
+}
+
+/** Makes the folder of a new spoke in a checkout of gitops-system, whole or not at all. */
+export async function newSpoke(...request: Parameters<typeof plannedSpoke>): Promise<NewSpoke> {
+  const spoke = await plannedSpoke(...request);
+  await writeFolder(spoke.folder, spoke.files);
+  return spoke;
 }

@@ -10,8 +10,9 @@ import type { FleetFacts } from "../fleet/facts.ts";
 import { checkoutProblems } from "../folder.ts";
 import { generationFile, keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { refuse, together } from "../usage.ts";
+import { spokeProblems } from "./file.ts";
+import { readSpoke } from "./sealed-spoke.ts";
 import { type DeployKeys, registration, secretsList, spokeSecrets } from "./secrets.ts";
-import { readSpoke, spokeProblems } from "./spoke-file.ts";
 
 /** Changes the keys of an existing spoke, in its folder in a checkout of gitops-system. */
 

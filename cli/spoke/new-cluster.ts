@@ -1,10 +1,15 @@
 import { relative, resolve } from "node:path";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { carryOut } from "../change/carry-out.ts";
+import { programs } from "../change/effect.ts";
+import { changesTo, type Proposal } from "../change/files.ts";
+import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { together } from "../usage.ts";
-import { newSpoke } from "./folder.ts";
+import { plannedSpoke } from "./folder.ts";
 import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
@@ -36,11 +41,13 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
   --git-receiver TYPE    pushes to gitops-system and gitops-workloads count on it at once: the Git host calls its Flux, which gets
                          a new, sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also
                          Gitea and Forgejo), gitlab, generic-hmac, or generic, which does not
+${changeHelp}
 ${sourceHelp}
 `;
 
 export const options = {
   ...sourceOptions,
+  ...changeOptions,
   environment: { type: "string" },
   tenant: { type: "string" },
   region: { type: "string" },
@@ -59,7 +66,7 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("new-cluster", argv, options, {
     arguments: ["name"],
     required: { environment: "an environment, such as dev", tenant: "the team that owns the cluster" },
@@ -76,7 +83,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const sealing = values.sealing as Sealing | undefined;
   const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
   const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { folder, nodes, register } = await newSpoke(
+  const { fleet, folder, files, nodes, register } = await plannedSpoke(
     checkout,
     {
       name,
@@ -97,16 +104,23 @@ export async function run(argv: readonly string[]): Promise<number> {
       knownHosts: texts["known-hosts"],
     },
     () => fleetFrom({ ...values, ...texts }),
-    together(problems, certificateProblems(texts.certificate)),
+    together(problems, [...wishProblems(values, [checkout]), ...certificateProblems(texts.certificate)]),
   );
   const path = relative(checkout, folder);
   const scope = sealingScope({ name, environment, sealing });
-  console.log(
-    `Made ${folder}: the Spoke, and its deploy keys sealed for ${scope}.
-${nodes === undefined ? "" : `Nodes: ${nodes.desired} at first, at least ${nodes.min}, at most ${nodes.max} (--nodes-min, --nodes-max).\n`}${register}Next, in ${checkout}:
-  git add ${path} && git commit -m "Add spoke ${name}" && git push
-  kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way
-${gitReceiver === undefined ? "" : spokeWebhookHelp(gitReceiver)}`.trimEnd(),
-  );
+  console.log(`${path}: the Spoke, and its deploy keys sealed for ${scope}.`);
+  if (nodes !== undefined)
+    console.log(
+      `Nodes: ${nodes.desired} at first, at least ${nodes.min}, at most ${nodes.max} (--nodes-min, --nodes-max).`,
+    );
+  // The keys of a dry run are thrown away.
+  if (register !== "" && !values["dry-run"]) console.log(register.trimEnd());
+  const proposal: Proposal = {
+    ...{ repository: "gitops-system", checkout, folder: path, subject: `Add spoke ${name}` },
+    files: changesTo(checkout, below(path, files)),
+  };
+  const next = `kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way
+${gitReceiver === undefined ? "" : spokeWebhookHelp(gitReceiver)}`.trimEnd();
+  await carryOut("new-cluster", [proposal], values, { fleet, next, programs: using });
   return 0;
 }

@@ -1,8 +1,10 @@
-import { dirname, join, resolve } from "node:path";
-import { type Problem, shown } from "../../lib/problems.ts";
+import { resolve } from "node:path";
+import { carryOut } from "../change/carry-out.ts";
+import { programs } from "../change/effect.ts";
+import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { readLine } from "../line.ts";
-import { isFolder } from "../render/files.ts";
 import { newTeam } from "./team.ts";
+import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
 export const summary = "give a team's IAM roles access to its namespaces on spokes, in gitops-system";
 
@@ -19,9 +21,11 @@ push it, and EKS lets the roles into these namespaces and no others. <team> is w
                          the checkout of gitops-system, if it is there
   --fleet NAME           default: the only fleet in clusters/
   --repository DIR       the checkout to write into; default: the current folder
+${changeHelp}
 `;
 
 export const options = {
+  ...changeOptions,
   cluster: { type: "string", multiple: true },
   namespace: { type: "string", multiple: true },
   role: { type: "string", multiple: true },
@@ -31,28 +35,7 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const isWorkloads = (folder: string): boolean => isFolder(join(folder, "templates", "app"));
-
-/** The checkout of gitops-workloads that is given, or is beside that of gitops-system; undefined if there is none. */
-function workloadsBeside(system: string, named: string | undefined): string | undefined {
-  const folder = named === undefined ? join(dirname(system), "gitops-workloads") : resolve(named);
-  return isWorkloads(folder) ? folder : undefined;
-}
-
-function workloadsProblems(named: string | undefined): Problem[] {
-  if (named === undefined || isWorkloads(resolve(named))) return [];
-  return [
-    {
-      key: "--workloads",
-      what: "is not a checkout of gitops-workloads",
-      got: shown(named),
-      allowed: "a clone of gitops-workloads, with its folder templates/app",
-      remedy: "correct the path, or leave --workloads out",
-    },
-  ];
-}
-
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("new-team", argv, options, {
     arguments: ["team"],
     required: { cluster: "a spoke", namespace: "a namespace of the team's", role: "ARN=view, ARN=edit or ARN=admin" },
@@ -66,21 +49,25 @@ export async function run(argv: readonly string[]): Promise<number> {
   const checkout = resolve(values.repository ?? ".");
   const workloads = workloadsBeside(checkout, values.workloads);
   const request = { name, clusters, namespaces, roles };
-  const told = [...problems, ...workloadsProblems(values.workloads)];
-  const changed = await newTeam(checkout, request, { fleet: values.fleet, workloads }, told);
+  const told = [...problems, ...wishProblems(values, [checkout]), ...workloadsProblems(values.workloads)];
+  const { fleet, files } = await newTeam(checkout, request, { fleet: values.fleet, workloads }, told);
   if (workloads === undefined)
     console.error(
       "Note: it was not checked whether the clusters have these namespaces, because there is no checkout of gitops-workloads beside this one; name one with --workloads",
     );
-  if (changed.length === 0) {
+  if (files.length === 0) {
     console.log(`Nothing to change: ${name} has this access on ${clusters.join(", ")}`);
     return 0;
   }
-  console.log(`Gave ${name} access: ${changed.join(", ")}. Next, in ${checkout}:
-  git add ${changed.join(" ")} && git commit -m "Give team ${name} access to its namespaces" && git push
-  kubectl -n spokes get spoke ${clusters.join(" ")} --output wide     Ready again: its members have the access
+  const subject = `Give team ${name} access to its namespaces`;
+  const proposal = { repository: "gitops-system", checkout, files, subject } as const;
+  const next = `kubectl -n spokes get spoke ${clusters.join(" ")} --output wide     Ready again: its members have the access
 Its members then connect as docs/guides/reach-a-cluster.md says, from a network that the cluster's API server admits:
   aws eks update-kubeconfig --region <region> --name <fleet>-spoke-<cluster> --role-arn <their role>
-  kubectl --namespace ${namespaces[0]} get pods`);
+  kubectl --namespace ${namespaces[0]} get pods`;
+  await carryOut("new-team", [proposal], values, {
+    ...{ fleet, next, programs: using },
+    beside: { "gitops-workloads": workloads },
+  });
   return 0;
 }

@@ -32,6 +32,8 @@ export interface Offer {
   readonly kubernetesVersions: readonly string[];
   /** OpenAPI schema of a Spoke's specification. */
   readonly schema: Schema;
+  /** OpenAPI schema of a whole Spoke, with the rules about changes. */
+  readonly api: Schema;
 }
 
 /** A network that is taken. */
@@ -52,6 +54,7 @@ export async function readOffer(checkout: string): Promise<Offer> {
   const composition = await readYaml(platform, "composition", "composition.yaml");
   const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
   const labels: Record<string, string> = composition.metadata.labels;
+  const api: Schema = definition.spec.versions[0].schema.openAPIV3Schema;
   const keys = foldersIn(join(checkout, "spoke-bootstrap", "sealing-keys"));
   const tools = foldersIn(join(checkout, "tools"));
   const environments = keys.filter((name) => tools.includes(name) && labels[channelOf(name)] !== undefined).sort();
@@ -59,7 +62,8 @@ export async function readOffer(checkout: string): Promise<Offer> {
     environments,
     heldBack: environments.filter((name) => labels[channelOf(name)] !== "true"),
     kubernetesVersions: Object.keys(kubernetesVersions).sort(compareVersions),
-    schema: definition.spec.versions[0].schema.openAPIV3Schema.properties.spec,
+    schema: api.properties?.["spec"] ?? {},
+    api,
   };
 }
 
@@ -107,10 +111,13 @@ export const ringProblems = (checkout: string, fleet: string, ring: string | und
         `choose one, or make it with npx fleet new-ring ${ring}`,
       );
 
-/** The problems of a new spoke's Kubernetes version, given or not. */
-export function versionProblems(version: string | undefined, environment: string, offer: Offer): Problem[] {
-  const { heldBack, kubernetesVersions } = offer;
-  const key = "--kubernetes-version";
+/** The problems of a spoke's Kubernetes version, given or not. @param key of the option that gives it */
+export function versionProblems(
+  version: string | undefined,
+  environment: string,
+  { heldBack, kubernetesVersions }: Offer,
+  key = "--kubernetes-version",
+): Problem[] {
   if (version !== undefined)
     return choiceProblems(
       key,

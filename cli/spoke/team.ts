@@ -1,14 +1,13 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Document, isSeq, parseAllDocuments } from "yaml";
+import { type Document, isSeq } from "yaml";
 import { labelKeys } from "../../lib/labels.ts";
-import { spokeFolder } from "../../lib/layout.ts";
 import type { Problem } from "../../lib/problems.ts";
-import { spokeApi } from "../../lib/spoke.ts";
+import { changesTo, type FileChange } from "../change/files.ts";
 import { chosenFleetProblems, foldersIn, spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems, textOf } from "../folder.ts";
 import { contentsOf, filesBelow, isFolder, isManifest, isYaml } from "../render/files.ts";
 import { refuse, together } from "../usage.ts";
+import { openSpoke, type SpokeFile } from "./file.ts";
 import { readOffer, schemaProblems } from "./rules.ts";
 import {
   membersOf,
@@ -19,32 +18,8 @@ import {
   type WrittenTeam,
 } from "./team-rules.ts";
 
-/** A Spoke's file, opened to be changed: comments and order stay. */
-interface Opened {
-  readonly spoke: string;
-  /** From the top of the checkout. */
-  readonly path: string;
-  readonly documents: readonly Document[];
-  readonly document: Document;
-  readonly spec: { readonly teams?: readonly WrittenTeam[]; readonly admins?: readonly string[] };
-}
-
-/** The file of a spoke, or the problem that it is not a Spoke in YAML. */
-function opened(checkout: string, fleet: string, spoke: string): Opened | Problem {
-  const path = join(spokeFolder(fleet, spoke), "spoke.yaml");
-  const documents = parseAllDocuments(readFileSync(join(checkout, path), "utf8")) as Document[];
-  const error = documents.flatMap(({ errors }) => errors)[0];
-  const document = documents.find((each) => each.get("kind") === spokeApi.kind);
-  if (error !== undefined || document === undefined)
-    return {
-      key: "--cluster",
-      what: error === undefined ? "has no Spoke in its file" : `has a file that is not YAML: ${error.message}`,
-      got: path,
-      allowed: "a manifest of the kind Spoke",
-      remedy: "correct the file first",
-    };
-  return { spoke, path, documents, document, spec: document.toJS().spec ?? {} };
-}
+type TeamSpec = { readonly teams?: readonly WrittenTeam[]; readonly admins?: readonly string[] };
+type Opened = SpokeFile<TeamSpec>;
 
 /** The applications' namespaces on a spoke and their tenants, as a checkout of gitops-workloads has them. */
 function tenantsOn(workloads: string, spoke: string): ReadonlyMap<string, string | undefined> {
@@ -112,18 +87,24 @@ export interface TeamOptions {
   readonly workloads?: string | undefined;
 }
 
+/** What gives a team access. */
+export interface TeamChange {
+  readonly fleet: string;
+  /** None when everything was there. */
+  readonly files: readonly FileChange[];
+}
+
 /**
- * Gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
+ * What gives a team access on spokes of a checkout of gitops-system: adds to `spec.teams` of each what is not there yet.
  * @param told problems of the command line, which are told with those that are found here
- * @returns the changed files, from the top of the checkout; none when everything was there.
- * @throws UsageError that lists every problem; then nothing was changed.
+ * @throws UsageError that lists every problem
  */
 export async function newTeam(
   checkout: string,
   asked: TeamRequest,
   options: TeamOptions = {},
   told: readonly Problem[] = [],
-): Promise<string[]> {
+): Promise<TeamChange> {
   const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
   const fleets = foldersIn(join(checkout, "clusters"));
   const noFleet = notHere.length > 0 ? notHere : chosenFleetProblems(options.fleet, fleets, checkout);
@@ -132,7 +113,7 @@ export async function newTeam(
   const request = { ...asked, clusters: [...new Set(asked.clusters)], namespaces: [...new Set(asked.namespaces)] };
   const unknown = clusterProblems(checkout, fleet, request);
   const known = request.clusters.filter((cluster) => !unknown.some(({ got }) => got === cluster));
-  const found = known.map((cluster) => opened(checkout, fleet, cluster));
+  const found = known.map((cluster) => openSpoke<TeamSpec>(checkout, fleet, cluster, "--cluster"));
   const { schema } = await readOffer(checkout);
   const readable = found.filter((file): file is Opened => "documents" in file);
   const unfit = readable.map((file) => ({ file, problems: limitProblems(schema, file) }));
@@ -157,6 +138,6 @@ export async function newTeam(
     "new-team",
     changed.flatMap((file) => limitProblems(schema, file)),
   );
-  for (const { path, documents } of changed) writeFileSync(join(checkout, path), textOf(documents));
-  return changed.map(({ path }) => path);
+  const texts = changed.map(({ path, documents }) => [path, textOf(documents)] as const);
+  return { fleet, files: changesTo(checkout, Object.fromEntries(texts)) };
 }

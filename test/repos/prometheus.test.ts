@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { awsKinds } from "../../cli/app/aws-kinds.ts";
-import { managedKinds } from "../../functions/spoke/kinds.ts";
+import { managedKinds, pluralOf } from "../../functions/spoke/kinds.ts";
 import * as fixtures from "../functions/spoke/support/fixtures.ts";
 import { rolePatches } from "../support/addon-catalogue.ts";
-import { pluralOf } from "../../functions/spoke/kinds.ts";
 import { render, withAddons } from "./support/spoke.ts";
 
 interface Resource {

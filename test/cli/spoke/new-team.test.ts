@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { writeFiles } from "../../../cli/change/files.ts";
 import { newTeam, type TeamOptions } from "../../../cli/spoke/team.ts";
 import type { TeamRequest } from "../../../cli/spoke/team-rules.ts";
 import { UsageError } from "../../../cli/usage.ts";
@@ -51,8 +52,12 @@ const request: TeamRequest = {
   namespaces: ["payment-app"],
   roles: [`${role("payers")}=edit`],
 };
-const make = (change: Partial<TeamRequest> = {}, options?: TeamOptions) =>
-  newTeam(checkout, { ...request, ...change }, options);
+/** @returns the files that were changed */
+async function make(change: Partial<TeamRequest> = {}, options?: TeamOptions): Promise<string[]> {
+  const { files } = await newTeam(checkout, { ...request, ...change }, options);
+  await writeFiles(checkout, files);
+  return files.map(({ path }) => path);
+}
 const refusal = async (change: Partial<TeamRequest>, options?: TeamOptions): Promise<string> => {
   const before = ["blue", "green"].map(read);
   const error = await make(change, options).catch((thrown: unknown) => thrown);

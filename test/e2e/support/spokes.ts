@@ -8,7 +8,6 @@ import { labelKeys } from "../../../lib/labels.ts";
 import { spokeSync } from "../../../lib/layout.ts";
 import { fillTemplate } from "../../../lib/template.ts";
 import { type Cluster, clusterBy } from "../../support/cluster.ts";
-import { pluralOf } from "../../../functions/spoke/kinds.ts";
 import { spokesOn } from "../../support/spokes.ts";
 import { eventually, execute, get, hub, instance, type Options, tryKubectl } from "./fleet.ts";
 import { type Checkout, checkout, type Editable } from "./repository.ts";

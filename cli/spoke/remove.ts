@@ -1,0 +1,152 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parse } from "yaml";
+import { spokeFolder } from "../../lib/layout.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { clusterScopePrefix } from "../../lib/spoke.ts";
+import { carryOut } from "../change/carry-out.ts";
+import { pushedText } from "../change/commit.ts";
+import { programs } from "../change/effect.ts";
+import { type Proposal, removalOf } from "../change/files.ts";
+import { changeHelp, changeOptions, isCommitted, wishProblems } from "../change/options.ts";
+import { confirmationProblems, keptOfOrders, list, removalHelp, removalOptions } from "../change/removal.ts";
+import { fleetsOf, foldersIn } from "../fleet/folders.ts";
+import { readLine } from "../line.ts";
+import { refuse, together } from "../usage.ts";
+import { findSpoke, type SpokeFile } from "./file.ts";
+import { readOffer } from "./rules.ts";
+import { workloadsBeside, workloadsProblems } from "./workloads.ts";
+
+export const summary = "remove a spoke from gitops-system, and its applications from gitops-workloads";
+
+export const help = `Usage: npx fleet remove <spoke> --yes [options]
+
+Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while
+the deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
+
+  --workloads DIR        the checkout of gitops-workloads; default: gitops-workloads beside the checkout of gitops-system, if it
+                         is there
+  --fleet NAME           needed where several fleets have a spoke of this name
+  --repository DIR       the checkout of gitops-system; default: the current folder
+${removalHelp}
+${changeHelp}
+`;
+
+export const options = {
+  ...changeOptions,
+  ...removalOptions,
+  workloads: { type: "string" },
+  fleet: { type: "string" },
+  repository: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+interface RemovedSpec {
+  readonly deletionProtection: boolean;
+  readonly kmsDeletionWindowDays: number;
+  readonly sealing: string;
+}
+
+type RemovedFile = SpokeFile<RemovedSpec>;
+
+const isProtected = (spec: unknown): boolean =>
+  (spec as Partial<RemovedSpec> | null | undefined)?.deletionProtection === true;
+
+/** The words of the hub's admission policy (platform/api/protection.yaml), before anything is written. */
+function protectionProblems({ spoke, path, spec }: RemovedFile, pushed: string | undefined): Problem[] {
+  const remedy = `fleet protect ${spoke} --off --push, wait until it has arrived, then remove it`;
+  const problem = (what: string, got: string): Problem => ({
+    key: "<spoke>",
+    what,
+    got,
+    allowed: "a Spoke with deletionProtection: false, in a commit of its own that is pushed before",
+    remedy,
+  });
+  if (isProtected(spec)) return [problem("is protected: the hub would refuse to delete it", path)];
+  if (pushed === undefined || !isProtected(parse(pushed)?.spec)) return [];
+  return [problem("is still protected at the remote: the hub would refuse to delete it", `${path} of the upstream`)];
+}
+
+/** What makes both repositories have no such spoke: gitops-system first, because applications are gone at once when the other one is pushed. */
+async function proposals(
+  checkout: string,
+  { spoke, fleet }: RemovedFile,
+  workloads: string | undefined,
+): Promise<Proposal[]> {
+  const folder = spokeFolder(fleet, spoke);
+  const own: Proposal = {
+    ...{ repository: "gitops-system", checkout, folder, files: await removalOf(checkout, folder) },
+    subject: `Remove spoke ${spoke}`,
+  };
+  const apps = join("clusters", spoke);
+  if (workloads === undefined || !existsSync(join(workloads, apps))) return [own];
+  const files = await removalOf(workloads, apps);
+  const subject = `Remove the applications of spoke ${spoke}`;
+  return [own, { repository: "gitops-workloads", checkout: workloads, folder: apps, files, subject }];
+}
+
+/** What goes in AWS and what stays, from docs/concepts/deletion.md and functions/spoke/groups.ts. */
+function consequences({ spoke, spec }: RemovedFile, applications: readonly string[], defaultDays: number): string {
+  const days = spec.kmsDeletionWindowDays ?? defaultDays;
+  const named = applications.length === 0 ? "" : ` (${applications.join(", ")})`;
+  return `When this is pushed, the hub removes ${spoke}, each step when the one before is gone:
+${list([
+  `applications${named}, with what they ordered in AWS`,
+  "tools, Flux, External Secrets, namespaces",
+  "access entries, EKS add-ons, nodes",
+  "the control plane, then its log group with the logs, and its roles",
+  "NAT gateways, subnets, the VPC; its block of the pool is free again",
+])}
+What stays in AWS:
+${list([
+  `the KMS key of its Kubernetes secrets, which can't be used any more, for ${days} days`,
+  ...keptOfOrders,
+  ...(spec.sealing === "cluster"
+    ? [
+        `its sealing keys in Secrets Manager: take ${clusterScopePrefix}${spoke} out of sealingKeys in the hub's stack, then pulumi up`,
+      ]
+    : []),
+])}
+At the Git host: deploy keys and webhooks of its own, if it has any.`;
+}
+
+export async function run(argv: readonly string[], using = programs): Promise<number> {
+  const { values, args, problems } = readLine("remove", argv, options, { arguments: ["spoke"] });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const { spoke } = args;
+  const checkout = resolve(values.repository ?? ".");
+  // Fleets with a spoke of the same name have repositories of their own for applications, and which one lies there is not known.
+  const isShared = fleetsOf(checkout, spoke).length > 1 && values.workloads === undefined;
+  const workloads = isShared ? undefined : workloadsBeside(checkout, values.workloads);
+  const { file, problems: unknown } = findSpoke<RemovedSpec>(checkout, spoke, values.fleet);
+  const hasApps = workloads !== undefined && spoke !== "" && existsSync(join(workloads, "clusters", spoke));
+  const pushed = file !== undefined && isCommitted(values) ? pushedText(checkout, file.path) : undefined;
+  refuse(
+    "remove",
+    together(
+      [
+        ...problems,
+        ...wishProblems(values, [checkout, ...(hasApps ? [workloads] : [])]),
+        ...confirmationProblems(values, "a cluster with everything on it"),
+        ...workloadsProblems(values.workloads),
+      ],
+      file === undefined ? unknown : protectionProblems(file, pushed),
+    ),
+  );
+  const found = file as RemovedFile;
+  const { schema } = await readOffer(checkout);
+  const defaultDays = Number(schema.properties?.["kmsDeletionWindowDays"]?.["default"]);
+  const applications = hasApps ? foldersIn(join(workloads, "clusters", spoke)) : [];
+  console.log(consequences(found, applications, defaultDays));
+  if (workloads === undefined)
+    console.log(
+      `Note: no checkout of gitops-workloads was changed; a spoke that is made again as ${spoke} would run what clusters/${spoke} there names. Name one with --workloads, or remove that folder by hand`,
+    );
+  const next = `kubectl -n spokes get spoke ${spoke} --watch --output wide     what is being removed, and what is in its way`;
+  const { fleet } = found;
+  await carryOut("remove", await proposals(checkout, found, workloads), values, { fleet, next, programs: using });
+  return 0;
+}
