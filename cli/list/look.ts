@@ -14,7 +14,7 @@ const fluxKinds: readonly Kind[] = [
   { apiVersion: chainKinds.HelmRelease, plural: "helmreleases" },
 ];
 
-export interface Patience {
+interface Patience {
   /** Milliseconds that a spoke may take. */
   readonly deadline: number;
   /** Spokes that are asked at the same time. */

@@ -40,7 +40,7 @@ const isWorkloads = ({ kind, metadata }: KubeObject): boolean =>
   kind === "Kustomization" && metadata.namespace === namespaces.flux && metadata.name === "workloads";
 
 /** The objects of Flux that bring a spoke's applications, by their namespaces: each application has one of its own (repos/gitops-workloads). */
-export function applicationsOf(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
+function applicationsOf(objects: readonly KubeObject[]): ReadonlyMap<string, readonly KubeObject[]> {
   const own = objects.filter(({ metadata: { namespace } }) => !isPlatformNamespace(namespace ?? ""));
   return Map.groupBy(own, ({ metadata: { namespace = "" } }) => namespace);
 }

@@ -20,7 +20,7 @@ const versionText = ({ kubernetesVersion = "-", nextVersion }: Row): string =>
   nextVersion === undefined ? kubernetesVersion : `${kubernetesVersion} -> ${nextVersion}`;
 
 /** The lines of the table: its header, then a line for each spoke. Nobody's ring is no column. */
-export function linesOf(rows: readonly Row[], now: number, width = Number.POSITIVE_INFINITY): string[] {
+function linesOf(rows: readonly Row[], now: number, width = Number.POSITIVE_INFINITY): string[] {
   const hasRings = rows.some(({ ring }) => ring !== undefined);
   const header = ["NAME", "ENVIRONMENT", "TENANT", ...(hasRings ? ["RING"] : [])];
   const cells = rows.map((row) => [
@@ -34,7 +34,7 @@ export function linesOf(rows: readonly Row[], now: number, width = Number.POSITI
 }
 
 /** Why spokes could not be asked. */
-export const below = (rows: readonly Row[]): string[] =>
+const below = (rows: readonly Row[]): string[] =>
   rows.flatMap(({ name, unreached }) => (unreached === undefined ? [] : [`${name} was not reached: ${unreached}`]));
 
 /** The table, with the reasons of its question marks below. */

@@ -9,7 +9,7 @@ import type { Details } from "./read.ts";
 import { podRemedyOf, remedyOf } from "./remedies.ts";
 
 /** An object on the way to what hinders. */
-export interface Step {
+interface Step {
   readonly side: Node["side"];
   /** Such as `Kustomization spokes/blue-tools`. */
   readonly object: string;

@@ -1,25 +1,11 @@
-import { createHash, createHmac } from "node:crypto";
+import { STSClient } from "@aws-sdk/client-sts";
 import { expect, it } from "vitest";
 import { eksToken } from "../../lib/eks-token.ts";
 
-/** SHA-256 as clients of the AWS SDK take it. */
-class Sha256 {
-  readonly #hash;
-  constructor(secret?: string | Uint8Array) {
-    this.#hash = secret === undefined ? createHash("sha256") : createHmac("sha256", secret);
-  }
-  update(data: string | Uint8Array) {
-    this.#hash.update(data);
-  }
-  async digest() {
-    return new Uint8Array(this.#hash.digest());
-  }
-  reset() {}
-}
-
 it("a token is a GetCallerIdentity signed for one cluster, good for 15 minutes, as aws eks get-token makes it", async () => {
-  const credentials = async () => ({ accessKeyId: "AKIDEXAMPLE", secretAccessKey: "not-a-secret" });
-  const request = { region: "eu-central-1", hostname: "sts.eu-central-1.amazonaws.com", credentials, sha256: Sha256 };
+  const keys = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "not-a-secret" };
+  const { credentials, sha256 } = new STSClient({ region: "eu-central-1", credentials: keys }).config;
+  const request = { region: "eu-central-1", hostname: "sts.eu-central-1.amazonaws.com", credentials, sha256 };
   const tokenOf = (cluster: string) => eksToken({ ...request, cluster });
   const [prefix, encoded = ""] = (await tokenOf("fleet-spoke-blue")).split(".");
   expect(prefix).toBe("k8s-aws-v1");

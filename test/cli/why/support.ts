@@ -6,7 +6,7 @@ import { cluster, flux, no, spoke } from "../list/support.ts";
 const kustomization = "kustomize.toolkit.fluxcd.io";
 
 /** Adds what a Kustomization has applied, each as `<namespace>/<name> <group> <kind>`. */
-export function applying(object: KubeObject, ...entries: readonly (readonly [string, string, string])[]): KubeObject {
+function applying(object: KubeObject, ...entries: readonly (readonly [string, string, string])[]): KubeObject {
   const inventory = {
     entries: entries.map(([name, group, kind]) => ({ id: `${name.replace("/", "_")}_${group}_${kind}`, v: "v1" })),
   };
