@@ -32,7 +32,7 @@ for each in $REPOSITORIES; do
   if [ "$name" = "$folder" ]; then continue; fi
   if problem=$(GIT_TERMINAL_PROMPT=0 git clone --quiet --depth 1 "$SERVER/$path.git" "$fleet/$name" 2>&1); then continue; fi
   if [ "${CREDENTIAL:-}" = true ]; then
-    say error "$path can't be read: ${problem##*$'\n'} Give the job's credential access to it, or take it out of the list of repositories ($guide)."
+    say error "$path can't be read: ${problem%%$'\n'*}. Give the job's credential access to it, or take it out of the list of repositories ($guide)."
     exit 2
   fi
   say notice "$path can't be read without a credential, so what comes from it was not looked at ($guide)."
