@@ -88,7 +88,7 @@ describe("Renovate reads", () => {
     for (const { version } of of("npm")) expect(version).toBe(dependencies["@pulumi/pulumi"]);
   });
 
-  test("actions and npm packages by its own managers", () => {
-    expect(enabledManagers).toEqual(expect.arrayContaining(["github-actions", "npm", "custom.regex"]));
+  test("actions, npm packages and the image of GitLab's pipelines by its own managers", () => {
+    expect(enabledManagers).toEqual(expect.arrayContaining(["github-actions", "gitlabci", "npm", "custom.regex"]));
   });
 });
