@@ -13,6 +13,7 @@ const sampleAppUrl = "ssh://git@github.com/acme/payment-app-manifests.git";
 const urlsAt = (host: string) => ({
   systemUrl: `ssh://git@${host}/acme/fleet/gitops-system.git`,
   workloadsUrl: `ssh://git@${host}/acme/fleet/gitops-workloads.git`,
+  knownHosts: at.request.knownHosts?.replace("github.com", host),
 });
 const text = (...path: string[]) => readFileSync(inFolder(...path), "utf8");
 const workflow = join(".github", "workflows", "fleet.yml");
