@@ -248,15 +248,19 @@ describe("the note of a merge request", () => {
   /** note.mjs against a GitLab with these pages of notes. @returns what it changed there */
   async function noted(pages: readonly (readonly Note[])[], { comment = `${marker}\nnew`, refuses = false } = {}) {
     const changes: string[] = [];
-    const gitLab = createServer(async (request, response) => {
-      let text = "";
-      for await (const part of request) text += part;
+    const gitLab = createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
       const page = Number(searchParams.get("page") ?? "1");
       if (refuses || request.headers["private-token"] !== "t0ken") response.statusCode = 403;
-      if (request.method !== "GET") changes.push(`${request.method} ${pathname} ${text}`);
       if (page < pages.length) response.setHeader("x-next-page", String(page + 1));
-      response.end(JSON.stringify(pathname.endsWith("/user") ? { id: 1 } : (pages[page - 1] ?? [])));
+      let text = "";
+      request.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      request.on("end", () => {
+        if (request.method !== "GET") changes.push(`${request.method} ${pathname} ${text}`);
+        response.end(JSON.stringify(pathname.endsWith("/user") ? { id: 1 } : (pages[page - 1] ?? [])));
+      });
     });
     await new Promise<void>((resolve) => gitLab.listen(0, "localhost", resolve));
     const url = `http://localhost:${(gitLab.address() as AddressInfo).port}/api/v4`;

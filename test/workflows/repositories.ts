@@ -15,12 +15,12 @@ export const pipelineFile = ".gitlab-ci.yml";
 const files = [workflowFile, pipelineFile, "CODEOWNERS"];
 
 /** The repositories of an organization at a host, and this project's copy beside them. */
-export const askedAt = (host: string) => ({
+const askedAt = (host: string) => ({
   systemUrl: `ssh://git@${host}/acme/gitops-system.git`,
   workloadsUrl: `ssh://git@${host}/acme/gitops-workloads.git`,
   sampleAppUrl: `ssh://git@${host}/acme/payment-app-manifests.git`,
 });
-export const copyAt = (host: string): ProjectCopy => ({
+const copyAt = (host: string): ProjectCopy => ({
   host,
   path: "acme/eks-gitops-fleet",
   commit: "3d3c42e5aac5ba805825da76410c181273ba90b1",
