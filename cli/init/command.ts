@@ -2,6 +2,7 @@ import { dirname, relative, resolve } from "node:path";
 import { runner } from "../doctor/process.ts";
 import { readLine } from "../line.ts";
 import { nextSteps } from "./next.ts";
+import { projectCopy } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
 import { init, type Part } from "./write.ts";
 
@@ -33,6 +34,10 @@ already stays as it is, and any difference from what would be written is shown.
   --egress-cidr CIDR         public address by which that VPC reaches the internet. Can be given more than once
   --function-package NAME    where the composition function is published; default: this project's
                              (docs/guides/function-package.md)
+  --project-url URL          where this project's copy is pushed to, of which workflows and pipelines of the repositories run this
+                             checkout's commit; default: its remote origin (docs/guides/pull-requests-of-repositories.md)
+  --owner REPOSITORY=TEAM    who reviews changes of a repository, for its CODEOWNERS: gitops-system=@acme/platform. Can be given
+                             more than once; default: the teams platform, governance and payments of the organization
   --boundary ARN             policy that is the permissions boundary of every role of the hub
   --git-authentication HOW   deploy-key (default), or, with https:// URLs, token or github-app
   --github-app-id N, --github-app-installation-id N
@@ -65,6 +70,8 @@ export const options = {
   "private-subnet-id": { type: "string", multiple: true },
   "egress-cidr": { type: "string", multiple: true },
   "function-package": { type: "string" },
+  "project-url": { type: "string" },
+  owner: { type: "string", multiple: true },
   boundary: { type: "string" },
   "git-authentication": { type: "string" },
   "github-app-id": { type: "string" },
@@ -130,14 +137,18 @@ export async function run(argv: readonly string[]): Promise<number> {
     privateSubnetIds: values["private-subnet-id"] ?? [],
     egressCidrs: values["egress-cidr"] ?? [],
     functionPackage: values["function-package"],
+    projectUrl: values["project-url"],
+    owners: values.owner,
     boundary: values.boundary,
     example: values.example,
   };
   const root = dirname(dirname(import.meta.dirname));
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
-  const parts = await init(root, request, runner(root, env), problems);
+  const programs = runner(root, env);
+  const parts = await init(root, request, programs, problems);
+  const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
-    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) })}`,
+    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
   );
   return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
-import { sampleApp } from "./repositories.ts";
+import { hasPipeline, type ProjectCopy, pipelinesGuide, placeOf, sampleApp } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
 
 /**
@@ -16,8 +16,10 @@ interface Step {
 }
 
 /** `<owner>/<repository>` of a URL at GitHub. */
-const atGitHub = (url: string): string | undefined =>
-  new URL(url).hostname === "github.com" ? new URL(url).pathname.slice(1).replace(/\.git$/, "") : undefined;
+function atGitHub(url: string): string | undefined {
+  const place = placeOf(url);
+  return place?.host === "github.com" ? place.path : undefined;
+}
 
 /** A path for a shell, quoted if necessary. */
 const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
@@ -33,6 +35,25 @@ function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest):
       `git -C ${quoted(join(folder, name))} push --set-upstream origin main   # ${url}`,
     ];
   });
+}
+
+/** How the pipelines of the repositories get at this project. */
+function pipelines({ systemUrl }: InitRequest, project: ProjectCopy | undefined): Step {
+  if (project === undefined || !hasPipeline(systemUrl, project))
+    return {
+      what: `The repositories have no workflows: this folder is no Git checkout whose origin is at their host. Give --project-url for it (${pipelinesGuide})`,
+      commands: [],
+    };
+  const { commit, host, path } = project;
+  return {
+    what: `Let the repositories check their pull requests with commit ${commit.slice(0, 12)} of ${host}/${path}, which must be pushed there (${pipelinesGuide})`,
+    commands:
+      atGitHub(systemUrl) !== undefined
+        ? [
+            `gh api --method PUT repos/${path}/actions/permissions/access -f access_level=organization   # if it is private`,
+          ]
+        : [],
+  };
 }
 
 /** The version under which this checkout's composition function is published. */
@@ -110,7 +131,7 @@ function application({ fleet, folder, region }: InitRequest, environment: string
   };
 }
 
-function steps(request: InitRequest): Step[] {
+function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
   const {
     account,
     boundary,
@@ -150,6 +171,7 @@ function steps(request: InitRequest): Step[] {
       commands: [`npx fleet check --repos ${quoted(folder)}`],
     },
     { what: "Make empty repositories at the Git host, and push", commands: pushes(request) },
+    pipelines(request, project),
     {
       what: "Give the deploying identity its rights; for a first try an administrator's login is enough",
       commands: [`npx fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
@@ -201,8 +223,8 @@ function steps(request: InitRequest): Step[] {
 }
 
 /** The next steps for a person. */
-export const nextSteps = (request: InitRequest): string =>
-  steps(request)
+export const nextSteps = (request: InitRequest, project?: ProjectCopy): string =>
+  steps(request, project)
     .map(({ what, commands }, index) =>
       [`${index + 1}. ${what}${commands.length > 0 ? ":" : ""}`, ...commands.map((command) => `   ${command}`)].join(
         "\n",

@@ -7,6 +7,7 @@ import { fleetNameProblems } from "../fleet/folders.ts";
 import { judge, type Project } from "../fleet/stack-config.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { choiceProblems, textProblems } from "../usage.ts";
+import { pipelineProblems } from "./pipelines.ts";
 import { contentFolder } from "./repositories.ts";
 import type { InitRequest } from "./request.ts";
 import { examplesOf, stackConfig } from "./stack.ts";
@@ -205,6 +206,7 @@ async function ownProblems(root: string, request: InitRequest, examples: readonl
     ...choiceProblems("--example", example, examples, "choose one"),
     ...ownBoundaryProblems({ fleet, boundary }),
     ...sampleProblems(request),
+    ...pipelineProblems(root, request),
     ...networkProblems(request),
   ];
 }

@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Repository } from "../../lib/names.ts";
 import { complaint, type Run } from "../doctor/process.ts";
 import { fleetFiles } from "../fleet/folders.ts";
 import { type Files, readFiles } from "../folder.ts";
+import { projectCopy, sampleApp, withoutPins, withPipelines } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
 
 /**
@@ -19,9 +21,6 @@ export const contentNames = async (root: string): Promise<string[]> =>
   (await readdir(join(root, "repos"), { withFileTypes: true }))
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
-
-/** The repository of the sample application. */
-export const sampleApp = "payment-app-manifests";
 
 const branch = "main";
 
@@ -44,18 +43,15 @@ async function contentOf(root: string, name: string, run: Run): Promise<Files> {
 /** The repositories that a request makes. */
 export async function freshRepositories(
   root: string,
-  {
-    fleet,
-    systemUrl,
-    workloadsUrl,
-    sampleAppUrl,
-  }: Pick<InitRequest, "fleet" | "systemUrl" | "workloadsUrl" | "sampleAppUrl">,
+  request: Pick<InitRequest, "fleet" | "systemUrl" | "workloadsUrl" | "sampleAppUrl" | "projectUrl" | "owners">,
   run: Run,
 ): Promise<Fresh[]> {
-  const fresh = async (name: string, url: string, more: Files = {}): Promise<Fresh> => ({
+  const { fleet, systemUrl, workloadsUrl, sampleAppUrl } = request;
+  const project = await projectCopy(root, request.projectUrl, run);
+  const fresh = async (name: Repository | typeof sampleApp, url: string, more: Files = {}): Promise<Fresh> => ({
     name,
     url,
-    files: { ...(await contentOf(root, name, run)), ...more },
+    files: { ...withPipelines(name, await contentOf(root, name, run), request, project), ...more },
   });
   return [
     await fresh("gitops-system", systemUrl, await fleetFiles(contentFolder(root, "gitops-system"), fleet)),
@@ -125,7 +121,7 @@ export async function repositoryDifferences(folder: string, { url, files }: Fres
   const ofFiles = Object.entries(files).map(async ([path, text]) => {
     const file = join(folder, path);
     if (!existsSync(file)) return [`${path} is missing`];
-    return (await readFile(file, "utf8")) === text ? [] : [`${path} differs`];
+    return withoutPins(await readFile(file, "utf8")) === withoutPins(text) ? [] : [`${path} differs`];
   });
   return [...ofGit, ...(await Promise.all(ofFiles)).flat()];
 }

@@ -31,6 +31,10 @@ export interface InitRequest {
   readonly privateSubnetIds: readonly string[];
   readonly egressCidrs: readonly string[];
   readonly functionPackage?: string | undefined;
+  /** Where this project's copy is, of which the pipelines of the repositories run this checkout's commit; default: its remote origin. */
+  readonly projectUrl?: string | undefined;
+  /** REPOSITORY=TEAM for CODEOWNERS. */
+  readonly owners?: readonly string[] | undefined;
   readonly boundary?: string | undefined;
   /** Stack of the checkout whose file is the example. */
   readonly example: string;

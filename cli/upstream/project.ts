@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parse } from "yaml";
 import { charts, kubernetesReleases } from "../../components/versions.ts";
@@ -31,15 +31,17 @@ function fromProgram(): Mention[] {
 /** `uses: owner/name/path@commit # tag`: how every action of the project is pinned (test/workflows/rules.ts). */
 const use = /^\s*(?:- )?uses: (?<repository>[\w.-]+\/[\w.-]+)\S*@(?<commit>[0-9a-f]{40}) # (?<tag>\S+)$/;
 
-const container = /^\s*container: (?<reference>\S+@sha256:[0-9a-f]{64})$/;
+const container = /^\s*(?:container|image): (?<reference>\S+@sha256:[0-9a-f]{64})$/;
 
-/** The workflows and what they share, .github/actions/<name>/action.yml. */
+/** The workflows and what they share, .github/actions/<name>/action.yml, and what runs on changes of the fleet's repositories. */
 function fromWorkflows(root: string): Mention[] {
-  const files = ["workflows", "actions"]
-    .map((name) => join(root, ".github", name))
-    .filter(isFolder)
-    .flatMap(filesBelow)
-    .filter(isYaml);
+  const repositories = readdirSync(join(root, "repos")).map((name) => join(root, "repos", name));
+  const folders = [root, ...repositories].flatMap((folder) => [
+    join(folder, ".github", "workflows"),
+    join(folder, ".github", "actions"),
+  ]);
+  const pipelines = repositories.map((folder) => join(folder, ".gitlab-ci.yml")).filter((file) => existsSync(file));
+  const files = [...folders.filter(isFolder).flatMap(filesBelow).filter(isYaml), ...pipelines];
   return files.flatMap((file) =>
     readFileSync(file, "utf8")
       .split("\n")

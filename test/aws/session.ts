@@ -109,6 +109,10 @@ export const checkout = ({ repositories }: Environment, name: ProofRepository): 
 /** The file of a repository that may be overwritten. */
 const DISPOSABLE = ".disposable";
 
+/** GitHub takes workflows only from a token with the right to write them, which the proof has no use for. */
+const withoutWorkflows = (files: Files): Files =>
+  Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith(".github/")));
+
 /** Brings what `fleet init` begins with to the repositories, in place of all that was in them; gives the commit at the head of gitops-system. */
 export async function publish(environment: Environment): Promise<string> {
   const { fleet: name, repositories, appUrl } = environment;
@@ -120,7 +124,10 @@ export async function publish(environment: Environment): Promise<string> {
   );
   const commits = new Map<string, string>();
   for (const { name, files } of fresh)
-    commits.set(name, await replace(await checkout(environment, name as ProofRepository), name, files));
+    commits.set(
+      name,
+      await replace(await checkout(environment, name as ProofRepository), name, withoutWorkflows(files)),
+    );
   return commits.get("gitops-system") ?? "";
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GO_ENVIRONMENT } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { filledIn, repositoryNames, workflowFile } from "../workflows/repositories.ts";
 
 /** The workflows under actionlint, which Go builds from the module that actionlint/go.mod pins. */
 
@@ -32,6 +33,12 @@ test("actionlint finds nothing in the workflows", () => {
   const files = readdirSync(folder).map((name) => join(folder, name));
   expect(files.length).toBeGreaterThan(3);
   expect(actionlint(files)).toEqual({ code: 0, text: "" });
+});
+
+test.for(repositoryNames)("actionlint finds nothing in the workflow that fleet init writes into %s", (name) => {
+  const file = join(dir, `${name}.yml`);
+  writeFileSync(file, filledIn(name, "github.com")[workflowFile] ?? "");
+  expect(actionlint([file])).toEqual({ code: 0, text: "" });
 });
 
 test("actionlint finds what a text of others could put into a script", () => {

@@ -1,17 +1,15 @@
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { type CompositeAction, inlined, type Workflow } from "./rules.ts";
+import { scriptFolder } from "./support.ts";
 
 /** The scripts of the workflows as GitHub runs them, by bash, with a program in place of what they call. */
 
 const root = join(import.meta.dirname, "..", "..");
-const read = (name: string) => readFileSync(join(dir, name), "utf8");
 const yaml = (...path: string[]): unknown => parse(readFileSync(join(root, ...path), "utf8"));
 const jobsOf = (name: string) =>
   inlined(
@@ -23,33 +21,17 @@ const jobs: Workflow["jobs"] = Object.assign(
   ...["pull-request", "release", "node-releases", "aws-proof", "up", "drift"].map(jobsOf),
 );
 
+const { at, program, read, bash } = scriptFolder();
 let dir = "";
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "workflow-"));
-  mkdirSync(join(dir, "bin"));
+  dir = at.dir;
   mkdirSync(join(dir, "previews"));
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
-/** A program that notes its arguments in the file `called` and goes on with `script`. */
-const program = (name: string, script: string) =>
-  writeFileSync(join(dir, "bin", name), `#!/usr/bin/env bash\necho "$*" >> called\n${script}\n`, { mode: 0o755 });
-
-/** What GitHub does with `shell: bash`. */
 function runs(job: string, step: string, env: Record<string, string>) {
   const script = jobs[job]?.steps?.find(({ name, run }) => name === step && run !== undefined)?.run;
   if (script === undefined) throw new Error(`the job ${job} has no step "${step}"`);
-  const { status, stdout, stderr } = spawnSync("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", script], {
-    cwd: dir,
-    encoding: "utf8",
-    env: {
-      PATH: `${join(dir, "bin")}:${process.env["PATH"]}`,
-      ...env,
-      GITHUB_OUTPUT: join(dir, "output"),
-      GITHUB_STEP_SUMMARY: join(dir, "summary"),
-    },
-  });
-  return { status, text: stdout + stderr };
+  return bash(script, env);
 }
 
 describe("the comparison of a pull request", () => {

@@ -10,6 +10,7 @@ import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
 import { system } from "../repos/support/spoke.ts";
 import { readBy } from "../support/imports.ts";
+import { filledIn, workflowFile } from "./repositories.ts";
 import { type CompositeAction, inlined, type Job, type Step, violations, type Workflow } from "./rules.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -39,8 +40,10 @@ describe("the workflows", () => {
     expect(violations(workflow(name), [textOf(name), ...actions.map(actionText)].join("\n"))).toEqual([]);
   });
 
-  test("use every action of this repository, each with a shell for its scripts", () => {
-    const used = new Set(allSteps.flatMap(({ uses = "" }) => (uses.startsWith("./") ? [join(uses)] : [])));
+  test("and those of the fleet's repositories use every action of this one, each with a shell for its scripts", () => {
+    const own = allSteps.flatMap(({ uses = "" }) => (uses.startsWith("./") ? [join(uses)] : []));
+    const ofRepositories = filledIn("gitops-system", "github.com")[workflowFile]?.match(/\.github\/actions\/[\w-]+/g);
+    const used = new Set([...own, ...(ofRepositories ?? [])]);
     for (const path of actions) {
       expect([...used]).toContain(path);
       const { runs } = parse(actionText(path)) as CompositeAction;

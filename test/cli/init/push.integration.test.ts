@@ -16,7 +16,7 @@ import { runner } from "../../../cli/doctor/process.ts";
 import { readStack } from "../../../cli/doctor/stack.ts";
 import { connectIn } from "../../../cli/doctor/surroundings.ts";
 import { nextSteps } from "../../../cli/init/next.ts";
-import { sampleApp } from "../../../cli/init/repositories.ts";
+import { sampleApp } from "../../../cli/init/pipelines.ts";
 import { init } from "../../../cli/init/write.ts";
 import { fakeAws } from "../doctor/support/aws.ts";
 import { noPrograms } from "../doctor/support/programs.ts";

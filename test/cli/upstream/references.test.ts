@@ -70,6 +70,21 @@ describe("the project's list of external references", () => {
     expect(titles).toContain(`image ${image}`);
   });
 
+  test("has what runs on changes of the fleet's repositories, in each of them", () => {
+    const app = references.find(
+      (each) => each.kind === "action" && each.repository === "actions/create-github-app-token",
+    );
+    expect(new Set(app?.origins.map((origin) => origin.split(":")[0]))).toEqual(
+      new Set(
+        ["gitops-system", "gitops-workloads", "payment-app-manifests"].map((name) =>
+          join("repos", name, ".github", "workflows", "fleet.yml"),
+        ),
+      ),
+    );
+    const image = references.find((each) => each.kind === "image" && each.reference.startsWith("node:"));
+    expect(image?.origins).toHaveLength(3);
+  });
+
   test("names the places to fix, with their lines", () => {
     const chart = kind("chart").find(({ name }) => name === "sealed-secrets");
     expect(chart?.repository).toBe("https://bitnami.github.io/sealed-secrets");

@@ -61,12 +61,12 @@ describe("Renovate reads", () => {
     expect([...new Set(read)].sort()).toEqual(charts.sort());
   });
 
-  // Containers of workflows are read by Renovate's own manager for GitHub Actions, digest and all.
+  // Containers of workflows and the image of GitLab's pipelines are read by Renovate's own managers, digest and all.
   test("every image and package of the repositories but the fleet's own; members of the provider family by the family's version", () => {
     const family = (reference: string) => reference.replace(/\/provider-aws-[^:]+:/, "/provider-family-aws:");
     const read = of("docker").map(({ name, version }) => `${name}:${version}`);
     const wanted = listed("image", "package")
-      .filter(({ origins }) => origins.some((origin) => !origin.startsWith(".github/")))
+      .filter(({ origins }) => origins.some((origin) => !/^\.github\/|\.gitlab-ci\.yml:/.test(origin)))
       .map(({ reference }) => reference)
       .filter((reference) => !reference.includes("/function-spoke:"));
     expect([...new Set(read.map(family))].sort()).toEqual([...new Set(wanted.map(family))].sort());
@@ -88,7 +88,7 @@ describe("Renovate reads", () => {
     for (const { version } of of("npm")) expect(version).toBe(dependencies["@pulumi/pulumi"]);
   });
 
-  test("actions and npm packages by its own managers", () => {
-    expect(enabledManagers).toEqual(expect.arrayContaining(["github-actions", "npm", "custom.regex"]));
+  test("actions, npm packages and the image of GitLab's pipelines by its own managers", () => {
+    expect(enabledManagers).toEqual(expect.arrayContaining(["github-actions", "gitlabci", "npm", "custom.regex"]));
   });
 });
