@@ -15,7 +15,7 @@ import { type Checkout, checkout, type Editable } from "./repository.ts";
 /** Seconds that a spoke may take from a push to Ready, on a machine that is busy. */
 export const BOOTSTRAP_SECONDS = 600;
 /** Seconds that all of a spoke may take from the push that raises its Kubernetes version. */
-const UPGRADE_SECONDS = 900;
+export const UPGRADE_SECONDS = 900;
 /** Seconds that a spoke may take from the push that removes it until nothing is left of it. */
 export const REMOVAL_SECONDS = 600;
 

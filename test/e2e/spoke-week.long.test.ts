@@ -1,0 +1,132 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Row } from "../../cli/list/rows.ts";
+import { git } from "../support/process.ts";
+import { APP, APP_REPOSITORY, manifests, ROLLOUT_SECONDS } from "./support/apps.ts";
+import { eventually, execute, instance } from "./support/fleet.ts";
+import type { Checkout } from "./support/repository.ts";
+import {
+  BOOTSTRAP_SECONDS,
+  calledByGit,
+  fleet,
+  getOnSpoke,
+  REMOVAL_SECONDS,
+  registerWebhooks,
+  system,
+  UPGRADE_SECONDS,
+  untilGone,
+  workloads,
+} from "./support/spokes.ts";
+
+/** A newcomer's first week: each test is what a person does with `fleet` and git, and waits for by `fleet list`. */
+
+const SPOKE = "lime";
+const secret = `week-${Date.now()}`;
+
+let platform: Checkout;
+let governance: Checkout;
+let team: Checkout;
+beforeAll(async () => {
+  platform = await system();
+  governance = await workloads();
+  team = await manifests();
+});
+afterAll(async () => {
+  await team.restore();
+  for (const checkout of [governance, platform]) await git(["pull", "--quiet", "--rebase"], checkout.folder);
+  await governance.restore();
+  if ((await platform.restore()) !== undefined) await untilGone(SPOKE);
+});
+
+/** Runs a command of `fleet` that succeeds; what it says. */
+async function does(args: readonly string[], input?: string): Promise<string> {
+  const { code, stdout, stderr } = await fleet(args, input === undefined ? {} : { input });
+  expect(code, stdout + stderr).toBe(0);
+  return stdout;
+}
+
+/** Does something to the spoke in a clone of gitops-system that is up to date, and pushes it. */
+async function change(...args: string[]): Promise<string> {
+  await git(["pull", "--quiet", "--rebase"], platform.folder);
+  return does([...args, "--repository", platform.folder, "--push"]);
+}
+
+/** What `fleet list` says of the spoke; undefined when there is none. */
+async function row(): Promise<Row | undefined> {
+  const { code, stdout, stderr } = await fleet(["list", "-o", "json"]);
+  expect(code, stderr).not.toBe(2);
+  return (JSON.parse(stdout) as { spokes: Row[] }).spokes.find(({ name }) => name === SPOKE);
+}
+
+/** Waits until `fleet list` says that all is well, and this besides. */
+const untilWell = (seconds: number, more: Partial<Row> = {}) =>
+  eventually(seconds, async () => expect(await row()).toMatchObject({ isReady: true, isWell: true, ...more }));
+
+test("on Monday a cluster comes up by one command, and fleet why says what it waits for", async () => {
+  const kubernetes = ["--kubernetes-version", "1.35", "--nodes", "1"];
+  await change("new-cluster", SPOKE, "--environment", "dev", "--tenant", "payments", ...kubernetes, ...calledByGit);
+  await eventually(60, async () => expect(await row()).toMatchObject({ isReady: false }));
+  expect(await fleet(["why", SPOKE])).toMatchObject({ code: 1, stdout: expect.stringContaining(SPOKE) });
+  await untilWell(BOOTSTRAP_SECONDS, { kubernetesVersion: "1.35" });
+  await registerWebhooks();
+  expect(await does(["why", SPOKE])).toContain("Nothing hinders it");
+});
+
+test("on Tuesday an application is onboarded, and fleet list counts it", async () => {
+  const said = await does([
+    ...["onboard", APP, "--cluster", SPOKE, "--environment", "dev", "--tenant", "payments"],
+    ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`, "--git-receiver", "github"],
+    ...["--repository", governance.folder, "--system", platform.folder, "--push"],
+  ]);
+  const [publicKey = ""] = /ssh-ed25519 \S+ .+/.exec(said) ?? [];
+  const registered = await execute(join(instance.paths.bin, "deploy-key"), [APP_REPOSITORY, publicKey]);
+  expect(registered.code, registered.stderr).toBe(0);
+  await untilWell(ROLLOUT_SECONDS, { applications: { ready: 1, total: 1 } });
+  await registerWebhooks();
+});
+
+test("on Wednesday the application gets a secret, which is nowhere in plain text", async () => {
+  const file = join(team.folder, "overlays", "dev", "api.yaml");
+  const where = ["--cluster", SPOKE, "--namespace", APP, "--name", "api", "--output", file];
+  const checkouts = ["--system", platform.folder, "--workloads", governance.folder];
+  const said = await does(["seal", ...where, ...checkouts, "--from-stdin", "token"], `${secret}\n`);
+  expect(said).not.toContain(secret);
+  await team.edit(join("overlays", "dev", "kustomization.yaml"), (overlay) => ({
+    ...overlay,
+    resources: [...overlay.resources, "api.yaml"],
+  }));
+  await team.push("Give the application its token");
+  await eventually(ROLLOUT_SECONDS, async () => {
+    const { data } = await getOnSpoke(SPOKE, ["secret", "api", "--namespace", APP]);
+    expect(atob(data["token"])).toBe(secret);
+  });
+  await untilWell(ROLLOUT_SECONDS);
+});
+
+test("on Thursday the cluster is scaled and upgraded: a dry run says what would change and changes nothing", async () => {
+  const rehearsed = await does(["scale", SPOKE, "--nodes", "2", "--repository", platform.folder, "--dry-run"]);
+  expect(rehearsed).toMatch(/^[-+] +desired: 2$/m);
+  expect(rehearsed).toContain("Nothing was written.");
+  await change("scale", SPOKE, "--nodes", "2");
+  expect(await change("upgrade", SPOKE)).toContain("1.36");
+  await untilWell(UPGRADE_SECONDS, { kubernetesVersion: "1.36", nextVersion: undefined });
+  const { items } = await getOnSpoke(SPOKE, ["nodes"]);
+  expect(items).toHaveLength(2);
+});
+
+test("on Friday a protected cluster is not removed, and its application is offboarded first", async () => {
+  await change("protect", SPOKE);
+  const refused = await fleet(["remove", SPOKE, "--yes", "--repository", platform.folder]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--off") });
+  expect(existsSync(join(platform.folder, "spokes", "fleet", SPOKE, "spoke.yaml"))).toBe(true);
+
+  await does([
+    ...["offboard", APP, "--cluster", SPOKE, "--yes", "--push"],
+    ...["--repository", governance.folder, "--system", platform.folder],
+  ]);
+  await untilWell(REMOVAL_SECONDS, { applications: { ready: 0, total: 0 } });
+  await change("protect", SPOKE, "--off");
+  await change("remove", SPOKE, "--yes", "--workloads", governance.folder);
+  await eventually(REMOVAL_SECONDS, async () => expect(await row()).toBeUndefined());
+});
