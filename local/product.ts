@@ -29,7 +29,6 @@ export { type PackageSpec, packageYaml, writePackage } from "../functions/spoke/
 export { NODE_VERSION, ownNode, writeRuntime } from "../functions/spoke/package/runtime.ts";
 export { keys } from "../infra/settings.ts";
 export { type Cidr, contains, networkOf, parseCidr, reservedFor } from "../lib/cidr.ts";
-export { eksToken } from "../lib/eks-token.ts";
 export { notApplied } from "../lib/flux-applied.ts";
 export { filled } from "../lib/generated-part.ts";
 export { awsProofPolicy } from "../lib/iam/aws-proof.ts";

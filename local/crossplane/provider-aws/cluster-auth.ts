@@ -1,23 +1,39 @@
 /** ClusterAuth: a kubeconfig for a cluster in the connection Secret, with a token that is renewed while the object is there. */
 import { type Cluster, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
 import { STSClient } from "@aws-sdk/client-sts";
+import { SignatureV4 } from "@smithy/signature-v4";
 import type { Aws } from "../../aws/connection.ts";
 import { fixed, out } from "../../aws/define/fields.ts";
 import { define } from "../../aws/define/resource.ts";
 import { orGone } from "../../aws/errors.ts";
-import { eksToken } from "../../product.ts";
 import { duration } from "./options.ts";
+
+/** Seconds; EKS takes no token that is older (Amazon EKS User Guide, "Identity and access management"). */
+const LIFETIME = 900;
 
 async function find(aws: Aws, name: string): Promise<Cluster | undefined> {
   const cluster = (await orGone(aws.client(EKSClient).send(new DescribeClusterCommand({ name }))))?.cluster;
   return cluster?.certificateAuthority?.data && cluster.endpoint ? cluster : undefined;
 }
 
-/** A token for the API server of a cluster, by the controller's own credentials. */
-function token(aws: Aws, cluster: string): Promise<string> {
+/** A token for the API server of a cluster: a signed GetCallerIdentity that names the cluster (aws-iam-authenticator's form). */
+async function token(aws: Aws, cluster: string): Promise<string> {
   const { credentials, sha256 } = aws.client(STSClient).config;
-  const { region, dnsSuffix } = aws;
-  return eksToken({ cluster, region, hostname: `sts.${region}.${dnsSuffix}`, credentials, sha256 });
+  const signer = new SignatureV4({ service: "sts", region: aws.region, credentials, sha256 });
+  const hostname = `sts.${aws.region}.${aws.dnsSuffix}`;
+  const request = {
+    method: "GET",
+    protocol: "https:",
+    hostname,
+    path: "/",
+    query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
+    headers: { host: hostname, "x-k8s-aws-id": cluster },
+  };
+  const unhoistableHeaders = new Set(["x-k8s-aws-id"]);
+  const { query = {} } = await signer.presign(request, { expiresIn: LIFETIME, unhoistableHeaders });
+  const parameters = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
+  const url = `https://${hostname}/?${parameters.join("&")}`;
+  return `k8s-aws-v1.${Buffer.from(url).toString("base64url")}`;
 }
 
 /** What only the connection Secret shows. */
