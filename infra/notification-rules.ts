@@ -99,6 +99,16 @@ function ownProblems(setting: NotificationSetting, secret: NotificationSecret | 
   return [
     ...missingSecret(setting, secret),
     ...addressProblems(setting, secret, url),
+    ...(address !== undefined && (type === "msteams" || secret?.address !== undefined)
+      ? [
+          problem(
+            `has an address for ${name} that is not used: ${type === "msteams" ? "a Teams webhook is a secret" : `${secretKey} has one`}`,
+            "(not shown)",
+            `its address in ${secretKey} alone`,
+            "leave it out; if it was a webhook's, have the service make a new one",
+          ),
+        ]
+      : []),
     ...(type === "slack" && address !== undefined && channel === undefined
       ? [
           problem(
@@ -110,7 +120,14 @@ function ownProblems(setting: NotificationSetting, secret: NotificationSecret | 
         ]
       : []),
     ...(channel !== undefined && type !== "slack"
-      ? [problem(`has a channel for ${name}, which ${type} has not`, channel, "a channel of slack", "leave it out")]
+      ? [
+          problem(
+            `has a channel for ${name}, which ${type} does not have`,
+            channel,
+            "a channel of slack",
+            "leave it out",
+          ),
+        ]
       : []),
     ...(isCommitStatus(type) && severity === "error"
       ? [
@@ -147,7 +164,7 @@ export function notificationRules(settings: Readable): Problem[] {
       : []),
     ...twice.map((name) => ({
       key,
-      what: "has a name twice, by which its secret and its objects are called",
+      what: "uses a name twice; its secret and its objects are named after it",
       got: name,
       allowed: "different names",
       remedy: "rename one",

@@ -24,9 +24,9 @@ export function notificationSecrets(
         ...args,
         secretName: fleetNames(fleet).notificationSecret(name),
         description: `What Flux on the hub needs for its notification ${name}`,
-        value: { ...secret, ...authority(setting, git) },
+        value: { ...secret, ...authority(setting, secret.address, git) },
       },
-      // Nothing is lost with it: the stack's configuration has it.
+      // The stack's configuration has it.
       { protect: false },
     );
     return [[name, managed] as const];
@@ -37,10 +37,11 @@ export function notificationSecrets(
 /** The authorities of a private Git host, where the commit's is the one that Flux reads gitops-system from. */
 function authority(
   setting: NotificationSetting,
+  secretAddress: string | undefined,
   { gitCaCertificate, gitopsSystemRepoUrl: url }: Pick<Settings, "gitCaCertificate" | "gitopsSystemRepoUrl">,
 ): { readonly "ca.crt"?: string } {
   if (!isCommitStatus(setting.type) || gitCaCertificate === "") return {};
-  const address = addressOf(setting, undefined, url);
+  const address = secretAddress ?? addressOf(setting, undefined, url);
   const isSameHost = address !== undefined && new URL(address).hostname === new URL(url).hostname;
   return isSameHost ? { "ca.crt": gitCaCertificate } : {};
 }

@@ -61,9 +61,13 @@ export async function projectCopy(root: string, url: string | undefined, run: Ru
   return { ...place, commit, version: await ask("describe", "--tags", "--always") };
 }
 
-/** GitHub takes actions from its own server only; GitLab clones the project from anywhere. */
-const isAtGitHub = ({ host }: Place, project: Place): boolean => host !== "gitlab.com" && host === project.host;
-const isAtGitLab = ({ host }: Place): boolean => host !== "github.com";
+/**
+ * GitHub takes actions from its own server only; GitLab clones the project from anywhere. Not an Enterprise Server: `gh` and
+ * actions/upload-artifact are set up otherwise there (cli.github.com, "gh environment"; actions/upload-artifact, README).
+ */
+const isGitHub = ({ host }: Place): boolean => host === "github.com" || host.endsWith(".ghe.com");
+const isAtGitHub = (place: Place, project: Place): boolean => isGitHub(place) && place.host === project.host;
+const isAtGitLab = (place: Place): boolean => !isGitHub(place);
 
 /** Whether a repository at this URL gets a workflow or a pipeline. */
 export function hasPipeline(url: string, project: ProjectCopy | undefined): boolean {

@@ -9,8 +9,9 @@ export const summary = "print a kubeconfig for a spoke";
 
 export const help = `Usage: npx fleet kubeconfig <spoke> [--output FILE] [--context NAME]
 
-Prints a kubeconfig with one context for a spoke, named like its EKS cluster. It holds no credential: at each use \`aws eks get-token\` makes
-a token with the credentials that the AWS CLI takes, or with the profile of the hub's context. It reads the hub, and changes no kubeconfig.
+Prints a kubeconfig with one context for a spoke, named like its EKS cluster. It holds no credential: at each use
+\`aws eks get-token\` makes a token with the credentials that the AWS CLI takes, or with the profile of the hub's context. It reads
+the hub, and changes no kubeconfig.
 
   --output FILE          writes it into a new file that only you can read
   --context NAME         the hub's context in the kubeconfig; default: the current one

@@ -11,12 +11,12 @@ export const summary = "show every spoke of a hub, with its applications";
 
 export const help = `Usage: npx fleet list [--watch] [-o text|json] [options]
 
-Shows each spoke of a hub: the Kubernetes version that it runs and the one that it is being upgraded to, how many of its applications are
-ready, whether it is Ready, and what is going on. It reads the Spokes on the hub and, on each spoke, what the spoke's own Flux says.
-It changes nothing.
+Shows each spoke of a hub: the Kubernetes version that it runs and the one that it is being upgraded to, how many of its
+applications are ready, whether it is Ready, and what is going on. It reads the Spokes on the hub and, on each spoke, what the
+spoke's own Flux says. It changes nothing.
 
-  --watch                shows it again whenever it changes, until it gets SIGINT or SIGTERM: on a terminal the table, else only the
-                         lines that changed
+  --watch                shows it again whenever it changes, until it gets SIGINT or SIGTERM: on a terminal the table, else
+                         only the lines that changed
   -o, --output FORM      text (default) or json
   --environment NAME     only spokes of this environment
   --tenant NAME          only spokes of this tenant
@@ -24,11 +24,11 @@ It changes nothing.
   --context NAME         the hub's context in the kubeconfig; default: the current one
   --offline              asks only the hub, so it says nothing of applications
 
-Spokes are asked with the credentials that the AWS CLI would take, or with the profile of the hub's context, through the access entry
-that spec.admins makes. One that does not answer within 5 seconds has a question mark, and the reason stands below the table;
-docs/guides/reach-a-cluster.md says what it takes.
-Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --watch: it was ended by a signal; 1: that is not so,
-or something failed; 2: it was called wrongly or could not run.
+Spokes are asked with the credentials that the AWS CLI would take, or with the profile of the hub's context, through the access
+entry that spec.admins makes. One that does not answer within 5 seconds has a question mark, and the reason stands below the
+table; docs/guides/reach-a-cluster.md says what it takes.
+Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --watch: it was ended by a signal;
+1: that is not so, or something failed; 2: it was called wrongly or could not run.
 `;
 
 export const options = {

@@ -7,9 +7,10 @@ export const summary = "say what hinders a spoke or one of its applications";
 
 export const help = `Usage: npx fleet why <spoke>[/<application>] [--context NAME]
 
-Goes down from a Spoke to what hinders it: on the hub to what Crossplane makes of it in AWS and to the steps of its bootstrap chain, on the
-spoke to what its own Flux applies, and from there to pods and to what is ordered in AWS. It prints the way to each thing that hinders, with the messages,
-warnings and the last lines of logs, and what to do next. It changes nothing, and reads no Secret.
+Goes down from a Spoke to what hinders it: on the hub to what Crossplane makes of it in AWS and to the steps of its bootstrap
+chain, on the spoke to what its own Flux applies, and from there to pods and to what is ordered in AWS. It prints the way to each
+thing that hinders, with the messages, warnings and the last lines of logs, and what to do next. It changes nothing, and reads no
+Secret.
 
 An application is called like its namespace on the spoke.
 
@@ -17,8 +18,8 @@ An application is called like its namespace on the spoke.
 
 The spoke is asked with the credentials that the AWS CLI would take, or with the profile of the hub's context;
 docs/guides/reach-a-cluster.md says what it takes.
-Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or there is
-no such spoke or application.
+Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or
+there is no such spoke or application.
 `;
 
 export const options = {

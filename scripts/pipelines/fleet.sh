@@ -37,6 +37,8 @@ for each in $REPOSITORIES; do
   fi
   say notice "$path can't be read without a credential, so what comes from it was not looked at ($guide)."
 done
+# fleet needs none of it.
+unset TOKEN GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
 if [ ! -d "$fleet/gitops-system" ]; then
   say warning "Nothing was looked at: fleet $command needs gitops-system, and the job has no credential for it ($guide)."
   exit 0

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # The jobs check and diff of .gitlab-ci.yml in the fleet's repositories (repos/): brings the packages and kustomize, and calls fleet.sh.
 set -euo pipefail
+# GitLab gives it to every job; only the one that writes the note needs it.
+unset FLEET_NOTE_TOKEN
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tools=$(mktemp --directory)
 

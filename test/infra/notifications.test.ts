@@ -1,3 +1,4 @@
+import { rootCertificates } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../infra/config.ts";
 import { project, type Registered, runStack, stackConfig } from "../support/program.ts";
@@ -75,9 +76,15 @@ describe("notifications are refused", () => {
       "with a channel where there is none",
       [{ name: "a", type: "generic", address: "https://a.example", channel: "c" }],
       {},
-      /notifications: has a channel for a, which generic has not/,
+      /notifications: has a channel for a, which generic does not have/,
     ],
-    ["with a name twice", [channel, channel], { "platform-team": { address: HOOK } }, /has a name twice/],
+    ["with a name twice", [channel, channel], { "platform-team": { address: HOOK } }, /uses a name twice/],
+    [
+      "with an address beside a secret one",
+      [{ ...channel, address: "https://slack.com/api/chat.postMessage", channel: "c" }],
+      { "platform-team": { address: HOOK } },
+      /notifications: has an address for platform-team that is not used[\s\S]*\(not shown\)/,
+    ],
     ["with a secret of no notification", [], { gone: { token: TOKEN } }, /has a secret of no notification[\s\S]*gone/],
     ["with an empty secret", [channel], { "platform-team": {} }, /notificationSecrets: .*not allowed/],
     [
@@ -120,7 +127,7 @@ describe("notifications are refused", () => {
 
 describe("a stack with notifications", () => {
   const made = (notifications: readonly object[], given: object = {}, more: Record<string, string> = {}) =>
-    runStack("prod", keysOf(notifications, given, more), [own("notificationSecrets")]);
+    runStack("prod", keysOf(notifications, given, more), [own("notificationSecrets"), own("gitToken")]);
   const ofKind = (resources: readonly Registered[], kind: string) =>
     resources.filter(({ inputs }) => inputs["kind"] === kind).map(({ inputs }) => inputs);
   const called = (name: string) => (resource: Registered) => resource.name === `notification-${name}-version`;
@@ -187,6 +194,28 @@ describe("a stack with notifications", () => {
     const [provider] = ofKind(resources, "Provider").filter(({ apiVersion }) => /notification/.test(apiVersion));
     expect(provider?.["spec"]).toEqual({ type: "generic", address: "http://alerts.monitoring/flux" });
     expect(resources.some(called("own"))).toBe(false);
+  });
+
+  it("trusts the authorities of the private Git host at that host alone, whose address may be a secret", async () => {
+    const gitCaCertificate = rootCertificates[0] as string;
+    const url = "https://git.example/scm/fleet/gitops-system.git";
+    const authorityFor = async (address: string) => {
+      const more = {
+        gitopsSystemRepoUrl: url,
+        gitopsWorkloadsRepoUrl: url,
+        gitAuthentication: "token",
+        gitToken: TOKEN,
+        gitCaCertificate,
+      };
+      const { resources } = await made(
+        [{ ...status, type: "bitbucketserver" }],
+        { commits: { token: TOKEN, address } },
+        more,
+      );
+      return JSON.parse(resources.find(called("commits"))?.inputs["secretString"])["ca.crt"];
+    };
+    expect(await authorityFor(url)).toBe(gitCaCertificate);
+    expect(await authorityFor("https://other.example/scm/fleet/gitops-system.git")).toBeUndefined();
   });
 
   it("removes them before Flux and External Secrets", async () => {

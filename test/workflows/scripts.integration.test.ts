@@ -412,7 +412,7 @@ describe("the preview of a merge", () => {
     pulumi(7);
     expect(preview()).toEqual({ status: 0, text: "+ aws:iam:Role hub-role\n" });
     expect(read("output")).toBe("changed=true\n");
-    expect(read("summary")).toContain("```diff\n+ aws:iam:Role hub-role\n\n```");
+    expect(read("summary")).toContain("~~~~~~diff\n+ aws:iam:Role hub-role\n\n~~~~~~");
     expect(read("called")).toBe(
       "preview --stack prod --refresh=false --diff --non-interactive --color never --policy-pack policies --expect-no-changes\n",
     );
@@ -424,7 +424,7 @@ describe("the preview of a merge", () => {
     writeFileSync(join(dir, "stacks", "policies.prod.json"), "{}");
     expect(preview().status).toBe(0);
     expect(read("output")).toBe("changed=false\n");
-    expect(read("summary")).toBe("**prod**: pulumi up would change nothing.\n");
+    expect(read("summary")).toBe("**prod**: pulumi up would change no resource.\n");
     expect(read("called")).toContain("--policy-pack-config stacks/policies.prod.json --expect-no-changes");
   });
 
@@ -464,6 +464,12 @@ describe("an issue about drift", () => {
     rmSync(join(dir, "drift"), { recursive: true });
     expect(runs("compare", "Write the report", { STACK: "prod", CHANGED: "false" }).status).toBe(0);
     expect(read(join("drift", "prod.md"))).toBe("");
+  });
+
+  test("says of a stack whose preview failed that nothing is known, and where to look", () => {
+    const report = { STACK: "prod", CHANGED: "", RUN: "https://github.com/acme/fleet/actions/runs/7" };
+    expect(runs("compare", "Write the report", report).status).toBe(0);
+    expect(read(join("drift", "prod.md"))).toMatch(/is not known: its preview failed, see https:.*runs\/7$/m);
   });
 
   test("is opened for each stack that drifted, and updated while it is open", () => {

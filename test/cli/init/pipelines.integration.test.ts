@@ -43,10 +43,10 @@ describe("fleet init", () => {
     }
   });
 
-  test("writes the file of the host that the URLs name, and both for a host that may be either", async () => {
+  test("writes GitLab's pipeline for a host of one's own, whose workflows GitHub's actions may not suit", async () => {
     cloneOf("https://git.example.com/acme/eks-gitops-fleet.git");
     await make(urlsAt("git.example.com"));
-    expect(text("gitops-system", workflow)).toContain("acme/eks-gitops-fleet/.github/actions/fleet@");
+    expect(existsSync(inFolder("gitops-system", workflow))).toBe(false);
     expect(text("gitops-system", ".gitlab-ci.yml")).toContain(
       "PROJECT_URL: https://git.example.com/acme/eks-gitops-fleet.git\n",
     );
