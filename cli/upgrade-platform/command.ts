@@ -9,9 +9,9 @@ import { git, gitOutput } from "../diff/git.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
 import { changelogOf } from "./changelog.ts";
-import { described, writeMerge } from "./conflicts.ts";
-import { type Merged, type Sides, withMerge } from "./merge.ts";
-import { describe, provenance, type Releases, releasesOf } from "./revisions.ts";
+import { described, inTheWay, writeMerge } from "./conflicts.ts";
+import { type Merged, withMerge } from "./merge.ts";
+import { describe, provenance, type Releases, releasesOf, type Sides } from "./revisions.ts";
 
 export const summary = "merge a release of repos/ into your gitops-system or gitops-workloads";
 
@@ -135,6 +135,7 @@ export async function run(
     );
     listed(`${merge.conflicts.length} in conflict:`, merge.conflicts.map(described));
     if (values["dry-run"]) return shown(sides, merge, repository, values, using);
+    refuse("upgrade-platform", inTheWay(checkout, merge));
     writeMerge(checkout, merge);
     const code = merge.conflicts.length > 0 ? conflicted(sides, values) : written(sides, merge, values);
     tellNext(sides);

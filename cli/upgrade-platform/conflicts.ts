@@ -1,5 +1,24 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Problem, shown } from "../../lib/problems.ts";
 import { gitOutput } from "../diff/git.ts";
 import { type Conflict, type Merged, resultRef } from "./merge.ts";
+
+/** The problem of files that the release adds and that are there already, ignored: git read-tree would overwrite them. */
+export function inTheWay(checkout: string, { scratch, before, after }: Merged): Problem[] {
+  const added = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", before, after];
+  const there = gitOutput(scratch, added).split("\0").filter((path) => path !== "" && existsSync(join(checkout, path)));
+  if (there.length === 0) return [];
+  return [
+    {
+      key: "--repository",
+      what: "has files that the release adds, and that Git ignores here",
+      got: shown(there.join(", ")),
+      allowed: "no file that is not in Git in the place of one of the release",
+      remedy: "move them away, or commit them (git add --force)",
+    },
+  ];
+}
 
 /** Puts a merge into the checkout, with its conflicts as Git has them: markers in the files, and stages in the index. */
 export function writeMerge(checkout: string, { scratch, commit, conflicts }: Merged): void {
@@ -12,7 +31,6 @@ export function writeMerge(checkout: string, { scratch, commit, conflicts }: Mer
     scratch,
     resultRef,
   ]);
-  // Refuses before it writes where a file that Git does not have is in the way.
   gitOutput(checkout, ["read-tree", "-m", "-u", "HEAD", commit]);
   const none = "0".repeat(commit.length);
   const lines = conflicts.flatMap(({ path, stages }) => [

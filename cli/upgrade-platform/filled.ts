@@ -1,6 +1,6 @@
 import { commitOf, git, gitOutput } from "../diff/git.ts";
 import { filledIn, pipelinesGuide } from "../init/pipelines.ts";
-import type { Sides } from "./merge.ts";
+import type { Sides } from "./revisions.ts";
 
 /**
  * The files of repos/ with placeholders, which fleet init filled in. Both releases are filled in with what the fleet's file says before

@@ -3,27 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { git, gitOutput } from "../diff/git.ts";
 import { type Filling, fillings } from "./filled.ts";
+import type { Sides } from "./revisions.ts";
 
 /**
  * Merges two states of the content of a repository into a fleet's checkout of it. Git does it (`merge-tree`, since 2.38), in a repository
  * of its own that borrows the objects of both, so nothing is written where a person works.
  */
-
-export interface Sides {
-  /** The project's checkout. */
-  readonly project: string;
-  /** The fleet's. */
-  readonly checkout: string;
-  /** The folder of the project that has the content. */
-  readonly content: string;
-  /** The project's commits. */
-  readonly from: string;
-  readonly to: string;
-  /** What Git writes into the markers of conflicts. */
-  readonly label: string;
-  /** What `git describe` calls `to`. */
-  readonly version: string;
-}
 
 /** A side of a conflict as the index has it: 1 is the former release, 2 the fleet, 3 the new release. */
 interface Stage {

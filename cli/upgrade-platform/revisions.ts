@@ -8,6 +8,23 @@ import { folderProblems } from "../usage.ts";
 
 /** Between which releases of the project a checkout is to be merged. */
 
+/** Two releases, and where they are merged. */
+export interface Sides {
+  /** The project's checkout. */
+  readonly project: string;
+  /** The fleet's. */
+  readonly checkout: string;
+  /** The folder of the project that has the content. */
+  readonly content: string;
+  /** The project's commits. */
+  readonly from: string;
+  readonly to: string;
+  /** What Git writes into the markers of conflicts. */
+  readonly label: string;
+  /** What `git describe` calls `to`. */
+  readonly version: string;
+}
+
 /** What a release is called in commits and comments: not ambiguous soon. */
 export const describe = (project: string, commit: string): string =>
   git(project, "describe", "--tags", "--always", "--abbrev=12", commit).stdout;
