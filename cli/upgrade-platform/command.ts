@@ -65,7 +65,7 @@ function tellNext({ project, from, to, checkout }: Sides): void {
   console.log(`
 Steps that a release needs, and their order: docs/guides/upgrade.md. Then look before you push or merge it:
   npx fleet check --repos ${dirname(checkout)}
-  npx fleet diff --repos ${dirname(checkout)}   # in a clone; a pull request shows it by itself`);
+fleet diff shows in the pull request what changes on which cluster.`);
 }
 
 async function shown(

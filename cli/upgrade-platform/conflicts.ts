@@ -7,7 +7,9 @@ import { type Conflict, type Merged, resultRef } from "./merge.ts";
 /** The problem of files that the release adds and that are there already, ignored: git read-tree would overwrite them. */
 export function inTheWay(checkout: string, { scratch, before, after }: Merged): Problem[] {
   const added = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", before, after];
-  const there = gitOutput(scratch, added).split("\0").filter((path) => path !== "" && existsSync(join(checkout, path)));
+  const there = gitOutput(scratch, added)
+    .split("\0")
+    .filter((path) => path !== "" && existsSync(join(checkout, path)));
   if (there.length === 0) return [];
   return [
     {

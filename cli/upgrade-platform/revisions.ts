@@ -51,22 +51,21 @@ const told = (key: string, what: string, got: string, allowed: string, remedy: s
   { key, what, got, allowed, remedy },
 ];
 
-/** The problems of the folder into which a release is to be merged. */
-export function checkoutProblems(checkout: string): Problem[] {
-  const allowed = `a clone of ${repositories.join(" or ")}; default: the current folder`;
+const allowed = `a clone of ${repositories.join(" or ")}; default: the current folder`;
+const another = "name the clone with --repository DIR";
+
+/** The problems of the folder into which a release is to be merged, as far as its files tell. */
+function contentProblems(checkout: string): Problem[] {
   const missing = folderProblems("--repository", checkout, allowed);
-  if (missing.length > 0) return missing;
-  const remedy = "name the clone with --repository DIR";
-  if (repositoryIn(checkout) === undefined)
-    return told(
-      "--repository",
-      "is neither gitops-system (no folder platform/api) nor gitops-workloads (no folder templates/app)",
-      checkout,
-      allowed,
-      remedy,
-    );
+  if (missing.length > 0 || repositoryIn(checkout) !== undefined) return missing;
+  const what = "is neither gitops-system (no folder platform/api) nor gitops-workloads (no folder templates/app)";
+  return told("--repository", what, checkout, allowed, another);
+}
+
+/** The problems of its Git repository. */
+function repositoryProblems(checkout: string): Problem[] {
   if (topOf(checkout) !== realpathSync(checkout) || commitOf(checkout, "HEAD") === undefined)
-    return told("--repository", "is not the top of a Git repository with a commit", checkout, allowed, remedy);
+    return told("--repository", "is not the top of a Git repository with a commit", checkout, allowed, another);
   const dirty = git(checkout, "status", "--porcelain").stdout;
   if (dirty === "") return [];
   return told(
@@ -135,44 +134,58 @@ const noOrigin = told(
   "give --from REVISION; in a shallow clone git fetch --unshallow finds the commit",
 );
 
+/** A revision of the project by the option that names it. */
+interface Named {
+  readonly key: string;
+  readonly revision: string | undefined;
+  readonly commit: string | undefined;
+}
+
+function revisionProblems(project: string, repository: Repository, { key, revision, commit }: Named): Problem[] {
+  if (revision === undefined) return noOrigin;
+  if (commit === undefined) return unknown(project, key, revision);
+  if (git(project, "cat-file", "-e", `${commit}:repos/${repository}`).ok) return [];
+  const allowed = "a commit with the content of the repository";
+  return told(key, `has no folder repos/${repository}`, revision, allowed, "name another one");
+}
+
+/** git merge-tree --write-tree is there since this version (its release notes). */
+const firstGit = [2, 38] as const;
+
+function gitProblems(project: string): Problem[] {
+  const { stdout } = git(project, "version");
+  const [major = 0, minor = 0] = (/\d+\.\d+/.exec(stdout)?.[0] ?? "").split(".").map(Number);
+  if (major > firstGit[0] || (major === firstGit[0] && minor >= firstGit[1])) return [];
+  const remedy = "install a newer git, or merge by hand (docs/guides/new-version-of-repos.md)";
+  return told("git", "is too old to merge without a checkout", stdout, `${firstGit.join(".")} or newer`, remedy);
+}
+
+function orderProblems(project: string, from: string, to: string): Problem[] {
+  if (from === to || !git(project, "merge-base", "--is-ancestor", to, from).ok) return [];
+  return told(
+    "--to",
+    "is older than the release that the repository has",
+    describe(project, to),
+    `a commit after ${describe(project, from)}`,
+    "to go back, revert the commit that took the release: git revert",
+  );
+}
+
 /** The releases, and every problem of what was asked. */
 export function releasesOf(asked: Asked): { readonly releases?: Releases; readonly problems: readonly Problem[] } {
   const { project, checkout } = asked;
-  const problems = [...checkoutProblems(checkout), ...projectProblems(asked)];
-  if (!existsSync(join(project, ".git"))) return { problems };
+  const folder = contentProblems(checkout);
   const repository = repositoryIn(checkout);
-  const first = asked.from ?? (repository && topOf(checkout) ? takenBy(checkout) : undefined);
-  const named = { "--from": first, "--to": asked.to ?? "HEAD" };
-  const commits = Object.entries(named).map(([key, revision]) => ({
-    key,
-    revision,
-    commit: revision && resolved(project, revision),
-  }));
-  problems.push(
-    ...commits.flatMap(({ key, revision, commit }) => {
-      if (revision === undefined) return problems.some((each) => each.key === "--repository") ? [] : noOrigin;
-      if (commit === undefined) return unknown(project, key, revision);
-      if (repository === undefined || git(project, "cat-file", "-e", `${commit}:repos/${repository}`).ok) return [];
-      return told(
-        key,
-        `has no folder repos/${repository}`,
-        revision,
-        "a commit with the content of the repository",
-        "name another one",
-      );
-    }),
+  // What can be merged depends on what it is a clone of.
+  if (folder.length > 0 || repository === undefined) return { problems: folder };
+  const ofProject = projectProblems(asked);
+  const problems = [...repositoryProblems(checkout), ...ofProject, ...gitProblems(checkout)];
+  if (ofProject.some(({ key }) => key === "project")) return { problems };
+  const named = Object.entries({ "--from": asked.from ?? takenBy(checkout), "--to": asked.to ?? "HEAD" }).map(
+    ([key, revision]) => ({ key, revision, commit: revision && resolved(project, revision) }),
   );
-  const [from, to] = commits.map(({ commit }) => commit);
-  if (problems.length > 0 || !from || !to || repository === undefined) return { problems };
-  if (from !== to && git(project, "merge-base", "--is-ancestor", to, from).ok)
-    return {
-      problems: told(
-        "--to",
-        "is older than the release that the repository has",
-        describe(project, to),
-        `a commit after ${describe(project, from)}`,
-        "to go back, revert the commit that took the release: git revert",
-      ),
-    };
-  return { releases: { repository, from, to }, problems };
+  const found = [...problems, ...named.flatMap((each) => revisionProblems(project, repository, each))];
+  const [from, to] = named.map(({ commit }) => commit);
+  if (!from || !to) return { problems: found };
+  return { releases: { repository, from, to }, problems: [...found, ...orderProblems(project, from, to)] };
 }

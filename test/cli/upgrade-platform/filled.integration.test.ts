@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Files, readFiles } from "../../../cli/folder.ts";
+import type { Files } from "../../../cli/folder.ts";
 import { withPipelines } from "../../../cli/init/pipelines.ts";
 import { root } from "../support/fleet.ts";
 import { emptyWorld, upgrade, type World } from "./support.ts";
@@ -16,16 +16,25 @@ let at: World;
 let first: string;
 
 const run = (...argv: string[]) => upgrade(at.project.folder, at.fleet.folder, ...argv);
-const below = (files: Files) => Object.fromEntries(Object.entries(files).map(([path, each]) => [`repos/gitops-system/${path}`, each]));
+const below = (files: Files) =>
+  Object.fromEntries(Object.entries(files).map(([path, each]) => [`repos/gitops-system/${path}`, each]));
 
 /** A fleet whose repository is at a host, as it was begun from the project's first commit. */
 function begin(host: string): void {
   const content = { ...Object.fromEntries(templates.map((path) => [path, text(path)])), "platform/api/a.yaml": "a\n" };
   first = at.project.commit("first", below(content));
   const url = (name: string) => `ssh://git@${host}/acme/${name}.git`;
-  const asked = { systemUrl: url("gitops-system"), workloadsUrl: url("gitops-workloads"), sampleAppUrl: undefined, owners: undefined };
+  const asked = {
+    systemUrl: url("gitops-system"),
+    workloadsUrl: url("gitops-workloads"),
+    sampleAppUrl: undefined,
+    owners: undefined,
+  };
   const project = { host, path: "acme/eks-gitops-fleet", commit: first, version: first.slice(0, 7) };
-  at.fleet.commit(`Begin\n\nFrom eks-gitops-fleet ${first}, by fleet init.`, withPipelines("gitops-system", content, asked, project));
+  at.fleet.commit(
+    `Begin\n\nFrom eks-gitops-fleet ${first}, by fleet init.`,
+    withPipelines("gitops-system", content, asked, project),
+  );
 }
 
 beforeEach(() => {
@@ -39,16 +48,21 @@ afterEach(() => {
 describe("what fleet init filled in", () => {
   test("stays filled in, takes the release's changes and runs its commit; the other host's pipeline stays out", async () => {
     begin("github.com");
-    const to = at.project.commit("second", below({
-      [workflow]: text(workflow).replaceAll("timeout-minutes: 30", "timeout-minutes: 40"),
-      [pipeline]: text(pipeline).replace("30 minutes", "40 minutes"),
-      [codeOwners]: `${text(codeOwners)}/platform/ __owner__\n`,
-    }));
+    const to = at.project.commit(
+      "second",
+      below({
+        [workflow]: text(workflow).replaceAll("timeout-minutes: 30", "timeout-minutes: 40"),
+        [pipeline]: text(pipeline).replace("30 minutes", "40 minutes"),
+        [codeOwners]: `${text(codeOwners)}/platform/ __owner__\n`,
+      }),
+    );
     const before = at.fleet.read(workflow);
     const { code, said } = await run("--commit");
     expect({ code, said }).toMatchObject({ code: 0 });
     expect(at.fleet.read(workflow)).toBe(
-      before.replaceAll("timeout-minutes: 30", "timeout-minutes: 40").replaceAll(`${first} # ${first.slice(0, 7)}`, `${to} # ${to.slice(0, 12)}`),
+      before
+        .replaceAll("timeout-minutes: 30", "timeout-minutes: 40")
+        .replaceAll(`${first} # ${first.slice(0, 7)}`, `${to} # ${to.slice(0, 12)}`),
     );
     expect(at.fleet.read(codeOwners)).toMatch(/^\* @acme\/platform\n\/platform\/ @acme\/platform\n$/m);
     expect(at.fleet.git("ls-files")).not.toContain(pipeline);
@@ -78,20 +92,8 @@ describe("what fleet init filled in", () => {
   test("and a placeholder that the release adds and nothing tells is named", async () => {
     begin("github.com");
     at.project.commit("second", below({ [codeOwners]: `${text(codeOwners)}/tools/ __toolsOwner__\n` }));
-    expect((await run("--commit")).said).toContain(`${codeOwners}: what belongs in the place of __toolsOwner__ is not known`);
+    expect((await run("--commit")).said).toContain(
+      `${codeOwners}: what belongs in the place of __toolsOwner__ is not known`,
+    );
   });
-});
-
-/** The last commit of the project before a commit of its past; undefined in a shallow clone. */
-const past = "a01cb86";
-test("the project's own history merges into what a fleet made of its past", async ({ skip }) => {
-  begin("github.com");
-  const source = upgradeSource();
-  if (source === undefined) return skip("a shallow clone has no past");
-  expect(await source()).toMatchObject({ code: 0 });
-  const now = await readFiles(folder);
-  const theirs = await readFiles(at.fleet.folder);
-  const kept = Object.keys(now).filter((path) => !templates.includes(path));
-  expect(kept.filter((path) => path !== "README.md" && theirs[path] !== now[path])).toEqual([]);
-  expect(theirs["README.md"]).toBe(`Ours.\n\n${now["README.md"]}`);
 });
