@@ -11,7 +11,9 @@ type Edits = Readonly<Record<string, string | Buffer | undefined>>;
 
 /** A Git repository in a temporary folder. */
 export class Repository {
-  constructor(readonly folder: string) {
+  readonly folder: string;
+  constructor(folder: string) {
+    this.folder = folder;
     mkdirSync(folder, { recursive: true });
     this.git("init", "--quiet", "--initial-branch=main");
     this.git("config", "user.name", "ada");
