@@ -20,7 +20,7 @@ const sectionsOf = (text: string): Section[] =>
     });
 
 /** What the changelog says of the later commit and not of the earlier one, whatever the section is called by now. */
-export function changesBetween(before: string, after: string): string {
+function changesBetween(before: string, after: string): string {
   const known = new Set(sectionsOf(before).flatMap(({ entries }) => entries));
   return sectionsOf(after)
     .map(({ heading, entries }) => ({ heading, added: entries.filter((entry) => !known.has(entry)) }))

@@ -16,7 +16,7 @@ const placeholder = /__([a-zA-Z]+)__/g;
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** What a text made from a template has in the place of its placeholders; the first line that fits says it. */
-export function valuesOf(template: string, text: string): Values {
+function valuesOf(template: string, text: string): Values {
   const lines = template.split("\n").filter((line) => line.search(placeholder) >= 0);
   return Object.fromEntries(
     lines.toReversed().flatMap((line) => {

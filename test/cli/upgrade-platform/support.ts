@@ -10,7 +10,7 @@ import { UsageError } from "../../../cli/usage.ts";
 type Edits = Readonly<Record<string, string | Buffer | undefined>>;
 
 /** A Git repository in a temporary folder. */
-export class Repository {
+class Repository {
   readonly folder: string;
   constructor(folder: string) {
     this.folder = folder;
