@@ -17,16 +17,19 @@ export const summary = "merge a release of repos/ into your gitops-system or git
 
 export const help = `Usage: npx fleet upgrade-platform [--repository DIR] [--from REVISION] [--to REVISION] [options]
 
-Merges what changed in repos/gitops-system or repos/gitops-workloads of this checkout between two releases into a clone of your own
-repository, three-way, as Git does. What you changed stays; where both sides changed the same, the conflict is named and is in the files.
+Merges what changed in repos/gitops-system or repos/gitops-workloads of this checkout between two releases into a clone of
+your own repository, three-way, as Git does. What you changed stays; where both sides changed the same lines, the conflict is
+named and is in the files.
 
   --repository DIR       the clone to write into, without uncommitted changes; default: the current folder
-  --from REVISION        the release that it has; default: the one that its newest commit of fleet init or fleet upgrade-platform names
+  --from REVISION        the release that it has; default: the one that its newest commit of fleet init or of this command
+                         names
   --to REVISION          the release to take: a tag or a commit of this checkout; default: the commit that is checked out
 ${changeHelp}
 
-The workflow, the pipeline and CODEOWNERS keep what fleet init filled in; a pinned commit of this project becomes the release's, unless
-you pinned one that is not before it. Exit code 0: merged; 1: conflicts, and nothing is committed; 2: it was called wrongly.
+The workflow, the pipeline and CODEOWNERS keep what fleet init filled in; a pinned commit of this project becomes the release's,
+unless you pinned one that is not before it.
+Exit code 0: merged; 1: conflicts, and nothing is committed; 2: it was called wrongly.
 `;
 
 export const options = {
