@@ -25,6 +25,7 @@ import * as protect from "./spoke/protect.ts";
 import * as remove from "./spoke/remove.ts";
 import * as scale from "./spoke/scale.ts";
 import * as upgrade from "./spoke/upgrade.ts";
+import * as upgradePlatform from "./upgrade-platform/command.ts";
 import * as why from "./why/command.ts";
 
 /** A command of `npx fleet`. */
@@ -67,5 +68,6 @@ export const commands: Readonly<Record<string, Command>> = {
   seal,
   "sealing-keys": sealingKeys,
   upgrade,
+  "upgrade-platform": upgradePlatform,
   why,
 };

@@ -2,7 +2,7 @@ import { closest } from "./closest.ts";
 import { type Command, commands } from "./commands.ts";
 import { UsageError } from "./usage.ts";
 
-const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(15)} ${summary}`);
+const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
 const help = `Usage: npx fleet <command> [options]
 
 ${list.join("\n")}

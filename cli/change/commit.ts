@@ -140,6 +140,19 @@ export function commit(checkout: string, paths: readonly string[], message: read
   );
 }
 
+/**
+ * Commits what is staged, be it nothing. @returns the commit, short
+ * @throws Error when a hook, say, refuses; then everything stays staged
+ */
+export function commitStaged(checkout: string, message: readonly string[]): string {
+  const made = git(checkout, "commit", "--quiet", "--allow-empty", ...message.flatMap((text) => ["--message", text]));
+  if (made.ok) return git(checkout, "rev-parse", "--short", "HEAD").stdout;
+  throw new Error(
+    `the files in ${checkout} are written and staged, but git refuses to commit them: ${made.stderr || made.stdout}. ` +
+      `Correct it, then git commit them, or take them back: git -C ${checkout} reset --hard`,
+  );
+}
+
 const movedOn = /non-fast-forward|fetch first|cannot lock ref|stale info/i;
 
 /** Pushes the branch that is checked out. @returns where to @throws Error that says what to do when the host refuses */

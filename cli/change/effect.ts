@@ -32,6 +32,10 @@ const landmarks: Readonly<Record<Repository, string>> = {
   "gitops-workloads": join("templates", "app"),
 };
 
+/** The repository of which a folder is a checkout. */
+export const repositoryIn = (folder: string): Repository | undefined =>
+  (Object.keys(landmarks) as Repository[]).find((name) => isCheckout(name, folder));
+
 const isCheckout = (repository: Repository, folder: string): boolean => isFolder(join(folder, landmarks[repository]));
 
 /** Checkouts that a command line names, beside those that change. */

@@ -10,9 +10,11 @@ export interface GitResult {
   readonly stderr: string;
 }
 
+const processOptions = { encoding: "utf8", maxBuffer: 2 ** 28 } as const;
+
 function run(folder: string, args: readonly string[], timeout?: number): GitResult {
   const { status, stdout, stderr, error } = spawnSync("git", ["-C", folder, ...args], {
-    ...{ encoding: "utf8", maxBuffer: 2 ** 28 },
+    ...processOptions,
     ...(timeout === undefined ? {} : { timeout }),
   });
   if (error !== undefined && (error as NodeJS.ErrnoException).code === "ETIMEDOUT")
@@ -26,6 +28,15 @@ export const git = (folder: string, ...args: string[]): GitResult => run(folder,
 /** For what asks a remote: ends after `patience` milliseconds, because a host that does not answer would hold up everything else. */
 export const remoteGit = (patience: number, folder: string, ...args: string[]): GitResult =>
   run(folder, args, patience);
+
+/** What git prints, to the last character. @throws Error with git's message if it ends with another code than these */
+export function gitOutput(folder: string, args: readonly string[], input = "", codes = [0]): string {
+  const { status, stdout, stderr, error } = spawnSync("git", ["-C", folder, ...args], { ...processOptions, input });
+  if (error === undefined && codes.includes(status ?? -1)) return stdout;
+  throw new Error(
+    `git ${args.find((each) => !each.startsWith("-"))} failed in ${folder}: ${error?.message ?? stderr.trim()}`,
+  );
+}
 
 /** Top folder of the checkout that contains `folder`; undefined if there is none. */
 export function topOf(folder: string): string | undefined {

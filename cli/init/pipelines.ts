@@ -14,6 +14,9 @@ const workflow = ".github/workflows/fleet.yml";
 const pipeline = ".gitlab-ci.yml";
 const codeOwners = "CODEOWNERS";
 
+/** The files in which fleet init fills in placeholders, or which it leaves out. */
+export const filledIn: readonly string[] = [workflow, pipeline, codeOwners];
+
 /** The repository of the sample application. */
 export const sampleApp = "payment-app-manifests";
 

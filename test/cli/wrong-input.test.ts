@@ -31,7 +31,7 @@ describe("fleet without a command, or asked for help", () => {
     const { code, text } = await printed(...argv);
     expect(code).toBe(0);
     for (const [name, { summary }] of Object.entries(commands))
-      expect(text).toContain(`  ${name.padEnd(15)} ${summary}\n`);
+      expect(text).toContain(`  ${name.padEnd(16)} ${summary}\n`);
   });
 
   test("says more about a command in both ways, whatever else is on the line", async () => {

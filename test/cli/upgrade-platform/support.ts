@@ -1,0 +1,81 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { vi } from "vitest";
+import { run } from "../../../cli/upgrade-platform/command.ts";
+import { UsageError } from "../../../cli/usage.ts";
+
+/** Files by path: text that is written, or undefined for one that is removed. */
+type Edits = Readonly<Record<string, string | Buffer | undefined>>;
+
+/** A Git repository in a temporary folder. */
+class Repository {
+  readonly folder: string;
+  constructor(folder: string) {
+    this.folder = folder;
+    mkdirSync(folder, { recursive: true });
+    this.git("init", "--quiet", "--initial-branch=main");
+    this.git("config", "user.name", "ada");
+    this.git("config", "user.email", "ada@example.com");
+  }
+  git(...args: string[]): string {
+    return execFileSync("git", ["-C", this.folder, ...args], { encoding: "utf8", stdio: "pipe" }).trim();
+  }
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), "utf8");
+  }
+  write(edits: Edits): void {
+    for (const [path, text] of Object.entries(edits)) {
+      mkdirSync(dirname(join(this.folder, path)), { recursive: true });
+      if (text === undefined) rmSync(join(this.folder, path));
+      else writeFileSync(join(this.folder, path), text);
+    }
+  }
+  commit(message: string, edits: Edits = {}): string {
+    this.write(edits);
+    this.git("add", "--all", "--force");
+    this.git("commit", "--quiet", "--allow-empty", "--message", message);
+    return this.git("rev-parse", "HEAD");
+  }
+}
+
+export interface World {
+  readonly project: Repository;
+  readonly fleet: Repository;
+  readonly folder: string;
+}
+
+/** Two repositories without anything in them, and Git without a person's configuration. */
+export function emptyWorld(): World {
+  vi.stubEnv("GIT_CONFIG_GLOBAL", "/dev/null");
+  vi.stubEnv("GIT_CONFIG_NOSYSTEM", "1");
+  const folder = mkdtempSync(join(tmpdir(), "fleet-upgrade-platform-test-"));
+  return {
+    folder,
+    project: new Repository(join(folder, "project")),
+    fleet: new Repository(join(folder, "gitops-system")),
+  };
+}
+
+/** What the command prints and ends with, for a project. */
+export async function upgrade(
+  project: string,
+  checkout: string,
+  ...argv: string[]
+): Promise<{ code: number; said: string }> {
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((...parts) => void lines.push(parts.join(" ")));
+  const kustomize = () => {
+    throw new Error("no kustomize here");
+  };
+  try {
+    const code = await run(["--repository", checkout, ...argv], project, { kustomize });
+    return { code, said: lines.join("\n") };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    return { code: 2, said: error.message };
+  } finally {
+    log.mockRestore();
+  }
+}
