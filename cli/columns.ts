@@ -12,3 +12,6 @@ export function columns(lines: readonly (readonly string[])[]): string[] {
 
 /** A text of at most some characters, with a sign where something is left out. */
 export const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** A text from a cluster without control characters, which would act on the terminal of whoever reads it; lines stay. */
+export const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, "\u{fffd}");

@@ -1,5 +1,5 @@
 import { refuse } from "../usage.ts";
-import { commit, editProblems, push } from "./commit.ts";
+import { commit, editProblems, lossProblems, push } from "./commit.ts";
 import { type Beside, effectOf, programs as installed, type Programs } from "./effect.ts";
 import { type FileChange, type Proposal, writeFiles } from "./files.ts";
 import { isCommitted, type Wish } from "./options.ts";
@@ -15,7 +15,7 @@ export interface CarryOutOptions {
   readonly programs?: Programs;
 }
 
-const pathsOf = ({ files }: Proposal): string[] => files.map(({ path }) => path);
+const pathsOf = (files: readonly FileChange[]): string[] => files.map(({ path }) => path);
 
 /** What was done, with the name of the folder where all files are in it. */
 function done({ files, checkout, folder }: Proposal): string {
@@ -31,7 +31,7 @@ function done({ files, checkout, folder }: Proposal): string {
 
 const nextStep = (proposal: Proposal): string =>
   `Next, in ${proposal.checkout}:
-  git add ${proposal.folder ?? pathsOf(proposal).join(" ")} && git commit -m "${proposal.subject}" && git push`;
+  git add ${proposal.folder ?? pathsOf(proposal.files).join(" ")} && git commit -m "${proposal.subject}" && git push`;
 
 async function dryRun(proposals: readonly Proposal[], options: CarryOutOptions): Promise<void> {
   for (const { checkout, files } of proposals) console.log(`In ${checkout}:\n${patchOf(files)}`);
@@ -42,7 +42,7 @@ async function dryRun(proposals: readonly Proposal[], options: CarryOutOptions):
 /**
  * Shows what a command wants to change, or writes it, and commits and pushes it where that is asked for: in each checkout what it
  * wrote there and nothing else. What the person does next is printed.
- * @throws UsageError while files to be committed have other changes; then nothing was written
+ * @throws UsageError while files to be committed or removed have other changes; then nothing was written
  */
 export async function carryOut(
   command: string,
@@ -52,11 +52,13 @@ export async function carryOut(
 ): Promise<void> {
   const proposals = all.filter(({ files }) => files.length > 0);
   if (wish["dry-run"]) return dryRun(proposals, options);
-  if (isCommitted(wish))
-    refuse(
-      command,
-      proposals.flatMap((proposal) => editProblems(proposal.checkout, pathsOf(proposal))),
-    );
+  refuse(
+    command,
+    proposals.flatMap(({ checkout, files }) => [
+      ...lossProblems(checkout, pathsOf(files.filter(({ after }) => after === undefined))),
+      ...(isCommitted(wish) ? editProblems(checkout, pathsOf(files.filter(({ after }) => after !== undefined))) : []),
+    ]),
+  );
   for (const { checkout, files } of proposals) await writeFiles(checkout, files);
   if (isCommitted(wish)) commitAll(proposals, wish);
   else for (const proposal of proposals) console.log(`${done(proposal)}. ${nextStep(proposal)}`);
@@ -65,8 +67,8 @@ export async function carryOut(
 
 function commitAll(proposals: readonly Proposal[], wish: Wish): void {
   for (const proposal of proposals) {
-    const { checkout, subject, body } = proposal;
-    const made = commit(checkout, pathsOf(proposal), [subject, ...(body === undefined ? [] : [body])]);
+    const { checkout, subject, body, files } = proposal;
+    const made = commit(checkout, pathsOf(files), [subject, ...(body === undefined ? [] : [body])]);
     console.log(`${done(proposal)}, commit ${made}: ${subject}`);
   }
   for (const { checkout } of proposals)

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { git, remoteGit, topOf } from "../diff/git.ts";
 
@@ -43,10 +45,11 @@ interface Target {
   readonly ref: string;
 }
 
-/** Where the branch goes: to its upstream, or under its own name to origin. */
+/** Where the branch goes, under its own name: its upstream may be the branch that it was made from. */
 function targetOf(checkout: string, branch: string): Target {
-  const setting = (name: string) => git(checkout, "config", "--get", `branch.${branch}.${name}`).stdout;
-  return { branch, remote: setting("remote") || "origin", ref: setting("merge") || `refs/heads/${branch}` };
+  const setting = (name: string) => git(checkout, "config", "--get", name).stdout;
+  const remotes = [`branch.${branch}.pushRemote`, "remote.pushDefault", `branch.${branch}.remote`].map(setting);
+  return { branch, remote: remotes.find(Boolean) ?? "origin", ref: `refs/heads/${branch}` };
 }
 
 function pushProblems(checkout: string): Problem[] {
@@ -101,10 +104,33 @@ export function repositoryProblems(checkout: string, { push }: { readonly push: 
   ];
 }
 
+/** Files that are not as Git has them, ignored ones too. */
+function editedIn(checkout: string, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const flags = ["--porcelain", "--untracked-files=all", "--ignored", "--no-renames"];
+  return linesOf(git(checkout, "status", ...flags, "--", ...paths).stdout).map((line) =>
+    line.trim().replace(/^\S+\s+/, ""),
+  );
+}
+
+/** The problem of files that are to be removed and that Git could not bring back; a folder without Git promises nothing. */
+export function lossProblems(checkout: string, paths: readonly string[]): Problem[] {
+  const lost = existsSync(join(checkout, ".git")) ? editedIn(checkout, paths) : [];
+  if (lost.length === 0) return [];
+  return [
+    {
+      key: "--yes",
+      what: "would remove what Git can't bring back: files that are not as Git has them",
+      got: names(lost),
+      allowed: "files as they are committed",
+      remedy: "commit them, or move them elsewhere, first",
+    },
+  ];
+}
+
 /** The problem of files that a person has changed and not committed: the commit would have these changes too. */
 export function editProblems(checkout: string, paths: readonly string[]): Problem[] {
-  const { stdout } = git(checkout, "status", "--porcelain", "--untracked-files=all", "--no-renames", "--", ...paths);
-  const edited = linesOf(stdout).map((line) => line.trim().replace(/^\S+\s+/, ""));
+  const edited = editedIn(checkout, paths);
   if (edited.length === 0) return [];
   return [
     {

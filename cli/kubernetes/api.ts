@@ -173,3 +173,13 @@ export const hubPlace = (config: KubeConfig, ifForbidden: string): Place => ({
   ifForbidden,
   otherwise: "Is this the context of the hub? --context NAME chooses another",
 });
+
+/** What there is of a kind; nothing where nobody has installed it yet. */
+export async function listed(api: Api, kind: Kind, selectors = {}): Promise<KubeObject[]> {
+  try {
+    return await api.list(kind, selectors);
+  } catch (error) {
+    if (((error as Error).cause as { code?: number } | undefined)?.code === 404) return [];
+    throw error;
+  }
+}

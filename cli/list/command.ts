@@ -1,5 +1,6 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { printable } from "../columns.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import { readLine } from "../line.ts";
 import { interrupted, pause } from "../repeat.ts";
@@ -27,8 +28,8 @@ spoke's own Flux says. It changes nothing.
 Spokes are asked with the credentials that the AWS CLI would take, or with the profile of the hub's context, through the access
 entry that spec.admins makes. One that does not answer within 5 seconds has a question mark, and the reason stands below the
 table; docs/guides/reach-a-cluster.md says what it takes.
-Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --watch: it was ended by a signal;
-1: that is not so, or something failed; 2: it was called wrongly or could not run.
+Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --offline: every Spoke is Ready; with
+--watch: it was ended by a signal; 1: that is not so, or something failed; 2: it was called wrongly or could not run.
 `;
 
 export const options = {
@@ -97,7 +98,7 @@ async function follow(look: () => Promise<Row[]>, isJson: boolean, { now, signal
       if (before === undefined || changes.length > 0) {
         if (isJson) process.stdout.write(jsonOf(rows));
         else if (width !== undefined) process.stdout.write(CLEAR + tableOf(rows, now(), width));
-        else process.stdout.write(before === undefined ? tableOf(rows, now()) : `${changes.join("\n")}\n`);
+        else process.stdout.write(before === undefined ? tableOf(rows, now()) : printable(`${changes.join("\n")}\n`));
       }
       before = rows;
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { chainKinds } from "../../functions/spoke/kinds.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
-import type { Api, Kind } from "../kubernetes/api.ts";
+import { type Api, type Kind, listed } from "../kubernetes/api.ts";
 import { ask } from "../kubernetes/ask.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import type { Reach } from "../kubernetes/reach.ts";
@@ -37,7 +37,7 @@ async function each<Item, Result>(items: readonly Item[], atOnce: number, work: 
 /** What a spoke says itself. Before it has an API server, its Spoke says what is in the way. */
 async function lookAt(spoke: Spoke, access: ClusterAccess | string, reach: Reach, deadline: number): Promise<Look> {
   if (typeof access === "string") return {};
-  const flux = async (api: Api) => (await Promise.all(fluxKinds.map((kind) => api.list(kind)))).flat();
+  const flux = async (api: Api) => (await Promise.all(fluxKinds.map((kind) => listed(api, kind)))).flat();
   try {
     return { objects: await ask(reach, [spoke.metadata.name, access], flux, deadline) };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { columns, cut } from "../columns.ts";
+import { columns, cut, printable } from "../columns.ts";
 import { hour, inWords } from "../rollouts/durations.ts";
 import type { Row } from "./rows.ts";
 
@@ -41,7 +41,7 @@ const below = (rows: readonly Row[]): string[] =>
 export function tableOf(rows: readonly Row[], now: number, width?: number): string {
   if (rows.length === 0) return "no spokes\n";
   const reasons = below(rows);
-  return `${[...linesOf(rows, now, width), ...(reasons.length > 0 ? ["", ...reasons] : [])].join("\n")}\n`;
+  return printable(`${[...linesOf(rows, now, width), ...(reasons.length > 0 ? ["", ...reasons] : [])].join("\n")}\n`);
 }
 
 /** What makes a row worth showing again; time passes by itself. */

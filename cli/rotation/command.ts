@@ -24,7 +24,8 @@ export const summary = "rotate a sealing key: looks where the rotation stands an
 export const help = `Usage: npx fleet rotate-key <scope> --stack NAME --repository DIR... [options]
 
 Does one step of a rotation and says what to do before the next: run it again then. It keeps nothing of its own, so it can be
-stopped after every step; at no moment is anything sealed with a key that its clusters don't have.
+stopped after every step. It goes by the files of the checkouts: push each step, and wait until it has arrived, before the next,
+or something may be sealed with a key that its clusters don't have. Fleets that share an environment's folder rotate together.
   1. (--new) a new generation into sealingKeys of the hub's stack; pulumi up
   2. the file that brings it to the clusters; push, and wait until they have it. The hub needs none
   3. the new generation seals; pulumi up

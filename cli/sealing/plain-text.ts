@@ -40,6 +40,15 @@ function contentOf(flag: string, path: string, tell: Tell): Uint8Array | undefin
   }
 }
 
+/** A text, without a byte order mark; undefined where it is not UTF-8. */
+function textIn(content: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(content);
+  } catch {
+    return undefined; // told by who asks
+  }
+}
+
 /** The values of a file as kubectl's --from-env-file reads it; a value is everything behind the first `=`. */
 function envValues(flag: string, text: string, tell: Tell): [string, Uint8Array][] {
   return text.split(/\r?\n/).flatMap((line, index): [string, Uint8Array][] => {
@@ -117,8 +126,13 @@ export function plainText({ files, envFiles, stdin }: Origins): { plain: PlainTe
   for (const path of envFiles) {
     const content = contentOf("--from-env-file", path, tell);
     if (content === undefined) continue;
-    for (const [key, value] of envValues("--from-env-file", Buffer.from(content).toString(), tell))
-      add("--from-env-file", key, value);
+    const text = textIn(content);
+    if (text === undefined) {
+      const remedy = "save it as UTF-8, or give a value that is no text by --from-file";
+      tell("--from-env-file", "names a file that is not UTF-8", "lines KEY=VALUE in UTF-8", remedy);
+      continue;
+    }
+    for (const [key, value] of envValues("--from-env-file", text, tell)) add("--from-env-file", key, value);
   }
   if (stdin !== undefined && checkKey("--from-stdin", stdin)) checkNew("--from-stdin", stdin);
   return { plain, problems };

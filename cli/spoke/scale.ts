@@ -21,7 +21,8 @@ Sets spec.nodes in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-sys
 
   --nodes N              number of nodes, which is then also the minimum and the maximum (2 where N is 1)
   --nodes-min N, --nodes-max N
-                         between how many nodes an autoscaler may choose; the one that is not given stays
+                         between how many nodes an autoscaler may choose; the one that is not given stays, unless it
+                         would then be on the wrong side of the other
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}

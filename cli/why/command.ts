@@ -1,4 +1,5 @@
 import type { Problem } from "../../lib/problems.ts";
+import { printable } from "../columns.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
@@ -61,6 +62,6 @@ export async function run(
   ]);
   const spoke = await findSpoke(fleet.hub, name);
   const findings = await hindrances(fleet, spoke, application);
-  process.stdout.write(textOf(spoke, findings));
+  process.stdout.write(printable(textOf(spoke, findings)));
   return findings.length === 0 ? 0 : 1;
 }

@@ -66,8 +66,16 @@ export async function hindrances(
     wanted.slice(0, MOST).map(async (path) => {
       const last = path.at(-1);
       const nothing = { objects: [], troubles: [], events: [] };
-      const details = !isAsked || last === undefined ? nothing : await question((api) => readDetails(api, last));
-      return findingsOf(path, details, ofHub.events);
+      const details = async () => {
+        if (!isAsked || last === undefined) return nothing;
+        try {
+          return await question((api) => readDetails(api, last));
+        } catch (error) {
+          unreached = (error as Error).message;
+          return nothing;
+        }
+      };
+      return findingsOf(path, await details(), ofHub.events);
     }),
   );
   const isReady = condition(spoke, "Ready")?.status === "True";

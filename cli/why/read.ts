@@ -5,7 +5,7 @@ import { isHealthy } from "../../functions/spoke/observed.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { namespaces } from "../../lib/names.ts";
-import type { Api, Kind } from "../kubernetes/api.ts";
+import { type Api, type Kind, listed } from "../kubernetes/api.ts";
 import { actsOn, appliedBy, type Node, workloadNamespaces } from "./paths.ts";
 import { type Trouble, troublesOf } from "./pods.ts";
 
@@ -15,16 +15,6 @@ const sourceKinds = { GitRepository: "source.toolkit.fluxcd.io/v1" };
 
 const kindsOf = (kinds: Readonly<Record<string, string>>): Kind[] =>
   Object.entries(kinds).map(([kind, apiVersion]) => ({ apiVersion, plural: pluralOf(kind) }));
-
-/** What there is of a kind; nothing where nobody has installed it. */
-async function listed(api: Api, kind: Kind, selectors = {}): Promise<KubeObject[]> {
-  try {
-    return await api.list(kind, selectors);
-  } catch (error) {
-    if (((error as Error).cause as { code?: number } | undefined)?.code === 404) return [];
-    throw error;
-  }
-}
 
 const warnings = (api: Api, namespace: string) =>
   api.list({ apiVersion: "v1", plural: "events", namespace }, { fieldSelector: "type=Warning" });
@@ -61,7 +51,7 @@ const takes = ({ spec }: KubeObject, { kind, metadata }: KubeObject): boolean =>
 /** What a spoke's own Flux has. */
 export async function readSpoke(spoke: Api): Promise<Node[]> {
   const kinds = kindsOf({ ...chainKinds, ...sourceKinds });
-  const objects = await Promise.all(kinds.map((kind) => spoke.list(kind)));
+  const objects = await Promise.all(kinds.map((kind) => listed(spoke, kind)));
   return objects.flat().map((object) => ({ side: "spoke", object }));
 }
 

@@ -90,6 +90,14 @@ describe("--push", () => {
     expect(atHost()).toBe(git("rev-parse", "HEAD"));
   });
 
+  test("pushes a branch that was made from the one at the host under its own name, and not to that one", async () => {
+    const before = atHost();
+    git("switch", "--quiet", "--create", "more-nodes", "origin/main");
+    expect((await scale("--push")).code).toBe(0);
+    expect(atHost()).toBe(before);
+    expect(git("ls-remote", "origin", "refs/heads/more-nodes").slice(0, 40)).toBe(git("rev-parse", "HEAD"));
+  });
+
   test("pushes a new branch under its own name, and makes that its upstream", async () => {
     git("switch", "--quiet", "--create", "scale-blue");
     expect((await scale("--push")).said).toContain("Pushed to origin/scale-blue");
@@ -135,5 +143,21 @@ describe("fleet remove", () => {
     expect(git("log", "--format=%s", "-3")).toBe(
       "Remove spoke blue\nTake deletion protection off spoke blue\nProtect spoke blue from deletion",
     );
+  });
+});
+
+describe("a removal", () => {
+  test.each([
+    ["that was never committed", "spokes/fleet/blue/notes.txt", ""],
+    ["that Git ignores", "spokes/fleet/blue/.env", ".env\n"],
+    ["with changes", file, ""],
+  ])("leaves everything while there is a file %s, which Git could not bring back", async (_, path, ignored) => {
+    if (ignored) writeFileSync(join(at.system, ".git", "info", "exclude"), ignored);
+    const text = path === file ? spokeText("blue", "  # mine\n") : "mine\n";
+    at.write(path, text);
+    const { code, said } = await at.run("remove", "blue", "--yes");
+    expect([code, said]).toEqual([2, expect.stringMatching(/--yes: would remove what Git can't bring back/)]);
+    expect(said).toContain(path);
+    expect(at.read(path)).toBe(text);
   });
 });

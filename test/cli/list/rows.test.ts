@@ -101,3 +101,10 @@ teal was not reached: i/o timeout
     expect(changesOf([blue], [blue, teal], now).at(-1)).toBe("teal was not reached: i/o timeout");
   });
 });
+
+test("what a tenant writes does not act on the terminal of whoever looks", () => {
+  const sly = { status: { conditions: [no("\u001b[2Jall is well\u0007")] } };
+  const shown = tableOf([row({}, { objects: [...platform, app("shop", sly)] })], 0);
+  expect(shown).toContain("all is well");
+  expect(shown).not.toMatch(/[^\P{Cc}\n]/u);
+});

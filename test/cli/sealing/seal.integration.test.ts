@@ -141,6 +141,15 @@ describe("fleet seal", () => {
     expect(kubeseal.calls()).toEqual([]);
   });
 
+  test("refuses lines that are not UTF-8, whose values would be others, and reads over a byte order mark", async () => {
+    const file = write("latin1.env", Buffer.from("A=caf\xe9\n", "latin1"));
+    await expect(seal(`--cluster blue ${asked} --from-env-file ${file}`)).rejects.toThrow(/not UTF-8/);
+    expect(kubeseal.calls()).toEqual([]);
+    write("latin1.env", "\ufeffA=1\n");
+    await seal(`--cluster blue ${asked} --from-env-file ${file}`);
+    expect(kubeseal.calls()).toHaveLength(1);
+  });
+
   test.each([
     ["a value in the place of a path", `--from-file token=${secret}`],
     ["a value in the place of key and path", `--from-file ${secret}`],
