@@ -6,7 +6,7 @@ import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metri
 import type { AddonPermission } from "../lib/iam/addons.ts";
 import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
-import { fleetNames } from "../lib/names.ts";
+import { fleetNames, metricsAgent } from "../lib/names.ts";
 import type { Settings } from "./settings.ts";
 
 /** Where the fleet's metrics go. */
@@ -35,9 +35,6 @@ export function metricsPermissions(workspace: MetricsWorkspace | undefined): pul
   return workspace.arn.apply((arn) => [remoteWrite(arn)]);
 }
 
-/** The service account of the agent on the hub (repos/gitops-system/tools/base/addons/prometheus). */
-const agent = { namespace: "prometheus", serviceAccount: "prometheus-sa" };
-
 /** The role with which the hub's agent writes to the workspace, and does nothing else. */
 export function metricsRole(
   { fleet, permissionsBoundary }: Settings,
@@ -49,7 +46,7 @@ export function metricsRole(
     roleName: fleetNames(fleet).metricsRole,
     description: "Prometheus on the hub writes metrics",
     oidc,
-    subject: agent,
+    subject: metricsAgent,
     policy: workspace.arn.apply(metricsWriterPolicy),
     permissionsBoundary: permissionsBoundary || undefined,
     tags,

@@ -3,7 +3,7 @@ import type { NotificationArgs } from "../components/notification.ts";
 import type { SecretStore } from "../components/secret-store.ts";
 import { fleetNames, hubName, namespaces } from "../lib/names.ts";
 import { type EventSource, isCommitStatus } from "../lib/notifications.ts";
-import type { EventGroup, NotificationSetting } from "./notification-keys.ts";
+import type { EventGroup, NotificationSecret, NotificationSetting } from "./notification-keys.ts";
 import { addressOf } from "./notification-rules.ts";
 import type { Settings } from "./settings.ts";
 
@@ -24,7 +24,7 @@ export function notificationSecrets(
         ...args,
         secretName: fleetNames(fleet).notificationSecret(name),
         description: `What Flux on the hub needs for its notification ${name}`,
-        value: { ...secret, ...authority(setting, secret.address, git) },
+        value: { ...secret, ...authority(setting, secret, git) },
       },
       // The stack's configuration has it.
       { protect: false },
@@ -37,11 +37,11 @@ export function notificationSecrets(
 /** The authorities of a private Git host, where the commit's is the one that Flux reads gitops-system from. */
 function authority(
   setting: NotificationSetting,
-  secretAddress: string | undefined,
+  secret: NotificationSecret,
   { gitCaCertificate, gitopsSystemRepoUrl: url }: Pick<Settings, "gitCaCertificate" | "gitopsSystemRepoUrl">,
 ): { readonly "ca.crt"?: string } {
   if (!isCommitStatus(setting.type) || gitCaCertificate === "") return {};
-  const address = secretAddress ?? addressOf(setting, undefined, url);
+  const address = addressOf(setting, secret, url);
   const isSameHost = address !== undefined && new URL(address).hostname === new URL(url).hostname;
   return isSameHost ? { "ca.crt": gitCaCertificate } : {};
 }

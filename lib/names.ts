@@ -58,6 +58,9 @@ export type Repository = (typeof repositories)[number];
 export const hubIdentities = ["external-secrets", "crossplane", "kustomize-controller", "helm-controller"] as const;
 export type HubIdentity = (typeof hubIdentities)[number];
 
+/** The service account of the agent that sends a cluster's metrics (repos/gitops-system/tools/base/addons/prometheus). */
+export const metricsAgent = { namespace: "prometheus", serviceAccount: "prometheus-sa" } as const;
+
 /** Every physical name that is derived from the name of a hub's EKS cluster. */
 export const clusterNames = (cluster: string) => ({
   clusterRole: `${cluster}-cluster`,

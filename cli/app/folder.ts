@@ -7,7 +7,7 @@ import { fleetNames } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf, sealingKeyFor } from "../fleet/facts.ts";
-import { spokesIn } from "../fleet/folders.ts";
+import { spokesIn, workloadsTemplate as template } from "../fleet/folders.ts";
 import { checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
 import { seal } from "../sealing/seal.ts";
@@ -67,8 +67,6 @@ function spokeProblems({ cluster, environment, sealing }: AppRequest, fleet: str
       remedy: `give --${field} ${stands[field]}, or another --cluster`,
     }));
 }
-
-const template = join("templates", "app");
 
 /** Every problem that shows without asking the fleet. */
 function requestProblems(checkout: string, folder: string, request: AppRequest, access: AppAccess): Problem[] {

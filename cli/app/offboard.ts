@@ -6,7 +6,7 @@ import { programs } from "../change/effect.ts";
 import { type Proposal, removalOf } from "../change/files.ts";
 import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
 import { confirmationProblems, keptOfOrders, list, removalHelp, removalOptions } from "../change/removal.ts";
-import { fleetsOf, foldersIn, spokesIn } from "../fleet/folders.ts";
+import { fleetsOf, foldersIn, spokesIn, workloadsTemplate } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { contentsOf, isFolder, isManifest } from "../render/files.ts";
@@ -112,7 +112,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const { app } = args;
   const clusters = [...new Set(values.cluster)];
   const checkout = resolve(values.repository ?? ".");
-  const notHere = checkoutProblems(checkout, "gitops-workloads", join("templates", "app"));
+  const notHere = checkoutProblems(checkout, "gitops-workloads", workloadsTemplate);
   refuse(
     "offboard",
     together(

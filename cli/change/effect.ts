@@ -5,6 +5,7 @@ import type { Repository } from "../../lib/names.ts";
 import { check } from "../check/check.ts";
 import { blastRadius } from "../diff/blast-radius.ts";
 import { markdown, marker } from "../diff/markdown.ts";
+import { workloadsTemplate } from "../fleet/folders.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isFolder } from "../render/files.ts";
 import type { Rule } from "../render/findings.ts";
@@ -29,7 +30,7 @@ interface States {
 /** What only a checkout of each repository has. */
 const landmarks: Readonly<Record<Repository, string>> = {
   "gitops-system": join("platform", "api"),
-  "gitops-workloads": join("templates", "app"),
+  "gitops-workloads": workloadsTemplate,
 };
 
 /** The repository of which a folder is a checkout. */

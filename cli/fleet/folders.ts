@@ -4,6 +4,7 @@ import { hubFolder, spokeFolder, spokesFolder } from "../../lib/layout.ts";
 import { hubName } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { checkoutProblems, type Files, instantiate } from "../folder.ts";
+import { isFolder } from "../render/files.ts";
 import { refuse, together } from "../usage.ts";
 
 /** The folders of fleets in a checkout of gitops-system. */
@@ -67,6 +68,12 @@ export function chosenFleetProblems(named: string | undefined, fleets: readonly 
 
 /** Whether a folder is a checkout of gitops-system. */
 export const isSystemCheckout = (folder: string): boolean => existsSync(join(folder, systemTemplate));
+
+/** The template of an application's folder, which every checkout of gitops-workloads has. */
+export const workloadsTemplate = join("templates", "app");
+
+/** Whether a folder is a checkout of gitops-workloads. */
+export const isWorkloadsCheckout = (folder: string): boolean => isFolder(join(folder, workloadsTemplate));
 
 /** Names of a fleet's spokes in a checkout, including those that are not in a fleet's folder yet. */
 export const spokesIn = (checkout: string, fleet: string): string[] =>

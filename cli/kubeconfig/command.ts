@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { kubeconfig, withProfile } from "../../lib/kubeconfig.ts";
 import type { Problem } from "../../lib/problems.ts";
-import type { Fleet } from "../kubernetes/fleet.ts";
+import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
 
@@ -25,9 +25,6 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-// The Kubernetes client takes half a second to load, which other commands need not wait for.
-const connect = async (context: string | undefined) => (await import("../kubernetes/fleet.ts")).connect(context);
-
 /** The problem of a file that is there: it might be a kubeconfig with other clusters. */
 const fileProblems = (file: string | undefined): Problem[] =>
   file === undefined || !existsSync(file)
@@ -39,10 +36,7 @@ const fileProblems = (file: string | undefined): Problem[] =>
         },
       ];
 
-export async function run(
-  argv: readonly string[],
-  its: { readonly connect: (context: string | undefined) => Promise<Fleet> } = { connect },
-): Promise<number> {
+export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
   const { values, args, problems } = readLine("kubeconfig", argv, options, { arguments: ["spoke"] });
   if (values.help) {
     process.stdout.write(help);

@@ -8,6 +8,7 @@ import {
   type RequestContext,
   ServerConfiguration,
 } from "@kubernetes/client-node";
+import { pluralOf } from "../../functions/spoke/kinds.ts";
 import { at, type KubeObject } from "../../functions/spoke/kube.ts";
 
 /** Objects of an API server, as far as the commands read them. */
@@ -173,6 +174,10 @@ export const hubPlace = (config: KubeConfig, ifForbidden: string): Place => ({
   ifForbidden,
   otherwise: "Is this the context of the hub? --context NAME chooses another",
 });
+
+/** Kinds by name with their API versions, as they are asked for. */
+export const kindsOf = (kinds: Readonly<Record<string, string>>): Kind[] =>
+  Object.entries(kinds).map(([kind, apiVersion]) => ({ apiVersion, plural: pluralOf(kind) }));
 
 /** What there is of a kind; nothing where nobody has installed it yet. */
 export async function listed(api: Api, kind: Kind, selectors = {}): Promise<KubeObject[]> {

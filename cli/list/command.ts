@@ -1,7 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { Problem } from "../../lib/problems.ts";
 import { printable } from "../columns.ts";
-import type { Fleet } from "../kubernetes/fleet.ts";
+import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { interrupted, pause } from "../repeat.ts";
 import { choiceProblems, refuse } from "../usage.ts";
@@ -45,7 +45,7 @@ export const options = {
 
 /** What the command works with; tests replace it. */
 interface World {
-  readonly connect: (context: string | undefined) => Promise<Fleet>;
+  readonly connect: Connect;
   readonly now: () => number;
   /** Ends `--watch`. */
   readonly signal: () => AbortSignal;
@@ -54,9 +54,6 @@ interface World {
   /** Characters in a line of the terminal; undefined where there is none. */
   readonly width: number | undefined;
 }
-
-// The Kubernetes client takes half a second to load, which other commands need not wait for.
-const connect = async (context: string | undefined) => (await import("../kubernetes/fleet.ts")).connect(context);
 
 const world: World = {
   connect,

@@ -1,7 +1,7 @@
 import type { Spoke } from "../../functions/spoke/api.ts";
 import { chainKinds } from "../../functions/spoke/kinds.ts";
 import type { ClusterAccess } from "../../lib/kubeconfig.ts";
-import { type Api, type Kind, listed } from "../kubernetes/api.ts";
+import { type Api, kindsOf, listed } from "../kubernetes/api.ts";
 import { ask } from "../kubernetes/ask.ts";
 import type { Fleet } from "../kubernetes/fleet.ts";
 import type { Reach } from "../kubernetes/reach.ts";
@@ -9,10 +9,7 @@ import { accessOf, clusterKind } from "../kubernetes/spokes.ts";
 import { type Look, type Row, rowOf } from "./rows.ts";
 
 /** What brings applications to a spoke. */
-const fluxKinds: readonly Kind[] = [
-  { apiVersion: chainKinds.Kustomization, plural: "kustomizations" },
-  { apiVersion: chainKinds.HelmRelease, plural: "helmreleases" },
-];
+const fluxKinds = kindsOf(chainKinds);
 
 interface Patience {
   /** Milliseconds that a spoke may take. */

@@ -4,7 +4,7 @@ import { metadataOf } from "../../functions/spoke/parts/handover.ts";
 import type { Settings } from "../../functions/spoke/settings.ts";
 import { surroundingsOf } from "../../functions/spoke/surroundings.ts";
 import { bridgeData, type ClusterMetadata, exampleMetadata } from "../../lib/bridge.ts";
-import { fleetNames, hubIdentities, hubName, namespaces } from "../../lib/names.ts";
+import { fleetNames, hubIdentities, hubName, metricsAgent, namespaces } from "../../lib/names.ts";
 import { type SpokeIdentity, spokeIdentities, spokeNames } from "../../lib/spoke.ts";
 
 /**
@@ -56,11 +56,7 @@ export function hubMetadata(fleet: string, environment: string, addons: readonly
           },
         ]),
       ),
-      prometheus: {
-        roleArn: arn("iam", `role/${names.metricsRole}`, ""),
-        namespace: "prometheus",
-        serviceAccount: "prometheus-sa",
-      },
+      prometheus: { roleArn: arn("iam", `role/${names.metricsRole}`, ""), ...metricsAgent },
     },
     repositories: {
       gitopsSystem: { url: repositoryUrl("gitops-system"), revision: "main" },

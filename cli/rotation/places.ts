@@ -3,7 +3,7 @@ import { join, relative, sep } from "node:path";
 import { parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
 import { hubSealingScope, sealingScope } from "../../lib/spoke.ts";
-import { isSystemCheckout } from "../fleet/folders.ts";
+import { isSystemCheckout, isWorkloadsCheckout } from "../fleet/folders.ts";
 import { isBelow } from "../render/inside.ts";
 import type { Sealed } from "../sealing/sealed-secrets.ts";
 
@@ -17,8 +17,7 @@ export interface Places {
 
 export const systemOf = (checkouts: readonly string[]): string | undefined => checkouts.find(isSystemCheckout);
 
-export const workloadsOf = (checkouts: readonly string[]): string | undefined =>
-  checkouts.find((folder) => existsSync(join(folder, "templates", "app")));
+export const workloadsOf = (checkouts: readonly string[]): string | undefined => checkouts.find(isWorkloadsCheckout);
 
 /** The scope whose keys a spoke reads; undefined where the checkout of gitops-system does not say. */
 function scopeOfSpoke(name: string, { fleet, checkouts }: Places): string | undefined {

@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml";
 import { hubName, namespaces } from "../../lib/names.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { slug } from "../app/rules.ts";
-import { foldersIn, isSystemCheckout } from "../fleet/folders.ts";
+import { foldersIn, isSystemCheckout, isWorkloadsCheckout } from "../fleet/folders.ts";
 import { spokeProblems } from "../spoke/file.ts";
 import { folderProblems } from "../usage.ts";
 import { sealedOf } from "./sealed-secrets.ts";
@@ -151,10 +151,9 @@ export function checkoutsNear(
 ): Checkouts {
   const near = (repository: string) => [folder, join(folder, repository), join(dirname(folder), repository)];
   const system = named.system === undefined ? near("gitops-system").find(isSystemCheckout) : named.system;
-  const isWorkloads = (path: string) => existsSync(join(path, "templates", "app"));
   const places = [
     ...near("gitops-workloads"),
     ...(system === undefined ? [] : [join(dirname(system), "gitops-workloads")]),
   ];
-  return { system, workloads: named.workloads ?? places.find(isWorkloads) };
+  return { system, workloads: named.workloads ?? places.find(isWorkloadsCheckout) };
 }

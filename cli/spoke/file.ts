@@ -42,7 +42,7 @@ export function openSpoke<S>(checkout: string, fleet: string, spoke: string, key
   return { spoke, fleet, path, documents, document, manifest, spec: manifest.spec ?? {} };
 }
 
-/** The problem of a name that is no spoke's. @param key the flag or argument that gives it */
+/** The problem of a name that no spoke has. @param key the flag or argument that gives it */
 export function noSpoke(got: string, known: readonly string[] = [], key = "<spoke>"): Problem {
   const similar = closest(got, known);
   return {

@@ -1,6 +1,6 @@
 import type { Problem } from "../../lib/problems.ts";
 import { printable } from "../columns.ts";
-import type { Fleet } from "../kubernetes/fleet.ts";
+import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
 import { refuse, together } from "../usage.ts";
 
@@ -28,9 +28,6 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-// The Kubernetes client takes half a second to load, which other commands need not wait for.
-const connect = async (context: string | undefined) => (await import("../kubernetes/fleet.ts")).connect(context);
-
 /** The problem of a name with too many parts, or with an empty one. */
 function nameProblems(given: string): Problem[] {
   const parts = given.split("/");
@@ -43,10 +40,7 @@ function nameProblems(given: string): Problem[] {
   ];
 }
 
-export async function run(
-  argv: readonly string[],
-  its: { readonly connect: (context: string | undefined) => Promise<Fleet> } = { connect },
-): Promise<number> {
+export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
   const { values, args, problems } = readLine("why", argv, options, { arguments: ["spoke"] });
   if (values.help) {
     process.stdout.write(help);

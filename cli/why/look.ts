@@ -7,7 +7,7 @@ import { accessOf, clusterKind } from "../kubernetes/spokes.ts";
 import { UsageError } from "../usage.ts";
 import { type Finding, findingsOf, findingsOfSpoke, unreachedFinding } from "./findings.ts";
 import { type Node, type Path, pathsOf } from "./paths.ts";
-import { readDetails, readHub, readSpoke } from "./read.ts";
+import { type Details, readDetails, readHub, readSpoke } from "./read.ts";
 
 /** Milliseconds that a spoke may take for all that it is asked at once. */
 const DEADLINE = 15_000;
@@ -62,26 +62,23 @@ export async function hindrances(
   const all = pathsOf(nodes);
   const wanted = application === undefined || unreached !== undefined ? all : concerning(application, all, nodes);
   const isAsked = asked !== undefined && unreached === undefined;
-  const found = await Promise.all(
-    wanted.slice(0, MOST).map(async (path) => {
-      const last = path.at(-1);
-      const nothing = { objects: [], troubles: [], events: [] };
-      const details = async () => {
-        if (!isAsked || last === undefined) return nothing;
-        try {
-          return await question((api) => readDetails(api, last));
-        } catch (error) {
-          unreached = (error as Error).message;
-          return nothing;
-        }
-      };
-      return findingsOf(path, await details(), ofHub.events);
-    }),
-  );
+  const nothing = { objects: [], troubles: [], events: [] };
+  /** What is at the end of a path; a question that fails takes nothing away from what is known. */
+  const lookInto = async (path: Path): Promise<{ readonly details: Details; readonly failure?: string }> => {
+    const last = path.at(-1);
+    if (!isAsked || last === undefined) return { details: nothing };
+    try {
+      return { details: await question((api) => readDetails(api, last)) };
+    } catch (error) {
+      return { details: nothing, failure: (error as Error).message };
+    }
+  };
+  const looks = await Promise.all(wanted.slice(0, MOST).map(async (path) => ({ path, ...(await lookInto(path)) })));
+  const own = looks.flatMap(({ path, details }) => findingsOf(path, details, ofHub.events));
+  const failure = unreached ?? looks.find((each) => each.failure !== undefined)?.failure;
   const isReady = condition(spoke, "Ready")?.status === "True";
-  const own = found.flat();
   return [
     ...(own.length === 0 && !isReady ? findingsOfSpoke(spoke) : own),
-    ...(unreached === undefined || asked === undefined ? [] : [unreachedFinding(asked.name, unreached)]),
+    ...(failure === undefined || asked === undefined ? [] : [unreachedFinding(asked.name, failure)]),
   ];
 }

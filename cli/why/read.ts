@@ -5,16 +5,13 @@ import { isHealthy } from "../../functions/spoke/observed.ts";
 import { labelKeys } from "../../lib/labels.ts";
 import { spokeSync } from "../../lib/layout.ts";
 import { namespaces } from "../../lib/names.ts";
-import { type Api, type Kind, listed } from "../kubernetes/api.ts";
+import { type Api, type Kind, kindsOf, listed } from "../kubernetes/api.ts";
 import { actsOn, appliedBy, type Node, workloadNamespaces } from "./paths.ts";
 import { type Trouble, troublesOf } from "./pods.ts";
 
 /** What the hub and a spoke have to say about the spoke. Of Secrets nothing is read. */
 
 const sourceKinds = { GitRepository: "source.toolkit.fluxcd.io/v1" };
-
-const kindsOf = (kinds: Readonly<Record<string, string>>): Kind[] =>
-  Object.entries(kinds).map(([kind, apiVersion]) => ({ apiVersion, plural: pluralOf(kind) }));
 
 const warnings = (api: Api, namespace: string) =>
   api.list({ apiVersion: "v1", plural: "events", namespace }, { fieldSelector: "type=Warning" });

@@ -24,9 +24,14 @@ async function why(
     hub = hubOf(),
     blue = healthy,
     log = "",
-  }: { hub?: KubeObject[]; blue?: KubeObject[] | undefined; log?: string } = {},
+    refuses,
+  }: { hub?: KubeObject[]; blue?: KubeObject[] | undefined; log?: string; refuses?: string } = {},
 ) {
-  const api: Api = { ...serving(blue), log: async () => log };
+  const readLog = async () => {
+    if (refuses !== undefined) throw new Error(refuses);
+    return log;
+  };
+  const api: Api = { ...serving(blue), log: readLog };
   const code = await run([name], { connect: async () => fleetOf(hub, { blue: api }) });
   return { code, written };
 }
@@ -100,6 +105,14 @@ Spoke blue is Ready (Ready): the spoke runs
     expect(await why("blue", { blue: [tools, workloads, shop({ status }), bad] })).toMatchObject({ code: 1 });
     written = "";
     expect(await why("blue", { blue: [tools, workloads, shop({ status })] })).toMatchObject({ code: 0 });
+  });
+
+  test("what is known is shown, although a log may not be read, and so is why", async () => {
+    const blue = [tools, workloads, shop(late), pod("shop-1", container("web", "CrashLoopBackOff", "back-off"))];
+    const { code, written } = await why("blue/shop", { blue, refuses: "403 pods/log is forbidden" });
+    expect(code).toBe(1);
+    expect(written).toContain("spoke: Kustomization shop/shop: health check failed");
+    expect(written).toContain("403 pods/log is forbidden");
   });
 
   test("only that application's hindrances are shown", async () => {
