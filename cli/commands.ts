@@ -4,6 +4,7 @@ import * as onboard from "./app/onboard.ts";
 import * as check from "./check/command.ts";
 import * as diff from "./diff/command.ts";
 import * as doctor from "./doctor/command.ts";
+import * as addEnvironment from "./environment/add.ts";
 import * as deployerPolicy from "./fleet/deployer-policy.ts";
 import * as newFleet from "./fleet/new-fleet.ts";
 import * as newRing from "./fleet/new-ring.ts";
@@ -42,6 +43,7 @@ export interface Command {
 
 /** Every command by its name, in alphabetical order. */
 export const commands: Readonly<Record<string, Command>> = {
+  "add-environment": addEnvironment,
   check,
   "deployer-policy": deployerPolicy,
   diff,

@@ -42,12 +42,16 @@ const isCheckout = (repository: Repository, folder: string): boolean => isFolder
 /** Checkouts that a command line names, beside those that change. */
 export type Beside = Partial<Record<Repository, string | undefined>>;
 
+/** Whether clusters read the repository. */
+const isRead = (proposal: Proposal): proposal is Proposal & { readonly repository: Repository } =>
+  proposal.repository !== undefined;
+
 /** The checkouts by repository: those that change, those that are named, and what lies beside the first. */
 function checkoutsOf(proposals: readonly Proposal[], named: Beside): Map<Repository, string> {
   const beside = proposals.flatMap(({ checkout }) =>
     (Object.keys(landmarks) as Repository[]).map((name) => [name, join(dirname(checkout), name)] as const),
   );
-  const own = proposals.map(({ repository, checkout }) => [repository, checkout] as const);
+  const own = proposals.filter(isRead).map(({ repository, checkout }) => [repository, checkout] as const);
   const other = Object.entries(named).filter((entry): entry is [Repository, string] => entry[1] !== undefined);
   return new Map([...beside, ...other, ...own].filter(([name, folder]) => isCheckout(name, folder)));
 }
@@ -67,7 +71,8 @@ async function withStates<T>(
         mkdirSync(state, { recursive: true });
         copyFiles(checkout, join(state, name), notOfGit, (link, at) => symlinkSync(readlinkSync(link), at));
       }
-    for (const { repository, files } of proposals) await writeFiles(join(states.after, repository), files);
+    for (const { repository, files } of proposals.filter(isRead))
+      await writeFiles(join(states.after, repository), files);
     return await use(states);
   } finally {
     rmSync(work, { recursive: true });

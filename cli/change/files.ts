@@ -14,7 +14,8 @@ export interface FileChange {
 
 /** What a command wants to change in a checkout. */
 export interface Proposal {
-  readonly repository: Repository;
+  /** Undefined for one that no cluster reads, such as this project's. */
+  readonly repository?: Repository;
   /** Its folder. */
   readonly checkout: string;
   readonly files: readonly FileChange[];

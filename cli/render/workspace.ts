@@ -123,6 +123,10 @@ function addSpoke(system: string, { environment, fleet, region, kubernetesVersio
     sealedSecret(join(folder, "secrets", `${name}.yaml`), name, "flux-system");
 }
 
+/** Whether the application in a repository is for an environment: its overlays, if it has any, say for which. */
+const isFor = (environment: string, repository: string): boolean =>
+  !isFolder(join(repository, "overlays")) || isFolder(join(repository, "overlays", environment));
+
 /** An application whose manifests are in the repository `name`. */
 function addApplication(workspace: Pick<Workspace, "folder" | "workloads">, name: string, environment: string): void {
   const app = name.replace(/-manifests$/, "");
@@ -219,7 +223,9 @@ export function openWorkspace(repos: string, { region, fleet }: WorkspaceOptions
   const applications = repositories.filter((name) => name !== systemName && name !== workloadsName);
   if (isFolder(join(workloads, "templates", "app")))
     for (const environment of environments)
-      for (const name of applications) addApplication(workspace, name, environment);
+      for (const name of applications)
+        if (isFor(environment, join(folder, name))) addApplication(workspace, name, environment);
+        else notes.push(`${name} has no overlays/${environment}: no sample spoke of ${environment} runs it`);
   return {
     ...workspace,
     original: (file) => (isBelow(folder, file) ? join(repos, source(repos, uncut(relative(folder, file)))) : file),

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import { hubSealingScope } from "../../lib/spoke.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readOutputs, stackOutputs } from "../fleet/outputs.ts";
-import { readProject, stackPath } from "../fleet/stack-config.ts";
+import { readProject } from "../fleet/stack-config.ts";
 import { readLine } from "../line.ts";
 import { type Generation, generationsOf } from "../sealing/generations.ts";
 import { sealedIn } from "../sealing/sealed-secrets.ts";
@@ -16,7 +16,8 @@ import { brought, broughtBy, type Change, keysFolder, retired } from "./keys-fol
 import { mayBeOf, systemOf, workloadsOf } from "./places.ts";
 import { nextStep, type Standing, type Step } from "./plan.ts";
 import { type ReEncrypted, reEncrypt, requireKey } from "./re-encrypt.ts";
-import { type ListedKey, listedKeys, withKeys } from "./stack-file.ts";
+import { type ListedKey, withKeys } from "./stack-file.ts";
+import { readStackList, type StackList, stackFileProblems } from "./stack-list.ts";
 import { headOf, leftOf, nextOf, type Told } from "./words.ts";
 
 export const summary = "rotate a sealing key: looks where the rotation stands and does the next step";
@@ -71,35 +72,6 @@ const world: World = {
   pause: () => setTimeout(1000),
 };
 
-/** The stack's file and its list of keys. */
-interface StackList {
-  readonly path: string;
-  readonly text: string;
-  readonly key: string;
-  readonly keys: readonly ListedKey[];
-}
-
-async function stackList(root: string, stack: string): Promise<StackList> {
-  const project = await readProject(root);
-  const path = stackPath(project, stack);
-  refuse("rotate-key", stackProblems(path));
-  const [text, key] = [readFileSync(path, "utf8"), `${project.name}:sealingKeys`];
-  return { path, text, key, keys: listedKeys(text, key, stack) };
-}
-
-const stackProblems = (path: string): Problem[] =>
-  existsSync(path)
-    ? []
-    : [
-        {
-          key: "--stack",
-          what: "has no file in this project",
-          got: path,
-          allowed: "a stack of the hub",
-          remedy: "correct the name: pulumi stack ls",
-        },
-      ];
-
 /** Problems of checkouts without what a step needs. */
 function checkoutProblems(scope: string, checkouts: readonly string[]): Problem[] {
   const isHub = scope === hubSealingScope;
@@ -127,7 +99,9 @@ interface Found {
 }
 
 async function find(scope: string, stack: string, checkouts: readonly string[], { root, ask }: World): Promise<Found> {
-  const list = await stackList(root, stack);
+  const project = await readProject(root);
+  refuse("rotate-key", stackFileProblems(project, stack));
+  const list = readStackList(project, stack);
   const scopes = [...new Set(list.keys.map((each) => each.scope))].sort();
   refuse("rotate-key", choiceProblems("<scope>", scope, scopes, "name a scope of sealingKeys in the stack's config"));
   const outputs = await ask({ stack });

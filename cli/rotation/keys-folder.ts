@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isSeq, parseDocument } from "yaml";
 import { spokeFolder } from "../../lib/layout.ts";
 import { clusterScopePrefix, hubSealingScope } from "../../lib/spoke.ts";
-import { withListed } from "../folder.ts";
+import { type Files, withListed } from "../folder.ts";
 import { byGeneration } from "../sealing/generations.ts";
 import { generationFile } from "../sealing/keys-folder.ts";
 import { UsageError } from "../usage.ts";
@@ -18,12 +18,15 @@ export interface Change {
 
 const list = "kustomization.yaml";
 
+/** The folder of an environment's keys, from the top of gitops-system. */
+export const environmentKeys = (environment: string): string => join("spoke-bootstrap", "sealing-keys", environment);
+
 /** The folder, from the top of gitops-system; undefined for the hub, whose keys come from Pulumi. */
 export function keysFolder(fleet: string, scope: string): string | undefined {
   if (scope === hubSealingScope) return undefined;
   return scope.startsWith(clusterScopePrefix)
     ? join(spokeFolder(fleet, scope.slice(clusterScopePrefix.length)), "sealing-keys")
-    : join("spoke-bootstrap", "sealing-keys", scope);
+    : environmentKeys(scope);
 }
 
 /** Generations that a folder brings, the oldest first. */
@@ -60,15 +63,32 @@ export function brought(folder: string, generation: string): Change[] {
   ];
 }
 
-/** The files without some generations. */
-export function retired(folder: string, generations: readonly string[]): Change[] {
+/** The text of the folder's kustomization without some generations. */
+function listWithout(folder: string, generations: readonly string[]): string {
   const files = generations.map(generationFile);
   const document = parseDocument(read(folder, list));
   const resources = document.get("resources");
   if (isSeq(resources))
     resources.items = resources.items.filter((_, index) => !files.includes(String(resources.get(index))));
-  return [
-    ...files.map((file) => ({ path: join(folder, file) })),
-    { path: join(folder, list), text: document.toString({ lineWidth: 0 }) },
-  ];
+  return document.toString({ lineWidth: 0 });
+}
+
+/** The files without some generations. */
+export const retired = (folder: string, generations: readonly string[]): Change[] => [
+  ...generations.map((generation) => ({ path: join(folder, generationFile(generation)) })),
+  { path: join(folder, list), text: listWithout(folder, generations) },
+];
+
+/**
+ * What brings these generations of another scope's key, made from a folder: with its store, not with its generations. By name.
+ * @throws UsageError when the folder has another form
+ */
+export function broughtLike(folder: string, generations: readonly string[]): Files {
+  const made = generations.map((generation) => [
+    generationFile(generation),
+    brought(folder, generation).find(({ path }) => path === join(folder, generationFile(generation)))?.text ?? "",
+  ]);
+  const bare = listWithout(folder, broughtBy(folder));
+  const listed = generations.reduce((text, each) => withListed(text, "resources", generationFile(each)), bare);
+  return { ...Object.fromEntries(made), [list]: listed };
 }

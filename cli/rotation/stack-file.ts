@@ -59,7 +59,7 @@ function editsFor(
       return from === undefined || to === undefined ? [] : [{ from, to, text: String(key.active) }];
     }),
     ...added.flatMap(({ scope, generation, active }) => {
-      const beside = items.findLast((item) => item.get("scope") === scope);
+      const beside = items.findLast((item) => item.get("scope") === scope) ?? items.at(-1);
       if (beside === undefined) return [];
       const [indent = ""] = /^\s*/.exec(text.slice(lineStart(text, startOf(beside)), startOf(beside))) ?? [];
       const at = lineEnd(text, beside);

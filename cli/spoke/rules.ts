@@ -13,11 +13,11 @@ import {
   reservedProblem,
   vpcPrefixes,
 } from "../../lib/cidr.ts";
-import { group } from "../../lib/labels.ts";
 import { ringsFolder, spokesFolder } from "../../lib/layout.ts";
 import type { Schema } from "../../lib/openapi.ts";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { spokeNameRule } from "../../lib/spoke.ts";
+import { channelOf, compositionFile } from "../environment/composition.ts";
 import type { FleetFacts } from "../fleet/facts.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { choiceProblems } from "../usage.ts";
@@ -44,14 +44,10 @@ export interface Taken {
 
 const readYaml = async (...path: string[]) => parse(await readFile(join(...path), "utf8"));
 
-/** Label of the Composition that lets an environment's spokes take it. */
-const channelOf = (environment: string): string => `channel.${group}/${environment}`;
-
 /** Reads what a checkout offers. */
 export async function readOffer(checkout: string): Promise<Offer> {
-  const platform = join(checkout, "platform");
-  const definition = await readYaml(platform, "api", "definition.yaml");
-  const composition = await readYaml(platform, "composition", "composition.yaml");
+  const definition = await readYaml(checkout, "platform", "api", "definition.yaml");
+  const composition = await readYaml(checkout, compositionFile);
   const { kubernetesVersions } = composition.spec.pipeline[0].input as { kubernetesVersions: Record<string, unknown> };
   const labels: Record<string, string> = composition.metadata.labels;
   const api: Schema = definition.spec.versions[0].schema.openAPIV3Schema;

@@ -48,6 +48,13 @@ describe("the sealing keys in a stack's file", () => {
     );
   });
 
+  test("get the first generation of a scope behind all others", () => {
+    const text = `config:\n  ${key}:\n    - { scope: prod, generation: "1", active: true }\n  other: x\n`;
+    expect(change(text, (keys) => [...keys, second])).toBe(
+      text.replace("  other", '    - { scope: dev, generation: "2", active: false }\n  other'),
+    );
+  });
+
   test("get a line at the end of a file that has no end of line there", () => {
     const text = `config:\n  ${key}:\n  - { scope: dev, generation: "1", active: true }`;
     expect(change(text, (keys) => [...keys, second])).toBe(
@@ -57,7 +64,7 @@ describe("the sealing keys in a stack's file", () => {
 
   test.each([
     ["in one line", `config: { "${key}": [{ scope: dev, generation: "1", active: true }] }\n`],
-    ["of a scope that has none", `config:\n  ${key}:\n    - { scope: prod, generation: "1", active: true }\n`],
+    ["that stand nowhere", "config:\n  aws:region: eu-west-1\n"],
   ])("%s are left to a person, who is shown what to write", (_, text) => {
     expect(() => change(text, (keys) => [...keys, second])).toThrow('- { scope: dev, generation: "2", active: false }');
   });

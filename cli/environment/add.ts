@@ -1,0 +1,163 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { carryOut } from "../change/carry-out.ts";
+import { programs } from "../change/effect.ts";
+import { changesTo, type Proposal } from "../change/files.ts";
+import { changeHelp, changeOptions, isCommitted, wishProblems } from "../change/options.ts";
+import { list } from "../change/removal.ts";
+import { keyRemedy } from "../fleet/facts.ts";
+import { readProject, stackPath } from "../fleet/stack-config.ts";
+import { checkoutProblems } from "../folder.ts";
+import { readLine } from "../line.ts";
+import { withKeys } from "../rotation/stack-file.ts";
+import { readStackList, type StackList } from "../rotation/stack-list.ts";
+import { byGeneration } from "../sealing/generations.ts";
+import { readOffer } from "../spoke/rules.ts";
+import { choiceProblems, refuse, together } from "../usage.ts";
+import { compositionFile, openComposition, withChannelOn } from "./composition.ts";
+import { environmentFiles, environmentNameProblems, environmentTools } from "./folders.ts";
+
+export const summary = "make an environment after one that is there, in gitops-system and the hub's stack";
+
+export const help = `Usage: npx fleet add-environment <name> --like ENVIRONMENT [--stack NAME]... [options]
+
+Makes what spokes of an environment share, in a checkout of gitops-system: tools/<name> with the versions of the other one, the
+folder of a sealing key of its own, and a channel of the Composition, which is on. What is there already stays as it is.
+
+  --like ENVIRONMENT     the environment that it is made after
+  --stack NAME           Pulumi stack of a hub that is to have spokes of it: its file stacks/Pulumi.NAME.yaml in this project gets
+                         the sealing key. Without such a file the commands that set it are printed. Can be given more than once
+  --repository DIR       the checkout to write into; default: the current folder
+${changeHelp}
+`;
+
+export const options = {
+  ...changeOptions,
+  like: { type: "string" },
+  stack: { type: "string", multiple: true },
+  repository: { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** The generation that a new sealing key begins with. */
+const first = "1";
+
+/** Generations of the environment's key that stacks have already, or the first. */
+function generationsFor(name: string, stacks: readonly StackList[]): string[] {
+  const there = stacks.flatMap(({ keys }) => keys.filter(({ scope }) => scope === name));
+  return there.length === 0 ? [first] : [...new Set(there.map(({ generation }) => generation))].sort(byGeneration);
+}
+
+/** What gives a stack the environment's key, in the files of this project. */
+function stackProposal(root: string, name: string, stacks: readonly StackList[]): Proposal {
+  const texts = stacks
+    .filter(({ keys }) => !keys.some(({ scope }) => scope === name))
+    .map(({ path, text, key, keys }) => {
+      const stack = basename(path, ".yaml").replace("Pulumi.", "");
+      const wanted = [...keys, { scope: name, generation: first, active: true }];
+      return [relative(root, path), withKeys(text, key, stack, wanted)] as const;
+    });
+  return {
+    checkout: root,
+    files: changesTo(root, Object.fromEntries(texts)),
+    subject: `Add a sealing key for the environment ${name}`,
+  };
+}
+
+/** The commands for a stack whose file is elsewhere. Without --type Pulumi would store the generation as a number. */
+function settingCommands(name: string, stack: string): string[] {
+  const set = (member: string, value: string, flags = "") =>
+    `pulumi config set --stack ${stack} --path${flags} 'sealingKeys[N].${member}' ${value}`;
+  return [
+    `${set("scope", name)}     N: how many there are, by pulumi config get --stack ${stack} sealingKeys`,
+    set("generation", first, " --type string"),
+    set("active", "true"),
+  ];
+}
+
+/** What a person does before the environment's first spoke. */
+function nextSteps(
+  name: string,
+  stacks: readonly string[],
+  missing: readonly string[],
+  notes: readonly string[],
+): string {
+  const keys = [
+    ...(stacks.length === 0 ? [`for each hub that is to have spokes of ${name}: ${keyRemedy(name)}`] : []),
+    ...missing.flatMap((stack) => settingCommands(name, stack)),
+    ...stacks.map((stack) => `pulumi up --stack ${stack}     makes the sealing key`),
+  ];
+  return `Then:\n${list([
+    ...keys,
+    ...notes,
+    `applications that are to run there need overlays/${name} in their repositories, or fleet onboard --path`,
+    `npx fleet new-cluster <name> --environment ${name} …     its first spoke`,
+  ])}`;
+}
+
+/** The stacks' lists of keys, and those stacks without a file here. */
+async function stacksOf(root: string, names: readonly string[]) {
+  if (names.length === 0) return { lists: [], missing: [] };
+  const project = await readProject(root);
+  const isHere = (stack: string) => existsSync(stackPath(project, stack));
+  return {
+    lists: names.filter(isHere).map((stack) => readStackList(project, stack)),
+    missing: names.filter((stack) => !isHere(stack)),
+  };
+}
+
+export async function run(
+  argv: readonly string[],
+  using = programs,
+  root = dirname(dirname(import.meta.dirname)),
+): Promise<number> {
+  const { values, args, problems } = readLine("add-environment", argv, options, {
+    arguments: ["name"],
+    required: { like: "an environment that is there, such as dev" },
+  });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const { name } = args;
+  const { like } = values;
+  const checkout = resolve(values.repository ?? ".");
+  const stacks = [...new Set(values.stack ?? [])];
+  const { lists, missing } = await stacksOf(root, stacks);
+  const places = isCommitted(values) && lists.length > 0 ? [checkout, root] : [checkout];
+  const told = together(problems, wishProblems(values, places));
+  const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
+  if (notHere.length > 0) refuse("add-environment", together(told, notHere));
+  const offer = await readOffer(checkout);
+  const { environments } = offer;
+  refuse(
+    "add-environment",
+    together(told, [
+      ...environmentNameProblems(name, offer),
+      ...choiceProblems("--like", like, environments, "choose one"),
+    ]),
+  );
+  const composition = openComposition(checkout);
+  const { gitopsSystemRevision: branch } = composition.stage(like) ?? {};
+  const files = await environmentFiles(checkout, name, like, generationsFor(name, lists));
+  const channel = composition.channel(name) === undefined ? withChannelOn(composition, name) : undefined;
+  const system: Proposal = {
+    ...{ repository: "gitops-system", checkout, subject: `Add the environment ${name} like ${like}` },
+    files: changesTo(checkout, { ...files, ...(channel === undefined ? {} : { [compositionFile]: channel }) }),
+  };
+  const keys = stackProposal(root, name, lists);
+  if (system.files.length + keys.files.length === 0) {
+    console.log(`Nothing to change: ${name} is an environment of ${checkout}`);
+    return 0;
+  }
+  const notes = [
+    ...(branch === undefined
+      ? []
+      : [`${like} follows the branch ${branch}, ${name} does not: docs/guides/promote.md#a-branch-for-an-environment`]),
+  ];
+  console.log(`${name}: the tools of ${like} in ${environmentTools(name)}, which are its own from now on.`);
+  await carryOut("add-environment", [system, keys], values, {
+    ...{ programs: using, next: nextSteps(name, stacks, missing, notes) },
+  });
+  return 0;
+}

@@ -1,0 +1,167 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { check } from "../../../cli/check/check.ts";
+import { run } from "../../../cli/environment/add.ts";
+import { filesBelow } from "../../../cli/render/files.ts";
+import { UsageError } from "../../../cli/usage.ts";
+import { buildText } from "../../repos/support/kustomize.ts";
+import { root } from "../support/fleet.ts";
+import { found } from "../support/seeds.ts";
+
+let base: string;
+const at = (...path: string[]) => join(base, ...path);
+const system = (...path: string[]) => at("repos", "gitops-system", ...path);
+const read = (file: string) => readFileSync(file, "utf8");
+const composition = () => system("platform", "composition", "composition.yaml");
+const keys = (environment: string) => system("spoke-bootstrap", "sealing-keys", environment);
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "fleet-environment-"));
+  cpSync(join(root, "repos"), at("repos"), { recursive: true });
+  mkdirSync(at("project", "stacks"), { recursive: true });
+  cpSync(join(root, "Pulumi.yaml"), at("project", "Pulumi.yaml"));
+  for (const stack of ["dev", "prod"])
+    cpSync(join(root, "stacks", `Pulumi.${stack}.yaml`), at("project", "stacks", `Pulumi.${stack}.yaml`));
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const noKustomize = {
+  kustomize: () => {
+    throw new UsageError("no kustomize here");
+  },
+};
+
+async function add(...argv: string[]): Promise<string> {
+  const said: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((text) => void said.push(String(text)));
+  try {
+    expect(await run([...argv, "--repository", system()], noKustomize, at("project"))).toBe(0);
+    return said.join("\n");
+  } finally {
+    log.mockRestore();
+  }
+}
+
+/** Text of every file by its path below the case. */
+const everything = () => Object.fromEntries(filesBelow(base).map((file) => [relative(base, file), read(file)]));
+/** Lines that a text has and another has not. */
+const more = (text: string, than: string) => text.split("\n").filter((line) => !than.split("\n").includes(line));
+
+describe("fleet add-environment", () => {
+  test("makes an environment of which fleet check finds nothing, and renders a spoke", async () => {
+    await add("qa", "--like", "prod");
+    const report = check({ repos: at("repos"), build: buildText });
+    expect(found(report, at("repos"))).toEqual([]);
+    expect(report.clusters).toContain("check-qa");
+    expect(report.notes).toContainEqual("payment-app-manifests has no overlays/qa: no sample spoke of qa runs it");
+  });
+
+  test("copies the tools, begins a sealing key of its own, and adds a channel that is on to the Composition", async () => {
+    const before = read(composition());
+    await add("qa", "--like", "prod");
+    for (const file of filesBelow(system("tools", "prod")))
+      expect(read(file.replace("/tools/prod/", "/tools/qa/"))).toBe(read(file));
+    expect(read(join(keys("qa"), "kustomization.yaml"))).toBe(
+      read(join(keys("prod"), "kustomization.yaml")).replace("scope prod", "scope qa"),
+    );
+    expect(read(join(keys("qa"), "generation-1.yaml"))).toBe(read(join(keys("prod"), "generation-1.yaml")));
+    expect(more(read(composition()), before)).toEqual(['    channel.fleet.internal/qa: "true"']);
+    expect(more(before, read(composition()))).toEqual([]);
+  });
+
+  test("gives it the first generation of a key also where the other environment has rotated its own", async () => {
+    const second = read(join(keys("prod"), "generation-1.yaml")).replaceAll("sealing-key-1", "sealing-key-2");
+    writeFileSync(join(keys("prod"), "generation-2.yaml"), second.replace("sealing_scope}/1", "sealing_scope}/2"));
+    rmSync(join(keys("prod"), "generation-1.yaml"));
+    const list = join(keys("prod"), "kustomization.yaml");
+    writeFileSync(list, read(list).replace("generation-1", "generation-2"));
+    await add("qa", "--like", "prod");
+    expect(existsSync(join(keys("qa"), "generation-2.yaml"))).toBe(false);
+    expect(read(join(keys("qa"), "generation-1.yaml"))).toBe(read(join(keys("dev"), "generation-1.yaml")));
+    expect(check({ repos: at("repos"), build: buildText }).findings).toEqual([]);
+  });
+
+  test("takes the Composition also where the other environment holds it back: no revision had the new label", async () => {
+    writeFileSync(composition(), read(composition()).replace('internal/prod: "true"', 'internal/prod: "false"'));
+    await add("qa", "--like", "prod");
+    expect(read(composition())).toContain('internal/qa: "true"');
+    expect(read(composition())).toContain('internal/prod: "false"');
+  });
+
+  test("adds the key to the stacks that are named, in a line of its own", async () => {
+    const files = ["dev", "prod"].map((stack) => at("project", "stacks", `Pulumi.${stack}.yaml`));
+    const before = files.map(read);
+    const said = await add("qa", "--like", "dev", "--stack", "dev", "--stack", "acme/fleet/prod");
+    for (const [index, file] of files.entries())
+      expect(more(read(file), before[index] ?? "")).toEqual(['    - { scope: qa, generation: "1", active: true }']);
+    expect(said).toContain("pulumi up --stack dev");
+    expect(said).toContain("pulumi up --stack acme/fleet/prod");
+    expect(said).not.toContain("pulumi config set");
+  });
+
+  test("prints the commands for a stack whose file is elsewhere, and what to append without a stack", async () => {
+    const said = await add("qa", "--like", "dev", "--stack", "abroad");
+    expect(said).toContain("pulumi config set --stack abroad --path 'sealingKeys[N].scope' qa");
+    expect(said).toContain("pulumi config set --stack abroad --path --type string 'sealingKeys[N].generation' 1");
+    expect(said).toContain("pulumi config set --stack abroad --path 'sealingKeys[N].active' true");
+    rmSync(system("tools", "qa"), { recursive: true });
+    expect(await add("qa", "--like", "dev")).toContain('append { scope: qa, generation: "1", active: true }');
+  });
+
+  test("brings the generations of a key that the stack has already", async () => {
+    const file = at("project", "stacks", "Pulumi.prod.yaml");
+    const before = read(file);
+    expect(before).toContain('{ scope: staging, generation: "1"');
+    writeFileSync(file, before.replace('staging, generation: "1"', 'staging, generation: "7"'));
+    await add("staging", "--like", "prod", "--stack", "prod");
+    expect(existsSync(join(keys("staging"), "generation-7.yaml"))).toBe(true);
+    expect(existsSync(join(keys("staging"), "generation-1.yaml"))).toBe(false);
+    expect(read(file)).toBe(before.replace('staging, generation: "1"', 'staging, generation: "7"'));
+  });
+
+  test("changes nothing when it is run again, and makes what is missing of an environment", async () => {
+    await add("qa", "--like", "dev", "--stack", "dev");
+    const whole = everything();
+    expect(await add("qa", "--like", "dev", "--stack", "dev")).toBe(
+      `Nothing to change: qa is an environment of ${system()}`,
+    );
+    expect(everything()).toEqual(whole);
+    rmSync(keys("qa"), { recursive: true });
+    await add("qa", "--like", "dev", "--stack", "dev");
+    expect(everything()).toEqual(whole);
+  });
+
+  test("with --dry-run shows what would be written, in the project too, and writes nothing", async () => {
+    const whole = everything();
+    const said = await add("qa", "--like", "dev", "--stack", "dev", "--dry-run");
+    expect(said).toContain("+++ b/tools/qa/versions.yaml");
+    expect(said).toContain('+    channel.fleet.internal/qa: "true"');
+    expect(said).toContain('+    - { scope: qa, generation: "1", active: true }');
+    expect(said).toContain("Nothing was written.");
+    expect(everything()).toEqual(whole);
+  });
+
+  test("says that the new one does not follow the branch of the other", async () => {
+    writeFileSync(
+      composition(),
+      read(composition()).replace(
+        "        stages: {}",
+        "        stages:\n          prod: { gitopsSystemRevision: stable }",
+      ),
+    );
+    expect(await add("qa", "--like", "prod")).toContain("prod follows the branch stable, qa does not");
+  });
+
+  test("refuses a list of keys that stands nowhere in the stack's file: the default of Pulumi.yaml would be lost", async () => {
+    const file = at("project", "stacks", "Pulumi.bare.yaml");
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "config:\n  aws:region: eu-west-1\n");
+    const whole = everything();
+    await expect(add("qa", "--like", "dev", "--stack", "bare")).rejects.toThrow(
+      /sealingKeys in the file of stack bare[\s\S]*scope: dev, generation: "1"[\s\S]*scope: qa/,
+    );
+    expect(everything()).toEqual(whole);
+  });
+});
