@@ -92,10 +92,8 @@ What stays in AWS:
 ${list(keptOfOrders)}`;
 
 function proposalOf(checkout: string, app: string, clusters: readonly string[], files: Proposal["files"]): Proposal {
-  const [only] = clusters;
   return {
-    ...{ repository: "gitops-workloads", checkout, files },
-    ...(clusters.length === 1 && only !== undefined ? { folder: folderOf(only, app) } : {}),
+    ...{ repository: "gitops-workloads", checkout, files, places: clusters.map((cluster) => folderOf(cluster, app)) },
     subject: `Offboard ${app} from ${clusters.join(", ")}`,
   };
 }

@@ -148,7 +148,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   if (publicKey !== undefined && !values["dry-run"])
     console.log(`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`);
   const proposal: Proposal = {
-    ...{ repository: "gitops-workloads", checkout, folder: made, subject: `Onboard ${app} on ${cluster}` },
+    ...{ repository: "gitops-workloads", checkout, places: [made], subject: `Onboard ${app} on ${cluster}` },
     files: changesTo(checkout, below(made, files)),
   };
   const steps = [

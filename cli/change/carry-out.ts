@@ -17,12 +17,11 @@ export interface CarryOutOptions {
 
 const pathsOf = (files: readonly FileChange[]): string[] => files.map(({ path }) => path);
 
-/** What was done, with the name of the folder where all files are in it. */
-function done({ files, checkout, folder }: Proposal): string {
+/** What was done, with the names of places where all files are written or all are removed. */
+function done({ files, checkout, places }: Proposal): string {
   const named = (word: string, some: readonly FileChange[]) => {
-    const names =
-      some.length === files.length && folder !== undefined ? folder : some.map(({ path }) => path).join(" ");
-    return some.length === 0 ? [] : [`${word} ${names}`];
+    const names = some.length === files.length && places !== undefined ? places : pathsOf(some);
+    return some.length === 0 ? [] : [`${word} ${names.join(" ")}`];
   };
   const written = files.filter(({ after }) => after !== undefined);
   const removed = files.filter(({ after }) => after === undefined);
@@ -31,7 +30,7 @@ function done({ files, checkout, folder }: Proposal): string {
 
 const nextStep = (proposal: Proposal): string =>
   `Next, in ${proposal.checkout}:
-  git add ${proposal.folder ?? pathsOf(proposal.files).join(" ")} && git commit -m "${proposal.subject}" && git push`;
+  git add ${(proposal.places ?? pathsOf(proposal.files)).join(" ")} && git commit -m "${proposal.subject}" && git push`;
 
 async function dryRun(proposals: readonly Proposal[], options: CarryOutOptions): Promise<void> {
   for (const { checkout, files } of proposals) console.log(`In ${checkout}:\n${patchOf(files)}`);

@@ -19,8 +19,8 @@ export interface Proposal {
   /** Its folder. */
   readonly checkout: string;
   readonly files: readonly FileChange[];
-  /** The folder that has all of them, from the top of the checkout, if a person may add it as a whole. */
-  readonly folder?: string;
+  /** Folders and files that a person may add as a whole, from the top of the checkout; default: each of `files`. */
+  readonly places?: readonly string[];
   /** First line of the commit's message. */
   readonly subject: string;
   /** The rest of it. */

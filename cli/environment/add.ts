@@ -5,10 +5,11 @@ import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
 import { changeHelp, changeOptions, isCommitted, wishProblems } from "../change/options.ts";
 import { list } from "../change/removal.ts";
-import { keyRemedy } from "../fleet/facts.ts";
+import { firstKey } from "../fleet/facts.ts";
 import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
+import { environmentKeys } from "../rotation/keys-folder.ts";
 import { withKeys } from "../rotation/stack-file.ts";
 import { readStackList, type StackList } from "../rotation/stack-list.ts";
 import { byGeneration } from "../sealing/generations.ts";
@@ -83,7 +84,7 @@ function nextSteps(
   notes: readonly string[],
 ): string {
   const keys = [
-    ...(stacks.length === 0 ? [`for each hub that is to have spokes of ${name}: ${keyRemedy(name)}`] : []),
+    ...(stacks.length === 0 ? [`for each hub that is to have spokes of ${name}: ${firstKey(name)}`] : []),
     ...missing.flatMap((stack) => settingCommands(name, stack)),
     ...stacks.map((stack) => `pulumi up --stack ${stack}     makes the sealing key`),
   ];
@@ -124,8 +125,8 @@ export async function run(
   const checkout = resolve(values.repository ?? ".");
   const stacks = [...new Set(values.stack ?? [])];
   const { lists, missing } = await stacksOf(root, stacks);
-  const places = isCommitted(values) && lists.length > 0 ? [checkout, root] : [checkout];
-  const told = together(problems, wishProblems(values, places));
+  const committed = isCommitted(values) && lists.length > 0 ? [checkout, root] : [checkout];
+  const told = together(problems, wishProblems(values, committed));
   const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
   if (notHere.length > 0) refuse("add-environment", together(told, notHere));
   const offer = await readOffer(checkout);
@@ -141,9 +142,12 @@ export async function run(
   const { gitopsSystemRevision: branch } = composition.stage(like) ?? {};
   const files = await environmentFiles(checkout, name, like, generationsFor(name, lists));
   const channel = composition.channel(name) === undefined ? withChannelOn(composition, name) : undefined;
+  const changes = changesTo(checkout, { ...files, ...(channel === undefined ? {} : { [compositionFile]: channel }) });
+  const places = [environmentTools(name), environmentKeys(name), compositionFile];
   const system: Proposal = {
-    ...{ repository: "gitops-system", checkout, subject: `Add the environment ${name} like ${like}` },
-    files: changesTo(checkout, { ...files, ...(channel === undefined ? {} : { [compositionFile]: channel }) }),
+    ...{ repository: "gitops-system", checkout, files: changes },
+    places: places.filter((place) => changes.some(({ path }) => path.startsWith(place))),
+    subject: `Add the environment ${name} like ${like}`,
   };
   const keys = stackProposal(root, name, lists);
   if (system.files.length + keys.files.length === 0) {

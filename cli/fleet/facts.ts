@@ -67,9 +67,12 @@ export function fromOutputs(outputs: unknown): Pick<
 export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): readonly string[] | undefined =>
   typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
 
+/** How a scope gets its first sealing key. */
+export const firstKey = (scope: string): string =>
+  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up`;
+
 /** How a scope gets the sealing key that it lacks. */
-export const keyRemedy = (scope: string): string =>
-  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up, then this command again`;
+export const keyRemedy = (scope: string): string => `${firstKey(scope)}, then this command again`;
 
 /** A scope's active sealing key, whose certificate is checked. */
 export function sealingKeyFor({ certificates }: Pick<FleetFacts, "certificates">, scope: string): SealingKey {

@@ -116,7 +116,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   // The keys of a dry run are thrown away.
   if (register !== "" && !values["dry-run"]) console.log(register.trimEnd());
   const proposal: Proposal = {
-    ...{ repository: "gitops-system", checkout, folder: path, subject: `Add spoke ${name}` },
+    ...{ repository: "gitops-system", checkout, places: [path], subject: `Add spoke ${name}` },
     files: changesTo(checkout, below(path, files)),
   };
   const next = `kubectl -n spokes get spoke ${name} --watch --output wide     how far it is, and what is in its way

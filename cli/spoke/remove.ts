@@ -75,14 +75,14 @@ async function proposals(
 ): Promise<Proposal[]> {
   const folder = spokeFolder(fleet, spoke);
   const own: Proposal = {
-    ...{ repository: "gitops-system", checkout, folder, files: await removalOf(checkout, folder) },
+    ...{ repository: "gitops-system", checkout, places: [folder], files: await removalOf(checkout, folder) },
     subject: `Remove spoke ${spoke}`,
   };
   const apps = join("clusters", spoke);
   if (workloads === undefined || !existsSync(join(workloads, apps))) return [own];
   const files = await removalOf(workloads, apps);
   const subject = `Remove the applications of spoke ${spoke}`;
-  return [own, { repository: "gitops-workloads", checkout: workloads, folder: apps, files, subject }];
+  return [own, { repository: "gitops-workloads", checkout: workloads, places: [apps], files, subject }];
 }
 
 /** What goes in AWS and what stays, from docs/concepts/deletion.md and functions/spoke/groups.ts. */

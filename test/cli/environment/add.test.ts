@@ -99,6 +99,9 @@ describe("fleet add-environment", () => {
     expect(said).toContain("pulumi up --stack dev");
     expect(said).toContain("pulumi up --stack acme/fleet/prod");
     expect(said).not.toContain("pulumi config set");
+    expect(said).toContain(
+      "git add tools/qa spoke-bootstrap/sealing-keys/qa platform/composition/composition.yaml && git commit",
+    );
   });
 
   test("prints the commands for a stack whose file is elsewhere, and what to append without a stack", async () => {
