@@ -5,6 +5,7 @@ import * as check from "./check/command.ts";
 import * as diff from "./diff/command.ts";
 import * as doctor from "./doctor/command.ts";
 import * as addEnvironment from "./environment/add.ts";
+import * as promote from "./environment/promote.ts";
 import * as deployerPolicy from "./fleet/deployer-policy.ts";
 import * as newFleet from "./fleet/new-fleet.ts";
 import * as newRing from "./fleet/new-ring.ts";
@@ -61,6 +62,7 @@ export const commands: Readonly<Record<string, Command>> = {
   "node-releases": nodeReleases,
   offboard,
   onboard,
+  promote,
   protect,
   remove,
   reseal,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { run as offboard } from "../../../cli/app/offboard.ts";
+import { run as promote } from "../../../cli/environment/promote.ts";
 import { run as scale } from "../../../cli/spoke/scale.ts";
 import { run as upgrade } from "../../../cli/spoke/upgrade.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
@@ -45,6 +46,17 @@ describe("--dry-run", () => {
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
+  });
+
+  test("of a promotion shows it on the spokes of that environment alone", async () => {
+    const versions = "repos/gitops-system/tools/dev/versions.yaml";
+    fleet.edit(versions, ["crossplane_version: 2.3.4", "crossplane_version: 2.4.0"]);
+    const { text } = await said(promote, "--from", "dev", "--to", "prod", "--repository", system);
+    fleet.restart();
+    const effect = text.slice(text.indexOf("## What"));
+    expect(effect).toMatch(/\*\*changed\*\* HelmRelease `flux-system\/crossplane` on green[\s\S]*\+ +version: 2\.4\.0/);
+    const clusters = [...effect.matchAll(/^- \*\*changed\*\* .* on ([-\w]+)/gm)].map(([, name]) => name);
+    expect([...new Set(clusters)].sort()).toEqual(["check-prod", "green"]);
   });
 
   test("of an upgrade names what the repositories give the spoke in old API versions", async () => {
