@@ -1,18 +1,18 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { parseDocument } from "yaml";
+import { isDeepStrictEqual } from "node:util";
 import type { GitProvider } from "../../lib/bridge.ts";
-import { spokeFolder } from "../../lib/layout.ts";
 import { fleetNames } from "../../lib/names.ts";
-import { type Problem, shown } from "../../lib/problems.ts";
-import { sealingScope, sealings, spokeNames } from "../../lib/spoke.ts";
+import type { Problem } from "../../lib/problems.ts";
+import { sealingScope, spokeNames } from "../../lib/spoke.ts";
 import { type FleetFacts, scopesOf, sealingKeyFor } from "../fleet/facts.ts";
-import { spokesIn, workloadsTemplate as template } from "../fleet/folders.ts";
+import { workloadsTemplate as template } from "../fleet/folders.ts";
 import { checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
 import { sealReceiverToken } from "../sealing/receiver.ts";
-import { seal } from "../sealing/seal.ts";
+import { type SealingKey, seal } from "../sealing/seal.ts";
 import { refuse, together } from "../usage.ts";
 import { awsKindTemplateProblems, withAwsKinds } from "./aws-kinds.ts";
+import { clusterProblems } from "./clusters.ts";
 import {
   commitStatusProblems,
   commitStatusSecret,
@@ -31,41 +31,6 @@ export interface Onboarded {
   readonly files: Files;
   /** Public half of the deploy key, in OpenSSH's form, to register at the team's repository; undefined over HTTPS. */
   readonly publicKey?: string | undefined;
-}
-
-/** The problems of what the request says of its cluster, by the checkout of gitops-system. */
-function clusterProblems(request: AppRequest, fleet: string, system: string): Problem[] {
-  const { cluster } = request;
-  const spokes = spokesIn(system, fleet);
-  if (spokes.includes(cluster)) return spokeProblems(request, fleet, system);
-  return [
-    {
-      key: "--cluster",
-      what: `is not a spoke of ${fleet} in ${system}`,
-      got: cluster,
-      allowed: spokes.join(", ") || "(the fleet has no spokes)",
-      remedy: "correct the name, pull that checkout if the spoke is new, or make the spoke first: fleet new-cluster",
-    },
-  ];
-}
-
-/** Secrets that are sealed for another scope than the Spoke's are never opened there. */
-function spokeProblems({ cluster, environment, sealing }: AppRequest, fleet: string, system: string): Problem[] {
-  const path = [spokeFolder(fleet, cluster), join("spokes", cluster)]
-    .map((folder) => join(system, folder, "spoke.yaml"))
-    .find((file) => existsSync(file));
-  const spec = parseDocument(path === undefined ? "" : readFileSync(path, "utf8")).toJS()?.spec ?? {};
-  const asked = { environment, sealing };
-  const stands = { environment: spec.environment, sealing: spec.sealing ?? sealings[0] };
-  return (["environment", "sealing"] as const)
-    .filter((field) => asked[field] !== undefined && stands[field] !== undefined && asked[field] !== stands[field])
-    .map((field) => ({
-      key: `--${field}`,
-      what: `is not that of the spoke ${cluster}, so nothing that is sealed for it could be opened there`,
-      got: shown(asked[field]),
-      allowed: `${shown(stands[field])}, as ${path} says`,
-      remedy: `give --${field} ${stands[field]}, or another --cluster`,
-    }));
 }
 
 /** Every problem that shows without asking the fleet. */
@@ -94,31 +59,28 @@ const folderProblem = (folder: string): Problem => ({
   remedy: "change its files, or remove the folder in a commit of its own first",
 });
 
-/**
- * The folder of an application on a spoke for a checkout of gitops-workloads, with a credential of its own for the team's repository:
- * over SSH a new deploy key.
- * @param system checkout of gitops-system in which the cluster must be a spoke; without one this is not checked
- * @param told problems of the command line
- * @throws UsageError that lists every problem.
- */
-export async function plannedApp(
+const folderIn = (checkout: string, { cluster, app }: AppRequest): string => join(checkout, "clusters", cluster, app);
+
+/** Each problem once: what is wrong with the application is wrong on each of its clusters. */
+const once = (problems: readonly Problem[]): Problem[] =>
+  problems.filter((each, index) => problems.findIndex((other) => isDeepStrictEqual(other, each)) === index);
+
+/** The problems of a request that the fleet shows. */
+const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] => [
+  ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
+  ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, request.cluster).cluster, request.app),
+  ...scopeProblems(request, scopesOf(fleet)),
+];
+
+/** The files of an application on one spoke, with a credential of its own. */
+async function plannedOn(
   checkout: string,
   request: AppRequest,
-  connect: () => Promise<FleetFacts>,
-  access: AppAccess = {},
-  system?: string,
-  told: readonly Problem[] = [],
+  key: SealingKey,
+  access: AppAccess,
+  fleet: FleetFacts,
 ): Promise<Onboarded> {
   const { app, cluster, tenant, repositoryUrl, revision, path } = request;
-  const folder = join(checkout, "clusters", cluster, app);
-  refuse("onboard", together(told, requestProblems(checkout, folder, request, access)));
-  const fleet = await connect();
-  refuse("onboard", [
-    ...(system === undefined ? [] : clusterProblems(request, fleet.name, system)),
-    ...roleProblems(spokeNames(fleetNames(fleet.name).spokePrefix, cluster).cluster, app),
-    ...scopeProblems(request, scopesOf(fleet)),
-  ]);
-  const key = sealingKeyFor(fleet, sealingScope({ ...request, name: cluster }));
   const owner = `${app}@${cluster}`;
   const { data, provider, publicKey } = await appCredential({ repositoryUrl, owner }, access, fleet);
   const files = await instantiate(checkout, template, { app, tenant, repositoryUrl, provider, revision, path });
@@ -132,14 +94,60 @@ export async function plannedApp(
   const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));
   const called = await withReceiver(own, checkout, request, token);
   return {
-    ...{ fleet: fleet.name, folder, publicKey },
+    ...{ fleet: fleet.name, folder: folderIn(checkout, request), publicKey },
     files: await withCommitStatus(called, checkout, request, statusToken),
   };
 }
 
+/** The sealing keys of the requests. @throws Error that names every scope without one */
+function keysFor(requests: readonly AppRequest[], fleet: FleetFacts): SealingKey[] {
+  const found = requests.map((request): SealingKey | Error => {
+    try {
+      return sealingKeyFor(fleet, sealingScope({ ...request, name: request.cluster }));
+    } catch (error) {
+      return error as Error;
+    }
+  });
+  const errors = found.filter((each): each is Error => each instanceof Error);
+  if (errors.length > 0) throw new Error([...new Set(errors.map(({ message }) => message))].join("\n"));
+  return found as SealingKey[];
+}
+
+/**
+ * The folders of an application on spokes, one request for each, for a checkout of gitops-workloads. Each has a credential of its own for
+ * the team's repository: over SSH a new deploy key.
+ * @param system checkout of gitops-system in which the clusters must be spokes; without one this is not checked
+ * @param told problems of the command line
+ * @throws UsageError that lists every problem of every request.
+ */
+export async function plannedApps(
+  checkout: string,
+  requests: readonly AppRequest[],
+  connect: () => Promise<FleetFacts>,
+  access: AppAccess = {},
+  system?: string,
+  told: readonly Problem[] = [],
+): Promise<readonly Onboarded[]> {
+  const wrong = requests.flatMap((request) => requestProblems(checkout, folderIn(checkout, request), request, access));
+  refuse("onboard", together(told, once(wrong)));
+  const fleet = await connect();
+  refuse("onboard", once(requests.flatMap((request) => fleetProblems(request, fleet, system))));
+  const keys = keysFor(requests, fleet);
+  const planned: Onboarded[] = [];
+  for (const [index, request] of requests.entries())
+    planned.push(await plannedOn(checkout, request, keys[index] as SealingKey, access, fleet));
+  return planned;
+}
+
 /** Makes the folder of an application on a spoke in a checkout of gitops-workloads, whole or not at all. */
-export async function onboardApp(...request: Parameters<typeof plannedApp>): Promise<Onboarded> {
-  const app = await plannedApp(...request);
+export async function onboardApp(
+  checkout: string,
+  request: AppRequest,
+  connect: () => Promise<FleetFacts>,
+  access: AppAccess = {},
+  system?: string,
+): Promise<Onboarded> {
+  const [app] = (await plannedApps(checkout, [request], connect, access, system)) as [Onboarded];
   await writeFolder(app.folder, app.files);
   return app;
 }

@@ -11,23 +11,26 @@ import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
-import { plannedApp } from "./folder.ts";
+import { environmentProblems, spokeFacts } from "./clusters.ts";
+import { type Onboarded, plannedApps } from "./folder.ts";
+import type { AppRequest } from "./rules.ts";
 import { systemBeside, systemProblems } from "./system.ts";
 
-export const summary =
-  "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
+export const summary = "write the folder of an application on spokes in gitops-workloads, with a sealed Git credential";
 
-export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
+export const help = `Usage: npx fleet onboard <app> --cluster NAME... --tenant NAME --repository-url URL [options]
 
-Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL,
-commit and push.
+Makes clusters/<cluster>/<app> in a checkout of gitops-workloads, for each cluster. Register the deploy keys that it prints for an
+ssh:// URL, one for each cluster, commit and push.
 
-  --cluster NAME         the spoke, which is looked up in a checkout of gitops-system
-  --environment NAME     its environment: selects the key that its secrets are sealed with, and the overlay
+  --cluster NAME         a spoke, which is looked up in a checkout of gitops-system; can be given more than once: all of it is
+                         written, or nothing
+  --environment NAME     the environment of all of them: selects the key that secrets are sealed with, and the overlay; default:
+                         what each Spoke says. Must be given where no checkout of gitops-system says it
   --system DIR           the checkout of gitops-system; default: gitops-system beside the checkout of gitops-workloads, if it
                          is there
-  --sealing SCOPE        spec.sealing of its Spoke: environment (default) or cluster, a sealing key of the spoke's own; must be
-                         named where the fleet has a key of scope cluster-<cluster>
+  --sealing SCOPE        environment or cluster, a sealing key of the spoke's own; default: spec.sealing of each Spoke. Must be
+                         given where no checkout says it and the fleet has a key of scope cluster-<cluster>
   --tenant NAME          team that owns the application
   --repository-url URL   the team's repository: ssh://…, with a new deploy key, or https://…, with a token or a GitHub App
   --revision BRANCH      default: main
@@ -58,7 +61,7 @@ ${sourceHelp}
 export const options = {
   ...sourceOptions,
   ...changeOptions,
-  cluster: { type: "string" },
+  cluster: { type: "string", multiple: true },
   environment: { type: "string" },
   system: { type: "string" },
   sealing: { type: "string" },
@@ -82,12 +85,43 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+type Values = ReturnType<typeof readLine<typeof options>>["values"];
+
+/** What each cluster is asked to get. @param system where what is not given is looked up */
+function requestsOf(app: string, clusters: readonly string[], values: Values, system: string | undefined) {
+  const found = clusters.map(
+    (cluster) => [cluster, system === undefined ? undefined : spokeFacts(system, cluster)] as const,
+  );
+  const requests = found.map(([cluster, facts]): AppRequest => {
+    const environment = values.environment ?? facts?.environment ?? "";
+    return {
+      ...{ app, cluster, environment, tenant: values.tenant ?? "", repositoryUrl: values["repository-url"] ?? "" },
+      revision: values.revision,
+      path: values.path ?? `./overlays/${environment}`,
+      // They are compared with the allowed values before anything else uses them.
+      sealing: (values.sealing as Sealing | undefined) ?? facts?.sealing,
+      gitReceiver: values["git-receiver"] as ReceiverType | undefined,
+      commitStatus: values["commit-status"] as CommitStatusType | undefined,
+      commitStatusAddress: values["commit-status-address"],
+      awsKinds: values["aws-kind"],
+    };
+  });
+  return { requests, problems: environmentProblems(values.environment, found, system) };
+}
+
+/** The deploy keys that a person registers; undefined over HTTPS. */
+function registration(url: string, planned: readonly Onboarded[]): string | undefined {
+  const keys = planned.flatMap(({ publicKey }) => publicKey ?? []);
+  if (keys.length === 0) return undefined;
+  const which = keys.length === 1 ? "this read-only deploy key" : "these read-only deploy keys, one for each cluster,";
+  return [`Register ${which} at ${url}:`, ...keys.map((key) => `   ${key}`)].join("\n");
+}
+
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {
     arguments: ["app"],
     required: {
       cluster: "the name of a spoke",
-      environment: "the environment of the spoke, such as dev",
       tenant: "the team that owns the application",
       "repository-url": "ssh://… or https://…",
     },
@@ -98,28 +132,14 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     return 0;
   }
   const { app } = args;
-  const { cluster, environment, tenant, "repository-url": repositoryUrl } = values;
-  const path = values.path ?? `./overlays/${environment}`;
   const checkout = resolve(values.repository ?? ".");
   const system = systemBeside(checkout, values.system);
-  const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { fleet, folder, files, publicKey } = await plannedApp(
+  const clusters = [...new Set(values.cluster)];
+  // Without a cluster everything else that is wrong is told as well.
+  const asked = requestsOf(app, clusters.length === 0 ? [""] : clusters, values, system);
+  const planned = await plannedApps(
     checkout,
-    {
-      app,
-      cluster,
-      environment,
-      tenant,
-      repositoryUrl,
-      revision: values.revision,
-      path,
-      // Both are compared with the allowed values before anything else uses them.
-      sealing: values.sealing as Sealing | undefined,
-      gitReceiver,
-      commitStatus: values["commit-status"] as CommitStatusType | undefined,
-      commitStatusAddress: values["commit-status-address"],
-      awsKinds: values["aws-kind"],
-    },
+    asked.requests,
     () => fleetFrom({ ...values, ...texts }),
     {
       knownHosts: texts["known-hosts"],
@@ -134,30 +154,37 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     },
     system,
     together(problems, [
+      ...asked.problems,
       ...wishProblems(values, [checkout]),
       ...certificateProblems(texts.certificate),
       ...systemProblems(values.system),
     ]),
   );
+  const names = clusters.join(", ");
   if (system === undefined)
     console.error(
-      `Note: it was not checked whether the fleet has a spoke ${cluster}, because there is no checkout of gitops-system beside this one; name one with --system`,
+      `Note: it was not checked whether the fleet has ${clusters.length === 1 ? "a spoke" : "spokes"} ${names}, because there is no checkout of gitops-system beside this one; name one with --system`,
     );
-  const made = relative(checkout, folder);
-  // The key of a dry run is thrown away.
-  if (publicKey !== undefined && !values["dry-run"])
-    console.log(`Register this read-only deploy key at ${repositoryUrl}:\n   ${publicKey}`);
+  const register = registration(values["repository-url"], planned);
+  // The keys of a dry run are thrown away.
+  if (register !== undefined && !values["dry-run"]) console.log(register);
+  const files = planned.map((each) => below(relative(checkout, each.folder), each.files));
   const proposal: Proposal = {
-    ...{ repository: "gitops-workloads", checkout, places: [made], subject: `Onboard ${app} on ${cluster}` },
-    files: changesTo(checkout, below(made, files)),
+    ...{ repository: "gitops-workloads", checkout, places: planned.map(({ folder }) => relative(checkout, folder)) },
+    ...{ files: changesTo(checkout, Object.assign({}, ...files)), subject: `Onboard ${app} on ${names}` },
   };
-  const steps = [
-    `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
-    ...(gitReceiver === undefined ? [] : [webhookHelp(gitReceiver, app, [repositoryUrl]).trimEnd()]),
-  ];
   await carryOut("onboard", [proposal], values, {
-    ...{ fleet, next: steps.join("\n"), programs: using },
+    ...{ fleet: planned[0]?.fleet, next: nextSteps(app, clusters, values), programs: using },
     beside: { "gitops-system": system },
   });
   return 0;
+}
+
+function nextSteps(app: string, clusters: readonly string[], values: Values): string {
+  const type = values["git-receiver"] as ReceiverType | undefined;
+  return [
+    `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
+    ...(type === undefined || clusters.length === 1 ? [] : [`For each of ${clusters.join(", ")}:`]),
+    ...(type === undefined ? [] : [webhookHelp(type, app, [values["repository-url"] ?? ""]).trimEnd()]),
+  ].join("\n");
 }
