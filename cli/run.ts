@@ -36,7 +36,7 @@ async function run([name, ...argv]: readonly string[]): Promise<number> {
 /**
  * Runs `fleet` with its arguments, and says on standard error why it fails.
  * @returns the exit code. 0: done; 1: it failed, or a comparison or check has findings; 2: it was called wrongly or could not run, and
- * nothing was changed.
+ * nothing was changed; 130: Ctrl-C was typed at a question, and nothing was changed.
  */
 export async function fleet(argv: readonly string[]): Promise<number> {
   try {

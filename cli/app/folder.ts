@@ -33,8 +33,23 @@ export interface Onboarded {
   readonly publicKey?: string | undefined;
 }
 
-/** Every problem that shows without asking the fleet. */
-function requestProblems(checkout: string, folder: string, request: AppRequest, access: AppAccess): Problem[] {
+const folderProblem = (folder: string): Problem => ({
+  key: "<app>",
+  what: "already has a folder on this cluster",
+  got: folder,
+  allowed: "an application that this cluster does not have yet",
+  remedy: "change its files, or remove the folder in a commit of its own first",
+});
+
+const folderIn = (checkout: string, { cluster, app }: AppRequest): string => join(checkout, "clusters", cluster, app);
+
+/** Each problem once: what is wrong with the application is wrong on each of its clusters. */
+const once = (problems: readonly Problem[]): Problem[] =>
+  problems.filter((each, index) => problems.findIndex((other) => isDeepStrictEqual(other, each)) === index);
+
+/** The problems of a request that show without asking the fleet. */
+function problemsOf(checkout: string, request: AppRequest, access: AppAccess): Problem[] {
+  const folder = folderIn(checkout, request);
   const notHere = checkoutProblems(checkout, "gitops-workloads", template);
   const problems = appProblems(request);
   const hasUrl = !problems.some(({ key }) => key === "--repository-url");
@@ -51,19 +66,9 @@ function requestProblems(checkout: string, folder: string, request: AppRequest, 
   ];
 }
 
-const folderProblem = (folder: string): Problem => ({
-  key: "<app>",
-  what: "already has a folder on this cluster",
-  got: folder,
-  allowed: "an application that this cluster does not have yet",
-  remedy: "change its files, or remove the folder in a commit of its own first",
-});
-
-const folderIn = (checkout: string, { cluster, app }: AppRequest): string => join(checkout, "clusters", cluster, app);
-
-/** Each problem once: what is wrong with the application is wrong on each of its clusters. */
-const once = (problems: readonly Problem[]): Problem[] =>
-  problems.filter((each, index) => problems.findIndex((other) => isDeepStrictEqual(other, each)) === index);
+/** Every problem of requests that shows without asking the fleet. */
+export const requestProblems = (checkout: string, requests: readonly AppRequest[], access: AppAccess): Problem[] =>
+  once(requests.flatMap((request) => problemsOf(checkout, request, access)));
 
 /** The problems of a request that the fleet shows. */
 const fleetProblems = (request: AppRequest, fleet: FleetFacts, system: string | undefined): Problem[] => [
@@ -128,8 +133,7 @@ export async function plannedApps(
   system?: string,
   told: readonly Problem[] = [],
 ): Promise<readonly Onboarded[]> {
-  const wrong = requests.flatMap((request) => requestProblems(checkout, folderIn(checkout, request), request, access));
-  refuse("onboard", together(told, once(wrong)));
+  refuse("onboard", together(told, requestProblems(checkout, requests, access)));
   const fleet = await connect();
   refuse("onboard", once(requests.flatMap((request) => fleetProblems(request, fleet, system))));
   const keys = keysFor(requests, fleet);

@@ -1,27 +1,24 @@
-import { relative, resolve } from "node:path";
-import type { CommitStatusType } from "../../lib/notifications.ts";
+import { relative } from "node:path";
 import type { ReceiverType } from "../../lib/receivers.ts";
-import type { Sealing } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
-import { programs } from "../change/effect.ts";
+import { type Programs, programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
-import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
-import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { changeHelp } from "../change/options.ts";
+import { fleetFrom, sourceHelp } from "../fleet/facts.ts";
 import { below } from "../folder.ts";
-import { readLine } from "../line.ts";
+import { orInterrupted } from "../prompt/ask.ts";
+import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
-import { together } from "../usage.ts";
-import { environmentProblems, spokeFacts } from "./clusters.ts";
 import { type Onboarded, plannedApps } from "./folder.ts";
-import type { AppRequest } from "./rules.ts";
-import { systemBeside, systemProblems } from "./system.ts";
+import { type Line, lineOf, options } from "./onboard-line.ts";
+import { asked } from "./onboard-questions.ts";
 
 export const summary = "write the folder of an application on spokes in gitops-workloads, with a sealed Git credential";
 
 export const help = `Usage: npx fleet onboard <app> --cluster NAME... --tenant NAME --repository-url URL [options]
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads, for each cluster. Register the deploy keys that it prints for an
-ssh:// URL, one for each cluster, commit and push.
+ssh:// URL, one for each cluster, commit and push. On a terminal it asks for what is missing.
 
   --cluster NAME         a spoke, which is looked up in a checkout of gitops-system; can be given more than once: all of it is
                          written, or nothing
@@ -55,59 +52,9 @@ ssh:// URL, one for each cluster, commit and push.
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
                          that the platform offers
 ${changeHelp}
+${promptHelp}
 ${sourceHelp}
 `;
-
-export const options = {
-  ...sourceOptions,
-  ...changeOptions,
-  cluster: { type: "string", multiple: true },
-  environment: { type: "string" },
-  system: { type: "string" },
-  sealing: { type: "string" },
-  tenant: { type: "string" },
-  "repository-url": { type: "string" },
-  revision: { type: "string", default: "main" },
-  path: { type: "string" },
-  "known-hosts": { type: "string" },
-  "token-file": { type: "string" },
-  username: { type: "string" },
-  "github-app-id": { type: "string" },
-  "github-app-installation-id": { type: "string" },
-  "github-app-key-file": { type: "string" },
-  "github-app-base-url": { type: "string" },
-  "ca-file": { type: "string" },
-  "git-receiver": { type: "string" },
-  "commit-status": { type: "string" },
-  "commit-status-token-file": { type: "string" },
-  "commit-status-address": { type: "string" },
-  "aws-kind": { type: "string", multiple: true },
-  help: { type: "boolean", short: "h" },
-} as const;
-
-type Values = ReturnType<typeof readLine<typeof options>>["values"];
-
-/** What each cluster is asked to get. @param system where what is not given is looked up */
-function requestsOf(app: string, clusters: readonly string[], values: Values, system: string | undefined) {
-  const found = clusters.map(
-    (cluster) => [cluster, system === undefined ? undefined : spokeFacts(system, cluster)] as const,
-  );
-  const requests = found.map(([cluster, facts]): AppRequest => {
-    const environment = values.environment ?? facts?.environment ?? "";
-    return {
-      ...{ app, cluster, environment, tenant: values.tenant ?? "", repositoryUrl: values["repository-url"] ?? "" },
-      revision: values.revision,
-      path: values.path ?? `./overlays/${environment}`,
-      // They are compared with the allowed values before anything else uses them.
-      sealing: (values.sealing as Sealing | undefined) ?? facts?.sealing,
-      gitReceiver: values["git-receiver"] as ReceiverType | undefined,
-      commitStatus: values["commit-status"] as CommitStatusType | undefined,
-      commitStatusAddress: values["commit-status-address"],
-      awsKinds: values["aws-kind"],
-    };
-  });
-  return { requests, problems: environmentProblems(values.environment, found, system) };
-}
 
 /** The deploy keys that a person registers; undefined over HTTPS. */
 function registration(url: string, planned: readonly Onboarded[]): string | undefined {
@@ -117,49 +64,20 @@ function registration(url: string, planned: readonly Onboarded[]): string | unde
   return [`Register ${which} at ${url}:`, ...keys.map((key) => `   ${key}`)].join("\n");
 }
 
-export async function run(argv: readonly string[], using = programs): Promise<number> {
-  const { values, args, texts, problems } = readLine("onboard", argv, options, {
-    arguments: ["app"],
-    required: {
-      cluster: "the name of a spoke",
-      tenant: "the team that owns the application",
-      "repository-url": "ssh://… or https://…",
-    },
-    files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file", "commit-status-token-file"],
-  });
+export { options };
+
+export const run = (argv: readonly string[], using = programs, terminal = processTerminal): Promise<number> =>
+  orInterrupted(terminal, async () => make(lineOf(await asked(argv, terminal)), using));
+
+async function make(line: Line, using: Programs): Promise<number> {
+  const { values, texts, checkout, system, clusters, requests, access, told } = line;
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const { app } = args;
-  const checkout = resolve(values.repository ?? ".");
-  const system = systemBeside(checkout, values.system);
-  const clusters = [...new Set(values.cluster)];
-  // Without a cluster everything else that is wrong is told as well.
-  const asked = requestsOf(app, clusters.length === 0 ? [""] : clusters, values, system);
-  const planned = await plannedApps(
-    checkout,
-    asked.requests,
-    () => fleetFrom({ ...values, ...texts }),
-    {
-      knownHosts: texts["known-hosts"],
-      caCertificate: texts["ca-file"],
-      token: texts["token-file"],
-      username: values.username,
-      githubAppId: values["github-app-id"],
-      githubAppInstallationId: values["github-app-installation-id"],
-      githubAppKey: texts["github-app-key-file"],
-      githubAppBaseUrl: values["github-app-base-url"],
-      commitStatusToken: texts["commit-status-token-file"],
-    },
-    system,
-    together(problems, [
-      ...asked.problems,
-      ...wishProblems(values, [checkout]),
-      ...certificateProblems(texts.certificate),
-      ...systemProblems(values.system),
-    ]),
-  );
+  const { app } = line.args;
+  const connect = () => fleetFrom({ ...values, ...texts });
+  const planned = await plannedApps(checkout, requests, connect, access, system, told);
   const names = clusters.join(", ");
   if (system === undefined)
     console.error(
@@ -174,17 +92,17 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     ...{ files: changesTo(checkout, Object.assign({}, ...files)), subject: `Onboard ${app} on ${names}` },
   };
   await carryOut("onboard", [proposal], values, {
-    ...{ fleet: planned[0]?.fleet, next: nextSteps(app, clusters, values), programs: using },
+    ...{ fleet: planned[0]?.fleet, next: nextSteps(line), programs: using },
     beside: { "gitops-system": system },
   });
   return 0;
 }
 
-function nextSteps(app: string, clusters: readonly string[], values: Values): string {
+function nextSteps({ args: { app }, clusters, values }: Line): string {
   const type = values["git-receiver"] as ReceiverType | undefined;
   return [
     `kubectl --context <cluster> -n ${app} get gitrepository,kustomization     how far it is`,
     ...(type === undefined || clusters.length === 1 ? [] : [`For each of ${clusters.join(", ")}:`]),
-    ...(type === undefined ? [] : [webhookHelp(type, app, [values["repository-url"] ?? ""]).trimEnd()]),
+    ...(type === undefined ? [] : [webhookHelp(type, app, [values["repository-url"]]).trimEnd()]),
   ].join("\n");
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
+import { quoted } from "../shell.ts";
 import { hasPipeline, type ProjectCopy, pipelinesGuide, placeOf, sampleApp } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
 
@@ -20,9 +21,6 @@ function atGitHub(url: string): string | undefined {
   const place = placeOf(url);
   return place?.host === "github.com" ? place.path : undefined;
 }
-
-/** A path for a shell, quoted if necessary. */
-const quoted = (path: string): string => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`);
 
 /** The commands that create empty repositories at the Git host and push to them. */
 function pushes({ folder, systemUrl, workloadsUrl, sampleAppUrl }: InitRequest): string[] {

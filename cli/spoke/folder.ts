@@ -67,7 +67,8 @@ export interface NewSpoke extends Pick<SpokeSecrets, "publicKeys"> {
   readonly register: string;
 }
 
-const template = join("templates", "spoke");
+/** The template of a spoke's folder, which every checkout of gitops-system has. */
+export const spokeTemplate = join("templates", "spoke");
 const flags = {
   region: "--region",
   tenant: "--tenant",
@@ -92,7 +93,7 @@ function extras({ admins = [], cidr, gitReceiver, publicAccessCidrs = [], ring, 
 }
 
 /** All problems of a request that the checkout shows. */
-function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
+export function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Problem[] {
   const { name, cidr, deployKeys, environment, kubernetesVersion, region, tenant } = request;
   const named = nameProblems(name);
   // In any fleet, because gitops-workloads has one folder per cluster name.
@@ -111,7 +112,7 @@ function problemsOf(checkout: string, request: SpokeRequest, offer: Offer): Prob
       "--environment",
       environment,
       offer.environments,
-      "choose one, or give the environment sealing keys, tools and a channel of the Composition first",
+      "choose one, or make it first: fleet add-environment",
     ),
     ...(deployKeys === undefined ? [] : choiceProblems("--deploy-keys", deployKeys, deployKeyChoices, "choose one")),
     ...publicAccessProblems(request.publicAccessCidrs ?? []),
@@ -163,7 +164,7 @@ export async function plannedSpoke(
   connect: () => Promise<FleetFacts>,
   told: readonly Problem[] = [],
 ): Promise<NewSpoke> {
-  const notHere = checkoutProblems(checkout, "gitops-system", template);
+  const notHere = checkoutProblems(checkout, "gitops-system", spokeTemplate);
   if (notHere.length > 0) refuse("new-cluster", together(told, notHere));
   const offer = await readOffer(checkout);
   refuse("new-cluster", together(told, problemsOf(checkout, request, offer)));
@@ -197,7 +198,7 @@ export async function plannedSpoke(
     kubernetesVersion: request.kubernetesVersion ?? (offer.kubernetesVersions.at(-1) as string),
   };
   const nodes = nodesOf(request, offer.schema);
-  const files = completed(await instantiate(checkout, template, values), request, nodes);
+  const files = completed(await instantiate(checkout, spokeTemplate, values), request, nodes);
   const folder = join(checkout, spokeFolder(fleet.name, request.name));
   const secrets = await spokeSecrets("new-cluster", { ...request, scope, list: files[secretsList] ?? "" }, fleet);
   const keys = request.sealing === "cluster" ? keyFiles(fleet.generations?.[scope] ?? []) : {};

@@ -1,22 +1,24 @@
-import { relative, resolve } from "node:path";
-import type { ReceiverType } from "../../lib/receivers.ts";
-import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { relative } from "node:path";
+import { sealingScope } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
-import { programs } from "../change/effect.ts";
+import { type Programs, programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
-import { changeHelp, changeOptions, wishProblems } from "../change/options.ts";
-import { certificateProblems, fleetFrom, sourceHelp, sourceOptions } from "../fleet/facts.ts";
+import { changeHelp } from "../change/options.ts";
+import { fleetFrom, sourceHelp } from "../fleet/facts.ts";
 import { below } from "../folder.ts";
-import { readLine } from "../line.ts";
-import { together } from "../usage.ts";
+import { orInterrupted } from "../prompt/ask.ts";
+import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { plannedSpoke } from "./folder.ts";
-import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
+import { type Line, lineOf, options, requestOf } from "./new-cluster-line.ts";
+import { asked } from "./new-cluster-questions.ts";
+import { spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
 export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
-Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
+Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up. On a terminal it asks for
+what is missing.
 
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster
@@ -42,73 +44,27 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
                          a new, sealed token for it and looks by itself every 10 minutes only. How the host signs: github (also
                          Gitea and Forgejo), gitlab, generic-hmac, or generic, which does not
 ${changeHelp}
+${promptHelp}
 ${sourceHelp}
 `;
 
-export const options = {
-  ...sourceOptions,
-  ...changeOptions,
-  environment: { type: "string" },
-  tenant: { type: "string" },
-  region: { type: "string" },
-  "kubernetes-version": { type: "string" },
-  cidr: { type: "string" },
-  nodes: { type: "string" },
-  "nodes-min": { type: "string" },
-  "nodes-max": { type: "string" },
-  admin: { type: "string", multiple: true },
-  "public-access-cidr": { type: "string", multiple: true },
-  ring: { type: "string" },
-  sealing: { type: "string" },
-  "deploy-keys": { type: "string" },
-  "known-hosts": { type: "string" },
-  "git-receiver": { type: "string" },
-  help: { type: "boolean", short: "h" },
-} as const;
+export { options };
 
-export async function run(argv: readonly string[], using = programs): Promise<number> {
-  const { values, args, texts, problems } = readLine("new-cluster", argv, options, {
-    arguments: ["name"],
-    required: { environment: "an environment, such as dev", tenant: "the team that owns the cluster" },
-    files: ["certificate", "known-hosts"],
-  });
+export const run = (argv: readonly string[], using = programs, terminal = processTerminal): Promise<number> =>
+  orInterrupted(terminal, async () => make(lineOf(await asked(argv, terminal)), using));
+
+async function make(line: Line, using: Programs): Promise<number> {
+  const { values, texts, checkout, told } = line;
   if (values.help === true) {
     process.stdout.write(help);
     return 0;
   }
-  const { name } = args;
-  const { environment, tenant } = values;
-  const checkout = resolve(values.repository ?? ".");
-  // They are compared with the allowed values before anything else uses them.
-  const sealing = values.sealing as Sealing | undefined;
-  const deployKeys = values["deploy-keys"] as DeployKeys | undefined;
-  const gitReceiver = values["git-receiver"] as ReceiverType | undefined;
-  const { fleet, folder, files, nodes, register } = await plannedSpoke(
-    checkout,
-    {
-      name,
-      environment,
-      tenant,
-      region: values.region,
-      kubernetesVersion: values["kubernetes-version"],
-      cidr: values.cidr,
-      nodes: values.nodes,
-      nodesMin: values["nodes-min"],
-      nodesMax: values["nodes-max"],
-      admins: values.admin,
-      publicAccessCidrs: values["public-access-cidr"],
-      ring: values.ring,
-      sealing,
-      gitReceiver,
-      deployKeys,
-      knownHosts: texts["known-hosts"],
-    },
-    () => fleetFrom({ ...values, ...texts }),
-    together(problems, [...wishProblems(values, [checkout]), ...certificateProblems(texts.certificate)]),
-  );
+  const request = requestOf(line);
+  const { name, gitReceiver } = request;
+  const connect = () => fleetFrom({ ...values, ...texts });
+  const { fleet, folder, files, nodes, register } = await plannedSpoke(checkout, request, connect, told);
   const path = relative(checkout, folder);
-  const scope = sealingScope({ name, environment, sealing });
-  console.log(`${path}: the Spoke, and its deploy keys sealed for ${scope}.`);
+  console.log(`${path}: the Spoke, and its deploy keys sealed for ${sealingScope(request)}.`);
   if (nodes !== undefined)
     console.log(
       `Nodes: ${nodes.desired} at first, at least ${nodes.min}, at most ${nodes.max} (--nodes-min, --nodes-max).`,

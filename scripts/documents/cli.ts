@@ -16,6 +16,7 @@ export const cliReference = (): string => `<!-- From the commands' own help (cli
 # The \`fleet\` commands
 
 Run \`npx fleet\` in this project's folder, or \`npx --prefix <this folder> fleet\` elsewhere. Exit code 0: done; 1: it failed, or a
-comparison or check has something to say; 2: it was called wrongly or could not run, and nothing was changed.
+comparison or check has something to say; 2: it was called wrongly or could not run, and nothing was changed; 130: Ctrl-C was typed at
+a question, and nothing was changed.
 
 ${page.join("\n")}`;

@@ -1,0 +1,75 @@
+import type { Problem } from "../../lib/problems.ts";
+import { spokesOfAll } from "../fleet/folders.ts";
+import { completed, type Questionnaire } from "../prompt/ask.ts";
+import { isInteractive, type Terminal } from "../prompt/terminal.ts";
+import { together } from "../usage.ts";
+import { spokeFacts } from "./clusters.ts";
+import { requestProblems } from "./folder.ts";
+import { type Line, lineOf } from "./onboard-line.ts";
+
+/** What `fleet onboard` asks for on a terminal. */
+
+/** What a command line gives of what is asked for. */
+const given: Readonly<Record<string, (line: Line) => string | undefined>> = {
+  "<app>": ({ args }) => args.app,
+  "--cluster": ({ clusters: [first] }) => first,
+  "--environment": ({ values }) => values.environment,
+  "--tenant": ({ values }) => values.tenant,
+  "--repository-url": ({ values }) => values["repository-url"],
+  "--token-file": ({ values }) => values["token-file"],
+};
+
+const judged = ({ checkout, requests, access, told }: Line): readonly Problem[] =>
+  together(told, requestProblems(checkout, requests, access));
+
+const lacks = (line: Line, key: string): boolean => judged(line).some((problem) => problem.key === key);
+
+/** The team that all of the clusters are of, as their Spokes say. */
+function tenantOf({ clusters, system }: Line): string | undefined {
+  const tenants = clusters.map((cluster) => (system === undefined ? undefined : spokeFacts(system, cluster)?.tenant));
+  return new Set(tenants).size === 1 ? tenants[0] : undefined;
+}
+
+const spokesAt = ({ system }: Line): string[] => (system === undefined ? [] : spokesOfAll(system));
+
+const questionnaire: Questionnaire = {
+  command: "onboard",
+  judge: async (argv) => judged(lineOf(argv)),
+  isAnswerable: ({ key }, argv) => given[key] !== undefined && !given[key](lineOf(argv)),
+  questions: [
+    (argv) =>
+      given["<app>"]?.(lineOf(argv))
+        ? undefined
+        : { key: "<app>", text: "Name of the application, and of its namespace" },
+    (argv) => {
+      const line = lineOf(argv);
+      if (line.clusters.length > 0) return undefined;
+      const spokes = spokesAt(line);
+      const [only] = spokes;
+      const fallback = spokes.length === 1 ? only : undefined;
+      return { key: "--cluster", text: "Cluster, or several", choices: spokes, fallback, several: true };
+    },
+    (argv) =>
+      lacks(lineOf(argv), "--environment") ? { key: "--environment", text: "Environment of the cluster" } : undefined,
+    (argv) => {
+      const line = lineOf(argv);
+      if (line.values.tenant) return undefined;
+      return { key: "--tenant", text: "Team that owns the application", fallback: tenantOf(line) };
+    },
+    (argv) =>
+      lineOf(argv).values["repository-url"]
+        ? undefined
+        : { key: "--repository-url", text: "URL of the team's repository, ssh://… or https://…" },
+    (argv) =>
+      lacks(lineOf(argv), "--token-file")
+        ? { key: "--token-file", text: "File with an access token for it (a GitHub App is given by --github-app-…)" }
+        : undefined,
+  ],
+};
+
+/** The command line with what a person adds at the terminal; as it is where nobody is there or asks for help. @throws Interrupted */
+export async function asked(argv: readonly string[], terminal: Terminal): Promise<readonly string[]> {
+  const { values } = lineOf(argv);
+  if (values.help === true || !isInteractive(terminal, values)) return argv;
+  return completed(argv, questionnaire, terminal);
+}

@@ -1,0 +1,118 @@
+import type { Problem } from "../../lib/problems.ts";
+import { quoted } from "../shell.ts";
+import { Interrupted, interruptedCode, type Lines, linesOf, type Terminal } from "./terminal.ts";
+
+/** Asks at a terminal for what a command line lacks. */
+
+/** A question, for one argument or option. */
+export interface Question {
+  /** `<name>` of an argument or `--name` of an option, as problems call it. */
+  readonly key: string;
+  /** What is asked for, in a few words. */
+  readonly text: string;
+  /** What it may be, or what others are; the command judges the answer. */
+  readonly choices?: readonly string[];
+  /** What an empty answer stands for; default: there is none, and the question is asked again. */
+  readonly fallback?: string | undefined;
+  /** Whether several may be given, separated by spaces or commas. */
+  readonly several?: true;
+}
+
+/** What a command asks. */
+export interface Questionnaire {
+  /** The name of the command. */
+  readonly command: string;
+  /** In their order, each for the command line so far; undefined where there is nothing to ask. */
+  readonly questions: readonly ((argv: readonly string[]) => Question | undefined | Promise<Question | undefined>)[];
+  /** Everything that is wrong with a command line, as far as it shows before anything is asked elsewhere. */
+  readonly judge: (argv: readonly string[]) => Promise<readonly Problem[]>;
+  /** Whether a problem is only that nobody has given the value yet, and there is a question for it. */
+  readonly isAnswerable: (problem: Problem, argv: readonly string[]) => boolean;
+}
+
+/** A command line with the answer to a question. */
+function withAnswer(argv: readonly string[], { key, several }: Question, answer: string): string[] {
+  if (!key.startsWith("--")) return [answer, ...argv];
+  const values = several ? answer.split(/[\s,]+/).filter(Boolean) : [answer];
+  // What stands behind -- is no option any more.
+  const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
+  return argv.toSpliced(end, 0, ...values.map((value) => `${key}=${value}`));
+}
+
+function promptOf({ text, choices = [], fallback }: Question): string {
+  const offered = choices.length === 0 ? "" : ` (${choices.join(", ")})`;
+  return `${text}${offered}${fallback === undefined ? "" : ` [${fallback}]`}: `;
+}
+
+const told = ({ key, what, got, allowed, remedy }: Problem): string =>
+  `  ${key}: ${what}\n       got:     ${got}\n       allowed: ${allowed}\n       do:      ${remedy}\n`;
+
+/** The command line with an answer that the command accepts; undefined at the end of the input. */
+async function asked(
+  question: Question,
+  argv: readonly string[],
+  { judge, isAnswerable }: Questionnaire,
+  lines: Lines,
+  { output }: Terminal,
+): Promise<readonly string[] | undefined> {
+  for (;;) {
+    const line = await lines.next(promptOf(question), question.choices ?? []);
+    if (line === undefined) {
+      output.write("\n");
+      return undefined;
+    }
+    const answer = line.trim() || question.fallback;
+    if (answer === undefined) {
+      output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
+      continue;
+    }
+    const next = withAnswer(argv, question, answer);
+    const wrong = (await judge(next)).filter((problem) => !isAnswerable(problem, next));
+    if (wrong.length === 0) return next;
+    output.write(wrong.map(told).join(""));
+  }
+}
+
+/**
+ * Asks for what is missing, as long as nothing else is wrong with the command line: that is refused first, as without a terminal.
+ * @returns the whole command line, or what there is of it at the end of the input
+ * @throws Interrupted at Ctrl-C
+ */
+export async function completed(
+  argv: readonly string[],
+  questionnaire: Questionnaire,
+  terminal: Terminal,
+): Promise<readonly string[]> {
+  const { command, questions, judge, isAnswerable } = questionnaire;
+  const problems = await judge(argv);
+  if (problems.some((problem) => !isAnswerable(problem, argv))) return argv;
+  let lines: Lines | undefined;
+  let full = argv;
+  try {
+    for (const ask of questions) {
+      const question = await ask(full);
+      if (question === undefined) continue;
+      lines ??= linesOf(terminal);
+      const next = await asked(question, full, questionnaire, lines, terminal);
+      if (next === undefined) return full;
+      full = next;
+      lines.throwIfInterrupted();
+    }
+    if (lines !== undefined)
+      terminal.output.write(`Without questions: npx fleet ${[command, ...full].map(quoted).join(" ")}\n`);
+    return full;
+  } finally {
+    lines?.close();
+  }
+}
+
+/** Runs a command that may ask. @returns its exit code, or that of Ctrl-C */
+export async function orInterrupted(terminal: Terminal, command: () => Promise<number>): Promise<number> {
+  try {
+    return await command();
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    terminal.output.write("\nNothing was written.\n");
+    return interruptedCode;
+  }
+}
