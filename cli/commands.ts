@@ -4,7 +4,7 @@ import * as onboard from "./app/onboard.ts";
 import * as check from "./check/command.ts";
 import * as diff from "./diff/command.ts";
 import * as doctor from "./doctor/command.ts";
-import * as addEnvironment from "./environment/add.ts";
+import * as addEnvironment from "./environment/add-environment.ts";
 import * as promote from "./environment/promote.ts";
 import * as deployerPolicy from "./fleet/deployer-policy.ts";
 import * as newFleet from "./fleet/new-fleet.ts";

@@ -12,7 +12,7 @@ export const compositionFile = "platform/composition/composition.yaml";
 export const channelOf = (environment: string): string => `channel.${group}/${environment}`;
 
 /** The branches that an environment follows instead of what the hub does (functions/spoke/settings.ts). */
-export interface Stage {
+interface Stage {
   readonly gitopsSystemRevision?: string;
   readonly gitopsWorkloadsRevision?: string;
 }

@@ -7,7 +7,7 @@ import { environmentTools } from "./folders.ts";
 
 /** The versions of an environment's tools, as tools/<environment>/versions.yaml has them. */
 
-export interface Version {
+interface Version {
   readonly value: string;
   /** Why it is not to be changed, empty without a reason; undefined for one that is not pinned. */
   readonly pinned: string | undefined;
@@ -25,7 +25,7 @@ export interface OpenVersions {
 const suffix = "_version";
 const place = ["spec", "postBuild", "substitute"];
 
-export const versionsFile = (environment: string): string => join(environmentTools(environment), "versions.yaml");
+const versionsFile = (environment: string): string => join(environmentTools(environment), "versions.yaml");
 
 /** A line of a comment that says that the version below it, or beside it, stays: `# pinned: why`. */
 const pin = /^ *pinned(?:: *(.*))?$/m;

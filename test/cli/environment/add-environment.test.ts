@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { check } from "../../../cli/check/check.ts";
-import { run } from "../../../cli/environment/add.ts";
+import { run } from "../../../cli/environment/add-environment.ts";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
