@@ -75,24 +75,35 @@ function spokesOf(checkout: string, environment: string): Follower[] {
   );
 }
 
-/** What of it the commit alone does not bring, or what this checkout does not know. */
-function notesOf(checkout: string, { from, to }: PromotionRequest, { rows }: Promotion): string[] {
+/** What this checkout does not know of the environment that it comes from, or does not bring. */
+function notesBefore(checkout: string, { from, to }: PromotionRequest): string[] {
   const { channel, stage } = openComposition(checkout);
-  const [source, branch] = [from, to].map((environment) => stage(environment)?.gitopsSystemRevision);
+  const branch = stage(from)?.gitopsSystemRevision;
+  const isHeldBack = [from, to].every((environment) => channel(environment) !== "true");
+  return [
+    ...(branch === undefined
+      ? []
+      : [
+          `Note: ${from} follows the branch ${branch}: run this where that is checked out, or it may run something else`,
+        ]),
+    ...(isHeldBack ? [`Note: the Composition is held back in ${from} too, so it is not promoted`] : []),
+  ];
+}
+
+/** What the commit alone does not bring. */
+function notesAfter(checkout: string, { to }: PromotionRequest, { rows }: Promotion): string[] {
+  const { channel, stage } = openComposition(checkout);
+  const branch = stage(to)?.gitopsSystemRevision;
   const inRings = spokesOf(checkout, to).filter(({ ring }) => ring !== undefined);
   const staysBack = channel(to) !== "true" && !rows.some(({ kind, stays }) => kind === composition && !stays);
   const hasNewAddon = rows.some(({ kind, stays }) => kind === "add-on" && !stays);
   return [
-    ...(source === undefined
-      ? []
-      : [`${from} follows the branch ${source}: run this where that is checked out, or it may run something else`]),
     ...(branch === undefined ? [] : [`${to} follows the branch ${branch}, which has to get the commit too`]),
     ...(inRings.length === 0
       ? []
       : [
           `by fleet rollouts --promote, when their ring has its turn, it reaches ${inRings.map(({ name, ring }) => `${name} (${ring})`).join(", ")}`,
         ]),
-    ...(channel(from) !== "true" ? [`the Composition is held back in ${from} too, so it is not promoted`] : []),
     ...(staysBack && hasNewAddon
       ? [`the Composition stays held back in ${to}: an add-on that needs a role has none before it is promoted`]
       : []),
@@ -137,13 +148,16 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const found = await promotion(checkout, request);
   refuse("promote", together(told, "rows" in found ? [] : found));
   const promoted = found as Promotion;
+  for (const note of notesBefore(checkout, request)) console.log(note);
   if (promoted.rows.length > 0) console.log(table(promoted.rows, request));
-  const notes = notesOf(checkout, request, promoted);
-  const next = notes.length === 0 ? {} : { next: `Note:\n${list(notes)}` };
   if (promoted.files.length === 0) {
-    console.log(`Nothing to promote: ${to} has what ${from} has${promoted.rows.length > 0 ? ", and what stays" : ""}`);
+    console.log(
+      `Nothing to promote: ${promoted.rows.length > 0 ? "but for what stays, " : ""}${to} has what ${from} has`,
+    );
     return 0;
   }
+  const notes = notesAfter(checkout, request, promoted);
+  const next = notes.length === 0 ? {} : { next: `Note:\n${list(notes)}` };
   await carryOut("promote", [proposalOf(checkout, request, promoted)], values, { ...next, programs: using });
   return 0;
 }

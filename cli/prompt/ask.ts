@@ -30,10 +30,15 @@ export interface Questionnaire {
   readonly isAnswerable: (problem: Problem, argv: readonly string[]) => boolean;
 }
 
-/** A command line with the answer to a question. */
-function withAnswer(argv: readonly string[], { key, several }: Question, answer: string): string[] {
-  if (!key.startsWith("--")) return [answer, ...argv];
-  const values = several ? answer.split(/[\s,]+/).filter(Boolean) : [answer];
+/** What a line answers; nothing where it has no text. */
+const answersIn = ({ several, fallback = "" }: Question, line: string): string[] => {
+  const words = several ? line.split(/[\s,]+/) : [line.trim()];
+  return words.some(Boolean) ? words.filter(Boolean) : [fallback].filter(Boolean);
+};
+
+/** A command line with the answers to a question. */
+function withAnswers(argv: readonly string[], { key }: Question, values: readonly string[]): string[] {
+  if (!key.startsWith("--")) return [...values, ...argv];
   // What stands behind -- is no option any more.
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   return argv.toSpliced(end, 0, ...values.map((value) => `${key}=${value}`));
@@ -61,12 +66,12 @@ async function asked(
       output.write("\n");
       return undefined;
     }
-    const answer = line.trim() || question.fallback;
-    if (answer === undefined) {
+    const answers = answersIn(question, line);
+    if (answers.length === 0) {
       output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
       continue;
     }
-    const next = withAnswer(argv, question, answer);
+    const next = withAnswers(argv, question, answers);
     const wrong = (await judge(next)).filter((problem) => !isAnswerable(problem, next));
     if (wrong.length === 0) return next;
     output.write(wrong.map(told).join(""));

@@ -57,7 +57,7 @@ describe("fleet promote", () => {
     expect(at.read(versions("prod"))).toContain("kyverno_version: 3.9.2");
     const again = await promote();
     expect(again.code).toBe(0);
-    expect(again.said).toContain("Nothing to promote: prod has what dev has, and what stays");
+    expect(again.said).toContain("Nothing to promote: but for what stays, prod has what dev has");
   });
 
   test("reads a pin of the first version too, whose comment is the whole list's for a parser", async () => {
@@ -130,6 +130,7 @@ describe("fleet promote", () => {
     const held = at.read(composition);
     expect((await promote()).said).toContain("the Composition is held back in dev too, so it is not promoted");
     expect(at.read(composition)).toBe(held);
+    expect((await promote()).said).toMatch(/held back in dev too[\s\S]*Nothing to promote/);
   });
 
   test("offers an add-on that is new, with its version, its place in the order and its comment", async () => {
@@ -179,6 +180,8 @@ describe("fleet promote", () => {
     edit(versions("dev"), "kyverno_version: 3.9.1", "kyverno_version: 3.9.2");
     const { said } = await promote();
     expect(said).toContain("prod follows the branch stable, which has to get the commit too");
+    const back = await at.run("promote", "--from", "prod", "--to", "dev", "--allow-downgrade");
+    expect(back.said).toContain("Note: prod follows the branch stable: run this where that is checked out");
     expect(said).toContain("by fleet rollouts --promote, when their ring has its turn, it reaches green (late)");
   });
 

@@ -77,8 +77,9 @@ describe("what a command line lacks is asked for on a terminal", () => {
   });
 
   test("with several answers in one line, where several may be given", async () => {
-    const { full } = ask([`s, m  xl${enter}`], ["door", "--colour=red"], sizes);
+    const { full, shown } = ask([` , ${enter}`, `s, m  xl,${enter}`], ["door", "--colour=red"], sizes);
     expect(await full).toEqual(["door", "--colour=red", "--size=s", "--size=m", "--size=xl"]);
+    expect(shown()).toContain("It needs an answer");
   });
 
   test("and the tabulator key completes a choice", async () => {
