@@ -19,9 +19,10 @@ export const summary = "bring an environment to the versions of another one, in 
 
 export const help = `Usage: npx fleet promote --from ENVIRONMENT --to ENVIRONMENT [--only NAME]... [--except NAME]... [options]
 
-Brings to one environment, in a checkout of gitops-system, what another one runs: the versions in tools/<environment>/versions.yaml,
-add-ons that only the other one offers, and the Composition, if its channel holds it back. What a comment "# pinned: <why>" above its
-version holds stays. Kubernetes versions are each spoke's own: fleet upgrade; applications are their teams'.
+Brings to one environment, in a checkout of gitops-system, what another one runs: the versions in
+tools/<environment>/versions.yaml, add-ons that only the other one offers, and the Composition, if its channel holds it back. A
+version below a comment "# pinned: <why>" stays. Kubernetes versions are each spoke's own: fleet upgrade. Applications are
+their teams'.
 
   --from ENVIRONMENT     where it has been tried, such as dev
   --to ENVIRONMENT       where it goes, such as prod

@@ -17,8 +17,8 @@ export const summary = "write the folder of a new spoke in gitops-system, with i
 
 export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
-Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up. On a terminal it asks for
-what is missing.
+Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up. On a terminal it asks
+for what is missing.
 
   --environment NAME     selects sealing keys, the stage in Git and versions of tools, such as dev
   --tenant NAME          team that owns the cluster

@@ -2,13 +2,16 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { parse, stringify } from "yaml";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import { programs } from "../../cli/change/effect.ts";
+import { run as addEnvironment } from "../../cli/environment/add-environment.ts";
 import { readOffer } from "../../cli/spoke/rules.ts";
 import { blocks, root, text } from "./support/pages.ts";
 
 const base = mkdtempSync(join(tmpdir(), "fleet-recipes-"));
 afterAll(() => rmSync(base, { recursive: true }));
+afterEach(() => void vi.restoreAllMocks());
 
 const identity = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@b" };
 const run = (folder: string, script: string) =>
@@ -54,13 +57,18 @@ test("a release of repos/ merges into a repository that has changed since, as th
 test("an environment that is added as the guide says can have spokes", async () => {
   const system = join(base, "gitops-system");
   cpSync(join(root, "repos", "gitops-system"), system, { recursive: true });
-  expect((await readOffer(system)).environments).not.toContain("staging");
-  run(system, block("docs/guides/add-an-environment.md", "tools/staging"));
-  const file = join(system, "platform", "composition", "composition.yaml");
-  const composition = parse(readFileSync(file, "utf8"));
-  composition.metadata.labels["channel.fleet.internal/staging"] = "true";
-  writeFileSync(file, stringify(composition));
+  const project = join(base, "copy");
+  for (const part of ["Pulumi.yaml", "stacks"]) cpSync(join(root, part), join(project, part), { recursive: true });
+  expect((await readOffer(system)).environments).not.toContain("qa");
+  const lines = block("docs/guides/add-an-environment.md", "add-environment").trim().split("\n");
+  const [line = ""] = lines.filter((each) => !each.includes("--dry-run"));
+  const [npx, fleet, command, ...argv] = line.replace("../gitops-system", system).split(" ");
+  expect([npx, fleet, command]).toEqual(["npx", "fleet", "add-environment"]);
+  vi.spyOn(console, "log").mockReturnValue();
+  expect(await addEnvironment(argv, programs, project)).toBe(0);
   const { environments, heldBack } = await readOffer(system);
-  expect(environments).toContain("staging");
-  expect(heldBack).not.toContain("staging");
+  expect(environments).toContain("qa");
+  expect(heldBack).not.toContain("qa");
+  const { config } = parse(readFileSync(join(project, "stacks", "Pulumi.prod.yaml"), "utf8"));
+  expect(config["eks-gitops-fleet:sealingKeys"]).toContainEqual({ scope: "qa", generation: "1", active: true });
 });
