@@ -1,6 +1,7 @@
 import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
+import type { Existing } from "./existing.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import type { Team } from "./teams.ts";
 
@@ -62,6 +63,10 @@ export interface SpokeSpec {
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
   readonly deletionProtection: boolean;
+  /** What becomes of the cluster when the Spoke is deleted; undefined until the definition that knows it is applied. */
+  readonly deletionPolicy?: "Delete" | "Orphan";
+  /** What of it exists before the hub makes it (`existing.ts`). */
+  readonly existing?: Existing;
 }
 
 export interface ProviderConfigRef {
@@ -97,6 +102,8 @@ export interface SpokeStatus {
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };
+  /** Orphan once everything that the Spoke is made of would outlive it. */
+  readonly deletionPolicy?: "Orphan";
   readonly rollout?: Rollout;
   readonly hubAccess?: {
     /** Reason of the condition HubAccessNarrow; undefined until a function that knows it has run. */
