@@ -1,6 +1,6 @@
 import type { Spoke } from "./api.ts";
 import type { ManagedKind } from "./kinds.ts";
-import { type Key, resources, type Side } from "./resources.ts";
+import { resources, type Side } from "./resources.ts";
 
 /**
  * What of a spoke AWS numbers itself, so that a name does not find it again: the provider makes it anew unless it is told the ID as the
@@ -21,7 +21,7 @@ const subnets = sides.flatMap((side) => places.map((zone) => ({ side, zone })));
 const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] as const;
 
 /** By composition resource name: the fields of `spec.existing`, without the rules of the private endpoint. */
-export const numberedResources: Readonly<Partial<Record<Key, Numbered>>> = {
+export const numberedResources: Readonly<Record<string, Numbered>> = {
   [resources.vpc.key]: numbered("VPC", "vpc"),
   [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
   ...Object.fromEntries([
