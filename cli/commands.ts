@@ -1,4 +1,5 @@
 import type { ParseArgsOptionsConfig } from "node:util";
+import * as adopt from "./adopt/command.ts";
 import * as offboard from "./app/offboard.ts";
 import * as onboard from "./app/onboard.ts";
 import * as check from "./check/command.ts";
@@ -22,6 +23,7 @@ import * as moveSpokes from "./spoke/move-spokes.ts";
 import * as newCluster from "./spoke/new-cluster.ts";
 import * as newTeam from "./spoke/new-team.ts";
 import * as protect from "./spoke/protect.ts";
+import * as release from "./spoke/release.ts";
 import * as remove from "./spoke/remove.ts";
 import * as scale from "./spoke/scale.ts";
 import * as upgrade from "./spoke/upgrade.ts";
@@ -42,6 +44,7 @@ export interface Command {
 
 /** Every command by its name, in alphabetical order. */
 export const commands: Readonly<Record<string, Command>> = {
+  adopt,
   check,
   "deployer-policy": deployerPolicy,
   diff,
@@ -60,6 +63,7 @@ export const commands: Readonly<Record<string, Command>> = {
   offboard,
   onboard,
   protect,
+  release,
   remove,
   reseal,
   rollouts,

@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
+import { adoptPolicy } from "../lib/iam/adopt.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
@@ -52,6 +53,7 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/reference/contract.md": contractPage,
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
+  "docs/reference/deployer-policy/fleet-adopt.json": () => json(adoptPolicy()),
   "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
   "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
   "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,

@@ -42,6 +42,7 @@ export const options = {
 } as const;
 
 interface RemovedSpec {
+  readonly deletionPolicy: string;
   readonly deletionProtection: boolean;
   readonly kmsDeletionWindowDays: number;
   readonly sealing: string;
@@ -65,6 +66,20 @@ function protectionProblems({ spoke, path, spec }: RemovedFile, pushed: string |
   if (isProtected(spec)) return [problem("is protected: the hub would refuse to delete it", path)];
   if (pushed === undefined || !isProtected(parse(pushed)?.spec)) return [];
   return [problem("is still protected at the remote: the hub would refuse to delete it", `${path} of the upstream`)];
+}
+
+/** A spoke that is to be let go: its applications would go, and everything in AWS would stay. */
+function releaseProblems({ spoke, path, spec }: RemovedFile): Problem[] {
+  if (spec.deletionPolicy !== "Orphan") return [];
+  return [
+    {
+      key: "<spoke>",
+      what: "is to be let go (spec.deletionPolicy: Orphan): what it is made of would stay in AWS",
+      got: path,
+      allowed: "a Spoke without it",
+      remedy: `fleet release ${spoke} lets it go; to remove everything, take spec.deletionPolicy out, push that, and wait until it has arrived`,
+    },
+  ];
 }
 
 /** What makes both repositories have no such spoke: gitops-system first, because applications are gone at once when the other one is pushed. */
@@ -133,7 +148,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
         ...confirmationProblems(values, "a cluster with everything on it"),
         ...workloadsProblems(values.workloads),
       ],
-      file === undefined ? unknown : protectionProblems(file, pushed),
+      file === undefined ? unknown : [...releaseProblems(file), ...protectionProblems(file, pushed)],
     ),
   );
   const found = file as RemovedFile;
