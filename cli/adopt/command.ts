@@ -106,7 +106,11 @@ function refuseUnclear(file: AdoptedFile, { account }: InAws, recognized: Recogn
 }
 
 /** What was found, for a person. */
-function report({ spoke, spec }: AdoptedFile, { account }: InAws, { existing, missing, left }: Recognized): string {
+function report(
+  { spoke, spec }: AdoptedFile,
+  { account, cluster }: InAws,
+  { existing, missing, left }: Recognized,
+): string {
   const { "api-from": rules = {}, ...others } = existing;
   const found = [
     ...(Object.entries(others) as [string, string][]),
@@ -115,6 +119,11 @@ function report({ spoke, spec }: AdoptedFile, { account }: InAws, { existing, mi
   return [
     `Found of ${spoke} in account ${account}, ${spec.region}:`,
     ...columns(found).map((line) => `  ${line}`),
+    ...(cluster !== undefined && cluster.version !== spec.kubernetesVersion
+      ? [
+          `It runs Kubernetes ${cluster.version}; the hub brings it to ${spec.kubernetesVersion}, and replaces its nodes for that`,
+        ]
+      : []),
     ...(missing.length > 0 ? [`Not there, the hub makes it: ${missing.join(", ")}`] : []),
     ...(left.length > 0
       ? [`With its tags, but no part of it as Git describes it; nothing manages these: ${left.join(", ")}`]

@@ -5,12 +5,14 @@ import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { type FixedNodeFields, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import { spokeNames } from "../../lib/spoke.ts";
+import { compare } from "../../lib/version.ts";
 import type { InAws, Tagged } from "./aws.ts";
 
 /** Which resource in AWS is which part of a spoke. */
 
 /** What decides which parts a spoke has; defaults are filled in. */
 export interface AdoptedSpec {
+  readonly kubernetesVersion: string;
   readonly network: {
     readonly cidr?: string;
     readonly zones: number;
@@ -98,6 +100,10 @@ function contradictions(
   const { cluster: name } = spokeNames(prefix, spoke);
   if (cluster.tags[fleetTag] !== fleet || cluster.tags[clusterTag] !== spoke)
     said.push(`the EKS cluster ${name} does not carry the tags ${fleetTag}=${fleet} and ${clusterTag}=${spoke}`);
+  if (compare(cluster.version, spec.kubernetesVersion) > 0)
+    said.push(
+      `the EKS cluster ${name} runs Kubernetes ${cluster.version}, which EKS can't lower; spec.kubernetesVersion says ${spec.kubernetesVersion}`,
+    );
   if (vpc !== undefined && cluster.vpcId !== vpc.id)
     said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, the VPC with the spoke's tags is ${vpc.id}`);
   return said;

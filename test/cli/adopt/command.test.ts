@@ -80,6 +80,14 @@ test("says what the hub makes, and what nothing manages", async () => {
   expect(said).toMatch(/nothing manages these: eipalloc-9\n/);
 });
 
+test("says that a cluster which is behind the file is upgraded, and nothing of that otherwise", async () => {
+  await adopt();
+  expect(said).not.toContain("It runs Kubernetes");
+  at.write(file, spokeText("blue").replace('"1.34"', '"1.35"'));
+  await adopt();
+  expect(said).toContain("It runs Kubernetes 1.34; the hub brings it to 1.35");
+});
+
 test("writes nothing as a dry run", async () => {
   const before = at.read(file);
   await adopt(inAwsOf(world), "--dry-run");

@@ -106,6 +106,11 @@ describe("what can't be the Spoke's", () => {
       "private subnet 1, subnet-subnet-private-1, has 10.100.1.0/24, the fleet's has 10.100.64.0/18",
     ],
     ["a cluster in another VPC", cluster({ vpcId: "vpc-9" }), "the EKS cluster fleet-spoke-blue is in vpc-9"],
+    [
+      "a cluster that is ahead of the file",
+      cluster({ version: "1.35" }),
+      "runs Kubernetes 1.35, which EKS can't lower; spec.kubernetesVersion says 1.34",
+    ],
     ["a cluster of nobody", cluster({ tags: {} }), "the EKS cluster fleet-spoke-blue does not carry the tags"],
   ])("is said: %s", (_, inAws, said) => {
     expect(recognize(subject, inAws).contradictions.join("\n")).toContain(said);

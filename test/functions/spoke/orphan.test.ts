@@ -70,6 +70,7 @@ describe("a Spoke that the fleet lets go", () => {
             expect(at(manifest.spec, "managementPolicies"), key).toEqual(withoutDelete);
         }
         expect(answer.status.deletionPolicy).toBe("Orphan");
+        expect(answer.status.message).toMatch(/^letting go of .*everything in AWS stays|^everything is removed/);
       }
       expect(protectedBefore).toBe(protection);
       expect(world.live.size).toBe(0);

@@ -36,7 +36,7 @@ export function inAwsOf(world: World): InAws {
     tagged,
     cluster: {
       tags: forProvider(cluster)["tags"] as Tags,
-      version: "1.34",
+      version: world.spoke.spec.kubernetesVersion,
       vpcId: idOf(of("VPC")[0] as KubeObject),
       key: "key-1",
       oidcProvider: "arn:aws:iam::000000000000:oidc-provider/oidc.example/id/BLUE",
