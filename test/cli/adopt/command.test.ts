@@ -92,6 +92,7 @@ test("writes nothing as a dry run", async () => {
   const before = at.read(file);
   await adopt(inAwsOf(world), "--dry-run");
   expect(said).toContain("+  existing:");
+  expect(said).toContain("a hub that has none takes it");
   expect(at.read(file)).toBe(before);
 });
 
