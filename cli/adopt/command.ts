@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { Document } from "yaml";
-import type { Existing } from "../../functions/spoke/existing.ts";
+import type { Existing } from "../../functions/spoke/api.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";

@@ -1,4 +1,4 @@
-import type { Existing } from "../../functions/spoke/existing.ts";
+import type { Existing } from "../../functions/spoke/api.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
 import { resources } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";

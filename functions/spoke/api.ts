@@ -1,7 +1,6 @@
 import type { ControlPlaneLogType } from "../../lib/eks-baseline.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import type { Sealing } from "../../lib/spoke.ts";
-import type { Existing } from "./existing.ts";
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import type { Team } from "./teams.ts";
 
@@ -67,6 +66,11 @@ export interface SpokeSpec {
   readonly deletionPolicy?: "Delete" | "Orphan";
   /** What of it exists before the hub makes it (`existing.ts`). */
   readonly existing?: Existing;
+}
+
+/** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, and those of rules by network. */
+export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
+  readonly "api-from"?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderConfigRef {

@@ -50,11 +50,6 @@ export const ruleField = "api-from";
 /** Form of the ID of such a rule. */
 export const ruleForm = numbered("SecurityGroupIngressRule", "sgr").form;
 
-/** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name. */
-export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
-  readonly [ruleField]?: Readonly<Record<string, string>>;
-}
-
 /** IDs in AWS by composition resource name. */
 export function existingIds({ spec: { existing } }: Pick<Spoke, "spec">): ReadonlyMap<string, string> {
   const { [ruleField]: rules = {}, ...others } = existing ?? {};
