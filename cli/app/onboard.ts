@@ -17,7 +17,7 @@ import { systemBeside, systemProblems } from "./system.ts";
 export const summary =
   "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
 
-export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
+export const help = `Usage: fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL,
 commit and push.
@@ -93,10 +93,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     },
     files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file", "commit-status-token-file"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { app } = args;
   const { cluster, environment, tenant, "repository-url": repositoryUrl } = values;
   const path = values.path ?? `./overlays/${environment}`;

@@ -10,7 +10,7 @@ import { previewProblems, readPreview } from "./preview.ts";
 
 export const summary = "show what a change does to every cluster and stack, after rendering";
 
-export const help = `Usage: npx fleet diff <base> <head> [options]
+export const help = `Usage: fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
@@ -61,10 +61,6 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
     files: ["bridge"],
     choices: { format: formats },
   });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { base, head } = args;
   refuse(
     "diff",

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
@@ -19,7 +20,7 @@ import { checkTools } from "./tools.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
-export const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+export const help = `Usage: fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
 
 Checks what a stack needs and says what to do next; it changes nothing.
 
@@ -125,7 +126,7 @@ function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessE
 function inItsShell(dir: string): string {
   const file = join(dir, "env");
   const start = existsSync(file) ? "" : "npm start && ";
-  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
+  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && fleet doctor --stack local`;
 }
 
 const countProblems = (spokes: string): Problem[] =>
@@ -143,12 +144,8 @@ const countProblems = (spokes: string): Problem[] =>
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, problems } = readLine("doctor", argv, options);
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   refuse("doctor", together(problems, countProblems(values.spokes)));
-  const root = dirname(dirname(import.meta.dirname));
+  const root = projectRoot();
   const env = ofUser(root, process.env);
   const surroundings = readSurroundings(env);
   if (values.stack === "local" && surroundings === undefined && values["config-file"] === undefined)

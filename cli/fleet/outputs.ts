@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { projectRoot } from "../project.ts";
 
 /** What a stack is asked for. */
 export interface Asked {
@@ -17,9 +17,10 @@ export interface Asked {
 export async function stackOutputs({ stack, output, otherwise }: Asked): Promise<unknown> {
   const args = ["stack", "output", "--json", output, ...(stack === undefined ? [] : ["--stack", stack])];
   const given = args.filter((arg) => arg !== undefined);
+  const cwd = projectRoot();
   try {
     const { stdout } = await promisify(execFile)("pulumi", given, {
-      cwd: dirname(dirname(import.meta.dirname)),
+      cwd,
       maxBuffer: 16 << 20,
     });
     return JSON.parse(stdout);

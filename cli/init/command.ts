@@ -1,6 +1,7 @@
-import { dirname, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { runner } from "../doctor/process.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { nextSteps } from "./next.ts";
 import { projectCopy } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
@@ -8,7 +9,7 @@ import { init, type Part } from "./write.ts";
 
 export const summary = "write the Git repositories and the stack file that a new fleet begins with";
 
-export const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
+export const help = `Usage: fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
                       --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
@@ -108,10 +109,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     arguments: ["folder"],
     files: ["ca-file", "known-hosts"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const request: InitRequest = {
     folder: args.folder && resolve(args.folder),
     stack: values.stack,
@@ -142,7 +139,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     boundary: values.boundary,
     example: values.example,
   };
-  const root = dirname(dirname(import.meta.dirname));
+  const root = projectRoot();
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
   const programs = runner(root, env);
   const parts = await init(root, request, programs, problems);

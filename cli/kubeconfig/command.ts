@@ -7,7 +7,7 @@ import { refuse, together } from "../usage.ts";
 
 export const summary = "print a kubeconfig for a spoke";
 
-export const help = `Usage: npx fleet kubeconfig <spoke> [--output FILE] [--context NAME]
+export const help = `Usage: fleet kubeconfig <spoke> [--output FILE] [--context NAME]
 
 Prints a kubeconfig with one context for a spoke, named like its EKS cluster. It holds no credential: at each use
 \`aws eks get-token\` makes a token with the credentials that the AWS CLI takes, or with the profile of the hub's context. It reads
@@ -38,10 +38,6 @@ const fileProblems = (file: string | undefined): Problem[] =>
 
 export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
   const { values, args, problems } = readLine("kubeconfig", argv, options, { arguments: ["spoke"] });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { output } = values;
   refuse("kubeconfig", together(problems, fileProblems(output)));
   const { hub, profile } = await its.connect(values.context);

@@ -10,7 +10,7 @@ import { changesOf, tableOf } from "./table.ts";
 
 export const summary = "show every spoke of a hub, with its applications";
 
-export const help = `Usage: npx fleet list [--watch] [-o text|json] [options]
+export const help = `Usage: fleet list [--watch] [-o text|json] [options]
 
 Shows each spoke of a hub: the Kubernetes version that it runs and the one that it is being upgraded to, how many of its
 applications are ready, whether it is Ready, and what is going on. It reads the Spokes on the hub and, on each spoke, what the
@@ -107,10 +107,6 @@ async function follow(look: () => Promise<Row[]>, isJson: boolean, { now, signal
 
 export async function run(argv: readonly string[], its = world): Promise<number> {
   const { values, problems } = readLine("list", argv, options, { choices: { output: ["text", "json"] } });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   refuse("list", problems);
   const isJson = values.output === "json";
   const fleet = await its.connect(values.context);

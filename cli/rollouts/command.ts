@@ -11,7 +11,7 @@ import { tableOf } from "./table.ts";
 
 export const summary = "show what each ring of spokes has, and hand changes of the platform on from ring to ring";
 
-export const help = `Usage: npx fleet rollouts [--promote [--dry-run | --every DURATION]] [-o text|json] [options]
+export const help = `Usage: fleet rollouts [--promote [--dry-run | --every DURATION]] [-o text|json] [options]
 
 Shows each ring of clusters/<fleet>/rings.yaml on the hub's branch: how many of its spokes are ready with what it has, its commit,
 what waits, and what happens next. It reads the rings' branches and the hub; files and branches of the clone stay as they are.
@@ -128,10 +128,6 @@ function flagProblems(promotes: boolean, isDry: boolean, every: string | undefin
 
 export async function run(argv: readonly string[], { connect, now, signal } = world): Promise<number> {
   const { values, problems } = readLine("rollouts", argv, options, { choices: { output: outputs } });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { promote: promotes, "dry-run": isDry, every } = values;
   const output = values.output as Output;
   refuse(

@@ -8,7 +8,7 @@ import { type Sealed, sealedIn } from "./sealed-secrets.ts";
 
 export const summary = "show the sealing keys of a fleet, and how many SealedSecrets in Git are sealed with each";
 
-export const help = `Usage: npx fleet keys [--repository DIR]... [--stack NAME] [-o text|json]
+export const help = `Usage: fleet keys [--repository DIR]... [--stack NAME] [-o text|json]
 
 Shows each generation of each scope's sealing key: when it was made and ends, whether the commands seal with it, and how many of
 the SealedSecrets in the checkouts are sealed with it. What the fleet's commands seal says so in its annotations
@@ -83,7 +83,7 @@ function text({ rows, lost, unknown }: Overview, now: Date): string {
     ...(unknown.length === 0
       ? []
       : [
-          `${count(unknown)} without a note of what they are sealed with (-o json names them); npx fleet rotate-key <scope> --context NAME finds out`,
+          `${count(unknown)} without a note of what they are sealed with (-o json names them); fleet rotate-key <scope> --context NAME finds out`,
         ]),
   ];
   const table = columns([["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], ...cells]);
@@ -102,10 +102,6 @@ export async function run(
   now = new Date(),
 ): Promise<number> {
   const { values, problems } = readLine("keys", argv, options, { choices: { output: outputs } });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const checkouts = values.repository ?? ["."];
   const missing = checkouts.flatMap((path) => folderProblems("--repository", path, "the folder of a checkout"));
   refuse("keys", together(problems, missing));

@@ -14,7 +14,7 @@ import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
-export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+export const help = `Usage: fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
 Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
 
@@ -72,10 +72,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     required: { environment: "an environment, such as dev", tenant: "the team that owns the cluster" },
     files: ["certificate", "known-hosts"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { name } = args;
   const { environment, tenant } = values;
   const checkout = resolve(values.repository ?? ".");

@@ -6,7 +6,7 @@ import { refuse, together } from "../usage.ts";
 
 export const summary = "say what hinders a spoke or one of its applications";
 
-export const help = `Usage: npx fleet why <spoke>[/<application>] [--context NAME]
+export const help = `Usage: fleet why <spoke>[/<application>] [--context NAME]
 
 Goes down from a Spoke to what hinders it: on the hub to what Crossplane makes of it in AWS and to the steps of its bootstrap
 chain, on the spoke to what its own Flux applies, and from there to pods and to what is ordered in AWS. It prints the way to each
@@ -42,10 +42,6 @@ function nameProblems(given: string): Problem[] {
 
 export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
   const { values, args, problems } = readLine("why", argv, options, { arguments: ["spoke"] });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   refuse("why", together(problems, nameProblems(args.spoke)));
   const [name = "", application] = args.spoke.split("/");
   const fleet = await its.connect(values.context);

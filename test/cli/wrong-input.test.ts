@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commands } from "../../cli/commands.ts";
+import { descriptions } from "../../cli/descriptions.ts";
 import { fleet } from "../../cli/run.ts";
 import { casesIn, refusesAll } from "./support/transcripts.ts";
 
@@ -30,7 +31,7 @@ describe("fleet without a command, or asked for help", () => {
   test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("lists the commands and succeeds: %j", async (argv) => {
     const { code, text } = await printed(...argv);
     expect(code).toBe(0);
-    for (const [name, { summary }] of Object.entries(commands))
+    for (const [name, { summary }] of Object.entries(descriptions))
       expect(text).toContain(`  ${name.padEnd(16)} ${summary}\n`);
   });
 
@@ -40,6 +41,6 @@ describe("fleet without a command, or asked for help", () => {
       ["check", "--help"],
       ["check", "--colour", "-h"],
     ])
-      expect(await printed(...argv)).toEqual({ code: 0, text: commands["check"]?.help });
+      expect(await printed(...argv)).toEqual({ code: 0, text: descriptions["check"]?.help });
   });
 });
