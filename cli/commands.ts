@@ -21,6 +21,7 @@ export interface Command extends Description {
 /** Every command by its name, in alphabetical order; `npm run generate` takes over what is known of each into descriptions.json. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   check: () => import("./check/command.ts"),
+  completion: () => import("./completion/command.ts"),
   "deployer-policy": () => import("./fleet/deployer-policy.ts"),
   diff: () => import("./diff/command.ts"),
   doctor: () => import("./doctor/command.ts"),

@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
-import type { CommitStatusType } from "../../lib/notifications.ts";
-import type { ReceiverType } from "../../lib/receivers.ts";
-import type { Sealing } from "../../lib/spoke.ts";
+import { type CommitStatusType, commitStatusTypes } from "../../lib/notifications.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
+import { type Sealing, sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -11,6 +11,7 @@ import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
+import { awsKinds, noAwsKinds } from "./aws-kinds.ts";
 import { plannedApp } from "./folder.ts";
 import { systemBeside, systemProblems } from "./system.ts";
 
@@ -81,6 +82,14 @@ export const options = {
   "aws-kind": { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
+
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = {
+  sealing: sealings,
+  "git-receiver": receiverTypes,
+  "commit-status": commitStatusTypes,
+  "aws-kind": [...awsKinds, noAwsKinds],
+};
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {

@@ -43,6 +43,8 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+export const choices = { format: formats };
+
 const missing = (path: string): Problem => ({
   key: "--crds",
   what: "names a path that does not exist",
@@ -52,7 +54,7 @@ const missing = (path: string): Problem => ({
 });
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, problems } = readLine("check", argv, options, { choices: { format: formats } });
+  const { values, problems } = readLine("check", argv, options, { choices });
   refuse(
     "check",
     together(problems, [

@@ -38,8 +38,6 @@ you would run the code of the change.
 Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
 `;
 
-const formats = ["markdown", "json"];
-
 export const options = {
   fleet: { type: "string" },
   repos: { type: "string" },
@@ -52,6 +50,8 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+export const choices = { format: ["markdown", "json"] };
+
 /** The programs of this machine that it runs. */
 const programs = { kustomize, helmProgram };
 
@@ -59,7 +59,7 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
   const { values, args, problems } = readLine("diff", argv, options, {
     arguments: ["base", "head"],
     files: ["bridge"],
-    choices: { format: formats },
+    choices,
   });
   const { base, head } = args;
   refuse(

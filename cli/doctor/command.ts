@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputOption, outputs } from "../output.ts";
 import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
@@ -13,14 +14,15 @@ import { checkLogin } from "./login.ts";
 import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
-import { asJson, asText } from "./report.ts";
+import { asData, asText } from "./report.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
 import { checkTools } from "./tools.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
-export const help = `Usage: fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+export const help = `Usage: fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline]
+                    [-o text|json|yaml]
 
 Checks what a stack needs and says what to do next; it changes nothing.
 
@@ -39,8 +41,8 @@ Checks what a stack needs and says what to do next; it changes nothing.
                       runs with there
   --spokes N          spokes to be made next, each in the hub's account and region; default: 1
   --offline           does not ask chart repositories and container registries
-  --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
-                      note (worth knowing), wrong or unchecked (something must be done)
+  -o, --output FORM   text (default), json or yaml: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] },
+                      where status is ok, note (worth knowing), wrong or unchecked (something must be done)
 
 AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported
 as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached
@@ -54,9 +56,11 @@ export const options = {
   "config-file": { type: "string" },
   spokes: { type: "string", default: "1" },
   offline: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
+  output: outputOption,
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+export const choices = { output: outputs };
 
 /** What the doctor checks. */
 export interface World {
@@ -143,7 +147,7 @@ const countProblems = (spokes: string): Problem[] =>
       ];
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, problems } = readLine("doctor", argv, options);
+  const { values, problems } = readLine("doctor", argv, options, { choices });
   refuse("doctor", together(problems, countProblems(values.spokes)));
   const root = projectRoot();
   const env = ofUser(root, process.env);
@@ -162,6 +166,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       offline: values.offline,
     },
   );
-  process.stdout.write(values.json ? asJson(groups) : asText(groups));
+  const output = values.output as Output;
+  process.stdout.write(output === "text" ? asText(groups) : forProgram(asData(groups), output));
   return hasWork(groups) ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path";
-import type { ReceiverType } from "../../lib/receivers.ts";
-import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
+import { type Sealing, sealingScope, sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -10,7 +10,7 @@ import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { together } from "../usage.ts";
 import { plannedSpoke } from "./folder.ts";
-import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
+import { type DeployKeys, deployKeyChoices, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
@@ -65,6 +65,9 @@ export const options = {
   "git-receiver": { type: "string" },
   help: { type: "boolean", short: "h" },
 } as const;
+
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = { sealing: sealings, "deploy-keys": deployKeyChoices, "git-receiver": receiverTypes };
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("new-cluster", argv, options, {
