@@ -25,9 +25,10 @@ function checkoutAbove(folder: string): string | undefined {
 
 /**
  * Top folder of the checkout that these commands are in, or else of the one that they are called in.
+ * @param otherwise what can be done without one
  * @throws UsageError when there is none, or when it is of another version: that has commands of its own
  */
-export function projectRoot(own: string = import.meta.dirname, cwd: string = process.cwd()): string {
+export function projectRoot(otherwise = "", own: string = import.meta.dirname, cwd: string = process.cwd()): string {
   const root = checkoutAbove(own) ?? checkoutAbove(cwd);
   const found = root === undefined ? undefined : versionIn(root);
   if (root !== undefined && found === version) return root;
@@ -42,7 +43,9 @@ export function projectRoot(own: string = import.meta.dirname, cwd: string = pro
         got: root === undefined ? cwd : `${root}, version ${found}`,
         allowed: `a folder in a checkout of version ${version}, which these commands are`,
         remedy:
-          root === undefined ? "run it in one" : "run the commands of that checkout, or install those of its version",
+          root === undefined
+            ? `run it in one${otherwise}`
+            : `run the commands of that checkout, or install those of its version${otherwise}`,
       },
     ]),
   );

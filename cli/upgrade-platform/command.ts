@@ -110,8 +110,9 @@ function written({ checkout, version }: Sides, merge: Merged, wish: Wish): numbe
   return 0;
 }
 
-export async function run(argv: readonly string[], project = projectRoot(), using = programs): Promise<number> {
+export async function run(argv: readonly string[], given?: string, using = programs): Promise<number> {
   const { values, problems } = readLine("upgrade-platform", argv, options);
+  const project = given ?? projectRoot();
   const checkout = resolve(values.repository ?? ".");
   const found = releasesOf({ project, checkout, from: values.from, to: values.to });
   refuse("upgrade-platform", together(together(problems, wishProblems(values, [checkout])), found.problems));
