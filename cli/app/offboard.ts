@@ -28,6 +28,9 @@ stays, and what is left to do at the Git host and in gitops-system.
   --repository DIR       the checkout of gitops-workloads; default: the current folder
 ${removalHelp}
 ${changeHelp}
+
+Example:
+  fleet offboard shop --cluster green --dry-run
 `;
 
 export const options = {

@@ -54,6 +54,10 @@ commit and push.
                          that the platform offers
 ${changeHelp}
 ${sourceHelp}
+
+Example:
+  fleet onboard shop --cluster green --environment dev --tenant payments \\
+    --repository-url ssh://git@github.com/acme/shop-manifests.git
 `;
 
 export const options = {

@@ -33,6 +33,9 @@ Reads nothing but the files of the repositories, no symbolic links among them, a
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
 Linux, where this user may make namespaces (root always), it sees only the one repository and has no network.
 Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
+
+Example:
+  fleet check --repos ~/checkouts --crds ~/crds
 `;
 
 export const options = {

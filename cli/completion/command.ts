@@ -8,13 +8,17 @@ export const summary = "print what makes a shell complete fleet's commands and o
 export const help = `Usage: fleet completion <shell>
 
 Prints a script that completes commands, options and those values that fleet knows by itself, for bash, fish or zsh. It asks
-neither AWS nor a cluster. What an option names otherwise is completed as a file. For the current shell:
+neither AWS nor a cluster. What an option names otherwise is completed as a file.
 
-  bash   . <(fleet completion bash)
-  fish   fleet completion fish | source
-  zsh    . <(fleet completion zsh)         # after autoload -U compinit && compinit
+  <shell>                bash, fish or zsh
 
-For every shell to come, put the line into ~/.bashrc, ~/.config/fish/config.fish or ~/.zshrc.
+The line for your shell works in the current one; put it into ~/.bashrc, ~/.config/fish/config.fish or ~/.zshrc (below
+autoload -U compinit && compinit) for those to come.
+
+Examples:
+  . <(fleet completion bash)
+  fleet completion fish | source
+  . <(fleet completion zsh)
 `;
 
 export const options = { help: { type: "boolean", short: "h" } } as const;

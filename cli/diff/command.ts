@@ -36,6 +36,9 @@ kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubect
 it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where
 you would run the code of the change.
 Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
+
+Example:
+  fleet diff origin/main HEAD --repos ..
 `;
 
 export const options = {

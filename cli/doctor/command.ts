@@ -49,6 +49,9 @@ as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyo
 with ssh, without your configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets
 everything that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
+
+Example:
+  fleet doctor --stack pilot --spokes 3
 `;
 
 export const options = {

@@ -22,6 +22,9 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
+
+Example:
+  fleet deployer-policy --fleet pilot --account 123456789012 --region eu-central-1 --out policies
 `;
 
 export const options = {

@@ -10,6 +10,9 @@ Makes clusters/<fleet> and spokes/<fleet> in a checkout of gitops-system. Run it
 <fleet> is the fleet of the hub's stack. What exists stays as it is.
 
   --repository DIR       the checkout to write into; default: the current folder
+
+Example:
+  fleet new-fleet pilot --repository ../gitops-system
 `;
 
 export const options = { repository: { type: "string" }, help: { type: "boolean", short: "h" } } as const;

@@ -22,6 +22,9 @@ clusters/<fleet>/kustomization.yaml and rings.yaml, where the order of rings and
   --after RING           the ring before; default: the last one
   --fleet NAME           default: the only fleet in clusters/
   --repository DIR       the checkout to write into; default: the current folder
+
+Example:
+  fleet new-ring canary --soak 1h --max-unavailable 0
 `;
 
 export const options = {

@@ -22,6 +22,9 @@ need neither credentials nor samples. Flux does not apply the file. Run it again
   --repository DIR       the checkout to write into; default: the current folder
   --stack NAME           Pulumi stack of the hub; default: the selected one
   --bridge FILE          what pulumi stack output --json bridgeData wrote: the stack is not asked
+
+Example:
+  fleet facts --stack pilot --repository ../gitops-system
 `;
 
 export const options = {

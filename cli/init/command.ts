@@ -50,6 +50,11 @@ already stays as it is, and any difference from what would be written is shown.
 
 Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was
 called wrongly.
+
+Example:
+  fleet init ../fleet --stack pilot --fleet pilot --environment dev --account 123456789012 --region eu-central-1 \\
+    --system-url ssh://git@github.com/acme/gitops-system.git --workloads-url ssh://git@github.com/acme/gitops-workloads.git \\
+    --known-hosts ../known_hosts --public-access-cidr 203.0.113.7/32
 `;
 
 export const options = {

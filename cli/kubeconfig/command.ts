@@ -17,6 +17,9 @@ the hub, and changes no kubeconfig.
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
 Exit code 0: done; 1: the hub can't be read; 2: it was called wrongly, there is no such spoke, or it has no API server yet.
+
+Example:
+  fleet kubeconfig green --output green.yaml
 `;
 
 export const options = {

@@ -31,6 +31,9 @@ entry that spec.admins makes. One that does not answer within 5 seconds has a qu
 table; docs/guides/reach-a-cluster.md says what it takes.
 Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --offline: every Spoke is Ready; with
 --watch: it was ended by a signal; 1: that is not so, or something failed; 2: it was called wrongly or could not run.
+
+Example:
+  fleet list --environment prod --watch
 `;
 
 export const options = {

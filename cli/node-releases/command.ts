@@ -27,6 +27,9 @@ replaced one node after another.
 
 AWS is asked by the aws CLI with your own credentials, which need the right in
 docs/reference/deployer-policy/fleet-node-releases.json.
+
+Example:
+  fleet node-releases --repository ../gitops-system --channel dev
 `;
 
 export const options = {

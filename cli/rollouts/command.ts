@@ -32,6 +32,9 @@ It keeps nothing between two runs, so it can be ended at any moment; two at once
 that runs it, and the rights that it takes.
 Exit code 0: done; 1: a ring is stopped, is late or has a problem, a spoke's ring is not in rings.yaml, the hub's Crossplane does
 not run, or something failed; 2: it was called wrongly or could not run.
+
+Example:
+  fleet rollouts --promote --every 1m
 `;
 
 export const options = {

@@ -44,6 +44,9 @@ or something may be sealed with a key that its clusters don't have. Fleets that 
   --ignore-unknown       retire older generations although there are SealedSecrets that do not say what they are sealed with
   --dry-run              say what would change, and change nothing
 Exit code 0: done, or nothing to do in files; 1: --context could not open everything; 2: it was called wrongly or could not run.
+
+Example:
+  fleet rotate-key prod --stack pilot --repository ../gitops-system --repository ../gitops-workloads --new
 `;
 
 export const options = {

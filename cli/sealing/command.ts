@@ -33,6 +33,9 @@ option for a value itself: a command line is in the shell's history, and other u
   --workloads DIR        a checkout of gitops-workloads, in which the application is looked up; default: found in the same way
 ${stackHelp}
 kubeseal must be on PATH.
+
+Example:
+  fleet seal --cluster green --namespace shop --name database --from-env-file database.env
 `;
 
 export const options = {

@@ -20,6 +20,9 @@ another way nobody but the controller on a cluster can tell.
                          repositories; may be given more than once; default: the current folder
   --stack NAME           Pulumi stack of the hub; default: the selected one
 ${outputHelp}; json and yaml name the files
+
+Example:
+  fleet keys --repository ../gitops-system --repository ../gitops-workloads --stack pilot
 `;
 
 export const options = {

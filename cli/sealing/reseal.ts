@@ -16,6 +16,9 @@ A Spoke with gitReceiver gets a new token for its Receiver, with a new path, to 
                          keep: those that it has, so that only its Receiver gets a new token
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
 ${sourceHelp}
+
+Example:
+  fleet reseal green --deploy-keys own
 `;
 
 export const options = {

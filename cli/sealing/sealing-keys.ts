@@ -14,6 +14,9 @@ a generation there.
 The order of the steps for a spoke that moves from its environment's keys to its own: docs/guides/sealing-scope.md.
 
 ${sourceHelp}
+
+Example:
+  fleet sealing-keys green
 `;
 
 export const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;

@@ -15,6 +15,9 @@ Git has the spokes of this one hub, before the branch of another hub is merged i
 
   --finish               afterwards: removes what hubs and chains of the old layout still read
   --repository DIR       the checkout to write into; default: the current folder
+
+Example:
+  fleet move-spokes pilot --repository ../gitops-system
 `;
 
 export const options = {

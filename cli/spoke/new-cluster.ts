@@ -43,6 +43,9 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
                          Gitea and Forgejo), gitlab, generic-hmac, or generic, which does not
 ${changeHelp}
 ${sourceHelp}
+
+Example:
+  fleet new-cluster green --environment dev --tenant payments --admin arn:aws:iam::123456789012:role/payments
 `;
 
 export const options = {

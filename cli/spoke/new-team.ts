@@ -22,6 +22,9 @@ push it, and EKS lets the roles into these namespaces and no others. <team> is w
   --fleet NAME           default: the only fleet in clusters/
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet new-team payments --cluster green --namespace shop --role arn:aws:iam::123456789012:role/payments=edit
 `;
 
 export const options = {

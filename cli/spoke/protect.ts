@@ -19,6 +19,9 @@ refuses to delete a protected Spoke, also when its folder vanishes from Git, and
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet protect green --off --push
 `;
 
 export const options = {

@@ -30,6 +30,10 @@ the deletion protection is on, as the hub would, and says what goes in AWS, in w
   --repository DIR       the checkout of gitops-system; default: the current folder
 ${removalHelp}
 ${changeHelp}
+
+Examples:
+  fleet remove green --dry-run
+  fleet remove green --yes --push
 `;
 
 export const options = {

@@ -26,6 +26,9 @@ Sets spec.nodes in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-sys
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet scale green --nodes-min 3 --nodes-max 9 --push
 `;
 
 export const options = {

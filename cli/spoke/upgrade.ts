@@ -27,6 +27,9 @@ what happens in which order, and what the repositories give the spoke in API ver
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet upgrade green --to 1.36 --dry-run
 `;
 
 export const options = {

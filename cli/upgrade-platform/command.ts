@@ -31,6 +31,9 @@ ${changeHelp}
 The workflow, the pipeline and CODEOWNERS keep what fleet init filled in; a pinned commit of this project becomes the release's,
 unless you pinned one that is not before it.
 Exit code 0: merged; 1: conflicts, and nothing is committed; 2: it was called wrongly.
+
+Example:
+  fleet upgrade-platform --repository ../gitops-system --to v0.2.0 --dry-run
 `;
 
 export const options = {

@@ -23,6 +23,9 @@ The spoke is asked with the credentials that the AWS CLI would take, or with the
 docs/guides/reach-a-cluster.md says what it takes.
 Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or
 there is no such spoke or application.
+
+Example:
+  fleet why green/shop
 `;
 
 export const options = {

@@ -107,7 +107,14 @@ test("the reference of the project's commands has every script of package.json, 
   for (const [, script = ""] of page.matchAll(/`npm run ([\w:]+)/g)) expect(scripts).toHaveProperty(script);
 });
 
-describe.each(Object.entries(descriptions))("the help of fleet %s", (_, { help, options }) => {
+describe.each(Object.entries(descriptions))("the help of fleet %s", (name, { help, options }) => {
+  test("ends with examples that its own parser takes", () => {
+    const [, examples = ""] = /\n\nExamples?:\n((?: {2}.*\n)+)$/.exec(help) ?? [];
+    const calls = lines(examples).flatMap(simple).filter(isFleet);
+    expect(calls.filter((call) => call.startsWith(`fleet ${name} `)).length).toBeGreaterThan(0);
+    expect(calls.flatMap((call) => wrongCall(call) ?? [])).toEqual([]);
+  });
+
   test("names every flag", () => {
     const named = new Set([...help.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = ""]) => flag));
     const own = Object.keys(options).filter((flag) => flag !== "help");
