@@ -2,6 +2,7 @@ import { closest } from "./closest.ts";
 import { type Command, commands } from "./commands.ts";
 import { descriptions } from "./descriptions.ts";
 import { asksForHelp } from "./line.ts";
+import { version } from "./project.ts";
 import { UsageError } from "./usage.ts";
 
 const list = Object.entries(descriptions).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
@@ -9,10 +10,7 @@ const help = `Usage: fleet <command> [options]
 
 ${list.join("\n")}
 
-fleet <command> --help says more about a command.
-
-What npm start builds for the local stack is in ~/.cache/eks-gitops-fleet (or FLEET_CACHE_DIR); npm run down -- --cache
-removes it, together with the local stack.
+fleet <command> --help says more about a command, fleet --version which release this is.
 `;
 
 const isHelp = (name: string): boolean => ["--help", "-h", "help"].includes(name);
@@ -29,8 +27,9 @@ The commands are ${names.join(", ")}. See fleet --help`,
   );
 }
 
-/** The help that a command line asks for, if it asks for any; for that no command is loaded. */
-function helpFor(name: string, argv: readonly string[]): string | undefined {
+/** What a command line asks about the commands themselves, if it does; for that none is loaded. */
+function informationFor(name: string, argv: readonly string[]): string | undefined {
+  if (name === "--version") return `fleet ${version}\n`;
   const [of] = name === "help" ? argv : [name];
   if (of === undefined || isHelp(of)) return help;
   loaderOf(of);
@@ -39,7 +38,7 @@ function helpFor(name: string, argv: readonly string[]): string | undefined {
 }
 
 async function run([name = "help", ...argv]: readonly string[]): Promise<number> {
-  const asked = helpFor(name, argv);
+  const asked = informationFor(name, argv);
   if (asked === undefined) return (await loaderOf(name)()).run(argv);
   process.stdout.write(asked);
   return 0;

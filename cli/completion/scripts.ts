@@ -56,7 +56,7 @@ _fleet() {
   # --option=value is three words to bash.
   if [ "$word" = = ]; then word=''; elif [ "$before" = = ]; then before=\${COMP_WORDS[COMP_CWORD - 2]}; fi
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W ${list([...Object.keys(words), "--help"])} -- "$word"))
+    COMPREPLY=($(compgen -W ${list([...Object.keys(words), "--help", "--version"])} -- "$word"))
     return
   fi
   case \${COMP_WORDS[1]} in

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commands } from "../../cli/commands.ts";
 import { descriptions } from "../../cli/descriptions.ts";
+import { version } from "../../cli/project.ts";
 import { fleet } from "../../cli/run.ts";
 import { casesIn, refusesAll } from "./support/transcripts.ts";
 
@@ -33,6 +34,10 @@ describe("fleet without a command, or asked for help", () => {
     expect(code).toBe(0);
     for (const [name, { summary }] of Object.entries(descriptions))
       expect(text).toContain(`  ${name.padEnd(16)} ${summary}\n`);
+  });
+
+  test("says its version", async () => {
+    expect(await printed("--version")).toEqual({ code: 0, text: `fleet ${version}\n` });
   });
 
   test("says more about a command in both ways, whatever else is on the line", async () => {

@@ -67,6 +67,7 @@ describe("the npm package of fleet, outside a checkout", () => {
       stderr: "",
       stdout: expect.stringContaining("Usage: fleet <command>"),
     });
+    expect(fleet(["--version"])).toEqual({ code: 0, stderr: "", stdout: `fleet ${packageJson.version}\n` });
     for (const [name, { help }] of Object.entries(descriptions))
       expect(fleet([name, "--help"])).toEqual({ code: 0, stderr: "", stdout: help });
   });

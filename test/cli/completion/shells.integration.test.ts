@@ -28,7 +28,7 @@ describe("bash, told by fleet completion bash,", () => {
   }
 
   test("completes the commands", () => {
-    expect(offered("fleet", "")).toEqual([...names, "help", "--help"]);
+    expect(offered("fleet", "")).toEqual([...names, "help", "--help", "--version"]);
     expect(offered("fleet", "new-")).toEqual(["new-cluster", "new-fleet", "new-ring", "new-team"]);
     expect(offered("fleet", "help", "ch")).toEqual(["check"]);
   });
