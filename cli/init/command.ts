@@ -150,7 +150,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   const parts = await init(root, request, programs, problems);
   const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
-    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
+    `${parts.map(described).join("\n")}\n\nNext (call fleet as you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
   );
   return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
 }

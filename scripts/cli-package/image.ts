@@ -1,31 +1,36 @@
 import { join } from "node:path";
-import { writeLayout } from "../../functions/spoke/package/layout.ts";
-import { NODE, writeRuntimes } from "../../functions/spoke/package/runtime.ts";
+import type { ImageFile } from "../../functions/spoke/package/layer.ts";
+import { type Platform, writeLayout } from "../../functions/spoke/package/layout.ts";
+import { NODE } from "../../functions/spoke/package/runtime.ts";
+
+/** The image of `fleet`: Node, the commands, and kubectl, by which they run kustomize. */
 
 /** Where the commands are in the image. */
 const FOLDER = "/usr/local/lib/fleet";
 
-/**
- * Writes the image of `fleet` into `layout`, for each processor: Node, the commands, and kubectl, by which they run kustomize.
- * @param folder for what is made on the way
- * @param files of the npm package
- * @param kubectl folder with `<processor>/kubectl`, which needs no library
- */
-export async function writeImage(
-  folder: string,
+/** kubectl for a processor, out of a folder with `<processor>/kubectl`; it needs no library. */
+export const kubectlIn =
+  (folder: string) =>
+  (architecture: string): Readonly<Record<string, ImageFile>> => ({
+    "/usr/local/bin/kubectl": { source: join(folder, architecture, "kubectl") },
+  });
+
+/** Writes the image into `layout`, of the files of the npm package, for each platform. */
+export const writeImage = (
   layout: string,
   files: Readonly<Record<string, string>>,
-  kubectl: string,
-): Promise<void> {
-  const platforms = await writeRuntimes(join(folder, "runtime"), (architecture) => ({
-    "/usr/local/bin/kubectl": { source: join(kubectl, architecture, "kubectl") },
-  }));
-  const commands = Object.entries(files).map(([path, content]) => [join(FOLDER, path), { content }] as const);
-  await writeLayout(layout, {
+  platforms: readonly Platform[],
+): Promise<void> =>
+  writeLayout(layout, {
     name: "fleet",
     platforms,
-    layers: [{ files: Object.fromEntries(commands) }],
+    layers: [
+      {
+        files: Object.fromEntries(
+          Object.entries(files).map(([path, content]) => [join(FOLDER, path), { content }] as const),
+        ),
+      },
+    ],
     entrypoint: [NODE, join(FOLDER, "fleet.mjs")],
     user: "65532:65532",
   });
-}

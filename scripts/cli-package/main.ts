@@ -2,8 +2,9 @@
 // <folder of the OCI layout>`, for `crane push --index`. For --image it runs on Debian, as the composition function's package does.
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { writeRuntimes } from "../../functions/spoke/package/runtime.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { writeImage } from "./image.ts";
+import { kubectlIn, writeImage } from "./image.ts";
 import { originOf, packageFiles, packageName, writePackage } from "./package.ts";
 
 const usage = "node scripts/cli-package/main.ts <folder> --repository OWNER/NAME [--image --kubectl FOLDER]";
@@ -21,7 +22,8 @@ if (values.image) {
   if (values.kubectl === undefined)
     throw new Error(`--kubectl is missing: the folder with kubectl for each processor; usage: ${usage}`);
   const layout = join(folder, "layout");
-  await writeImage(folder, layout, files, resolve(values.kubectl));
+  const platforms = await writeRuntimes(join(folder, "runtime"), kubectlIn(resolve(values.kubectl)));
+  await writeImage(layout, files, platforms);
   console.log(`fleet:v${packageJson.version} ${layout}`);
 } else {
   const made = join(folder, "package");

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands } from "../../cli/commands.ts";
 import { descriptions } from "../../cli/descriptions.ts";
+import { layerEntries, writeLayer } from "../../functions/spoke/package/layer.ts";
+import { kubectlIn, writeImage } from "../../scripts/cli-package/image.ts";
 import { originOf, packageFiles, writePackage } from "../../scripts/cli-package/package.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -104,6 +106,37 @@ describe("the npm package of fleet, outside a checkout", () => {
     const code = `eval "$0"; COMP_WORDS=(fleet kubec); COMP_CWORD=1; _fleet; echo "\${COMPREPLY[@]}"`;
     expect(execFileSync("bash", ["-c", code, completion], { encoding: "utf8" })).toBe("kubeconfig\n");
   });
+});
+
+test("the image has Node's and kubectl's layer for each processor, and the same commands above it", async () => {
+  const kubectl = join(folder, "kubectl", "arm64", "kubectl");
+  mkdirSync(dirname(kubectl), { recursive: true });
+  writeFileSync(kubectl, "a program");
+  const tar = join(folder, "base.tar");
+  const base = {
+    tar,
+    digest: await writeLayer(
+      tar,
+      layerEntries({ reference: "base", files: kubectlIn(join(folder, "kubectl"))("arm64") }),
+    ),
+  };
+  const layout = join(folder, "layout");
+  await writeImage(layout, { "fleet.mjs": "// the commands\n", "parts/a.mjs": "" }, [{ architecture: "arm64", base }]);
+  const blob = (digest: string) => join(layout, "blobs", digest.replace(":", "/"));
+  const json = (digest: string) => JSON.parse(readFileSync(blob(digest), "utf8"));
+  const [image] = JSON.parse(readFileSync(join(layout, "index.json"), "utf8")).manifests;
+  const { config, layers } = json(image.digest);
+  expect(json(config.digest).config).toMatchObject({
+    Entrypoint: ["/usr/local/bin/node", "/usr/local/lib/fleet/fleet.mjs"],
+    User: "65532:65532",
+  });
+  const contents = (layers as { digest: string }[]).map(({ digest }) =>
+    execFileSync("tar", ["--list", "--file", blob(digest)], { encoding: "utf8" }),
+  );
+  expect(contents[0]).toContain("usr/local/bin/kubectl\n");
+  expect(contents[1]).toContain(
+    "usr/local/lib/fleet/fleet.mjs\nusr/local/lib/fleet/parts/\nusr/local/lib/fleet/parts/a.mjs\n",
+  );
 });
 
 test("a package is never written over something else", async () => {
