@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-import { compare } from "../lib/version.ts";
 // `fleet <command>`: the day-2 commands.
+
+import { compare } from "../lib/version.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { fleet } from "./run.ts";
 

@@ -9,12 +9,20 @@ import { UsageError } from "./usage.ts";
 /** Version of this project, whose commands these are. */
 export const { version } = packageJson;
 
+function manifest(text: string): { readonly name?: string; readonly version?: string } | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // whoever's it is, it is not ours
+  }
+}
+
 /** The version of the project in a folder; undefined if it is no checkout of it. */
 function versionIn(folder: string): string | undefined {
   const file = join(folder, "package.json");
   if (!existsSync(file)) return undefined;
-  const found = JSON.parse(readFileSync(file, "utf8")) as { readonly name?: string; readonly version?: string };
-  return found.name === packageJson.name ? found.version : undefined;
+  const found = manifest(readFileSync(file, "utf8"));
+  return found?.name === packageJson.name ? found?.version : undefined;
 }
 
 function checkoutAbove(folder: string): string | undefined {

@@ -16,7 +16,7 @@ The line for your shell works in the current one; put it into ~/.bashrc, ~/.conf
 autoload -U compinit && compinit) for those to come.
 
 Examples:
-  . <(fleet completion bash)
+  eval "$(fleet completion bash)"
   fleet completion fish | source
   . <(fleet completion zsh)
 `;

@@ -49,7 +49,7 @@ function bashCase(name: string, word: Words[string]): string[] {
 }
 
 /** Also for the bash 3.2 of macOS. Without a word of ours bash takes names of files (`-o default`). */
-export const bash = (words: Words): string => `# Completion of fleet: . <(fleet completion bash)
+export const bash = (words: Words): string => `# Completion of fleet: eval "$(fleet completion bash)"
 _fleet() {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD - 1]} options='' values=''
   COMPREPLY=()

@@ -10,7 +10,7 @@ import { init, type Part } from "./write.ts";
 export const summary = "write the Git repositories and the stack file that a new fleet begins with";
 
 export const help = `Usage: fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
-                      --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
+                  --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
 stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks AWS and the Git host nothing, and pushes nothing. What exists

@@ -36,6 +36,12 @@ test("those of the package work on the checkout that they are called in", () => 
   expect(projectRoot("", other, checkout)).toBe(join(base, "checkout"));
 });
 
+test("a package.json that can't be read is none of the project's", () => {
+  const below = folder("broken", {});
+  writeFileSync(join(base, "broken", "package.json"), "{");
+  expect(refusal("", below, below)).toContain("is in no checkout");
+});
+
 test("without a checkout it is said what is needed, and what can be done instead", () => {
   expect(refusal(", or give --bridge FILE", other, base)).toBe(`1 problem in fleet, nothing was changed:
   1. the current folder: is in no checkout of eks-gitops-fleet, whose stacks and files this command reads
