@@ -86,6 +86,16 @@ describe("the npm package of fleet, outside a checkout", () => {
     });
   });
 
+  test("says which Node it needs when it gets an older one", () => {
+    const older = "data:text/javascript,Object.defineProperty(process, 'version', { value: 'v22.9.0' })";
+    const args = ["--import", older, join(unpacked, "fleet.mjs"), "list"];
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `fleet needs Node ${packageJson.engines.node}, and this is v22.9.0 (${process.execPath}): install a newer one\n`,
+    });
+  });
+
   test("changes a checkout of the fleet's repositories", () => {
     const system = join(folder, "gitops-system");
     cpSync(join(root, "repos", "gitops-system"), system, { recursive: true });
