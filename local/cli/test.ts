@@ -37,7 +37,9 @@ await main(async () => {
   if (code === 130) await tearDown(dir, "local", { force: true });
   const closing = closingLines(await readJson<TestResults>(results));
   await rm(results, { force: true });
-  if (code === 0) await rm(dir, { recursive: true, force: true });
+  // Kept on purpose, it still runs: cloud.ts.
+  if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
+  else if (code === 0) await rm(dir, { recursive: true, force: true });
   else if (existsSync(join(dir, "logs")))
     console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
   console.log(closing.join("\n"));

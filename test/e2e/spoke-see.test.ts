@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { APP, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
 import { eventually, execute, instance, scratch } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
-import { clusterOf, fleet, sharedSpoke } from "./support/spokes.ts";
+import { clusterOf, fleet, sharedSpoke, spoke } from "./support/spokes.ts";
 
 const SPOKE = "blue";
 
@@ -36,8 +36,9 @@ const untilListed = (seconds: number, expected: object) =>
   });
 
 test("fleet list shows a spoke as it is, with its applications", async () => {
+  const { environment, tenant } = (await spoke(SPOKE)).spec;
   await untilListed(60, {
-    ...{ name: SPOKE, environment: "dev", tenant: "payments", isReady: true, isWell: true },
+    ...{ name: SPOKE, environment, tenant, isReady: true, isWell: true },
     applications: { ready: expect.toSatisfy((ready: number) => ready > 0) },
   });
   expect((await fleet(["list", "--environment", "dev"])).stdout).toMatch(
