@@ -8,7 +8,7 @@ import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
-import { cliReference } from "./documents/cli.ts";
+import { cliDescriptions, cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
 import { configurationReference } from "./documents/configuration.ts";
 import { decisionIndex } from "./documents/decisions.ts";
@@ -44,6 +44,7 @@ const plots = Object.fromEntries(
 
 /** Generated files by path, in the order in which they are written: the new text, given the present one. */
 export const generated: Readonly<Record<string, (current: string) => string>> = {
+  "cli/descriptions.json": () => json(cliDescriptions()),
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),

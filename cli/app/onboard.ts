@@ -1,7 +1,7 @@
 import { relative, resolve } from "node:path";
-import type { CommitStatusType } from "../../lib/notifications.ts";
-import type { ReceiverType } from "../../lib/receivers.ts";
-import type { Sealing } from "../../lib/spoke.ts";
+import { type CommitStatusType, commitStatusTypes } from "../../lib/notifications.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
+import { type Sealing, sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -11,13 +11,14 @@ import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
 import { together } from "../usage.ts";
+import { awsKinds, noAwsKinds } from "./aws-kinds.ts";
 import { plannedApp } from "./folder.ts";
 import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary =
   "write the folder of an application on a spoke in gitops-workloads, with a sealed Git credential";
 
-export const help = `Usage: npx fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
+export const help = `Usage: fleet onboard <app> --cluster NAME --environment NAME --tenant NAME --repository-url URL [options]
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads. Register the deploy key that it prints for an ssh:// URL,
 commit and push.
@@ -53,6 +54,10 @@ commit and push.
                          that the platform offers
 ${changeHelp}
 ${sourceHelp}
+
+Example:
+  fleet onboard shop --cluster green --environment dev --tenant payments \\
+    --repository-url ssh://git@github.com/acme/shop-manifests.git
 `;
 
 export const options = {
@@ -82,6 +87,14 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = {
+  sealing: sealings,
+  "git-receiver": receiverTypes,
+  "commit-status": commitStatusTypes,
+  "aws-kind": [...awsKinds, noAwsKinds],
+};
+
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("onboard", argv, options, {
     arguments: ["app"],
@@ -93,10 +106,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     },
     files: ["certificate", "known-hosts", "ca-file", "token-file", "github-app-key-file", "commit-status-token-file"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { app } = args;
   const { cluster, environment, tenant, "repository-url": repositoryUrl } = values;
   const path = values.path ?? `./overlays/${environment}`;

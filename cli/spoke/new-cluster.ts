@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path";
-import type { ReceiverType } from "../../lib/receivers.ts";
-import { type Sealing, sealingScope } from "../../lib/spoke.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
+import { type Sealing, sealingScope, sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -10,11 +10,11 @@ import { below } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { together } from "../usage.ts";
 import { plannedSpoke } from "./folder.ts";
-import { type DeployKeys, spokeWebhookHelp } from "./secrets.ts";
+import { type DeployKeys, deployKeyChoices, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
-export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+export const help = `Usage: fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
 Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up.
 
@@ -43,6 +43,9 @@ Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, 
                          Gitea and Forgejo), gitlab, generic-hmac, or generic, which does not
 ${changeHelp}
 ${sourceHelp}
+
+Example:
+  fleet new-cluster green --environment dev --tenant payments --admin arn:aws:iam::123456789012:role/payments
 `;
 
 export const options = {
@@ -66,16 +69,15 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = { sealing: sealings, "deploy-keys": deployKeyChoices, "git-receiver": receiverTypes };
+
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, texts, problems } = readLine("new-cluster", argv, options, {
     arguments: ["name"],
     required: { environment: "an environment, such as dev", tenant: "the team that owns the cluster" },
     files: ["certificate", "known-hosts"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { name } = args;
   const { environment, tenant } = values;
   const checkout = resolve(values.repository ?? ".");

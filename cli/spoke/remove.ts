@@ -19,7 +19,7 @@ import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
 export const summary = "remove a spoke from gitops-system, and its applications from gitops-workloads";
 
-export const help = `Usage: npx fleet remove <spoke> --yes [options]
+export const help = `Usage: fleet remove <spoke> --yes [options]
 
 Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while
 the deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
@@ -30,6 +30,10 @@ the deletion protection is on, as the hub would, and says what goes in AWS, in w
   --repository DIR       the checkout of gitops-system; default: the current folder
 ${removalHelp}
 ${changeHelp}
+
+Examples:
+  fleet remove green --dry-run
+  fleet remove green --yes --push
 `;
 
 export const options = {
@@ -127,10 +131,6 @@ At the Git host: deploy keys and webhooks of its own, if it has any.`;
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("remove", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   // Fleets with a spoke of the same name have repositories of their own for applications, and which one lies there is not known.
