@@ -20,7 +20,7 @@ import { type AdoptedSpec, type Recognized, recognize } from "./recognize.ts";
 
 export const summary = "take a spoke in that AWS has and the hub does not know, in gitops-system";
 
-export const help = `Usage: npx fleet adopt <spoke> [options]
+export const help = `Usage: fleet adopt <spoke> [options]
 
 Finds what a spoke is made of in AWS by its tags, and writes it into spokes/<fleet>/<spoke>/spoke.yaml of a checkout of
 gitops-system: spec.existing with the IDs that AWS gave, spec.network.cidr and spec.network.availabilityZones. A hub that has no
@@ -34,6 +34,10 @@ ${changeHelp}
 
 AWS is asked with your own credentials, which need the rights in docs/reference/deployer-policy/fleet-adopt.json.
 docs/guides/lost-hub.md says when to use it.
+
+Examples:
+  fleet adopt green --dry-run
+  fleet adopt green --profile spokes --push
 `;
 
 export const options = {
@@ -71,7 +75,7 @@ function definedSchema(schema: Schema): Schema {
   const spec = schema.properties ?? {};
   if (spec["existing"] !== undefined) return schema;
   throw new UsageError(
-    "platform/api/definition.yaml of the checkout has no spec.existing: merge the repositories of this release first (npx fleet upgrade-platform)",
+    "platform/api/definition.yaml of the checkout has no spec.existing: merge the repositories of this release first (fleet upgrade-platform)",
   );
 }
 
@@ -148,10 +152,6 @@ function edit({ document }: AdoptedFile, { availabilityZones, cidr, existing }: 
 
 export async function run(argv: readonly string[], using = programs, look = lookInAws): Promise<number> {
   const { values, args, problems } = readLine("adopt", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   const { file, problems: unknown } = findSpoke<FileSpec>(checkout, spoke, values.fleet);

@@ -14,7 +14,7 @@ import { findSpoke, type SpokeFile } from "./file.ts";
 
 export const summary = "let a spoke go, with everything in AWS and on the cluster left as it is";
 
-export const help = `Usage: npx fleet release <spoke> [options]
+export const help = `Usage: fleet release <spoke> [options]
 
 Takes a spoke out of the fleet and leaves its cluster as it is: everything in AWS stays, and its applications and its own Flux go
 on. Run it twice. The first run sets spec.deletionPolicy: Orphan in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of
@@ -25,6 +25,10 @@ asks the hub, and refuses before. fleet adopt is the way back.
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout of gitops-system; default: the current folder
 ${changeHelp}
+
+Examples:
+  fleet release green --dry-run
+  fleet release green --push
 `;
 
 export const options = {
@@ -84,10 +88,6 @@ export async function run(
   its: { readonly connect: Connect } = { connect },
 ): Promise<number> {
   const { values, args, problems } = readLine("release", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   const { file, problems: unknown } = findSpoke<ReleasedSpec>(checkout, spoke, values.fleet);
@@ -97,7 +97,7 @@ export async function run(
   const carry = (proposal: Proposal, next: string) =>
     carryOut("release", [proposal], values, { fleet, next, programs: using });
   if (spec.deletionPolicy !== "Orphan") {
-    const next = `Then wait until kubectl -n spokes get spoke ${spoke} -o jsonpath='{.status.deletionPolicy}' says Orphan, change nothing else of the spoke meanwhile, and run npx fleet release ${spoke} again.`;
+    const next = `Then wait until kubectl -n spokes get spoke ${spoke} -o jsonpath='{.status.deletionPolicy}' says Orphan, change nothing else of the spoke meanwhile, and run fleet release ${spoke} again.`;
     await carry(marked(checkout, opened), next);
     return 0;
   }

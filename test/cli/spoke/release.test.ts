@@ -35,7 +35,7 @@ describe("fleet release", () => {
     expect(await run(["blue", "--repository", at.system], programs, { connect })).toBe(0);
     expect(connect).not.toHaveBeenCalled();
     expect(at.read(file)).toBe(spokeText("blue", letGo));
-    expect(said).toContain("run npx fleet release blue again");
+    expect(said).toContain("run fleet release blue again");
   });
 
   test("then removes the folder, when nothing would go with the Spoke, and leaves its applications", async () => {
