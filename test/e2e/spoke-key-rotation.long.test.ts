@@ -125,7 +125,8 @@ afterAll(async () => {
   await pulumi(["up", "--yes", "--skip-preview"]);
 });
 
-describe("the rotation of a spoke's sealing key", () => {
+// Each step has several waits, each with a limit of its own.
+describe("the rotation of a spoke's sealing key", { timeout: 1_200_000 }, () => {
   test("begins with a secret that fleet seal has sealed, open on the spoke", () => {
     expect(before[0]).toBe(value);
   });
