@@ -89,7 +89,7 @@ const command = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-describe("a spoke that moves from its environment's sealing keys to its own", () => {
+describe("a spoke that moves from its environment's sealing keys to its own", { timeout: 1_200_000 }, () => {
   test("gets its own key in place of the environment's, and keeps what was unsealed", async () => {
     const before = await Promise.all(repositories.map(deployKey));
     await command("sealing-keys", SPOKE);
@@ -138,7 +138,7 @@ describe("a spoke that moves from its environment's sealing keys to its own", ()
   });
 });
 
-describe("a spoke that is compromised, with keys of its own", () => {
+describe("a spoke that is compromised, with keys of its own", { timeout: 1_200_000 }, () => {
   const keys = new Map<string, string>();
   beforeAll(async () => {
     await sharedSpoke(OTHER, "dev");
