@@ -41,6 +41,12 @@ function tokensOf(argv: readonly string[], options: ParseArgsOptionsConfig, tell
   return tokensOf(argv.toSpliced(index, 1), options, tell);
 }
 
+/** Whether a command line asks for help, whatever else is wrong with it. */
+export const asksForHelp = (argv: readonly string[], options: ParseArgsOptionsConfig): boolean =>
+  tokensOf(argv, options, () => {}).some(
+    (token) => token.kind === "option" && token.name === "help" && token.value === undefined,
+  );
+
 /** The option that was probably meant by an unknown one. */
 const similarTo = ({ name }: OptionToken, options: ParseArgsOptionsConfig): string | undefined =>
   closest(name, Object.keys(options));
@@ -103,7 +109,7 @@ export function readLine<
   F extends string & keyof T = never,
 >(command: string, argv: readonly string[], options: T, takes: Takes<A, R, F> = {}) {
   const problems: Problem[] = [];
-  const help = `npx fleet ${command} --help`;
+  const help = `fleet ${command} --help`;
   const tell: Tell = (key, what, got, allowed, remedy) =>
     void problems.push({
       key,

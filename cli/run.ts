@@ -1,35 +1,46 @@
 import { closest } from "./closest.ts";
 import { type Command, commands } from "./commands.ts";
+import { descriptions } from "./descriptions.ts";
+import { asksForHelp } from "./line.ts";
+import { version } from "./project.ts";
 import { UsageError } from "./usage.ts";
 
-const list = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
-const help = `Usage: npx fleet <command> [options]
+const list = Object.entries(descriptions).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
+const help = `Usage: fleet <command> [options]
 
 ${list.join("\n")}
 
-npx fleet <command> --help says more about a command.
-
-What npm start builds for the local stack is in ~/.cache/eks-gitops-fleet (or FLEET_CACHE_DIR); npm run down -- --cache
-removes it, together with the local stack.
+fleet <command> --help says more about a command, fleet --version which release this is.
 `;
 
-const isHelp = (name: string | undefined): boolean => name === undefined || ["--help", "-h", "help"].includes(name);
+const isHelp = (name: string): boolean => ["--help", "-h", "help"].includes(name);
 
-/** The command of a name. @throws UsageError that says which was probably meant */
-function commandOf(name: string): Command {
-  if (Object.hasOwn(commands, name)) return commands[name] as Command;
+/** What loads the command of a name. @throws UsageError that says which was probably meant */
+function loaderOf(name: string): () => Promise<Command> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load !== undefined) return load;
   const names = Object.keys(commands);
   const similar = closest(name, names);
   throw new UsageError(
     `there is no command ${name}${similar === undefined ? "" : `; did you mean ${similar}?`}
-The commands are ${names.join(", ")}. See npx fleet --help`,
+The commands are ${names.join(", ")}. See fleet --help`,
   );
 }
 
-async function run([name, ...argv]: readonly string[]): Promise<number> {
-  if (name !== undefined && !isHelp(name)) return commandOf(name).run(argv);
-  const [of] = name === "help" ? argv : [];
-  process.stdout.write(of === undefined ? help : commandOf(of).help);
+/** What a command line asks about the commands themselves, if it does; for that none is loaded. */
+function informationFor(name: string, argv: readonly string[]): string | undefined {
+  if (name === "--version") return `fleet ${version}\n`;
+  const [of] = name === "help" ? argv : [name];
+  if (of === undefined || isHelp(of)) return help;
+  loaderOf(of);
+  const described = descriptions[of];
+  return described && (name === "help" || asksForHelp(argv, described.options)) ? described.help : undefined;
+}
+
+async function run([name = "help", ...argv]: readonly string[]): Promise<number> {
+  const asked = informationFor(name, argv);
+  if (asked === undefined) return (await loaderOf(name)()).run(argv);
+  process.stdout.write(asked);
   return 0;
 }
 

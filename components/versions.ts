@@ -50,7 +50,7 @@ export const kubernetesReleases: readonly KubernetesRelease[] = [
 export const kubernetesVersions: readonly string[] = kubernetesReleases.map(({ minor }) => minor);
 
 /** Days before the end of a minor's standard support at which warnings begin. */
-const supportWarningDays = 90;
+export const supportWarningDays = 90;
 
 /**
  * The warning about the end of a minor's standard support; undefined while it is far, and for minors that the table doesn't have.

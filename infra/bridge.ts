@@ -12,7 +12,7 @@ import type { SecretStore } from "../components/secret-store.ts";
 import type { ArgocdAccess } from "../lib/argocd.ts";
 import type { ClusterMetadata, GitProvider } from "../lib/bridge.ts";
 import { hubFolder } from "../lib/layout.ts";
-import { fleetNames, hubName } from "../lib/names.ts";
+import { fleetNames, type HubIdentity, hubName } from "../lib/names.ts";
 import { registrySecrets } from "../lib/registries.ts";
 import { hubSealingScope } from "../lib/spoke.ts";
 import type { AwsAccount } from "./account.ts";
@@ -46,12 +46,23 @@ function gitSources(settings: Settings): ClusterMetadata["repositories"] {
 const gitProvider = ({ gitAuthentication }: Settings): GitProvider =>
   gitAuthentication === "github-app" ? "github" : "generic";
 
+/** Who has access entries on spokes: Flux, and Crossplane in the kubeconfig variant of the Composition. */
+const onSpokes: readonly HubIdentity[] = ["kustomize-controller", "helm-controller", "crossplane"];
+
 /** The add-on names that GitOps-bridge users know: snake_case. */
 function identityMetadata(identities: BridgeSources["identities"]): pulumi.Output<ClusterMetadata["identities"]> {
   const entries = Object.entries(identities).map(
     ([name, { identity }]) => [name.replaceAll("-", "_"), identity] as const,
   );
   return pulumi.output(Object.fromEntries(entries));
+}
+
+/** When the newest of the roles was made that act on spokes. */
+function newestOf(identities: BridgeSources["identities"]): pulumi.Output<string> {
+  const roles = (Object.entries(identities) as [HubIdentity, IrsaRole][]).filter(([name]) => onSpokes.includes(name));
+  return pulumi
+    .all(roles.map(([, { role }]) => role.createDate))
+    .apply((dates) => dates.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? "");
 }
 
 export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
@@ -78,6 +89,7 @@ export function clusterSecret(sources: BridgeSources): ClusterSecretArgs {
       metricsEndpoint: sources.metrics?.endpoint ?? "",
       hubEgressCidrs: network.egressCidrs,
       hubAvailabilityZones: network.availabilityZones,
+      hubRolesCreated: newestOf(identities),
     })
     .apply(
       (known): ClusterMetadata => ({

@@ -1,5 +1,3 @@
-import * as pulumi from "@pulumi/pulumi";
-import { userError } from "../components/user-error.ts";
 import { supportWarning } from "../components/versions.ts";
 import { describeProblems, type Problem, shown } from "../lib/problems.ts";
 import { rules } from "./rules.ts";
@@ -119,26 +117,4 @@ export function supportNotice(project: string, kubernetesVersion: string, today:
     `${project}:kubernetesVersion: ${warning}. After that day EKS raises the control plane by itself, at a time of its choice: ` +
     "raise it by one minor before (pulumi config set kubernetesVersion), or set it to what EKS runs by then"
   );
-}
-
-/** Not in Pulumi's type declarations: whether a config key is encrypted. */
-const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret: (key: string) => boolean };
-
-/**
- * The stack's settings.
- * @throws a user error that lists every problem, before any resource is registered: the program ends with exit code 1.
- */
-export function loadSettings(): Settings {
-  const project = pulumi.getProject();
-  const { settings, problems } = readConfig({
-    project,
-    values: pulumi.runtime.allConfig(),
-    isSecret: isConfigSecret,
-    region: new pulumi.Config("aws").get("region") ?? process.env["AWS_REGION"],
-  });
-  if (problems.length > 0) throw userError(describeConfigProblems(project, pulumi.getStack(), problems));
-  const read = settings as Settings;
-  const notice = supportNotice(project, read.kubernetesVersion, new Date());
-  if (notice !== undefined) void pulumi.log.warn(notice);
-  return read;
 }

@@ -1,8 +1,10 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
+import { parse, stringify } from "yaml";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
+import { type KubernetesRelease, kubernetesReleases, supportWarningDays } from "../components/versions.ts";
 import type { AddonPermission } from "../lib/iam/addons.ts";
 import { metricsWriterPolicy, remoteWrite } from "../lib/iam/metrics.ts";
 import type { Tags } from "../lib/labels.ts";
@@ -12,7 +14,34 @@ import type { Settings } from "./settings.ts";
 /** Where the fleet's metrics go. */
 
 /** Alerts for every fleet: a rules file of Prometheus. */
-const alertRules = new URL("alert-rules.yaml", import.meta.url);
+const rulesFile = new URL("alert-rules.yaml", import.meta.url);
+
+interface RulesFile {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly object[] }[];
+}
+
+/** Tells of every Spoke that runs a Kubernetes minor whose standard support ends within {@link supportWarningDays}, or has ended. */
+const supportRule = ({ minor, supportEnds }: KubernetesRelease) => ({
+  alert: "KubernetesSupportEnds",
+  expr:
+    "max by (name, spoke_environment, spoke_tenant, kubernetes_version) " +
+    `(fleet_spoke_info{job="kube-state-metrics", kubernetes_version="${minor}"}) ` +
+    `and on () (vector(time()) > ${Date.parse(supportEnds) / 1000 - supportWarningDays * 86_400})`,
+  for: "1h",
+  labels: { severity: "warning" },
+  annotations: {
+    runbook: "docs/guides/alerts.md#kubernetessupportends",
+    summary:
+      `Spoke {{ $labels.name }} of {{ $labels.spoke_tenant }} ({{ $labels.spoke_environment }}) runs Kubernetes ${minor}, ` +
+      `which EKS supports until ${supportEnds}`,
+  },
+});
+
+/** The rules of the fleet's workspace, as a rules file of Prometheus. @param releases the minors whose end is told */
+export function alertRules(releases = kubernetesReleases): string {
+  const { groups } = parse(readFileSync(rulesFile, "utf8")) as RulesFile;
+  return stringify({ groups: [...groups, { name: "kubernetes", rules: releases.map(supportRule) }] });
+}
 
 /** The fleet's workspace of Amazon Managed Service for Prometheus; undefined where the stack has none. */
 export function metricsWorkspaceArgs(
@@ -22,7 +51,7 @@ export function metricsWorkspaceArgs(
   if (metrics === "none") return undefined;
   return {
     alias: fleet,
-    rules: { fleet: readFileSync(alertRules, "utf8") },
+    rules: { fleet: alertRules() },
     alertTopicArn: metricsAlertTopicArn || undefined,
     tags,
     protect,

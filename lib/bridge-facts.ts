@@ -119,6 +119,12 @@ export const fleetFacts = {
   spokePrefix: fact("spoke_prefix", "name prefix of clusters and roles that Crossplane may manage", is.prefix),
   spokeCidrPool: fact("spoke_cidr_pool", "block from which spokes' networks are taken", is.cidr, "10.64.0.0/10"),
   hubEgressCidrs: fact("hub_egress_cidrs", "public addresses from which the hub reaches spokes", is.cidrs),
+  hubRolesCreated: fact(
+    "hub_roles_created",
+    "when the newest IAM role with which the hub reaches spokes was made: an older access entry is of a former role with its ARN",
+    is.time,
+    "2026-01-31T12:00:00Z",
+  ),
   hubAvailabilityZones: fact(
     "hub_availability_zones",
     "zones of the hub's region in which EKS has control planes: spokes there take theirs from the first on",

@@ -85,6 +85,10 @@ export const is = {
     "eu-west-1a,eu-west-1b,eu-west-1c",
   ),
   version: { ...text("minor version", "^1\\.\\d{2}$", "1.34"), numeric: true },
+  time: {
+    ...text("time as in RFC 3339, or empty", "^(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z)?$", ""),
+    absent: "",
+  },
   quote: text('always `"`', '^"$', '"'),
   issuer: text("host and path", "^[^/:]+/.+$", "oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE"),
   url: text("URL", "^[a-z+]+://.+$", "ssh://git@git.example.com/gitops-system.git"),

@@ -3,11 +3,12 @@ import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { clusterInfo, clusterSecretPolicy, contractPage, contractSchema } from "../lib/bridge-documents.ts";
+import { adoptPolicy } from "../lib/iam/adopt.ts";
 import { awsProofPolicy } from "../lib/iam/aws-proof.ts";
 import { doctorPolicy } from "../lib/iam/doctor.ts";
 import { nodeReleasesPolicy } from "../lib/iam/node-releases.ts";
 import { kyvernoSet } from "../lib/kyverno.ts";
-import { cliReference } from "./documents/cli.ts";
+import { cliDescriptions, cliReference } from "./documents/cli.ts";
 import { componentPages } from "./documents/components.ts";
 import { configurationReference } from "./documents/configuration.ts";
 import { decisionIndex } from "./documents/decisions.ts";
@@ -43,6 +44,7 @@ const plots = Object.fromEntries(
 
 /** Generated files by path, in the order in which they are written: the new text, given the present one. */
 export const generated: Readonly<Record<string, (current: string) => string>> = {
+  "cli/descriptions.json": () => json(cliDescriptions()),
   "docs/decisions/README.md": (current) => decisionIndex(join(root, "docs/decisions"), current),
   "local/docs/decisions/README.md": (current) => decisionIndex(join(root, "local/docs/decisions"), current),
   ...componentPages(root),
@@ -52,6 +54,7 @@ export const generated: Readonly<Record<string, (current: string) => string>> = 
   "docs/reference/contract.md": contractPage,
   "docs/reference/contract.schema.json": () => json(contractSchema()),
   "docs/reference/deployer-policy/aws-proof.json": () => json(awsProofPolicy()),
+  "docs/reference/deployer-policy/fleet-adopt.json": () => json(adoptPolicy()),
   "docs/reference/deployer-policy/fleet-doctor.json": () => json(doctorPolicy()),
   "docs/reference/deployer-policy/fleet-node-releases.json": () => json(nodeReleasesPolicy("aws")),
   "repos/gitops-system/platform/policies/cluster-secret.yaml": clusterSecretPolicy,

@@ -7,7 +7,7 @@ import { type Files, textOf } from "../folder.ts";
 export const awsKinds: readonly string[] = ["dynamodb.Table", "sqs.Queue"];
 
 /** Stands for no kind at all. */
-const noAwsKinds = "none";
+export const noAwsKinds = "none";
 
 /** The problems of the kinds that an application may order. */
 export function awsKindProblems(kinds: readonly string[]): Problem[] {

@@ -17,7 +17,7 @@ import { systemBeside, systemProblems } from "./system.ts";
 
 export const summary = "remove an application from spokes, in gitops-workloads";
 
-export const help = `Usage: npx fleet offboard <app> --cluster NAME --yes [options]
+export const help = `Usage: fleet offboard <app> --cluster NAME --yes [options]
 
 Removes clusters/<cluster>/<app>, which fleet onboard made, from a checkout of gitops-workloads, and says what goes in AWS, what
 stays, and what is left to do at the Git host and in gitops-system.
@@ -28,6 +28,9 @@ stays, and what is left to do at the Git host and in gitops-system.
   --repository DIR       the checkout of gitops-workloads; default: the current folder
 ${removalHelp}
 ${changeHelp}
+
+Example:
+  fleet offboard shop --cluster green --dry-run
 `;
 
 export const options = {
@@ -103,10 +106,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     arguments: ["app"],
     required: { cluster: "a spoke on which the application is" },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { app } = args;
   const clusters = [...new Set(values.cluster)];
   const checkout = resolve(values.repository ?? ".");

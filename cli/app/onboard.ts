@@ -1,5 +1,7 @@
 import { relative } from "node:path";
-import type { ReceiverType } from "../../lib/receivers.ts";
+import { commitStatusTypes } from "../../lib/notifications.ts";
+import { type ReceiverType, receiverTypes } from "../../lib/receivers.ts";
+import { sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { type Programs, programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -9,13 +11,14 @@ import { below } from "../folder.ts";
 import { orInterrupted } from "../prompt/ask.ts";
 import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { webhookHelp } from "../sealing/receiver.ts";
+import { awsKinds, noAwsKinds } from "./aws-kinds.ts";
 import { type Onboarded, plannedApps } from "./folder.ts";
 import { type Line, lineOf, options } from "./onboard-line.ts";
 import { asked } from "./onboard-questions.ts";
 
 export const summary = "write the folder of an application on spokes in gitops-workloads, with a sealed Git credential";
 
-export const help = `Usage: npx fleet onboard <app> --cluster NAME... --tenant NAME --repository-url URL [options]
+export const help = `Usage: fleet onboard <app> --cluster NAME... --tenant NAME --repository-url URL [options]
 
 Makes clusters/<cluster>/<app> in a checkout of gitops-workloads, for each cluster. Register the deploy keys that it prints for an
 ssh:// URL, one for each cluster, commit and push. On a terminal it asks for what is missing.
@@ -54,6 +57,10 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
 ${changeHelp}
 ${promptHelp}
 ${sourceHelp}
+
+Example:
+  fleet onboard shop --cluster green --cluster blue --tenant payments \\
+    --repository-url ssh://git@github.com/acme/shop-manifests.git
 `;
 
 /** The deploy keys that a person registers; undefined over HTTPS. */
@@ -66,15 +73,19 @@ function registration(url: string, planned: readonly Onboarded[]): string | unde
 
 export { options };
 
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = {
+  sealing: sealings,
+  "git-receiver": receiverTypes,
+  "commit-status": commitStatusTypes,
+  "aws-kind": [...awsKinds, noAwsKinds],
+};
+
 export const run = (argv: readonly string[], using = programs, terminal = processTerminal): Promise<number> =>
   orInterrupted(terminal, async () => make(lineOf(await asked(argv, terminal)), using));
 
 async function make(line: Line, using: Programs): Promise<number> {
   const { values, texts, checkout, system, clusters, requests, access, told } = line;
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { app } = line.args;
   const connect = () => fleetFrom({ ...values, ...texts });
   const planned = await plannedApps(checkout, requests, connect, access, system, told);

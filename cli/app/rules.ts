@@ -5,7 +5,7 @@ import { type Problem, shown } from "../../lib/problems.ts";
 import type { ReceiverType } from "../../lib/receivers.ts";
 import { type Sealing, sealingScope, sealings, spokeNameRule } from "../../lib/spoke.ts";
 import { receiverProblems } from "../sealing/receiver.ts";
-import { textProblems } from "../usage.ts";
+import { textProblems } from "../yaml-text.ts";
 import { awsKindProblems } from "./aws-kinds.ts";
 
 /** The request to onboard an application. */

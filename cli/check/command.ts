@@ -9,7 +9,7 @@ import { type Format, formats, formatted } from "./format.ts";
 
 export const summary = "check the repositories as the clusters would see them, before anything is merged";
 
-export const help = `Usage: npx fleet check [--repos DIR] [--crds PATH]... [--list-unchecked] [--format text|json|github]
+export const help = `Usage: fleet check [--repos DIR] [--crds PATH]... [--list-unchecked] [--format text|json|github]
 
 Builds the repositories with kustomize and Flux's substitution for the hub of every fleet, every spoke and one sample spoke for
 each environment, and reports what is wrong, with file and line; also what the API server would refuse by the definitions'
@@ -33,6 +33,9 @@ Reads nothing but the files of the repositories, no symbolic links among them, a
 kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubectl on PATH. It gets no environment variables; on
 Linux, where this user may make namespaces (root always), it sees only the one repository and has no network.
 Exit code 0: clean, or warnings only; 1: findings; 2: it could not run.
+
+Example:
+  fleet check --repos ~/checkouts --crds ~/crds
 `;
 
 export const options = {
@@ -43,20 +46,18 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+export const choices = { format: formats };
+
 const missing = (path: string): Problem => ({
   key: "--crds",
   what: "names a path that does not exist",
   got: shown(path),
   allowed: "a folder or a file with definitions",
-  remedy: "correct it; npx fleet check --help says how to get them",
+  remedy: "correct it; fleet check --help says how to get them",
 });
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, problems } = readLine("check", argv, options, { choices: { format: formats } });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, problems } = readLine("check", argv, options, { choices });
   refuse(
     "check",
     together(problems, [

@@ -31,7 +31,7 @@ interface Facts {
 
 const assumedHub =
   "no facts about the hub were given, so its account, network and addresses are samples, and each Spoke counts as one in its hub's region; " +
-  "--bridge FILE takes the real ones (pulumi stack output --json bridgeData), and npx fleet facts records them in Git";
+  "--bridge FILE takes the real ones (pulumi stack output --json bridgeData), and fleet facts records them in Git";
 
 /** The given facts, or those that are recorded: first in the base, so that a change can't choose by which facts it is judged. */
 function factsOf(sides: readonly Side[], fleet: string, given: ClusterMetadata | undefined): Facts {

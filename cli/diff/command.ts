@@ -10,7 +10,7 @@ import { previewProblems, readPreview } from "./preview.ts";
 
 export const summary = "show what a change does to every cluster and stack, after rendering";
 
-export const help = `Usage: npx fleet diff <base> <head> [options]
+export const help = `Usage: fleet diff <base> <head> [options]
 
 Renders two states of the repositories for the hub, for every spoke and for one sample spoke of each environment: kustomize,
 Flux's substitution, helm template, and what the composition function of each state makes of every Spoke. Then shows what
@@ -36,9 +36,10 @@ kustomize is the program that FLEET_KUSTOMIZE names, or else kustomize or kubect
 it releases are compared by their values. It runs the composition function of both states: as with tests, run it only where
 you would run the code of the change.
 Exit code 0: compared, whether or not something changes; 1: only with --fail-on-refused; 2: it could not run.
-`;
 
-const formats = ["markdown", "json"];
+Example:
+  fleet diff origin/main HEAD --repos ..
+`;
 
 export const options = {
   fleet: { type: "string" },
@@ -52,6 +53,8 @@ export const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
+export const choices = { format: ["markdown", "json"] };
+
 /** The programs of this machine that it runs. */
 const programs = { kustomize, helmProgram };
 
@@ -59,12 +62,8 @@ export async function run(argv: readonly string[], { kustomize, helmProgram } = 
   const { values, args, problems } = readLine("diff", argv, options, {
     arguments: ["base", "head"],
     files: ["bridge"],
-    choices: { format: formats },
+    choices,
   });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { base, head } = args;
   refuse(
     "diff",

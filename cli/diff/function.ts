@@ -6,7 +6,7 @@ import type { Spoke } from "../../functions/spoke/api.ts";
 import { claimManifest } from "../../functions/spoke/claims.ts";
 import { hubSecret } from "../../functions/spoke/hub.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
-import { type bridgeData, inBase64 } from "../../lib/bridge.ts";
+import { bridgeData, inBase64 } from "../../lib/bridge.ts";
 import { networkLabel } from "../../lib/labels.ts";
 import { spokeApi } from "../../lib/spoke.ts";
 
@@ -18,13 +18,14 @@ export interface Code {
 }
 
 /** The function and the bridge of the project in `folder`; without a folder those of this command. */
-export async function codeOf(folder: string = join(import.meta.dirname, "..", "..")): Promise<Code> {
+export async function codeOf(folder: string | undefined): Promise<Code> {
+  if (folder === undefined) return { ...(await import("../../functions/spoke/handler.ts")), bridgeData };
   const load = (...path: string[]) => import(/* @vite-ignore */ pathToFileURL(join(folder, ...path)).href);
-  const [{ handler }, { bridgeData }] = [
-    await load("functions", "spoke", "handler.ts"),
-    await load("lib", "bridge.ts"),
-  ] as [Pick<Code, "handler">, Pick<Code, "bridgeData">];
-  return { handler, bridgeData };
+  const [{ handler }, bridge] = [await load("functions", "spoke", "handler.ts"), await load("lib", "bridge.ts")] as [
+    Pick<Code, "handler">,
+    Pick<Code, "bridgeData">,
+  ];
+  return { handler, bridgeData: bridge.bridgeData };
 }
 
 export interface Call {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FunctionHandler } from "@crossplane-org/function-sdk-typescript";
 import type { Spoke } from "../../functions/spoke/api.ts";
 import type { KubeObject } from "../../functions/spoke/kube.ts";
+import { isOrphan } from "../../functions/spoke/orphan.ts";
 import { answer, type Call, type Reply } from "./function.ts";
 import { atProvider, reportedStatus } from "./providers.ts";
 
@@ -61,11 +62,19 @@ const problemsOf = ({ fatal, conditions }: Reply): string[] => [
   ...conditions.filter(({ status }) => fatal === undefined && status === "False").map(({ message }) => message),
 ];
 
+/** A Spoke that is to be let go was made before that: one that comes so makes nothing. */
+async function letGo(options: LifeOptions): Promise<Life> {
+  const { spoke } = options;
+  const made = await life({ ...options, spoke: { ...spoke, spec: { ...spoke.spec, deletionPolicy: "Delete" } } });
+  return life({ ...options, spoke: { ...made.spoke, spec: spoke.spec }, before: made.observed });
+}
+
 /**
  * Reconciles a Spoke until nothing changes any more, with a simulated AWS that carries out every request at once.
  * @throws Error when that takes too many reconciliations
  */
 export async function life(options: LifeOptions): Promise<Life> {
+  if (isOrphan(options.spoke) && options.before === undefined && options.recorded === undefined) return letGo(options);
   const { handler, input, hub, others } = options;
   let { spoke } = options;
   let observed = new Map(options.before ?? options.recorded);

@@ -84,7 +84,7 @@ function gaps({ gaps: found }: Report): string {
   if (found.length === 0) return "";
   const shown = found.slice(0, 10).map((gap) => `> - ${plain(gap)}`);
   const more = found.length > shown.length ? [`> - and ${found.length - shown.length} more`] : [];
-  return `> [!WARNING]\n> **Not complete**: what follows from these problems is left out. ${code("npx fleet check")} says more.\n${[...shown, ...more].join("\n")}\n\n`;
+  return `> [!WARNING]\n> **Not complete**: what follows from these problems is left out. ${code("fleet check")} says more.\n${[...shown, ...more].join("\n")}\n\n`;
 }
 
 function byKind(clusters: readonly ClusterReport[]): string {
@@ -183,7 +183,7 @@ const clusterSection = (cluster: ClusterReport): Section => ({
   ...folded(title(cluster), counts(cluster.changes, changeOperations) || "nothing changes, but see"),
   blocks: [...cluster.problems.map((problem) => `- ⚠ ${plain(problem)}\n`), ...cluster.changes.map(block)],
   leftOut: (number) =>
-    `\n_${most(number, "more change")} left out: a comment has no room for more. ${code("npx fleet diff … --format json")} lists all._\n`,
+    `\n_${most(number, "more change")} left out: a comment has no room for more. ${code("fleet diff … --format json")} lists all._\n`,
 });
 
 function stackBlock({ operation, type, name, properties, because }: StackChange): string {

@@ -1,9 +1,11 @@
+import { isOrphan } from "../../functions/spoke/orphan.ts";
 import { hubName } from "../../lib/names.ts";
 import { specimenOf } from "../render/workspace.ts";
 import { type ChartOptions, chartItems } from "./charts.ts";
 import { type Change, compare, sorted } from "./compare.ts";
 import type { Stack } from "./preview.ts";
 import { handedOver, type Item, type State, stepId } from "./state.ts";
+import { isInAws } from "./stateful.ts";
 
 /** The blast radius of a change: its effect on each cluster and stack. */
 
@@ -118,7 +120,11 @@ class Comparing {
 
   #cluster(name: string): ClusterReport {
     const { base, head, charts } = this.#options;
-    const [before, after] = [this.#known(base, name), this.#known(head, name)];
+    const [all, after] = [this.#known(base, name), this.#known(head, name)];
+    const isReleased = this.#isReleased(name);
+    if (isReleased)
+      this.#notes.add(`${name}: the fleet lets it go; everything in AWS and on the cluster stays as it is`);
+    const before = isReleased ? all.filter(({ manifest, on }) => on === hubName && !isInAws(manifest)) : all;
     const spoke = (head.spokes.composed.get(name) ?? base.spokes.composed.get(name))?.life.spoke;
     const kubernetesVersion = () => spoke?.spec.kubernetesVersion;
     const everything = [base, head].map(({ clusters }) => [...clusters.values()].flat());
@@ -135,12 +141,19 @@ class Comparing {
     };
   }
 
+  /** Whether a Spoke goes and takes nothing with it. */
+  #isReleased(name: string): boolean {
+    const { base, head } = this.#options;
+    const before = base.spokes.composed.get(name)?.life.spoke;
+    return before !== undefined && isOrphan(before) && !head.spokes.composed.has(name);
+  }
+
   #problems(name: string): Pick<ClusterReport, "problems" | "refused"> {
     const { base, head } = this.#options;
     const [before, is] = [base.spokes.composed.get(name), head.spokes.composed.get(name)];
     const was = before?.life;
     const known = new Set(was?.problems);
-    const isProtected = was?.spoke.spec.deletionProtection === true && !is;
+    const isProtected = was?.spoke.spec.deletionProtection === true && !is && !this.#isReleased(name);
     const unsupported = is?.unsupported === before?.unsupported ? undefined : is?.unsupported;
     const refusals = [
       ...(unsupported === undefined ? [] : [`will not be carried out: ${unsupported}`]),

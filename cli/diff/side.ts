@@ -9,6 +9,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
+import { projectRoot } from "../project.ts";
 import { copyFiles } from "../render/copy.ts";
 import { isBelow } from "../render/inside.ts";
 import { UsageError } from "../usage.ts";
@@ -42,7 +43,6 @@ export interface SideOptions {
 }
 
 const system = "gitops-system";
-const ownModules = join(import.meta.dirname, "..", "..", "node_modules");
 const isSystem = (folder: string) => existsSync(join(folder, "platform", "api"));
 
 function entriesBelow(folder: string): string[] {
@@ -124,7 +124,7 @@ export function openSide(spec: string, options: SideOptions): Side {
   const hasFunction = existsSync(join(root, "functions", "spoke", "handler.ts"));
   if (hasFunction) {
     rmSync(join(root, "node_modules"), { recursive: true, force: true });
-    symlinkSync(ownModules, join(root, "node_modules"));
+    symlinkSync(join(projectRoot(), "node_modules"), join(root, "node_modules"));
   }
   return { label: spec, ...from, root, ...place, ...(hasFunction ? { project: root } : {}) };
 }

@@ -1,5 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Spoke } from "../../functions/spoke/api.ts";
+import { isOrphan } from "../../functions/spoke/orphan.ts";
 import { groupOf, type Manifest } from "../render/files.ts";
+import { isSpoke } from "../render/fleet.ts";
 
 /** Which kinds keep data, and which fields can only be changed by a replacement. */
 
@@ -50,7 +53,11 @@ function awsService(manifest: Manifest): string | undefined {
   return /^([a-z0-9]+)\.aws(?:\.m)?\.upbound\.io$/.exec(groupOf(manifest))?.[1];
 }
 
+export const isInAws = (manifest: Manifest): boolean => awsService(manifest) !== undefined;
+
 export function isStateful(manifest: Manifest): boolean {
+  // Of what is let go nothing is lost.
+  if (isSpoke(manifest) && isOrphan(manifest as unknown as Spoke)) return false;
   const service = awsService(manifest);
   if (service === undefined) return statefulKinds.has(`${groupOf(manifest)}/${manifest.kind}`);
   return statefulServices.has(service) || statefulAws.has(`${service}/${manifest.kind}`);

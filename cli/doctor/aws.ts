@@ -4,6 +4,8 @@ import { type Finding, unchecked } from "./finding.ts";
 export interface AwsConfig {
   readonly region?: string;
   readonly endpoint?: string;
+  /** Of the AWS CLI; default: that of the environment. */
+  readonly profile?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
 
@@ -13,6 +15,9 @@ const DENIED = /^(AccessDenied|AccessDeniedException|UnauthorizedOperation|Autho
 const NO_LOGIN =
   /^(CredentialsProviderError|TokenProviderError|ExpiredToken|ExpiredTokenException|InvalidClientTokenId|UnrecognizedClientException|SignatureDoesNotMatch|AuthFailure)$/;
 
+/** Whether AWS refused a call for want of a permission. */
+export const isDenied = (error: unknown): boolean => DENIED.test((error as Error).name);
+
 /** Whether AWS refused the credentials, or there were none. */
 export const isNoLogin = (error: unknown): boolean => NO_LOGIN.test((error as Error).name);
 
@@ -21,7 +26,7 @@ export const isMissing = (error: unknown): boolean => (error as Error).name === 
 /** The finding when a call of AWS failed; `action` is the IAM action that it needs. */
 export function untold(name: string, error: unknown, action: string): Finding {
   const { name: code, message } = error as Error;
-  if (DENIED.test(code)) return unchecked(name, `AWS denies access: ${message}`, `allow this identity ${action}`);
+  if (isDenied(error)) return unchecked(name, `AWS denies access: ${message}`, `allow this identity ${action}`);
   return unchecked(
     name,
     `AWS did not answer: ${code}: ${message}`,

@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputOption, outputs } from "../output.ts";
+import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import { type AwsConfig, noLogin } from "./aws.ts";
 import { checkBackend } from "./backend.ts";
@@ -12,14 +14,15 @@ import { checkLogin } from "./login.ts";
 import { type Run, runner } from "./process.ts";
 import { checkQuotas } from "./quotas.ts";
 import { checkReferences } from "./references.ts";
-import { asJson, asText } from "./report.ts";
+import { asData, asText } from "./report.ts";
 import { readStack, type Stack } from "./stack.ts";
 import { type Connect, connectIn, readSurroundings, type Surroundings } from "./surroundings.ts";
 import { checkTools } from "./tools.ts";
 
 export const summary = "check what a stack needs before pulumi up: tools, logins, quotas, Git hosts, packages";
 
-export const help = `Usage: npx fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline] [--json]
+export const help = `Usage: fleet doctor [--stack NAME] [--config-file FILE] [--spokes N] [--offline]
+                    [-o text|json|yaml]
 
 Checks what a stack needs and says what to do next; it changes nothing.
 
@@ -38,14 +41,17 @@ Checks what a stack needs and says what to do next; it changes nothing.
                       runs with there
   --spokes N          spokes to be made next, each in the hub's account and region; default: 1
   --offline           does not ask chart repositories and container registries
-  --json              for machines: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] }, where status is ok,
-                      note (worth knowing), wrong or unchecked (something must be done)
+  -o, --output FORM   text (default), json or yaml: { ok, groups: [{ name, findings: [{ status, name, message, todo }] }] },
+                      where status is ok, note (worth knowing), wrong or unchecked (something must be done)
 
 AWS is asked with your own credentials (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL and so on). What they may not see is reported
 as unknown: docs/reference/deployer-policy/fleet-doctor.json has the rights beyond those of the deployer. Git hosts are reached
 with ssh, without your configuration, or with the program that FLEET_SSH names. For the local stack, . .local/env sets
 everything that is needed.
 Exit code 0: nothing has to be done; 1: something has; 2: it was called wrongly.
+
+Example:
+  fleet doctor --stack pilot --spokes 3
 `;
 
 export const options = {
@@ -53,9 +59,11 @@ export const options = {
   "config-file": { type: "string" },
   spokes: { type: "string", default: "1" },
   offline: { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
+  output: outputOption,
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+export const choices = { output: outputs };
 
 /** What the doctor checks. */
 export interface World {
@@ -125,7 +133,7 @@ function ofUser(root: string, env: Readonly<NodeJS.ProcessEnv>): NodeJS.ProcessE
 function inItsShell(dir: string): string {
   const file = join(dir, "env");
   const start = existsSync(file) ? "" : "npm start && ";
-  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && npx fleet doctor --stack local`;
+  return `the stack local is on the embedded cloud; run fleet doctor in its shell: ${start}. ${file} && fleet doctor --stack local`;
 }
 
 const countProblems = (spokes: string): Problem[] =>
@@ -142,13 +150,9 @@ const countProblems = (spokes: string): Problem[] =>
       ];
 
 export async function run(argv: readonly string[]): Promise<number> {
-  const { values, problems } = readLine("doctor", argv, options);
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, problems } = readLine("doctor", argv, options, { choices });
   refuse("doctor", together(problems, countProblems(values.spokes)));
-  const root = dirname(dirname(import.meta.dirname));
+  const root = projectRoot();
   const env = ofUser(root, process.env);
   const surroundings = readSurroundings(env);
   if (values.stack === "local" && surroundings === undefined && values["config-file"] === undefined)
@@ -165,6 +169,7 @@ export async function run(argv: readonly string[]): Promise<number> {
       offline: values.offline,
     },
   );
-  process.stdout.write(values.json ? asJson(groups) : asText(groups));
+  const output = values.output as Output;
+  process.stdout.write(output === "text" ? asText(groups) : forProgram(asData(groups), output));
   return hasWork(groups) ? 1 : 0;
 }

@@ -18,6 +18,5 @@ export function asText(groups: readonly Group[]): string {
   return `${groups.flatMap(({ name, findings }) => [name, ...findings.flatMap(lines), ""]).join("\n")}\n${end}\n`;
 }
 
-/** The findings for machines. */
-export const asJson = (groups: readonly Group[]): string =>
-  `${JSON.stringify({ ok: !hasWork(groups), groups }, undefined, 2)}\n`;
+/** The findings for programs. */
+export const asData = (groups: readonly Group[]): object => ({ ok: !hasWork(groups), groups });

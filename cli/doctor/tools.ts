@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { kubernetesVersions } from "../../components/versions.ts";
 import { compare } from "../../lib/version.ts";
+import packageJson from "../../package.json" with { type: "json" };
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { complaint, type Run } from "./process.ts";
 
@@ -16,12 +16,6 @@ interface Tool {
   readonly why: string;
   readonly install: string;
 }
-
-/** What the project itself asks for. */
-const packageJson = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-  readonly engines: { readonly node: string };
-  readonly dependencies: { readonly "@pulumi/pulumi": string };
-};
 
 const exactly = (version: string) => () => version;
 const firstVersion = (text: string): string | undefined => /\d+\.\d+(\.\d+)*/.exec(text)?.[0];

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -9,6 +9,7 @@ import { firstKey } from "../fleet/facts.ts";
 import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { environmentKeys } from "../rotation/keys-folder.ts";
 import { withKeys } from "../rotation/stack-file.ts";
 import { readStackList, type StackList } from "../rotation/stack-list.ts";
@@ -20,7 +21,7 @@ import { environmentFiles, environmentNameProblems, environmentTools } from "./f
 
 export const summary = "make an environment after one that is there, in gitops-system and the hub's stack";
 
-export const help = `Usage: npx fleet add-environment <name> --like ENVIRONMENT [--stack NAME]... [options]
+export const help = `Usage: fleet add-environment <name> --like ENVIRONMENT [--stack NAME]... [options]
 
 Makes what spokes of an environment share, in a checkout of gitops-system: tools/<name> with the versions of the other one, the
 folder of a sealing key of its own, and a channel of the Composition, which is on. What is there already stays as it is.
@@ -30,6 +31,9 @@ folder of a sealing key of its own, and a channel of the Composition, which is o
                          the sealing key. Without such a file the commands that set it are printed. Can be given more than once
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet add-environment staging --like prod --stack prod --dry-run
 `;
 
 export const options = {
@@ -92,7 +96,7 @@ function nextSteps(
     ...keys,
     ...notes,
     `applications that are to run there need overlays/${name} in their repositories, or fleet onboard --path`,
-    `npx fleet new-cluster <name> --environment ${name} …     its first spoke`,
+    `fleet new-cluster <name> --environment ${name} …     its first spoke`,
   ])}`;
 }
 
@@ -110,20 +114,18 @@ async function stacksOf(root: string, names: readonly string[]) {
 export async function run(
   argv: readonly string[],
   using = programs,
-  root = dirname(dirname(import.meta.dirname)),
+  project: string | undefined = undefined,
 ): Promise<number> {
   const { values, args, problems } = readLine("add-environment", argv, options, {
     arguments: ["name"],
     required: { like: "an environment that is there, such as dev" },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { name } = args;
   const { like } = values;
   const checkout = resolve(values.repository ?? ".");
   const stacks = [...new Set(values.stack ?? [])];
+  // Without a stack nothing of the project is read.
+  const root = stacks.length === 0 ? checkout : (project ?? projectRoot(", or leave --stack out"));
   const { lists, missing } = await stacksOf(root, stacks);
   const committed = isCommitted(values) && lists.length > 0 ? [checkout, root] : [checkout];
   const told = together(problems, wishProblems(values, committed));

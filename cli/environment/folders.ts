@@ -5,7 +5,8 @@ import { clusterScopePrefix } from "../../lib/spoke.ts";
 import { below, type Files, readFiles } from "../folder.ts";
 import { broughtLike, environmentKeys } from "../rotation/keys-folder.ts";
 import { type Offer, schemaProblems } from "../spoke/rules.ts";
-import { textProblems, together } from "../usage.ts";
+import { together } from "../usage.ts";
+import { textProblems } from "../yaml-text.ts";
 
 /** The folders of an environment in a checkout of gitops-system. */
 

@@ -17,7 +17,7 @@ import { composition, type Promotion, type PromotionRequest, promotion, type Row
 
 export const summary = "bring an environment to the versions of another one, in gitops-system";
 
-export const help = `Usage: npx fleet promote --from ENVIRONMENT --to ENVIRONMENT [--only NAME]... [--except NAME]... [options]
+export const help = `Usage: fleet promote --from ENVIRONMENT --to ENVIRONMENT [--only NAME]... [--except NAME]... [options]
 
 Brings to one environment, in a checkout of gitops-system, what another one runs: the versions in
 tools/<environment>/versions.yaml, add-ons that only the other one offers, and the Composition, if its channel holds it back. A
@@ -31,6 +31,10 @@ their teams'.
   --allow-downgrade      also versions that are older than what is there
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Examples:
+  fleet promote --from dev --to prod --dry-run
+  fleet promote --from dev --to prod --only external_secrets --push
 `;
 
 export const options = {
@@ -133,10 +137,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   const { values, problems } = readLine("promote", argv, options, {
     required: { from: "an environment, such as dev", to: "another environment, such as prod" },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { from, to, only = [], except = [], "allow-downgrade": allowDowngrade } = values;
   const request: PromotionRequest = { from, to, only, except, allowDowngrade };
   const checkout = resolve(values.repository ?? ".");

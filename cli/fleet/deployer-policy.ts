@@ -12,7 +12,7 @@ import { folderProblems, refuse, together } from "../usage.ts";
 
 export const summary = "print the IAM policies of whoever runs pulumi up for a fleet";
 
-export const help = `Usage: npx fleet deployer-policy --fleet NAME --account ID --region REGION [options]
+export const help = `Usage: fleet deployer-policy --fleet NAME --account ID --region REGION [options]
 
 Prints the policies as one JSON object, by name; nothing in AWS is asked or changed.
 
@@ -22,6 +22,9 @@ Prints the policies as one JSON object, by name; nothing in AWS is asked or chan
   --boundary ARN     permissionsBoundary of the stack's configuration: the deployer gives rights only to roles that carry it.
                      Without it the deployer can make itself as powerful as it likes
   --out FOLDER       write <fleet>-<policy>.json for each policy into this folder instead, and say how they are made in AWS
+
+Example:
+  fleet deployer-policy --fleet pilot --account 123456789012 --region eu-central-1 --out policies
 `;
 
 export const options = {
@@ -109,10 +112,6 @@ export async function run(argv: readonly string[]): Promise<number> {
   const { values, problems } = readLine("deployer-policy", argv, options, {
     required: { fleet: forms.fleet.allowed, account: forms.account.allowed, region: forms.region.allowed },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { fleet, account, region } = values;
   const boundary = values.boundary || undefined;
   refuse(

@@ -61,7 +61,7 @@ export function chosenFleetProblems(named: string | undefined, fleets: readonly 
         named === undefined ? `is needed: ${checkout} has not exactly one fleet` : `has no folder clusters/${named}`,
       got: named === undefined ? "(nothing)" : shown(named),
       allowed: fleets.join(", ") || "(none)",
-      remedy: fleets.length === 0 ? "make the fleet's folders first: npx fleet new-fleet <fleet>" : "name one of them",
+      remedy: fleets.length === 0 ? "make the fleet's folders first: fleet new-fleet <fleet>" : "name one of them",
     },
   ];
 }

@@ -12,7 +12,7 @@ import { chosenFleetProblems, foldersIn } from "./folders.ts";
 
 export const summary = "write the files of a ring of spokes in gitops-system";
 
-export const help = `Usage: npx fleet new-ring <name> [--soak DURATION] [--max-unavailable N] [--after RING] [options]
+export const help = `Usage: fleet new-ring <name> [--soak DURATION] [--max-unavailable N] [--after RING] [options]
 
 Makes clusters/<fleet>/rings/<name>.yaml, what the hub needs for the ring, in a checkout of gitops-system, and adds the ring to
 clusters/<fleet>/kustomization.yaml and rings.yaml, where the order of rings and their rules are.
@@ -22,6 +22,9 @@ clusters/<fleet>/kustomization.yaml and rings.yaml, where the order of rings and
   --after RING           the ring before; default: the last one
   --fleet NAME           default: the only fleet in clusters/
   --repository DIR       the checkout to write into; default: the current folder
+
+Example:
+  fleet new-ring canary --soak 1h --max-unavailable 0
 `;
 
 export const options = {
@@ -43,7 +46,7 @@ export interface RingRequest {
 
 const template = join("templates", "ring");
 
-const header = `# The rings of this fleet's spokes, in the order in which a change of the platform reaches them: npx fleet rollouts.
+const header = `# The rings of this fleet's spokes, in the order in which a change of the platform reaches them: fleet rollouts.
 # Flux does not apply this file.
 `;
 
@@ -155,17 +158,13 @@ export async function newRing(
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, args, problems } = readLine("new-ring", argv, options, { arguments: ["name"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { name } = args;
   const checkout = resolve(values.repository ?? ".");
   const { soak, after, fleet, "max-unavailable": maxUnavailable } = values;
   const files = await newRing(checkout, { name, soak, maxUnavailable, after, fleet }, problems);
   console.log(`Made the ring ${name}: ${files.join(", ")}. Next, in ${checkout}:
   git add ${files.join(" ")} && git commit -m "Add ring ${name}" && git push
-  npx fleet rollouts --promote     makes the branch ring/${name}
+  fleet rollouts --promote     makes the branch ring/${name}
 Then new spokes join it by fleet new-cluster --ring ${name}, others by two fields of their spoke.yaml:
   spec:
     ring: ${name}

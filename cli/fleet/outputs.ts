@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { projectRoot } from "../project.ts";
 
 /** What a stack is asked for. */
 export interface Asked {
@@ -13,22 +13,26 @@ export interface Asked {
   readonly otherwise?: string;
 }
 
+/** Whether Pulumi finds a stack by this name in any folder: `<organization>/<project>/<stack>`. */
+const isNamedInFull = (stack = ""): boolean => stack.split("/").length === 3;
+
 /** The outputs of the hub's stack, or one of them. */
 export async function stackOutputs({ stack, output, otherwise }: Asked): Promise<unknown> {
   const args = ["stack", "output", "--json", output, ...(stack === undefined ? [] : ["--stack", stack])];
   const given = args.filter((arg) => arg !== undefined);
+  const instead = otherwise === undefined ? "" : `, or give ${otherwise}`;
+  const cwd = isNamedInFull(stack)
+    ? process.cwd()
+    : projectRoot(`, or name the hub's stack in full: --stack <organization>/<project>/<stack>${instead}`);
   try {
-    const { stdout } = await promisify(execFile)("pulumi", given, {
-      cwd: dirname(dirname(import.meta.dirname)),
-      maxBuffer: 16 << 20,
-    });
+    const { stdout } = await promisify(execFile)("pulumi", given, { cwd, maxBuffer: 16 << 20 });
     return JSON.parse(stdout);
   } catch (error) {
     const { code, stderr } = error as { code?: unknown; stderr?: string };
     const why = code === "ENOENT" ? "pulumi is not on PATH" : stderr?.trim() || String(error);
     throw new Error(
       `pulumi ${given.join(" ")} failed: ${why}\n` +
-        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack${otherwise === undefined ? "" : `, or give ${otherwise}`}`,
+        `This command reads the outputs of the hub's stack: log in to its backend and name it with --stack${instead}`,
       { cause: error },
     );
   }

@@ -13,7 +13,7 @@ import { stackOutputs } from "./outputs.ts";
 
 export const summary = "record the facts about a hub in gitops-system, for checks without credentials";
 
-export const help = `Usage: npx fleet facts [--repository DIR] [--stack NAME | --bridge FILE]
+export const help = `Usage: fleet facts [--repository DIR] [--stack NAME | --bridge FILE]
 
 Writes what the hub's stack says about the hub (its output bridgeData: names, ARNs, addresses, no secret) to
 clusters/<fleet>/bridge.yaml in a checkout of gitops-system. fleet check and fleet diff take the facts from there, so that they
@@ -22,6 +22,9 @@ need neither credentials nor samples. Flux does not apply the file. Run it again
   --repository DIR       the checkout to write into; default: the current folder
   --stack NAME           Pulumi stack of the hub; default: the selected one
   --bridge FILE          what pulumi stack output --json bridgeData wrote: the stack is not asked
+
+Example:
+  fleet facts --stack pilot --repository ../gitops-system
 `;
 
 export const options = {
@@ -33,7 +36,7 @@ export const options = {
 
 type Data = Readonly<Record<string, string>>;
 
-const header = `# The facts about this fleet's hub, written by npx fleet facts: npx fleet check and npx fleet diff take them from here.
+const header = `# The facts about this fleet's hub, written by fleet facts: fleet check and fleet diff take them from here.
 # Flux does not apply this file.
 `;
 
@@ -67,7 +70,7 @@ function folderProblems(key: string, fleet: string | undefined, checkout: string
       what: "has no folder in this checkout",
       got: shown(fleet),
       allowed: foldersIn(join(checkout, "clusters")).join(", ") || "(none)",
-      remedy: `name the hub's stack, or the checkout that the hub follows, or run npx fleet new-fleet ${fleet} first`,
+      remedy: `name the hub's stack, or the checkout that the hub follows, or run fleet new-fleet ${fleet} first`,
     },
   ];
 }
@@ -86,10 +89,6 @@ const textOf = (data: Data): string => `${header}${stringify(data, { sortMapEntr
 /** @param ask asks the stack; its error says what to do */
 export async function run(argv: readonly string[], ask: typeof stackOutputs = stackOutputs): Promise<number> {
   const { values, texts, problems } = readLine("facts", argv, options, { files: ["bridge"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const checkout = resolve(values.repository ?? ".");
   const given = texts.bridge === undefined ? undefined : { data: parsed(texts.bridge) };
   const notHere = checkoutProblems(checkout, "gitops-system", systemTemplate);

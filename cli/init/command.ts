@@ -1,6 +1,7 @@
-import { dirname, relative, resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { runner } from "../doctor/process.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { nextSteps } from "./next.ts";
 import { projectCopy } from "./pipelines.ts";
 import type { InitRequest } from "./request.ts";
@@ -8,8 +9,8 @@ import { init, type Part } from "./write.ts";
 
 export const summary = "write the Git repositories and the stack file that a new fleet begins with";
 
-export const help = `Usage: npx fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
-                      --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
+export const help = `Usage: fleet init <folder> --stack NAME --fleet NAME --environment NAME --account ID --region REGION
+                  --system-url URL --workloads-url URL --known-hosts FILE --public-access-cidr CIDR [options]
 
 Writes gitops-system and gitops-workloads into <folder>, each a Git repository with one commit that is ready to be pushed, and the
 stack's file stacks/Pulumi.NAME.yaml into this checkout. It asks AWS and the Git host nothing, and pushes nothing. What exists
@@ -49,6 +50,11 @@ already stays as it is, and any difference from what would be written is shown.
 
 Commits are made with your own Git identity. Exit code 0: everything is as asked; 1: something that exists differs; 2: it was
 called wrongly.
+
+Example:
+  fleet init ../fleet --stack pilot --fleet pilot --environment dev --account 123456789012 --region eu-central-1 \\
+    --system-url ssh://git@github.com/acme/gitops-system.git --workloads-url ssh://git@github.com/acme/gitops-workloads.git \\
+    --known-hosts ../known_hosts --public-access-cidr 203.0.113.7/32
 `;
 
 export const options = {
@@ -108,10 +114,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     arguments: ["folder"],
     files: ["ca-file", "known-hosts"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const request: InitRequest = {
     folder: args.folder && resolve(args.folder),
     stack: values.stack,
@@ -142,13 +144,13 @@ export async function run(argv: readonly string[]): Promise<number> {
     boundary: values.boundary,
     example: values.example,
   };
-  const root = dirname(dirname(import.meta.dirname));
+  const root = projectRoot();
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofOtherRepositories.includes(name)));
   const programs = runner(root, env);
   const parts = await init(root, request, programs, problems);
   const project = await projectCopy(root, request.projectUrl, programs);
   console.log(
-    `${parts.map(described).join("\n")}\n\nNext:\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
+    `${parts.map(described).join("\n")}\n\nNext (call fleet as you just did):\n${nextSteps({ ...request, folder: brief(request.folder) }, project)}`,
   );
   return parts.some(({ differences }) => differences.length > 0) ? 1 : 0;
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import functionSpoke from "../../functions/spoke/package.json" with { type: "json" };
 import { hubFolder } from "../../lib/layout.ts";
 import { fleetNames, repositories } from "../../lib/names.ts";
 import { quoted } from "../shell.ts";
@@ -54,10 +55,6 @@ function pipelines({ systemUrl }: InitRequest, project: ProjectCopy | undefined)
   };
 }
 
-/** The version under which this checkout's composition function is published. */
-const functionVersion = (): string =>
-  JSON.parse(readFileSync(join(import.meta.dirname, "..", "..", "functions", "spoke", "package.json"), "utf8")).version;
-
 /** How the composition function's package gets to the registry from which the stack pulls it. */
 function publication({ functionPackage }: InitRequest): Step {
   if (functionPackage === undefined)
@@ -70,7 +67,7 @@ function publication({ functionPackage }: InitRequest): Step {
     commands: [
       "npx node functions/spoke/package/main.ts",
       `crane auth login ${functionPackage.split("/")[0]} --username <user> --password-stdin < <file with the token>`,
-      `crane push --index <folder that it prints> ${functionPackage}:v${functionVersion()}`,
+      `crane push --index <folder that it prints> ${functionPackage}:v${functionSpoke.version}`,
     ],
   };
 }
@@ -120,7 +117,7 @@ function application({ fleet, folder, region }: InitRequest, environment: string
   return {
     what: "Put the sample application on it",
     commands: [
-      `npx fleet onboard ${app} --cluster ${spoke.name} --environment ${environment} --tenant ${spoke.tenant} --repository-url ${url}${byKey ? "" : " --token-file <file>"} --repository ${workloads}`,
+      `fleet onboard ${app} --cluster ${spoke.name} --environment ${environment} --tenant ${spoke.tenant} --repository-url ${url}${byKey ? "" : " --token-file <file>"} --repository ${workloads}`,
       ...(byKey ? [register] : []),
       commit(workloads, `Onboard ${app} on ${spoke.name}`),
       `aws eks update-kubeconfig --region ${region} --name ${fleetNames(fleet).spokePrefix}${spoke.name} --kubeconfig ${config}`,
@@ -162,17 +159,17 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
   return [
     ...(existsSync(join(folder, "gitops-system", hubFolder(fleet)))
       ? []
-      : [{ what: "Give the fleet its folders", commands: [`npx fleet new-fleet ${fleet} --repository ${system}`] }]),
+      : [{ what: "Give the fleet its folders", commands: [`fleet new-fleet ${fleet} --repository ${system}`] }]),
     publication(request),
     {
       what: "Check that the repositories work on every cluster",
-      commands: [`npx fleet check --repos ${quoted(folder)}`],
+      commands: [`fleet check --repos ${quoted(folder)}`],
     },
     { what: "Make empty repositories at the Git host, and push", commands: pushes(request) },
     pipelines(request, project),
     {
       what: "Give the deploying identity its rights; for a first try an administrator's login is enough",
-      commands: [`npx fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
+      commands: [`fleet deployer-policy ${ofDeployer.join(" ")} --out ${quoted(join(folder, "deployer"))}`],
     },
     {
       what: "Create the stack in the backend that Pulumi is logged in to; awskms:// names a KMS key that you have (docs/tutorials/first-spoke-on-aws.md, step 3)",
@@ -183,7 +180,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
     },
     {
       what: "Check what is still missing, and do what the findings say",
-      commands: [`npx fleet doctor --stack ${stack}`],
+      commands: [`fleet doctor --stack ${stack}`],
     },
     {
       what: "Commit the stack's file, with the key that Pulumi has written into it: without that key nobody reads its secrets",
@@ -203,7 +200,7 @@ function steps(request: InitRequest, project: ProjectCopy | undefined): Step[] {
     {
       what: `Create a spoke, here ${spoke.name}`,
       commands: [
-        `npx fleet new-cluster ${spoke.name} --environment ${spokeEnvironment} --tenant ${spoke.tenant} --admin <ARN of your role> ${admitted} --repository ${system}`,
+        `fleet new-cluster ${spoke.name} --environment ${spokeEnvironment} --tenant ${spoke.tenant} --admin <ARN of your role> ${admitted} --repository ${system}`,
         commit(system, `Add spoke ${spoke.name}`),
         `kubectl -n spokes get spoke ${spoke.name} --watch --output wide`,
       ],

@@ -7,7 +7,7 @@ import { refuse, together } from "../usage.ts";
 
 export const summary = "print a kubeconfig for a spoke";
 
-export const help = `Usage: npx fleet kubeconfig <spoke> [--output FILE] [--context NAME]
+export const help = `Usage: fleet kubeconfig <spoke> [--output FILE] [--context NAME]
 
 Prints a kubeconfig with one context for a spoke, named like its EKS cluster. It holds no credential: at each use
 \`aws eks get-token\` makes a token with the credentials that the AWS CLI takes, or with the profile of the hub's context. It reads
@@ -17,6 +17,9 @@ the hub, and changes no kubeconfig.
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
 Exit code 0: done; 1: the hub can't be read; 2: it was called wrongly, there is no such spoke, or it has no API server yet.
+
+Example:
+  fleet kubeconfig green --output green.yaml
 `;
 
 export const options = {
@@ -38,10 +41,6 @@ const fileProblems = (file: string | undefined): Problem[] =>
 
 export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
   const { values, args, problems } = readLine("kubeconfig", argv, options, { arguments: ["spoke"] });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { output } = values;
   refuse("kubeconfig", together(problems, fileProblems(output)));
   const { hub, profile } = await its.connect(values.context);

@@ -3,6 +3,7 @@ import type { Problem } from "../../lib/problems.ts";
 import { printable } from "../columns.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
 import { interrupted, pause } from "../repeat.ts";
 import { choiceProblems, refuse } from "../usage.ts";
 import type { Row } from "./rows.ts";
@@ -10,7 +11,7 @@ import { changesOf, tableOf } from "./table.ts";
 
 export const summary = "show every spoke of a hub, with its applications";
 
-export const help = `Usage: npx fleet list [--watch] [-o text|json] [options]
+export const help = `Usage: fleet list [--watch] [-o text|json|yaml] [options]
 
 Shows each spoke of a hub: the Kubernetes version that it runs and the one that it is being upgraded to, how many of its
 applications are ready, whether it is Ready, and what is going on. It reads the Spokes on the hub and, on each spoke, what the
@@ -18,7 +19,7 @@ spoke's own Flux says. It changes nothing.
 
   --watch                shows it again whenever it changes, until it gets SIGINT or SIGTERM: on a terminal the table, else
                          only the lines that changed
-  -o, --output FORM      text (default) or json
+${outputHelp}
   --environment NAME     only spokes of this environment
   --tenant NAME          only spokes of this tenant
   --ring NAME            only spokes of this ring
@@ -30,11 +31,14 @@ entry that spec.admins makes. One that does not answer within 5 seconds has a qu
 table; docs/guides/reach-a-cluster.md says what it takes.
 Exit code 0: every spoke shown was reached, is Ready, and so are its applications; with --offline: every Spoke is Ready; with
 --watch: it was ended by a signal; 1: that is not so, or something failed; 2: it was called wrongly or could not run.
+
+Example:
+  fleet list --environment prod --watch
 `;
 
 export const options = {
   watch: { type: "boolean", default: false },
-  output: { type: "string", short: "o", default: "text" },
+  output: outputOption,
   environment: { type: "string" },
   tenant: { type: "string" },
   ring: { type: "string" },
@@ -42,6 +46,8 @@ export const options = {
   offline: { type: "boolean", default: false },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+export const choices = { output: outputs };
 
 /** What the command works with; tests replace it. */
 interface World {
@@ -79,13 +85,11 @@ const unknownValues = (spokes: readonly Spoke[], wanted: Filters): Problem[] =>
       : choiceProblems(`--${name}`, value, known, `name a ${name} that a spoke of this hub has`);
   });
 
-const jsonOf = (rows: readonly Row[]): string => `${JSON.stringify({ spokes: rows })}\n`;
-
 /** Clears the terminal, and begins at its top. */
 const CLEAR = "\u001b[2J\u001b[H";
 
 /** Shows what changes, whatever comes of each look, until the signal. */
-async function follow(look: () => Promise<Row[]>, isJson: boolean, { now, signal, interval, width }: World) {
+async function follow(look: () => Promise<Row[]>, output: Output, { now, signal, interval, width }: World) {
   const ended = signal();
   let before: readonly Row[] | undefined;
   while (!ended.aborted) {
@@ -93,7 +97,7 @@ async function follow(look: () => Promise<Row[]>, isJson: boolean, { now, signal
       const rows = await look();
       const changes = changesOf(before ?? [], rows, now());
       if (before === undefined || changes.length > 0) {
-        if (isJson) process.stdout.write(jsonOf(rows));
+        if (output !== "text") process.stdout.write(forProgram({ spokes: rows }, output));
         else if (width !== undefined) process.stdout.write(CLEAR + tableOf(rows, now(), width));
         else process.stdout.write(before === undefined ? tableOf(rows, now()) : printable(`${changes.join("\n")}\n`));
       }
@@ -106,13 +110,9 @@ async function follow(look: () => Promise<Row[]>, isJson: boolean, { now, signal
 }
 
 export async function run(argv: readonly string[], its = world): Promise<number> {
-  const { values, problems } = readLine("list", argv, options, { choices: { output: ["text", "json"] } });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, problems } = readLine("list", argv, options, { choices });
   refuse("list", problems);
-  const isJson = values.output === "json";
+  const output = values.output as Output;
   const fleet = await its.connect(values.context);
   const [{ look }, { spokesOf }] = await Promise.all([import("./look.ts"), import("../kubernetes/spokes.ts")]);
   const read = () => spokesOf(fleet.hub);
@@ -120,10 +120,12 @@ export async function run(argv: readonly string[], its = world): Promise<number>
   refuse("list", unknownValues(spokes, values));
   const show = (of: readonly Spoke[]) => look(fleet, selected(of, values), values.offline);
   if (values.watch) {
-    await follow(async () => show(await read()), isJson, its);
+    await follow(async () => show(await read()), output, its);
     return 0;
   }
   const found = await show(spokes);
-  process.stdout.write(isJson ? jsonOf(found) : tableOf(found, its.now(), its.width));
+  process.stdout.write(
+    output === "text" ? tableOf(found, its.now(), its.width) : forProgram({ spokes: found }, output),
+  );
   return found.every(({ isWell }) => isWell) ? 0 : 1;
 }

@@ -13,7 +13,7 @@ export interface Look {
   readonly unreached?: string;
 }
 
-/** One spoke, as `-o json` writes it. */
+/** One spoke, as `-o json` and `-o yaml` write it. */
 export interface Row {
   readonly name: string;
   readonly environment: string;

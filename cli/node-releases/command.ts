@@ -1,17 +1,18 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { type Run, runner } from "../doctor/process.ts";
 import { readStack } from "../doctor/stack.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { refuse, together, UsageError } from "../usage.ts";
 import { type AmiParameter, newestReleases, parameters } from "./aws.ts";
 import { raised, raisedHub } from "./edit.ts";
 
 export const summary = "raise the nodes' AMI releases in Git to the newest ones that EKS recommends";
 
-export const help = `Usage: npx fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
+export const help = `Usage: fleet node-releases [--repository DIR] [--stack NAME] [--region REGION] [--channel ENVIRONMENT]... [--check]
 
 EKS never renews the AMI of nodes by itself. This command asks AWS for the newest releases and writes them into Git; newer
 releases and comments that are there stay. Commit it: each spoke's node groups, or at the next pulumi up the hub's, are then
@@ -26,6 +27,9 @@ replaced one node after another.
 
 AWS is asked by the aws CLI with your own credentials, which need the right in
 docs/reference/deployer-policy/fleet-node-releases.json.
+
+Example:
+  fleet node-releases --repository ../gitops-system --channel dev
 `;
 
 export const options = {
@@ -48,16 +52,12 @@ type Newest = (wanted: readonly AmiParameter[]) => Promise<ReadonlyMap<AmiParame
 
 export async function run(
   argv: readonly string[],
-  root = dirname(dirname(import.meta.dirname)),
+  root?: string,
   program: Run = runner(process.cwd(), process.env),
 ): Promise<number> {
   const { values, problems } = readLine("node-releases", argv, options);
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   refuse("node-releases", together(problems, requestProblems(values.repository, values.stack)));
-  const stack = values.stack === undefined ? undefined : await stackOf(root, values.stack, program);
+  const stack = values.stack === undefined ? undefined : await stackOf(root ?? projectRoot(), values.stack, program);
   const region = values.region ?? stack?.region;
   const newest: Newest = (wanted) => newestReleases(program, wanted, region);
   const files = [
@@ -81,7 +81,7 @@ function requestProblems(repository: string | undefined, stack: string | undefin
         what: "is missing",
         got: "(nothing)",
         allowed: "a checkout of gitops-system for the spokes, a stack for a hub, or both",
-        remedy: "give one of them. See npx fleet node-releases --help",
+        remedy: "give one of them. See fleet node-releases --help",
       },
     ];
   if (repository === undefined || existsSync(compositionIn(repository))) return [];
@@ -122,6 +122,6 @@ async function stackOf(root: string, name: string, program: Run): Promise<HubSta
   if (stack !== undefined && kubernetesVersion !== undefined && nodeAmiType !== undefined)
     return { name, file: stack.file, region: stack.region, kubernetesVersion, amiType: nodeAmiType };
   throw new UsageError(
-    `the stack ${name} can't be read: ${findings.map(({ name, message }) => `${name} ${message}`).join("; ")}. npx fleet doctor --stack ${name} says more`,
+    `the stack ${name} can't be read: ${findings.map(({ name, message }) => `${name} ${message}`).join("; ")}. fleet doctor --stack ${name} says more`,
   );
 }

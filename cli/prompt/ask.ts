@@ -104,7 +104,7 @@ export async function completed(
       lines.throwIfInterrupted();
     }
     if (lines !== undefined)
-      terminal.output.write(`Without questions: npx fleet ${[command, ...full].map(quoted).join(" ")}\n`);
+      terminal.output.write(`Without questions: fleet ${[command, ...full].map(quoted).join(" ")}\n`);
     return full;
   } finally {
     lines?.close();

@@ -38,7 +38,7 @@ export function tellFolder(step: Step, findings: Findings): boolean {
     spoke.place(["spec", field]),
     `Spoke ${step.on.name}: ${field} ${String(spoke.manifest.spec[field])} leads Kustomization ${step.name} to ${path}, which is not there`,
     hasOwnKeys
-      ? `npx fleet sealing-keys ${step.on.name} writes it`
+      ? `fleet sealing-keys ${step.on.name} writes it`
       : "choose an environment that has it, or add the environment: docs/guides/add-an-environment.md",
     step.on.name,
   );

@@ -20,7 +20,7 @@ export interface RecordedFacts {
 export const isBridge = (data: unknown): data is Readonly<Record<string, string>> =>
   isObject(data) && Object.values(data).every((value) => typeof value === "string");
 
-const again = "run npx fleet facts again and commit it";
+const again = "run fleet facts again and commit it";
 
 /** The content of a file of facts, and what is wrong with it. A key that another version of the contract had is not read. */
 function read(text: string, fleet: string): Omit<RecordedFacts, "file"> {
@@ -29,7 +29,7 @@ function read(text: string, fleet: string): Omit<RecordedFacts, "file"> {
   if (!isBridge(data)) {
     const what = "is not a YAML map of strings";
     return {
-      problems: [{ key: "the file", what, got: "(not shown)", allowed: "what npx fleet facts writes", remedy: again }],
+      problems: [{ key: "the file", what, got: "(not shown)", allowed: "what fleet facts writes", remedy: again }],
     };
   }
   const of = data["fleet"];

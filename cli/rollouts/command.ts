@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { type Problem, shown } from "../../lib/problems.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
 import { interrupted, pause } from "../repeat.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { duration } from "./durations.ts";
@@ -11,7 +12,7 @@ import { tableOf } from "./table.ts";
 
 export const summary = "show what each ring of spokes has, and hand changes of the platform on from ring to ring";
 
-export const help = `Usage: npx fleet rollouts [--promote [--dry-run | --every DURATION]] [-o text|json] [options]
+export const help = `Usage: fleet rollouts [--promote [--dry-run | --every DURATION]] [-o text|json|yaml] [options]
 
 Shows each ring of clusters/<fleet>/rings.yaml on the hub's branch: how many of its spokes are ready with what it has, its commit,
 what waits, and what happens next. It reads the rings' branches and the hub; files and branches of the clone stay as they are.
@@ -20,7 +21,7 @@ what waits, and what happens next. It reads the rings' branches and the hub; fil
                          rings' GitRepositories on the hub
   --dry-run              with --promote: says what it would push, and changes nothing
   --every DURATION       with --promote: goes on, in steps of 30s, 1m, 1h and so on, until it gets SIGINT or SIGTERM
-  -o, --output FORM      text (default) or json
+${outputHelp}
   --fleet NAME           refuses a hub of another fleet; default: that of the hub
   --repository DIR       a clone of gitops-system with its whole history; default: the current folder
   --remote NAME          the remote of the clone, or a URL; default: origin
@@ -31,13 +32,16 @@ It keeps nothing between two runs, so it can be ended at any moment; two at once
 that runs it, and the rights that it takes.
 Exit code 0: done; 1: a ring is stopped, is late or has a problem, a spoke's ring is not in rings.yaml, the hub's Crossplane does
 not run, or something failed; 2: it was called wrongly or could not run.
+
+Example:
+  fleet rollouts --promote --every 1m
 `;
 
 export const options = {
   promote: { type: "boolean", default: false },
   "dry-run": { type: "boolean", default: false },
   every: { type: "string" },
-  output: { type: "string", short: "o", default: "text" },
+  output: outputOption,
   fleet: { type: "string" },
   repository: { type: "string", default: "." },
   remote: { type: "string", default: "origin" },
@@ -45,6 +49,8 @@ export const options = {
   context: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+export const choices = { output: outputs };
 
 /** What the command works with; tests replace it. */
 interface World {
@@ -59,11 +65,9 @@ const connect = async (context: string | undefined) => (await import("./hub.ts")
 
 const world: World = { connect, now: Date.now, signal: interrupted };
 
-const outputs = ["text", "json"] as const;
-type Output = (typeof outputs)[number];
-
 function show({ fleet, main, rows, problems, notes, moved, lines, failures }: Outcome, output: Output): void {
-  if (output === "json") console.log(JSON.stringify({ fleet, main, rings: rows, problems, notes, moved }));
+  const found = { fleet, main, rings: rows, problems, notes, moved };
+  if (output !== "text") console.log(forProgram(found, output).trimEnd());
   else console.log([tableOf(rows, [...problems, ...notes]), ...lines].join("\n").trimEnd());
   for (const failure of failures) console.error(failure);
 }
@@ -127,11 +131,7 @@ function flagProblems(promotes: boolean, isDry: boolean, every: string | undefin
 }
 
 export async function run(argv: readonly string[], { connect, now, signal } = world): Promise<number> {
-  const { values, problems } = readLine("rollouts", argv, options, { choices: { output: outputs } });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, problems } = readLine("rollouts", argv, options, { choices });
   const { promote: promotes, "dry-run": isDry, every } = values;
   const output = values.output as Output;
   refuse(

@@ -82,7 +82,7 @@ function ringsAt(
     );
   const text = policyAt(clone, main, fleet);
   if (text === undefined)
-    throw new UsageError(`the hub's branch has no ${ringsPolicy(fleet)}: npx fleet new-ring makes the first ring`);
+    throw new UsageError(`the hub's branch has no ${ringsPolicy(fleet)}: fleet new-ring makes the first ring`);
   const read = readPolicy(text);
   const texts = fleets
     .filter((other) => other !== fleet)

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { type Problem, shown } from "../../lib/problems.ts";
@@ -9,6 +9,7 @@ import { type Run, runner } from "../doctor/process.ts";
 import { readOutputs, stackOutputs } from "../fleet/outputs.ts";
 import { readProject } from "../fleet/stack-config.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { type Generation, generationsOf } from "../sealing/generations.ts";
 import { sealedIn } from "../sealing/sealed-secrets.ts";
 import { choiceProblems, folderProblems, refuse, together } from "../usage.ts";
@@ -22,7 +23,7 @@ import { headOf, leftOf, nextOf, type Told } from "./words.ts";
 
 export const summary = "rotate a sealing key: looks where the rotation stands and does the next step";
 
-export const help = `Usage: npx fleet rotate-key <scope> --stack NAME --repository DIR... [options]
+export const help = `Usage: fleet rotate-key <scope> --stack NAME --repository DIR... [options]
 
 Does one step of a rotation and says what to do before the next: run it again then. It keeps nothing of its own, so it can be
 stopped after every step. It goes by the files of the checkouts: push each step, and wait until it has arrived, before the next,
@@ -44,6 +45,9 @@ or something may be sealed with a key that its clusters don't have. Fleets that 
   --ignore-unknown       retire older generations although there are SealedSecrets that do not say what they are sealed with
   --dry-run              say what would change, and change nothing
 Exit code 0: done, or nothing to do in files; 1: --context could not open everything; 2: it was called wrongly or could not run.
+
+Example:
+  fleet rotate-key prod --stack pilot --repository ../gitops-system --repository ../gitops-workloads --new
 `;
 
 export const options = {
@@ -66,7 +70,9 @@ interface World {
 }
 
 const world: World = {
-  root: dirname(dirname(import.meta.dirname)),
+  get root() {
+    return projectRoot();
+  },
   ask: stackOutputs,
   program: runner(process.cwd(), process.env),
   pause: () => setTimeout(1000),
@@ -170,10 +176,6 @@ export async function run(argv: readonly string[], given: World = world): Promis
     arguments: ["scope"],
     required: { stack: "the Pulumi stack of the hub", repository: "folders of checkouts, gitops-system among them" },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const checkouts = values.repository.map((path) => resolve(path));
   const missing = checkouts.flatMap((path) => folderProblems("--repository", path, "the folder of a checkout"));
   const wrong = missing.length > 0 ? missing : checkoutProblems(args.scope, checkouts);

@@ -18,7 +18,7 @@ export function listedKeys(text: string, key: string, stack: string): ListedKey[
   const read = listSchema.safeParse(parseDocument(text).toJS()?.config?.[key] ?? []);
   if (read.success) return read.data;
   throw new UsageError(
-    `${key} in the file of stack ${stack} is not a list of { scope, generation, active }: ${z.prettifyError(read.error)}\nnpx fleet doctor --stack ${stack} says more`,
+    `${key} in the file of stack ${stack} is not a list of { scope, generation, active }: ${z.prettifyError(read.error)}\nfleet doctor --stack ${stack} says more`,
   );
 }
 

@@ -15,7 +15,7 @@ import { checkoutsNear, requestProblems, type SealRequest, typeProblems } from "
 
 export const summary = "seal a Secret of an application for the cluster that it runs on";
 
-export const help = `Usage: npx fleet seal --cluster NAME --namespace NAME --name SECRET --from-… [options]
+export const help = `Usage: fleet seal --cluster NAME --namespace NAME --name SECRET --from-… [options]
 
 Prints the SealedSecret, or writes it with --output. It is sealed with the active key of the cluster's scope, and opens in this
 namespace and under this name alone. The plain text goes from a file or standard input into kubeseal through a pipe. There is no
@@ -33,6 +33,9 @@ option for a value itself: a command line is in the shell's history, and other u
   --workloads DIR        a checkout of gitops-workloads, in which the application is looked up; default: found in the same way
 ${stackHelp}
 kubeseal must be on PATH.
+
+Example:
+  fleet seal --cluster green --namespace shop --name database --from-env-file database.env
 `;
 
 export const options = {
@@ -84,10 +87,6 @@ export async function run(argv: readonly string[], { connect, stdin }: World = w
     },
     files: ["certificate"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { cluster, namespace, name, type, "from-stdin": stdinKey } = values;
   const request: SealRequest = {
     ...{ cluster, namespace, name, type },

@@ -2,13 +2,14 @@ import { relative, resolve } from "node:path";
 import { columns } from "../columns.ts";
 import { stackOutputs } from "../fleet/outputs.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
 import { folderProblems, refuse, together } from "../usage.ts";
 import { type Generation, generationsOf } from "./generations.ts";
 import { type Sealed, sealedIn } from "./sealed-secrets.ts";
 
 export const summary = "show the sealing keys of a fleet, and how many SealedSecrets in Git are sealed with each";
 
-export const help = `Usage: npx fleet keys [--repository DIR]... [--stack NAME] [-o text|json]
+export const help = `Usage: fleet keys [--repository DIR]... [--stack NAME] [-o text|json|yaml]
 
 Shows each generation of each scope's sealing key: when it was made and ends, whether the commands seal with it, and how many of
 the SealedSecrets in the checkouts are sealed with it. What the fleet's commands seal says so in its annotations
@@ -18,17 +19,20 @@ another way nobody but the controller on a cluster can tell.
   --repository DIR       a checkout in which SealedSecrets are counted: gitops-system, gitops-workloads and the applications'
                          repositories; may be given more than once; default: the current folder
   --stack NAME           Pulumi stack of the hub; default: the selected one
-  -o, --output FORM      text (default) or json, which names the files
-`;
+${outputHelp}; json and yaml name the files
 
-const outputs = ["text", "json"] as const;
+Example:
+  fleet keys --repository ../gitops-system --repository ../gitops-workloads --stack pilot
+`;
 
 export const options = {
   repository: { type: "string", multiple: true },
   stack: { type: "string" },
-  output: { type: "string", short: "o", default: "text" },
+  output: outputOption,
   help: { type: "boolean", short: "h" },
 } as const;
+
+export const choices = { output: outputs };
 
 interface Row extends Omit<Generation, "certificate"> {
   readonly sealed: readonly Sealed[];
@@ -83,17 +87,19 @@ function text({ rows, lost, unknown }: Overview, now: Date): string {
     ...(unknown.length === 0
       ? []
       : [
-          `${count(unknown)} without a note of what they are sealed with (-o json names them); npx fleet rotate-key <scope> --context NAME finds out`,
+          `${count(unknown)} without a note of what they are sealed with (-o json names them); fleet rotate-key <scope> --context NAME finds out`,
         ]),
   ];
   const table = columns([["SCOPE", "GENERATION", "SEALS", "MADE", "ENDS", "SEALED", "KEY"], ...cells]);
   return [...table, ...(notes.length > 0 ? ["", ...notes] : [])].join("\n");
 }
 
-function json({ rows, lost, unknown }: Overview): string {
-  const generations = rows.map(({ isActive, sealed, ...row }) => ({ ...row, seals: isActive, sealed }));
-  return JSON.stringify({ generations, lost, unknown }, null, 2);
-}
+/** What `-o json` and `-o yaml` write. */
+const data = ({ rows, lost, unknown }: Overview): object => ({
+  generations: rows.map(({ isActive, sealed, ...row }) => ({ ...row, seals: isActive, sealed })),
+  lost,
+  unknown,
+});
 
 /** @param ask asks the stack; its error says what to do */
 export async function run(
@@ -101,16 +107,13 @@ export async function run(
   ask: typeof stackOutputs = stackOutputs,
   now = new Date(),
 ): Promise<number> {
-  const { values, problems } = readLine("keys", argv, options, { choices: { output: outputs } });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, problems } = readLine("keys", argv, options, { choices });
   const checkouts = values.repository ?? ["."];
   const missing = checkouts.flatMap((path) => folderProblems("--repository", path, "the folder of a checkout"));
   refuse("keys", together(problems, missing));
   const generations = generationsOf(await ask({ stack: values.stack }));
   const found = overview(generations, sealedIn(checkouts.map((path) => resolve(path))));
-  console.log(values.output === "json" ? json(found) : text(found, now));
+  const output = values.output as Output;
+  console.log(output === "text" ? text(found, now) : forProgram(data(found), output).trimEnd());
   return 0;
 }

@@ -114,7 +114,7 @@ export function plainText({ files, envFiles, stdin }: Origins): { plain: PlainTe
       what: "is missing",
       got: "(nothing)",
       allowed: "at least one of them: never a value on the command line, which other users and the shell's history see",
-      remedy: "name a file, or pipe the value in with --from-stdin KEY. See npx fleet seal --help",
+      remedy: "name a file, or pipe the value in with --from-stdin KEY. See fleet seal --help",
     });
   for (const given of files) {
     const [, named, path = given] = /^([^=]+)=(.+)$/s.exec(given) ?? [];

@@ -7,7 +7,7 @@ import { together } from "../usage.ts";
 
 export const summary = "seal the deploy keys of a spoke again: after a move to keys of its own, or to replace them";
 
-export const help = `Usage: npx fleet reseal <spoke> --deploy-keys fleet|own|keep [options]
+export const help = `Usage: fleet reseal <spoke> --deploy-keys fleet|own|keep [options]
 
 Rewrites spokes/<fleet>/<spoke>/secrets in a checkout of gitops-system, sealed for the scope that the Spoke says.
 A Spoke with gitReceiver gets a new token for its Receiver, with a new path, to be entered at the Git host.
@@ -16,6 +16,9 @@ A Spoke with gitReceiver gets a new token for its Receiver, with a new path, to 
                          keep: those that it has, so that only its Receiver gets a new token
   --known-hosts FILE     with --deploy-keys own, host keys of the Git host; default: those of the fleet's credentials
 ${sourceHelp}
+
+Example:
+  fleet reseal green --deploy-keys own
 `;
 
 export const options = {
@@ -25,19 +28,15 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-const choices = [...deployKeyChoices, "keep"];
+export const choices = { "deploy-keys": [...deployKeyChoices, "keep"] };
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, args, texts, problems } = readLine("reseal", argv, options, {
     arguments: ["spoke"],
-    required: { "deploy-keys": choices.join(", ") },
+    required: { "deploy-keys": choices["deploy-keys"].join(", ") },
     files: ["certificate", "known-hosts"],
-    choices: { "deploy-keys": choices },
+    choices,
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const name = args.spoke;
   const deployKeys = values["deploy-keys"] as DeployKeys | "keep";
   const checkout = resolve(values.repository ?? ".");

@@ -6,7 +6,7 @@ import { together } from "../usage.ts";
 
 export const summary = "let a spoke read sealing keys of its own, in every generation that the hub's stack has";
 
-export const help = `Usage: npx fleet sealing-keys <spoke> [options]
+export const help = `Usage: fleet sealing-keys <spoke> [options]
 
 Sets sealing: cluster in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system and writes the folder sealing-keys
 beside it, one file for each generation of scope cluster-<spoke> in sealingKeys of the hub's stack. Run it again after you add
@@ -14,6 +14,9 @@ a generation there.
 The order of the steps for a spoke that moves from its environment's keys to its own: docs/guides/sealing-scope.md.
 
 ${sourceHelp}
+
+Example:
+  fleet sealing-keys green
 `;
 
 export const options = { ...sourceOptions, help: { type: "boolean", short: "h" } } as const;
@@ -21,7 +24,7 @@ export const options = { ...sourceOptions, help: { type: "boolean", short: "h" }
 /** What comes after the push of a spoke's sealing keys; `moved`: it had those of its environment before. */
 export const afterPush = (name: string, moved: boolean): string =>
   moved
-    ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: npx fleet reseal ${name} --deploy-keys fleet
+    ? `Push this by itself. When the Spoke is Ready, seal again what is sealed for the spoke: fleet reseal ${name} --deploy-keys fleet
 (or own, for deploy keys of its own), and its applications' secrets (docs/guides/sealing-scope.md).`
     : "Secrets are sealed with the stack's active generation from now on.";
 
@@ -30,10 +33,6 @@ export async function run(argv: readonly string[]): Promise<number> {
     arguments: ["spoke"],
     files: ["certificate"],
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const name = args.spoke;
   const checkout = resolve(values.repository ?? ".");
   const { folder, moved } = await ownSealingKeys(

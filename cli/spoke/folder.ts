@@ -10,7 +10,8 @@ import { fleetProblems, fleetsOf } from "../fleet/folders.ts";
 import { below, checkoutProblems, type Files, instantiate, writeFolder } from "../folder.ts";
 import { keyFiles, ownKeyProblems } from "../sealing/keys-folder.ts";
 import { receiverFlag } from "../sealing/receiver.ts";
-import { choiceProblems, refuse, textProblems, together } from "../usage.ts";
+import { choiceProblems, refuse, together } from "../usage.ts";
+import { textProblems } from "../yaml-text.ts";
 import { type NodeCounts, nodeProblems, nodesOf } from "./nodes.ts";
 import {
   cidrProblems,

@@ -6,7 +6,7 @@ import { finishMove, moveSpokes } from "./move.ts";
 export const summary =
   "bring the folders of spokes up to date: spokes/<fleet>/<name>, each with the Kustomization that applies it";
 
-export const help = `Usage: npx fleet move-spokes <fleet> [--finish] [--repository DIR]
+export const help = `Usage: fleet move-spokes <fleet> [--finish] [--repository DIR]
 
 Moves every spokes/<name> of a checkout of gitops-system to spokes/<fleet>/<name>, makes the folders of the fleet, and gives each
 of its spokes the Kustomization that applies it, flux/sync.yaml. No spoke is made, changed or removed by it: Flux compares
@@ -15,6 +15,9 @@ Git has the spokes of this one hub, before the branch of another hub is merged i
 
   --finish               afterwards: removes what hubs and chains of the old layout still read
   --repository DIR       the checkout to write into; default: the current folder
+
+Example:
+  fleet move-spokes pilot --repository ../gitops-system
 `;
 
 export const options = {
@@ -25,10 +28,6 @@ export const options = {
 
 export async function run(argv: readonly string[]): Promise<number> {
   const { values, args, problems } = readLine("move-spokes", argv, options, { arguments: ["fleet"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { fleet } = args;
   const checkout = resolve(values.repository ?? ".");
   if (values.finish) {
@@ -46,10 +45,10 @@ export async function run(argv: readonly string[]): Promise<number> {
     console.log(`Every spoke in ${checkout} is in the folder of a fleet and has its flux/sync.yaml: nothing to do.`);
   else if (spokes.length === 0)
     console.log(`Wrote ${made.join(", ")}. Next, in ${checkout}:
-  npx fleet check, then git add --all && git commit -m "Give each spoke of ${fleet} a Kustomization" && git push`);
+  fleet check, then git add --all && git commit -m "Give each spoke of ${fleet} a Kustomization" && git push`);
   else
     console.log(`Moved ${spokes.join(", ")} to spokes/${fleet}. Next, in ${checkout}:
-  npx fleet check, then git add --all && git commit -m "Move the spokes of ${fleet} to its folder" && git push
+  fleet check, then git add --all && git commit -m "Move the spokes of ${fleet} to its folder" && git push
 Wait until the hub reads the new folder and every Spoke is Ready:
   kubectl -n flux-system get kustomization each-spoke -o jsonpath='{.spec.path} {.status.conditions[0].status}{"\\n"}'
   kubectl -n spokes get spokes

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
-import { sealingScope } from "../../lib/spoke.ts";
+import { receiverTypes } from "../../lib/receivers.ts";
+import { sealingScope, sealings } from "../../lib/spoke.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { type Programs, programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -11,11 +12,11 @@ import { processTerminal, promptHelp } from "../prompt/terminal.ts";
 import { plannedSpoke } from "./folder.ts";
 import { type Line, lineOf, options, requestOf } from "./new-cluster-line.ts";
 import { asked } from "./new-cluster-questions.ts";
-import { spokeWebhookHelp } from "./secrets.ts";
+import { deployKeyChoices, spokeWebhookHelp } from "./secrets.ts";
 
 export const summary = "write the folder of a new spoke in gitops-system, with its sealed deploy keys";
 
-export const help = `Usage: npx fleet new-cluster <name> --environment NAME --tenant NAME [options]
+export const help = `Usage: fleet new-cluster <name> --environment NAME --tenant NAME [options]
 
 Makes spokes/<fleet>/<name> in a checkout of gitops-system. Commit and push it, and the cluster comes up. On a terminal it asks
 for what is missing.
@@ -46,19 +47,21 @@ for what is missing.
 ${changeHelp}
 ${promptHelp}
 ${sourceHelp}
+
+Example:
+  fleet new-cluster green --environment dev --tenant payments --admin arn:aws:iam::123456789012:role/payments
 `;
 
 export { options };
+
+/** For completion; what is wrong with a value is said with the other rules. */
+export const choices = { sealing: sealings, "deploy-keys": deployKeyChoices, "git-receiver": receiverTypes };
 
 export const run = (argv: readonly string[], using = programs, terminal = processTerminal): Promise<number> =>
   orInterrupted(terminal, async () => make(lineOf(await asked(argv, terminal)), using));
 
 async function make(line: Line, using: Programs): Promise<number> {
   const { values, texts, checkout, told } = line;
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const request = requestOf(line);
   const { name, gitReceiver } = request;
   const connect = () => fleetFrom({ ...values, ...texts });

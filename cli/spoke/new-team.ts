@@ -8,7 +8,7 @@ import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
 export const summary = "give a team's IAM roles access to its namespaces on spokes, in gitops-system";
 
-export const help = `Usage: npx fleet new-team <team> --cluster NAME --namespace NAME --role ARN=ACCESS [options]
+export const help = `Usage: fleet new-team <team> --cluster NAME --namespace NAME --role ARN=ACCESS [options]
 
 Adds the team to spec.teams of spokes/<fleet>/<cluster>/spoke.yaml in a checkout of gitops-system; what is there stays. Commit and
 push it, and EKS lets the roles into these namespaces and no others. <team> is what fleet onboard got as --tenant.
@@ -22,6 +22,9 @@ push it, and EKS lets the roles into these namespaces and no others. <team> is w
   --fleet NAME           default: the only fleet in clusters/
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet new-team payments --cluster green --namespace shop --role arn:aws:iam::123456789012:role/payments=edit
 `;
 
 export const options = {
@@ -40,10 +43,6 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
     arguments: ["team"],
     required: { cluster: "a spoke", namespace: "a namespace of the team's", role: "ARN=view, ARN=edit or ARN=admin" },
   });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const name = args.team;
   const { cluster: clusters, namespace: namespaces, role: roles } = values;
   const checkout = resolve(values.repository ?? ".");

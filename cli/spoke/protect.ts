@@ -10,7 +10,7 @@ import { findSpoke, type SpokeFile } from "./file.ts";
 
 export const summary = "put the deletion protection of a spoke on or off, in gitops-system";
 
-export const help = `Usage: npx fleet protect <spoke> [--off] [options]
+export const help = `Usage: fleet protect <spoke> [--off] [options]
 
 Sets spec.deletionProtection in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay. The hub
 refuses to delete a protected Spoke, also when its folder vanishes from Git, and EKS its cluster.
@@ -19,6 +19,9 @@ refuses to delete a protected Spoke, also when its folder vanishes from Git, and
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet protect green --off --push
 `;
 
 export const options = {
@@ -35,10 +38,6 @@ interface ProtectedSpec {
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("protect", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   const { file, problems: unknown } = findSpoke<ProtectedSpec>(checkout, spoke, values.fleet);

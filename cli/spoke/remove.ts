@@ -19,7 +19,7 @@ import { workloadsBeside, workloadsProblems } from "./workloads.ts";
 
 export const summary = "remove a spoke from gitops-system, and its applications from gitops-workloads";
 
-export const help = `Usage: npx fleet remove <spoke> --yes [options]
+export const help = `Usage: fleet remove <spoke> --yes [options]
 
 Removes spokes/<fleet>/<spoke> from a checkout of gitops-system, and clusters/<spoke> from one of gitops-workloads. Refuses while
 the deletion protection is on, as the hub would, and says what goes in AWS, in which order, and what stays.
@@ -30,6 +30,10 @@ the deletion protection is on, as the hub would, and says what goes in AWS, in w
   --repository DIR       the checkout of gitops-system; default: the current folder
 ${removalHelp}
 ${changeHelp}
+
+Examples:
+  fleet remove green --dry-run
+  fleet remove green --yes --push
 `;
 
 export const options = {
@@ -42,6 +46,7 @@ export const options = {
 } as const;
 
 interface RemovedSpec {
+  readonly deletionPolicy: string;
   readonly deletionProtection: boolean;
   readonly kmsDeletionWindowDays: number;
   readonly sealing: string;
@@ -65,6 +70,20 @@ function protectionProblems({ spoke, path, spec }: RemovedFile, pushed: string |
   if (isProtected(spec)) return [problem("is protected: the hub would refuse to delete it", path)];
   if (pushed === undefined || !isProtected(parse(pushed)?.spec)) return [];
   return [problem("is still protected at the remote: the hub would refuse to delete it", `${path} of the upstream`)];
+}
+
+/** A spoke that is to be let go: its applications would go, and everything in AWS would stay. */
+function releaseProblems({ spoke, path, spec }: RemovedFile): Problem[] {
+  if (spec.deletionPolicy !== "Orphan") return [];
+  return [
+    {
+      key: "<spoke>",
+      what: "is to be let go (spec.deletionPolicy: Orphan): what it is made of would stay in AWS",
+      got: path,
+      allowed: "a Spoke without it",
+      remedy: `fleet release ${spoke} lets it go; to remove everything, take spec.deletionPolicy out, push that, and wait until it has arrived`,
+    },
+  ];
 }
 
 /** What makes both repositories have no such spoke: gitops-system first, because applications are gone at once when the other one is pushed. */
@@ -112,10 +131,6 @@ At the Git host: deploy keys and webhooks of its own, if it has any.`;
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("remove", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   // Fleets with a spoke of the same name have repositories of their own for applications, and which one lies there is not known.
@@ -133,7 +148,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
         ...confirmationProblems(values, "a cluster with everything on it"),
         ...workloadsProblems(values.workloads),
       ],
-      file === undefined ? unknown : protectionProblems(file, pushed),
+      file === undefined ? unknown : [...releaseProblems(file), ...protectionProblems(file, pushed)],
     ),
   );
   const found = file as RemovedFile;

@@ -100,12 +100,7 @@ function ringsIn(checkout: string, fleet: string): string[] {
 export const ringProblems = (checkout: string, fleet: string, ring: string | undefined): Problem[] =>
   ring === undefined
     ? []
-    : choiceProblems(
-        "--ring",
-        ring,
-        ringsIn(checkout, fleet),
-        `choose one, or make it with npx fleet new-ring ${ring}`,
-      );
+    : choiceProblems("--ring", ring, ringsIn(checkout, fleet), `choose one, or make it with fleet new-ring ${ring}`);
 
 /** The problems of a spoke's Kubernetes version, given or not. @param key of the option that gives it */
 export function versionProblems(

@@ -15,7 +15,7 @@ import { readOffer, schemaProblems } from "./rules.ts";
 
 export const summary = "change the number of a spoke's nodes, in gitops-system";
 
-export const help = `Usage: npx fleet scale <spoke> --nodes N | --nodes-min N | --nodes-max N [options]
+export const help = `Usage: fleet scale <spoke> --nodes N | --nodes-min N | --nodes-max N [options]
 
 Sets spec.nodes in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay.
 
@@ -26,6 +26,9 @@ Sets spec.nodes in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-sys
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet scale green --nodes-min 3 --nodes-max 9 --push
 `;
 
 export const options = {
@@ -66,7 +69,7 @@ const missing = {
   what: "is missing",
   got: "(nothing)",
   allowed: "--nodes, --nodes-min, --nodes-max or several of them, each with a number",
-  remedy: "give one of them. See npx fleet scale --help",
+  remedy: "give one of them. See fleet scale --help",
 };
 
 export interface Scaled {
@@ -107,10 +110,6 @@ export async function scaled(
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("scale", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   const counts = { nodes: values.nodes, nodesMin: values["nodes-min"], nodesMax: values["nodes-max"] };

@@ -127,7 +127,7 @@ function namespaceProblems(team: string, namespace: string, { spoke, teams, tena
         : `is not among what gitops-workloads puts on ${spoke}`,
       got: namespace,
       allowed: own.sort().join(", ") || `(${team} has none there)`,
-      remedy: `correct it, pull that checkout, or make the namespace with its application first: npx fleet onboard ${namespace} --cluster ${spoke} --tenant ${team} …`,
+      remedy: `correct it, pull that checkout, or make the namespace with its application first: fleet onboard ${namespace} --cluster ${spoke} --tenant ${team} …`,
     },
   ];
 }

@@ -17,7 +17,7 @@ import { type Offer, readOffer, schemaProblems, versionProblems } from "./rules.
 
 export const summary = "raise the Kubernetes version of a spoke by one minor, in gitops-system";
 
-export const help = `Usage: npx fleet upgrade <spoke> [--to VERSION] [options]
+export const help = `Usage: fleet upgrade <spoke> [--to VERSION] [options]
 
 Raises spec.kubernetesVersion in spokes/<fleet>/<spoke>/spoke.yaml of a checkout of gitops-system; comments and order stay. Says
 what happens in which order, and what the repositories give the spoke in API versions that are deprecated or gone.
@@ -27,6 +27,9 @@ what happens in which order, and what the repositories give the spoke in API ver
   --fleet NAME           needed where several fleets have a spoke of this name
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
+
+Example:
+  fleet upgrade green --to 1.36 --dry-run
 `;
 
 export const options = {
@@ -165,10 +168,6 @@ function steps({ file: { spoke, spec }, from, to, offered }: Upgrade): string {
 
 export async function run(argv: readonly string[], using = programs): Promise<number> {
   const { values, args, problems } = readLine("upgrade", argv, options, { arguments: ["spoke"] });
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
   const { spoke } = args;
   const checkout = resolve(values.repository ?? ".");
   const told = together(problems, wishProblems(values, [checkout]));

@@ -7,6 +7,7 @@ import type { FileChange } from "../change/files.ts";
 import { changeHelp, changeOptions, isCommitted, type Wish, wishProblems } from "../change/options.ts";
 import { git, gitOutput } from "../diff/git.ts";
 import { readLine } from "../line.ts";
+import { projectRoot } from "../project.ts";
 import { refuse, together } from "../usage.ts";
 import { changelogOf } from "./changelog.ts";
 import { described, inTheWay, writeMerge } from "./conflicts.ts";
@@ -15,7 +16,7 @@ import { describe, provenance, type Releases, releasesOf, type Sides } from "./r
 
 export const summary = "merge a release of repos/ into your gitops-system or gitops-workloads";
 
-export const help = `Usage: npx fleet upgrade-platform [--repository DIR] [--from REVISION] [--to REVISION] [options]
+export const help = `Usage: fleet upgrade-platform [--repository DIR] [--from REVISION] [--to REVISION] [options]
 
 Merges what changed in repos/gitops-system or repos/gitops-workloads of this checkout between two releases into a clone of
 your own repository, three-way, as Git does. What you changed stays; where both sides changed the same lines, the conflict is
@@ -30,6 +31,9 @@ ${changeHelp}
 The workflow, the pipeline and CODEOWNERS keep what fleet init filled in; a pinned commit of this project becomes the release's,
 unless you pinned one that is not before it.
 Exit code 0: merged; 1: conflicts, and nothing is committed; 2: it was called wrongly.
+
+Example:
+  fleet upgrade-platform --repository ../gitops-system --to v0.2.0 --dry-run
 `;
 
 export const options = {
@@ -67,7 +71,7 @@ function tellNext({ project, from, to, checkout }: Sides): void {
   if (changes !== "") console.log(`\nWhat the releases between say (CHANGELOG.md):\n\n${changes}`);
   console.log(`
 Steps that a release needs, and their order: docs/guides/upgrade.md. Then look before you push or merge it:
-  npx fleet check --repos ${dirname(checkout)}
+  fleet check --repos ${dirname(checkout)}
 fleet diff shows in the pull request what changes on which cluster.`);
 }
 
@@ -109,16 +113,9 @@ function written({ checkout, version }: Sides, merge: Merged, wish: Wish): numbe
   return 0;
 }
 
-export async function run(
-  argv: readonly string[],
-  project = dirname(dirname(import.meta.dirname)),
-  using = programs,
-): Promise<number> {
+export async function run(argv: readonly string[], given?: string, using = programs): Promise<number> {
   const { values, problems } = readLine("upgrade-platform", argv, options);
-  if (values.help === true) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const project = given ?? projectRoot();
   const checkout = resolve(values.repository ?? ".");
   const found = releasesOf({ project, checkout, from: values.from, to: values.to });
   refuse("upgrade-platform", together(together(problems, wishProblems(values, [checkout])), found.problems));

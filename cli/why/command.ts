@@ -2,11 +2,12 @@ import type { Problem } from "../../lib/problems.ts";
 import { printable } from "../columns.ts";
 import { type Connect, connect } from "../kubernetes/connect.ts";
 import { readLine } from "../line.ts";
+import { forProgram, type Output, outputHelp, outputOption, outputs } from "../output.ts";
 import { refuse, together } from "../usage.ts";
 
 export const summary = "say what hinders a spoke or one of its applications";
 
-export const help = `Usage: npx fleet why <spoke>[/<application>] [--context NAME]
+export const help = `Usage: fleet why <spoke>[/<application>] [-o text|json|yaml] [--context NAME]
 
 Goes down from a Spoke to what hinders it: on the hub to what Crossplane makes of it in AWS and to the steps of its bootstrap
 chain, on the spoke to what its own Flux applies, and from there to pods and to what is ordered in AWS. It prints the way to each
@@ -15,18 +16,25 @@ Secret.
 
 An application is called like its namespace on the spoke.
 
+${outputHelp}
   --context NAME         the hub's context in the kubeconfig; default: the current one
 
 The spoke is asked with the credentials that the AWS CLI would take, or with the profile of the hub's context;
 docs/guides/reach-a-cluster.md says what it takes.
 Exit code 0: nothing hinders; 1: something does, the spoke could not be asked, or something failed; 2: it was called wrongly, or
 there is no such spoke or application.
+
+Example:
+  fleet why green/shop
 `;
 
 export const options = {
+  output: outputOption,
   context: { type: "string" },
   help: { type: "boolean", short: "h", default: false },
 } as const;
+
+export const choices = { output: outputs };
 
 /** The problem of a name with too many parts, or with an empty one. */
 function nameProblems(given: string): Problem[] {
@@ -41,21 +49,22 @@ function nameProblems(given: string): Problem[] {
 }
 
 export async function run(argv: readonly string[], its: { readonly connect: Connect } = { connect }): Promise<number> {
-  const { values, args, problems } = readLine("why", argv, options, { arguments: ["spoke"] });
-  if (values.help) {
-    process.stdout.write(help);
-    return 0;
-  }
+  const { values, args, problems } = readLine("why", argv, options, { arguments: ["spoke"], choices });
   refuse("why", together(problems, nameProblems(args.spoke)));
   const [name = "", application] = args.spoke.split("/");
   const fleet = await its.connect(values.context);
-  const [{ findSpoke }, { hindrances }, { textOf }] = await Promise.all([
+  const [{ findSpoke }, { hindrances }, { standing, textOf }] = await Promise.all([
     import("../kubernetes/spokes.ts"),
     import("./look.ts"),
     import("./findings.ts"),
   ]);
   const spoke = await findSpoke(fleet.hub, name);
   const findings = await hindrances(fleet, spoke, application);
-  process.stdout.write(printable(textOf(spoke, findings)));
+  const output = values.output as Output;
+  process.stdout.write(
+    output === "text"
+      ? printable(textOf(spoke, findings))
+      : forProgram({ ...standing(spoke), hindrances: findings }, output),
+  );
   return findings.length === 0 ? 0 : 1;
 }

@@ -134,11 +134,18 @@ export const unreachedFinding = (cluster: string, why: string): Finding => ({
   remedy: "what is on the spoke could not be looked at: docs/guides/reach-a-cluster.md says what it takes",
 });
 
+/** What a Spoke says of itself. */
+export const standing = (spoke: Spoke) => ({
+  spoke: spoke.metadata.name,
+  isReady: condition(spoke, "Ready")?.status === "True",
+  phase: spoke.status?.phase,
+  message: spoke.status?.message,
+});
+
 /** What is printed: the Spoke, then each path down to what hinders. */
-export function textOf(spoke: Spoke, findings: readonly Finding[]): string {
-  const { metadata, status } = spoke;
-  const isReady = condition(spoke, "Ready")?.status === "True";
-  const head = `Spoke ${metadata.name} is ${isReady ? "Ready" : "not Ready"} (${status?.phase ?? "not begun"}): ${status?.message ?? "-"}`;
+export function textOf(of: Spoke, findings: readonly Finding[]): string {
+  const { spoke, isReady, phase = "not begun", message = "-" } = standing(of);
+  const head = `Spoke ${spoke} is ${isReady ? "Ready" : "not Ready"} (${phase}): ${message}`;
   if (findings.length === 0) return `${head}\nNothing hinders it, or its applications.\n`;
   const blocks = findings.map(({ steps, remedy }, index) => {
     const lines = steps.flatMap((step, depth) => {

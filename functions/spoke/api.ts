@@ -62,6 +62,15 @@ export interface SpokeSpec {
   readonly logRetentionDays: number;
   readonly kmsDeletionWindowDays: number;
   readonly deletionProtection: boolean;
+  /** What becomes of the cluster when the Spoke is deleted; undefined until the definition that knows it is applied. */
+  readonly deletionPolicy?: "Delete" | "Orphan";
+  /** What of it exists before the hub makes it (`existing.ts`). */
+  readonly existing?: Existing;
+}
+
+/** What of a spoke exists in AWS before the hub knows of it: IDs by composition resource name, and those of rules by network. */
+export interface Existing extends Readonly<Partial<Record<string, unknown>>> {
+  readonly "api-from"?: Readonly<Record<string, string>>;
 }
 
 export interface ProviderConfigRef {
@@ -97,6 +106,8 @@ export interface SpokeStatus {
     readonly oidcIssuer?: string;
     readonly oidcProviderArn?: string;
   };
+  /** Orphan once everything that the Spoke is made of would outlive it. */
+  readonly deletionPolicy?: "Orphan";
   readonly rollout?: Rollout;
   readonly hubAccess?: {
     /** Reason of the condition HubAccessNarrow; undefined until a function that knows it has run. */

@@ -13,6 +13,7 @@ import type { Spoke } from "./api.ts";
 import { objectName } from "./composer.ts";
 import { otherKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
+import { isOrphan, orphanPatches, suspendedReleases } from "./orphan.ts";
 import { labelled, patchOf } from "./patches.ts";
 import { receiverPatches } from "./receiver.ts";
 import { resources } from "./resources.ts";
@@ -40,14 +41,25 @@ export function kubeConfigName({ metadata }: Spoke): string {
 }
 
 /** In the kubeconfig variant every object of the chain that acts on the spoke takes the Secret instead of the ConfigMap. */
-function secretPatches(spoke: Spoke): object[] {
+function useSecret(spoke: Spoke): object {
   // The key that the AWS provider's ClusterAuth writes; Flux's default is another one.
   const value = { secretRef: { name: kubeConfigName(spoke), key: "kubeconfig" } };
-  const useSecret = { op: "replace", path: "/spec/kubeConfig", value };
-  const releases = patchOf({ kind: "HelmRelease" }, useSecret);
+  return { op: "replace", path: "/spec/kubeConfig", value };
+}
+
+/** Patches of everything that acts on the spoke: of the chain's own objects, and of the HelmReleases that its steps make. */
+function targetPatches(spoke: Spoke, { kubeConfig }: Settings): object[] {
+  const ofSecret = kubeConfig === "secret" ? [useSecret(spoke)] : [];
+  const releases = [
+    ...ofSecret.map((operation) => patchOf({ kind: "HelmRelease" }, operation)),
+    ...(isOrphan(spoke) ? [suspendedReleases()] : []),
+  ];
   return [
-    patchOf(labelled(targetLabel), useSecret),
-    patchOf(labelled(releasesLabel), { op: "add", path: "/spec/patches", value: [releases] }),
+    ...ofSecret.map((operation) => patchOf(labelled(targetLabel), operation)),
+    ...(isOrphan(spoke) ? orphanPatches() : []),
+    ...(releases.length === 0
+      ? []
+      : [patchOf(labelled(releasesLabel), { op: "add", path: "/spec/patches", value: releases })]),
   ];
 }
 
@@ -67,7 +79,7 @@ function sealingPatches({ metadata, spec }: Spoke, fleet: string): object[] {
 function chainPatches(spoke: Spoke, settings: Settings, fleet: string, revision: string | undefined): object[] {
   const stage = stageOf(spoke, settings);
   return [
-    ...(settings.kubeConfig === "secret" ? secretPatches(spoke) : []),
+    ...targetPatches(spoke, settings),
     ...(stage?.gitRepository === undefined
       ? []
       : [patchOf(labelled(stageLabel), { op: "replace", path: "/spec/sourceRef", value: chainSource(stage) })]),

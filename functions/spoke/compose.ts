@@ -97,10 +97,7 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
-  const conditions = [
-    deletingCondition(spoke.metadata.name, left, question.now),
-    hubAccessCondition(context.hubAccess),
-  ];
+  const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {
     wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
     status: { ...facts(context), ...summaryOf(conditions) },

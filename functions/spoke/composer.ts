@@ -5,6 +5,7 @@ import type { Group } from "./groups.ts";
 import { type ManagedKind, managedKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
+import { withPolicies } from "./orphan.ts";
 import type { Key, Resource } from "./resources.ts";
 
 const externalNameAnnotation = "crossplane.io/external-name";
@@ -39,6 +40,17 @@ export function objectName(spoke: string, key: Key): string {
   return `${spoke}-${key}`;
 }
 
+export interface ComposerArgs {
+  readonly observed: Observed;
+  /** Name of the Spoke. */
+  readonly spoke: string;
+  readonly providerConfigRef: ProviderConfigRef;
+  /** IDs in AWS of what is there already, by composition resource name. */
+  readonly existing: ReadonlyMap<string, string>;
+  /** Whether everything in AWS is to outlive the Spoke. */
+  readonly orphan: boolean;
+}
+
 /** Collects the composed resources of one Spoke. */
 export class Composer {
   /** By composition resource name. */
@@ -47,11 +59,15 @@ export class Composer {
   readonly #observed: Observed;
   readonly #spoke: string;
   readonly #providerConfigRef: ProviderConfigRef;
+  readonly #existing: ReadonlyMap<string, string>;
+  readonly #orphan: boolean;
 
-  constructor(observed: Observed, spoke: string, providerConfigRef: ProviderConfigRef) {
+  constructor({ observed, spoke, providerConfigRef, existing, orphan }: ComposerArgs) {
     this.#observed = observed;
     this.#spoke = spoke;
     this.#providerConfigRef = providerConfigRef;
+    this.#existing = existing;
+    this.#orphan = orphan;
   }
 
   /**
@@ -60,7 +76,8 @@ export class Composer {
    */
   managed<N extends Needs>(resource: Resource, kind: ManagedKind, needs: N, build: (known: Known<N>) => ManagedSpec) {
     this.object(resource, needs, (known) => {
-      const { forProvider, initProvider, externalName, writeConnectionSecretToRef } = build(known);
+      const { forProvider, initProvider, writeConnectionSecretToRef, ...own } = build(known);
+      const externalName = own.externalName ?? this.#existingName(resource);
       return {
         apiVersion: managedKinds[kind],
         kind,
@@ -106,9 +123,16 @@ export class Composer {
     return objectName(this.#spoke, key);
   }
 
+  /** The ID of what existed before; of what was made in its place since, Crossplane has written down another one. */
+  #existingName(resource: Resource): string | undefined {
+    const id = this.#existing.get(resource.key);
+    return id && (this.#observed.get(resource)?.metadata.annotations?.[externalNameAnnotation] ?? id);
+  }
+
   #labelled(manifest: KubeObject): KubeObject {
     const { metadata } = manifest;
-    return { ...manifest, metadata: { ...metadata, labels: { ...metadata.labels, [labelKeys.cluster]: this.#spoke } } };
+    const labels = { ...metadata.labels, [labelKeys.cluster]: this.#spoke };
+    return withPolicies({ ...manifest, metadata: { ...metadata, labels } }, this.#orphan);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Spoke } from "./api.ts";
 import type { Context } from "./context.ts";
 import { originName } from "./facts.ts";
 import { failureOf, isRetrying, summary } from "./failures.ts";
@@ -6,6 +7,7 @@ import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-acces
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { isHealthy } from "./observed.ts";
+import { isOrphan } from "./orphan.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
@@ -158,7 +160,7 @@ const wayOut = (spoke: string): string =>
   `xargs -I{} kubectl -n spokes patch {} --type merge -p '{"spec":{"suspend":true}}'`;
 
 /** How far the removal is, which failures delay it and, once it is stuck, the way out. */
-export function deletingCondition(spoke: string, remains: Remains, now: number): SpokeCondition {
+export function deletingCondition(spoke: Spoke, remains: Remains, now: number): SpokeCondition {
   const turn = removable(remains);
   const current = [...remains.present].filter(([key]) => {
     const group = remains.groupOf(key);
@@ -171,9 +173,10 @@ export function deletingCondition(spoke: string, remains: Remains, now: number):
     .filter(({ reason }) => reason !== "MissingInGit");
   const found = summary(failures);
   const keys = current.map(([key]) => key).sort();
-  const progress = `removing ${list(keys)}; ${remains.present.size} resources are left`;
+  const left = `${list(keys)}; ${remains.present.size} resources are left`;
+  const progress = isOrphan(spoke) ? `letting go of ${left}, and everything in AWS stays` : `removing ${left}`;
   const objects = current.map(([, object]) => object);
   const waitsForever = turn.includes("bootstrap") && (found?.reason === "SpokeUnreachable" || isStuck(objects, now));
-  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke) : ""}`;
+  const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke.metadata.name) : ""}`;
   return yes("Deleting", found?.reason ?? "InProgress", message);
 }

@@ -1,10 +1,12 @@
 import { clusterTag, fleetTag, principalTags } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
+import { existingIds } from "./existing.ts";
 import { Facts } from "./facts.ts";
 import type { Hub } from "./hub.ts";
 import type { SeenAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
+import { isOrphan } from "./orphan.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
@@ -44,6 +46,12 @@ export function contextOf(args: ContextArgs): Context {
       environment: spec.environment,
       ...(name === undefined ? {} : { Name: `${surroundings.names.cluster}-${name}` }),
     }),
-    composer: new Composer(observed, metadata.name, spec.account?.providerConfigRef ?? ownProviderConfig),
+    composer: new Composer({
+      observed,
+      spoke: metadata.name,
+      providerConfigRef: spec.account?.providerConfigRef ?? ownProviderConfig,
+      existing: existingIds(spoke),
+      orphan: isOrphan(spoke),
+    }),
   };
 }

@@ -105,7 +105,7 @@ const knownFailures: readonly KnownFailure[] = [
     pattern: /Receiver\/flux-system\/git-receiver status: '(Failed|InProgress)'/,
     reason: "ReceiverNotReady",
     remedy:
-      "a Spoke with gitReceiver needs the SealedSecret git-receiver among its secrets: run npx fleet reseal <name> --deploy-keys keep and push what it writes, or remove spec.gitReceiver; kubectl -n flux-system describe receiver git-receiver on the spoke shows why it is not ready",
+      "a Spoke with gitReceiver needs the SealedSecret git-receiver among its secrets: run fleet reseal <name> --deploy-keys keep and push what it writes, or remove spec.gitReceiver; kubectl -n flux-system describe receiver git-receiver on the spoke shows why it is not ready",
   },
   {
     pattern: /variable .* not set|substitut/i,

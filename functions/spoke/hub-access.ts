@@ -3,6 +3,7 @@ import type { Spoke } from "./api.ts";
 import { tidy } from "./failures.ts";
 import { at, isReady, type KubeObject, textAt } from "./kube.ts";
 import { failureMessage, type Observed } from "./observed.ts";
+import { isOrphan } from "./orphan.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -162,6 +163,10 @@ export function hubAccessOf(
   // Flux reports the chain as ready until it reconciles a step again, and that step may have been refused since, or be trying again.
   const isSettling = chain.some((object) => needsMore(object) || (actsOnSpoke(object) && !isReady(object)));
   const ready = observed.ready(resources.bootstrap) && !isSettling;
+  const last = before(spoke);
+  // Nothing is removed from the spoke, so Flux needs no further right for it.
+  if (isDeleting(spoke) && isOrphan(spoke))
+    return { reason: last?.reason ?? "Bootstrap", refused: [], revision: spoke.status?.hubAccess?.revision };
   const decision = decideHubAccess({
     removing: isDeleting(spoke),
     narrowed: isNarrowed(spoke, observed, settings),
@@ -169,7 +174,7 @@ export function hubAccessOf(
     // Also when everything is ready: what was refused may have been removed from Git meanwhile.
     attempts: chain.length > 0 ? chain.map(attemptOf) : undefined,
     refused: chain.filter(needsMore).map(refusalOf),
-    before: before(spoke),
+    before: last,
   });
   // While the role is too narrow the function reads the chain every time: nothing else shows that the refused attempt is gone.
   const isSettled = ready && decision.reason !== "RoleTooNarrow";

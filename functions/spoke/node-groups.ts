@@ -1,5 +1,6 @@
 import { type FixedNodeFields, nodeDigest, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
 import type { Context } from "./context.ts";
+import { existingIds } from "./existing.ts";
 import { type Fact, fact } from "./facts.ts";
 import { at, type KubeObject } from "./kube.ts";
 import { failureMessage } from "./observed.ts";
@@ -33,15 +34,22 @@ function fixedFields({ spec, status }: KubeObject): FixedNodeFields {
   };
 }
 
+/** Whether the hub knows any node group of the spoke. */
+const anyObserved = ({ objects }: Context["observed"]): boolean =>
+  [...objects.keys()].some((key) => nodeGroupOf(key) !== undefined);
+
 /** Which node groups a spoke has and wants. A group whose fields did not change keeps its key and its name. */
 export function nodeGroups({ names, observed, spoke }: Pick<Context, "names" | "observed" | "spoke">): NodeGroups {
   const { instanceTypes, amiType, capacityType } = spoke.spec.nodes;
   const fields = { instanceTypes, amiType, capacityType };
   const undigested = observed.get(first);
-  const wanted =
-    undigested !== undefined && sameFixedFields(fixedFields(undigested), fields)
-      ? { group: first, name: names.nodeGroup }
-      : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
+  const isFirst =
+    undigested === undefined
+      ? existingIds(spoke).has(first.key) && !anyObserved(observed)
+      : sameFixedFields(fixedFields(undigested), fields);
+  const wanted = isFirst
+    ? { group: first, name: names.nodeGroup }
+    : { group: resources.nodeGroup(nodeDigest(fields)), name: nodeGroupName(names.nodeGroup, fields) };
   const inAws = (group: Resource) => observed.text(group, "status") !== undefined;
   // A group that AWS never accepted has no nodes to wait for.
   const isServing = (group: Resource, object: KubeObject) =>

@@ -4,6 +4,8 @@ import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
+import { isOrphan } from "./orphan.ts";
+import { guardKey } from "./parts/guard.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
@@ -86,6 +88,15 @@ function identityProblem({ hub, settings }: PlanQuestion): SpokeProblem[] {
   return [{ reason: "HubIdentityMissing", message }];
 }
 
+/** A Spoke that begins by being let go: what there is of it in AWS would be made a second time. */
+function releaseProblem({ spoke, observed }: PlanQuestion): SpokeProblem[] {
+  const begun = [...observed.objects.keys()].some((key) => key !== guardKey);
+  if (begun || !isOrphan(spoke)) return [];
+  const message =
+    "spec.deletionPolicy is Orphan, so nothing is made for this Spoke: remove its folder, or have fleet adopt take in what is there in AWS";
+  return [{ reason: "Released", message }];
+}
+
 /** The identities on the hub that act on a spoke, by name in the hub's cluster secret, with their Kubernetes groups there. */
 export function fluxIdentities({ kubeConfig }: Settings): Readonly<Record<string, readonly string[]>> {
   // The kubeconfig variant's token is the AWS provider's own, and both of Flux's controllers use it.
@@ -106,6 +117,7 @@ export function plan(question: PlanQuestion): Plan {
     endpointProblem,
     ...identityProblem(question),
     ...addonProblems(question),
+    ...releaseProblem(question),
   ].filter((problem) => problem !== undefined);
   return {
     network,

@@ -4,6 +4,7 @@ import type { Context } from "./context.ts";
 import { hubAccessType } from "./hub-access.ts";
 import { known } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
+import { isLeftBehind } from "./orphan.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
@@ -29,6 +30,7 @@ export function facts(context: Context): SpokeStatus {
       nodesReleaseVersion: observed.text(serving, "releaseVersion") ?? status.nodesReleaseVersion,
     }),
     network,
+    ...(isLeftBehind(spoke, observed) ? { deletionPolicy: "Orphan" as const } : {}),
     cluster: {
       ...status.cluster,
       name: names.cluster,

@@ -5,7 +5,14 @@ import { ensureGatewayKey } from "../gateway/key.ts";
 import { ACCOUNT, MINISTACK_PORT, ministackProcess, PARTITION } from "../gateway/ministack.ts";
 import { gatewayProcess } from "../gateway/process.ts";
 import { bareRepository, GIT_SSH_PORT, gitAuthority, gitKnownHosts, publish } from "../git/index.ts";
-import { contentFolder, contentNames, deployerPolicies, doctorPolicy, nodeReleasesPolicy } from "../product.ts";
+import {
+  adoptPolicy,
+  contentFolder,
+  contentNames,
+  deployerPolicies,
+  doctorPolicy,
+  nodeReleasesPolicy,
+} from "../product.ts";
 import { CHECKOUT } from "../product-paths.ts";
 import { supervisorOf } from "../supervisor/client.ts";
 import type { LocalFleet } from "./fleet.ts";
@@ -20,7 +27,12 @@ async function policiesOf(stack: string) {
   if (typeof fleet !== "string" || typeof region !== "string")
     throw new Error(`stacks/Pulumi.${stack}.yaml must set aws:region and ${PROJECT}:fleet`);
   const scope = { fleet, region, partition: PARTITION, accountId: ACCOUNT, dnsSuffix: "amazonaws.com" };
-  return { ...deployerPolicies(scope), doctor: doctorPolicy(), "node-releases": nodeReleasesPolicy(PARTITION) };
+  return {
+    ...deployerPolicies(scope),
+    adopt: adoptPolicy(),
+    doctor: doctorPolicy(),
+    "node-releases": nodeReleasesPolicy(PARTITION),
+  };
 }
 
 /** The AWS API: ministack and, in front of it, the gateway; and the IAM user that deploys. */

@@ -1,54 +1,93 @@
-import { relative } from "node:path";
+import { writeFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** What is read of vitest's JSON report. */
+/** What a reporter of vitest keeps of a run for its last lines: vitest's own JSON report leaves out how values differ. */
 export interface TestResults {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly testResults: readonly {
-    /** The test file. */
-    readonly name: string;
-    readonly status: string;
-    /** Why a file without any failed test failed. */
-    readonly message?: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages?: readonly string[] | null;
-    }[];
-  }[];
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly failures: readonly Failure[];
+}
+
+interface Failure {
+  /** The test file, and the full name of the test unless the file itself failed; undefined for an error outside of any file. */
+  readonly where: string | undefined;
+  readonly errors: readonly Failed[];
+}
+
+/** An error as vitest reports it. */
+interface Failed {
+  readonly message: string;
+  readonly stack?: string | undefined;
+  /** How the value differs from what was expected. */
+  readonly diff?: string | undefined;
 }
 
 /** Lines kept of a message's beginning, which says what failed, and of its end, which is a process's last words. */
 const [FIRST_LINES, LAST_LINES] = [12, 24];
 const STACK_FRAME = /^\s+at /;
 
-/** The beginning and the end of a message, indented, without the frames of its stack. */
-function excerpt(message: string): string[] {
-  const lines = stripVTControlCharacters(message)
+/** The beginning and the end of a text, indented, without the frames of a stack and without empty lines. */
+function excerpt(text: string): string[] {
+  const lines = stripVTControlCharacters(text)
     .split("\n")
-    .filter((line) => !STACK_FRAME.test(line));
+    .filter((line) => line.trim() !== "" && !STACK_FRAME.test(line));
   const left = lines.length - FIRST_LINES - LAST_LINES;
   const kept = left > 0 ? [...lines.slice(0, FIRST_LINES), `(${left} more lines)`, ...lines.slice(-LAST_LINES)] : lines;
   return kept.map((line) => `    ${line.slice(0, 400)}`);
 }
 
+const linesOf = ({ message, stack, diff }: Failed): string[] => [
+  ...excerpt(stack || message),
+  ...(diff === undefined ? [] : excerpt(diff)),
+];
+
 /**
- * The end of a run: each failed test with its message, shortened, then the counts. What vitest itself prints of them
- * stands above the removal of the tests' instance, out of sight where only the end of a log is kept.
+ * The end of a run: each failed test with its message and how values differ, shortened, then the counts. What vitest itself prints of
+ * them stands above the removal of the tests' instance, out of sight where only the end of a log is kept.
  */
-export function closingLines(results: TestResults | undefined, root: string): string[] {
+export function closingLines(results: TestResults | undefined): string[] {
   if (results === undefined) return ["no test was run"];
-  const failures = results.testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const file = relative(root, name);
-    const failed = assertionResults.filter((test) => test.status === "failed");
-    if (failed.length === 0) return status === "failed" ? [`FAILED ${file}`, ...excerpt(message ?? "")] : [];
-    return failed.flatMap(({ fullName, failureMessages }) => [
-      `FAILED ${file} > ${fullName}`,
-      ...(failureMessages ?? []).flatMap(excerpt),
-    ]);
-  });
-  const { numPassedTests, numFailedTests, numPendingTests } = results;
-  return [...failures, `${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`];
+  const { passed, failed, skipped, failures } = results;
+  const said = failures.flatMap(({ where = "outside of the tests", errors }) => [
+    `FAILED ${where}`,
+    ...errors.flatMap(linesOf),
+  ]);
+  return [...said, `${passed} passed, ${failed} failed, ${skipped} skipped`];
+}
+
+const errorsOf = (test: TestCase): readonly Failed[] => test.result().errors ?? [];
+
+/** What is kept of a run. */
+export function resultsOf(modules: readonly TestModule[], outside: readonly Failed[]): TestResults {
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const count = (...states: readonly string[]) => tests.filter((test) => states.includes(test.result().state)).length;
+  const kept = (errors: readonly Failed[]): Failed[] =>
+    errors.map(({ message, stack, diff }) => ({ message, stack, diff }));
+  const all: Failure[] = modules.flatMap((module) => [
+    { where: module.relativeModuleId, errors: kept(module.errors()) },
+    ...[...module.children.allSuites()].map((suite) => ({
+      where: `${module.relativeModuleId} > ${suite.fullName}`,
+      errors: kept(suite.errors()),
+    })),
+    ...[...module.children.allTests()].map((test) => ({
+      where: `${module.relativeModuleId} > ${test.fullName}`,
+      errors: test.result().state === "failed" ? kept(errorsOf(test)) : [],
+    })),
+  ]);
+  return {
+    ...{ passed: count("passed"), failed: count("failed"), skipped: count("skipped", "pending") },
+    failures: [...all, { where: undefined, errors: kept(outside) }].filter(({ errors }) => errors.length > 0),
+  };
+}
+
+/** Name of the environment variable with the file that the results go to. */
+export const RESULTS_FILE = "FLEET_TEST_RESULTS";
+
+export default class ResultsFile implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], outside: readonly Failed[]): void {
+    const file = process.env[RESULTS_FILE];
+    if (file !== undefined) writeFileSync(file, JSON.stringify(resultsOf(modules, outside)));
+  }
 }

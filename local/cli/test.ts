@@ -10,20 +10,20 @@ import { foreground } from "./foreground.ts";
 import { runSteps } from "./steps.ts";
 import { tearDown } from "./teardown.ts";
 import { temporaryInstance } from "./temporary.ts";
-import { closingLines, type TestResults } from "./test-results.ts";
+import { closingLines, RESULTS_FILE, type TestResults } from "./test-results.ts";
 import { testToolsStep } from "./test-tools.ts";
 
 /** The projects of vitest.config.ts that a run without a choice is made of. */
 const DEFAULT_PROJECTS = ["unit", "integration", "e2e"].map((name) => `--project=${name}`);
 
-/** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its counts go into a file. */
+/** Runs vitest to its end and gives its exit code, 130 when it was interrupted; its results go into a file. */
 function vitest(args: readonly string[], dir: string, results: string): Promise<number> {
-  const times = `--reporter=${join(import.meta.dirname, "file-times.ts")}`;
-  const reporters = ["--reporter=default", times, "--reporter=json", `--outputFile.json=${results}`];
+  const own = ["file-times.ts", "test-results.ts"].map((file) => join(import.meta.dirname, file));
+  const reporters = ["default", ...own].map((reporter) => `--reporter=${reporter}`);
   const projects = args.some((argument) => argument.startsWith("--project")) ? [] : DEFAULT_PROJECTS;
   const program = join(CHECKOUT, "node_modules", "vitest", "vitest.mjs");
   const argv = [process.execPath, program, "run", ...reporters, ...projects, ...args] as const;
-  return foreground(argv, { cwd: CHECKOUT, env: { ...process.env, FLEET_TEST_DIR: dir } });
+  return foreground(argv, { cwd: CHECKOUT, env: { ...process.env, FLEET_TEST_DIR: dir, [RESULTS_FILE]: results } });
 }
 
 await main(async () => {
@@ -35,9 +35,11 @@ await main(async () => {
   const code = await vitest(process.argv.slice(2), dir, results);
   // vitest removes the instance after the tests, but not when it is interrupted.
   if (code === 130) await tearDown(dir, "local", { force: true });
-  const closing = closingLines(await readJson<TestResults>(results), CHECKOUT);
+  const closing = closingLines(await readJson<TestResults>(results));
   await rm(results, { force: true });
-  if (code === 0) await rm(dir, { recursive: true, force: true });
+  // Kept on purpose, it still runs: cloud.ts.
+  if (process.env["FLEET_TEST_KEEP"] === "1") console.log(`The tests' instance stays in ${dir}`);
+  else if (code === 0) await rm(dir, { recursive: true, force: true });
   else if (existsSync(join(dir, "logs")))
     console.log(`The run ended with exit code ${code}; the logs of the tests' instance are in ${join(dir, "logs")}`);
   console.log(closing.join("\n"));

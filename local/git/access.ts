@@ -65,7 +65,10 @@ const keyComment = (publicKey: string) => publicKey.split(" ").slice(2).join(" "
 /** Whether one deploy key takes the place of another: the same key, or a newer one of the same owner, for the same repository. */
 export const replaces = (a: DeployKey, b: DeployKey): boolean =>
   a.repository === b.repository &&
-  (keyBlob(a.publicKey) === keyBlob(b.publicKey) || keyComment(a.publicKey) === keyComment(b.publicKey));
+  (isSameKey(a.publicKey, b.publicKey) || keyComment(a.publicKey) === keyComment(b.publicKey));
+
+/** Whether two public keys are one, whatever their comments. */
+export const isSameKey = (a: string, b: string): boolean => keyBlob(a) === keyBlob(b);
 
 /** The base64 blob of an OpenSSH public key, without type and comment. */
 const keyBlob = (publicKey: string) => publicKey.split(" ")[1] ?? "";

@@ -1,19 +1,24 @@
-// `deploy-key <repository> <public key>`: registers a read-only deploy key at the instance's Git server, as one does at a Git host.
+// `deploy-key [--remove] <repository> <public key>`: registers a read-only deploy key at the instance's Git server, or removes one, as one
+// does at a Git host.
 import { existsSync } from "node:fs";
 import { currentInstance } from "../instance/index.ts";
-import { bareRepository, gitPaths, registerDeployKeys } from "./index.ts";
+import { bareRepository, gitPaths, registerDeployKeys, removeDeployKey } from "./index.ts";
 
-const [repository = "", ...words] = process.argv.slice(2);
+const isRemoval = process.argv[2] === "--remove";
+const [repository = "", ...words] = process.argv.slice(isRemoval ? 3 : 2);
 const publicKey = words.join(" ").trim();
+const owner = publicKey.split(" ").slice(2).join(" ");
 const instance = await currentInstance();
 const problem = !existsSync(bareRepository(instance, repository))
   ? `there is no repository '${repository}' in ${gitPaths(instance).root}`
   : !/^ssh-ed25519 [A-Za-z0-9+/]+=* \S/.test(publicKey)
     ? `no public key with a comment in OpenSSH form: '${publicKey}'`
-    : undefined;
+    : isRemoval && !(await removeDeployKey(instance, repository, publicKey))
+      ? `this key opens nothing of ${repository}: '${publicKey}'`
+      : undefined;
 if (problem !== undefined) {
-  console.error(`${problem}\nusage: deploy-key <repository> 'ssh-ed25519 AAAA… <whose it is>'`);
+  console.error(`${problem}\nusage: deploy-key [--remove] <repository> 'ssh-ed25519 AAAA… <whose it is>'`);
   process.exit(2);
 }
-await registerDeployKeys(instance, [{ repository, publicKey, access: "read" }]);
-console.log(`${publicKey.split(" ").slice(2).join(" ")} may read ${repository}`);
+if (!isRemoval) await registerDeployKeys(instance, [{ repository, publicKey, access: "read" }]);
+console.log(`${owner} may ${isRemoval ? "no longer " : ""}read ${repository}`);

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ensureAuthority, keyFiles } from "../clusters/pki.ts";
 import { type Instance, readJson, writeAtomic } from "../instance/index.ts";
-import { type AccessList, type App, type DeployKey, replaces, type Token } from "./access.ts";
+import { type AccessList, type App, type DeployKey, isSameKey, replaces, type Token } from "./access.ts";
 import { ensureHostKey, knownHostsLine } from "./ssh.ts";
 
 export type { AccessList, DeployKey } from "./access.ts";
@@ -95,3 +95,22 @@ export async function changeAccess(
 /** Registers deploy keys at the Git server. */
 export const registerDeployKeys = (instance: Instance, deployKeys: readonly DeployKey[]): Promise<void> =>
   changeAccess(instance, (list) => withDeployKeys(list, deployKeys));
+
+/** A list without a deploy key; the rest stays. */
+export const withoutDeployKey = (list: Partial<AccessList>, repository: string, publicKey: string) => ({
+  ...list,
+  deployKeys: (list.deployKeys ?? []).filter(
+    (key) => key.repository !== repository || !isSameKey(key.publicKey, publicKey),
+  ),
+});
+
+/** Removes a deploy key from the Git server. @returns whether it was registered */
+export async function removeDeployKey(instance: Instance, repository: string, publicKey: string): Promise<boolean> {
+  let isRemoved = false;
+  await changeAccess(instance, (list) => {
+    const changed = withoutDeployKey(list, repository, publicKey);
+    isRemoved = changed.deployKeys.length !== (list.deployKeys ?? []).length;
+    return changed;
+  });
+  return isRemoved;
+}

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commands } from "../../cli/commands.ts";
+import { descriptions } from "../../cli/descriptions.ts";
+import { version } from "../../cli/project.ts";
 import { fleet } from "../../cli/run.ts";
 import { casesIn, refusesAll } from "./support/transcripts.ts";
 
@@ -30,8 +32,12 @@ describe("fleet without a command, or asked for help", () => {
   test.each([[[]], [["--help"]], [["-h"]], [["help"]]])("lists the commands and succeeds: %j", async (argv) => {
     const { code, text } = await printed(...argv);
     expect(code).toBe(0);
-    for (const [name, { summary }] of Object.entries(commands))
+    for (const [name, { summary }] of Object.entries(descriptions))
       expect(text).toContain(`  ${name.padEnd(16)} ${summary}\n`);
+  });
+
+  test("says its version", async () => {
+    expect(await printed("--version")).toEqual({ code: 0, text: `fleet ${version}\n` });
   });
 
   test("says more about a command in both ways, whatever else is on the line", async () => {
@@ -40,6 +46,6 @@ describe("fleet without a command, or asked for help", () => {
       ["check", "--help"],
       ["check", "--colour", "-h"],
     ])
-      expect(await printed(...argv)).toEqual({ code: 0, text: commands["check"]?.help });
+      expect(await printed(...argv)).toEqual({ code: 0, text: descriptions["check"]?.help });
   });
 });

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { describe, expect, test } from "vitest";
-import { commands } from "../../cli/commands.ts";
+import { descriptions } from "../../cli/descriptions.ts";
 import { blocks, lines, pages, root, text } from "./support/pages.ts";
 
 const { scripts } = JSON.parse(text("package.json")) as { scripts: Readonly<Record<string, string>> };
@@ -41,7 +41,7 @@ const words = (command: string): string[] => command.match(/"[^"]*"|<[^>]*>|\S+/
 function wrongCall(command: string): string | undefined {
   const [, name = "", rest = ""] =
     /^(?:npx )?(?:--prefix (?:<[^>]*>|\S+) )?fleet ([a-z-]+)\s*(.*)$/.exec(command) ?? [];
-  const known = commands[name];
+  const known = descriptions[name];
   if (known === undefined) return `${command}: there is no command ${name}`;
   const args = words(rest.replaceAll("…", "").replace(/ [|>] .*$/, ""));
   try {
@@ -74,7 +74,7 @@ const commandsOf = (page: string, info: string) =>
     .filter((block) => block.info === info)
     .flatMap(({ code }) => lines(code).flatMap(simple));
 
-test.each(Object.entries(commands))("the help of fleet %s fits into 130 columns", (_, { help }) =>
+test.each(Object.entries(descriptions))("the help of fleet %s fits into 130 columns", (_, { help }) =>
   expect(help.split("\n").filter((line) => line.length > 130)).toEqual([]),
 );
 
@@ -107,7 +107,14 @@ test("the reference of the project's commands has every script of package.json, 
   for (const [, script = ""] of page.matchAll(/`npm run ([\w:]+)/g)) expect(scripts).toHaveProperty(script);
 });
 
-describe.each(Object.entries(commands))("the help of fleet %s", (_, { help, options }) => {
+describe.each(Object.entries(descriptions))("the help of fleet %s", (name, { help, options }) => {
+  test("ends with examples that its own parser takes", () => {
+    const [, examples = ""] = /\n\nExamples?:\n((?: {2}.*\n)+)$/.exec(help) ?? [];
+    const calls = lines(examples).flatMap(simple).filter(isFleet);
+    expect(calls.filter((call) => call.startsWith(`fleet ${name} `)).length).toBeGreaterThan(0);
+    expect(calls.flatMap((call) => wrongCall(call) ?? [])).toEqual([]);
+  });
+
   test("names every flag", () => {
     const named = new Set([...help.matchAll(/(?<![\w-])--([a-z][a-z-]*)/g)].map(([, flag = ""]) => flag));
     const own = Object.keys(options).filter((flag) => flag !== "help");

@@ -10,7 +10,7 @@ const configFile = join(pulumiPaths(instance.dir).project, "stacks", "Pulumi.loc
 
 /** `fleet doctor` as a person runs it on the local stack, where it asks the instance alone. */
 async function doctor(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
-  const full = ["doctor", "--stack", "local", "--json", ...args];
+  const full = ["doctor", "--stack", "local", "-o", "json", ...args];
   const { code, stdout, stderr } = await execute(join(instance.paths.bin, "fleet"), full, { env });
   expect(stderr).toBe("");
   const { ok, groups } = JSON.parse(stdout) as { ok: boolean; groups: { name: string; findings: Finding[] }[] };

@@ -10,7 +10,7 @@ import {
 import { prepareAddons } from "@eks-gitops-fleet/local/cli";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { outcome } from "../support/process.ts";
-import { account, eventually, instance } from "./support/fleet.ts";
+import { account, eventually, instance, upWith } from "./support/fleet.ts";
 import { assume, STS_AUDIENCE, serviceAccountToken } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
@@ -26,7 +26,8 @@ import {
 } from "./support/spokes.ts";
 
 const name = "lime"; // environment dev
-const all = ["cert_manager", "external_dns", "metrics_server"] as const;
+/** Every add-on whose programs can be built here. */
+const all = ["cert_manager", "external_dns", "metrics_server", "prometheus"] as const;
 const roleOf = (addon: string) => `fleet-spoke-${name}-addon-${addon.replace("_", "-")}`;
 /** `allowed` if IAM has the role of an add-on, else the error. */
 const roleInAws = (addon: string) => outcome(account.iam.send(new GetRoleCommand({ RoleName: roleOf(addon) })));
@@ -50,8 +51,10 @@ async function records(): Promise<string[]> {
   return ResourceRecordSets.map(({ Name, Type }) => `${Name} ${Type}`).filter((record) => !/ (NS|SOA)$/.test(record));
 }
 
+/** Whether the HelmReleases and the Kustomizations of add-ons on the spoke are Ready, by name. */
 const releases = async (): Promise<Record<string, string | undefined>> => {
-  const { items } = await getOnSpoke(name, ["helmreleases", "--namespace", "flux-system"]);
+  const kinds = ["helmreleases.helm.toolkit.fluxcd.io,kustomizations.kustomize.toolkit.fluxcd.io"];
+  const { items } = await getOnSpoke(name, [...kinds, "--namespace", "flux-system"]);
   return Object.fromEntries(
     items.map(
       ({
@@ -80,6 +83,7 @@ async function enable(addons: readonly string[], message: string): Promise<void>
 
 beforeAll(async () => {
   await prepareAddons(instance, all);
+  await upWith((config) => ({ ...config, metrics: "amp" }));
   const { HostedZone } = await route53().send(new CreateHostedZoneCommand({ Name: domain, CallerReference: domain }));
   zone = HostedZone?.Id?.split("/").at(-1) ?? "";
   repository = await system();
@@ -92,16 +96,13 @@ afterAll(async () => {
   await repository.push(`Remove spoke ${name}`);
   await untilGone(name);
   await route53().send(new DeleteHostedZoneCommand({ Id: zone }));
+  await upWith((config) => config);
 });
 
 describe("the add-ons that a Spoke enables", () => {
   test("run on it at the same time", async () => {
-    const [certManager, externalDns, metricsServer] = all.map((addon) => addon.replace("_", "-"));
-    expect(await releases()).toMatchObject({
-      [certManager as string]: "True",
-      [externalDns as string]: "True",
-      [metricsServer as string]: "True",
-    });
+    const expected = Object.fromEntries(all.map((addon) => [addon.replace("_", "-"), "True"]));
+    await eventually(300, async () => expect(await releases()).toMatchObject(expected));
   });
 
   test("are told their roles by the bridge: external-dns writes the records that Services ask for, and takes them back", async () => {
@@ -172,14 +173,14 @@ describe("the role of external-dns", () => {
 
 describe("an add-on that is turned off", () => {
   test("goes, with its role, and the others stay", async () => {
-    await enable(["cert_manager", "metrics_server"], `Turn external_dns off on ${name}`);
+    await enable(["cert_manager", "metrics_server", "prometheus"], `Turn external_dns off on ${name}`);
     await eventually(300, async () => {
       expect(Object.keys(await releases())).not.toContain("external-dns");
       expect((await tryOnSpoke(name, ["get", "namespace", "external-dns"])).stderr).toContain("NotFound");
       expect(await roleInAws("external_dns")).toMatch(/^NoSuchEntity/);
     });
     expect(await roleInAws("cert_manager")).toBe("allowed");
-    expect(await releases()).toMatchObject({ "cert-manager": "True", "metrics-server": "True" });
+    expect(await releases()).toMatchObject({ "cert-manager": "True", "metrics-server": "True", prometheus: "True" });
     await untilReady(name);
     expect(await condition(name, "SpecAccepted")).toMatchObject({ status: "True" });
   });

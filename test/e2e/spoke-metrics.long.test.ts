@@ -8,6 +8,8 @@ import { supervisorOf } from "@eks-gitops-fleet/local/supervisor";
 import { signedCalls } from "@eks-gitops-fleet/local/test";
 import { ensureAddonProgram } from "@eks-gitops-fleet/local/toolchain";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { alertRules } from "../../infra/metrics.ts";
 import { dashboards, queriesOf } from "../support/dashboards.ts";
 import { outcome } from "../support/process.ts";
 import { APP, sharedApp } from "./support/apps.ts";
@@ -18,7 +20,6 @@ import {
   instance,
   outputs,
   pulumi,
-  root,
   scratch,
   tryKubectl,
   upWith,
@@ -134,14 +135,10 @@ describe("the fleet's workspace", () => {
   test("has the fleet's alerts, and none is about to fire for a cluster that is well", async () => {
     const { text } = await call(account, { method: "GET", path: `/workspaces/${workspace}/api/v1/rules` });
     const rules = JSON.parse(text).data.groups.flatMap(({ rules }: { rules: object[] }) => rules) as Rule[];
-    expect(rules.map(({ name }) => name).sort()).toEqual([
-      "ClusterSilent",
-      "DeploymentUnavailable",
-      "FluxNotReady",
-      "ManagedResourceNotSynced",
-      "SpokeNotReady",
-    ]);
-    for (const { name: alert, query: promql } of rules)
+    const wanted: { alert: string }[] = parse(alertRules()).groups.flatMap(({ rules }: { rules: object[] }) => rules);
+    expect(rules.map(({ name }) => name).sort()).toEqual(wanted.map(({ alert }) => alert).sort());
+    // Whether support ends soon is a matter of the day.
+    for (const { name: alert, query: promql } of rules.filter(({ name }) => name !== "KubernetesSupportEnds"))
       await eventually(ARRIVAL_SECONDS, async () => expect(await query(promql), alert).toEqual([]));
   });
 
@@ -163,11 +160,14 @@ describe("the fleet's workspace", () => {
   });
 });
 
-test("the fleet's alerts begin and end as docs/guides/metrics.md says, by Prometheus's own test of rules", async () => {
+test("the fleet's alerts begin and end as docs/guides/alerts.md says, by Prometheus's own test of rules", async () => {
   const promtool = await ensureAddonProgram("prometheus", "promtool", () => {});
   const cases = readFileSync(join(import.meta.dirname, "support", "alert-rules.test.yaml"), "utf8");
   const file = join(scratch, "alert-rules.test.yaml");
-  writeFileSync(file, cases.replace("__rules__", join(root, "infra", "alert-rules.yaml")));
+  const rules = join(scratch, "alert-rules.yaml");
+  // Its time begins with 1970.
+  writeFileSync(rules, alertRules([{ minor: "1.34", supportEnds: "1970-04-02" }]));
+  writeFileSync(file, cases.replace("__rules__", rules));
   const { code, stdout, stderr } = await execute(promtool, ["test", "rules", file]);
   expect(code, stdout + stderr).toBe(0);
 });

@@ -1,12 +1,13 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { DescribeSecretCommand, GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromOutputs, sealingKeyFor } from "../../cli/fleet/facts.ts";
 import { seal } from "../../cli/sealing/seal.ts";
 import { repositories } from "../../lib/names.ts";
 import { outcome } from "../support/process.ts";
 import { fetchNow } from "./support/apps.ts";
-import { eventually, execute, instance, outputs } from "./support/fleet.ts";
+import { account, eventually, execute, instance, outputs, upWith } from "./support/fleet.ts";
 import { actingAs } from "./support/identity.ts";
 import type { Checkout } from "./support/repository.ts";
 import {
@@ -23,6 +24,9 @@ import {
 
 /** The spoke that the local stack has a sealing key of its own for. */
 const SPOKE = "amber";
+const SCOPE = `cluster-${SPOKE}`;
+/** Another spoke of its environment. */
+const OTHER = "blue";
 /** Seconds that a change may take from a push until it holds on the spoke, on a machine that is busy. */
 const ROLLOUT_SECONDS = 300;
 
@@ -32,13 +36,49 @@ beforeAll(async () => {
   repository = await system();
 });
 afterAll(async () => {
-  await repository.remove(join("spokes", "fleet", SPOKE));
+  await removeSpoke();
+  await upWith((config) => config);
+});
+
+/** Removes the spoke, as people do it; nothing where that has happened. */
+async function removeSpoke(): Promise<void> {
+  const folder = join("spokes", "fleet", SPOKE);
+  if (!existsSync(join(repository.folder, folder))) return;
+  await repository.remove(folder);
   await repository.push(`Remove spoke ${SPOKE}`);
   await untilGone(SPOKE);
-});
+}
 
 const deployKey = async (name: string): Promise<string> =>
   atob((await getOnSpoke(SPOKE, ["secret", name, "--namespace", "flux-system"])).data["identity.pub"]).trim();
+
+/** Has a spoke's Flux fetch a repository and waits for what comes of it: True, or False with the message. */
+async function fetched(spoke: string, name: string, status: "True" | "False", message = ""): Promise<void> {
+  await fetchNow(spoke, name, "flux-system");
+  await eventually(60, async () => {
+    const { metadata, status: found } = await getOnSpoke(spoke, ["gitrepository", name, "--namespace", "flux-system"]);
+    expect(found.lastHandledReconcileAt).toBe(metadata.annotations["reconcile.fluxcd.io/requestedAt"]);
+    const ready = { type: "Ready", status, message: expect.stringContaining(message) };
+    expect(found.conditions).toContainEqual(expect.objectContaining(ready));
+  });
+}
+
+/** Whether a spoke opens what is sealed for a scope. */
+async function opens(spoke: string, scope: string): Promise<string> {
+  const kubeseal = join(instance.paths.bin, "kubeseal");
+  const name = `trial-${scope}`;
+  const secret = { namespace: "flux-system", name, data: { value: "x" } };
+  const input = await seal(kubeseal, sealingKeyFor(fromOutputs(await outputs()), scope), secret);
+  await onSpoke(spoke, ["apply", "--filename", "-"], { input });
+  const trial = ["sealedsecret", name, "--namespace", "flux-system"];
+  const isSynced = await eventually(60, async () => {
+    const condition = (await getOnSpoke(spoke, trial)).status?.conditions?.[0];
+    expect(condition?.status).toMatch(/True|False/);
+    return condition.status as string;
+  });
+  await onSpoke(spoke, ["delete", ...trial]);
+  return isSynced;
+}
 
 const hasKey = async (name: string): Promise<boolean> =>
   (await tryOnSpoke(SPOKE, ["get", "secret", name, "--namespace", "sealed-secrets"])).code === 0;
@@ -49,13 +89,13 @@ const command = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-describe("a spoke that moves from its environment's sealing keys to its own", () => {
+describe("a spoke that moves from its environment's sealing keys to its own", { timeout: 1_200_000 }, () => {
   test("gets its own key in place of the environment's, and keeps what was unsealed", async () => {
     const before = await Promise.all(repositories.map(deployKey));
     await command("sealing-keys", SPOKE);
     await repository.push(`Sealing keys of spoke ${SPOKE}`);
     await eventually(ROLLOUT_SECONDS, async () => {
-      expect(await hasKey(`sealing-key-cluster-${SPOKE}-1`)).toBe(true);
+      expect(await hasKey(`sealing-key-${SCOPE}-1`)).toBe(true);
       expect(await hasKey("sealing-key-1")).toBe(false);
     });
     await untilReady(SPOKE);
@@ -73,14 +113,7 @@ describe("a spoke that moves from its environment's sealing keys to its own", ()
     await repository.push(`Deploy keys of spoke ${SPOKE}`);
     await eventually(ROLLOUT_SECONDS, async () => expect(await Promise.all(repositories.map(deployKey))).toEqual(keys));
     await untilReady(SPOKE);
-    for (const name of repositories) {
-      await fetchNow(SPOKE, name, "flux-system");
-      await eventually(60, async () => {
-        const { metadata, status } = await getOnSpoke(SPOKE, ["gitrepository", name, "--namespace", "flux-system"]);
-        expect(status.lastHandledReconcileAt).toBe(metadata.annotations["reconcile.fluxcd.io/requestedAt"]);
-        expect(status.conditions).toContainEqual(expect.objectContaining({ type: "Ready", status: "True" }));
-      });
-    }
+    for (const name of repositories) await fetched(SPOKE, name, "True");
   });
 
   test("opens what is sealed for itself, and nothing that is sealed for its environment", async () => {
@@ -89,32 +122,54 @@ describe("a spoke that moves from its environment's sealing keys to its own", ()
       onSpoke(SPOKE, ["rollout", verb, "deployment/sealed-secrets-controller", "--namespace", "sealed-secrets"]);
     await rollout("restart");
     await rollout("status");
-    const facts = fromOutputs(await outputs());
-    const kubeseal = join(instance.paths.bin, "kubeseal");
-    const synced = async (scope: string) => {
-      const name = `trial-${scope}`;
-      const secret = { namespace: "flux-system", name, data: { value: "x" } };
-      const input = await seal(kubeseal, sealingKeyFor(facts, scope), secret);
-      await onSpoke(SPOKE, ["apply", "--filename", "-"], { input });
-      const get = ["sealedsecret", name, "--namespace", "flux-system"];
-      return eventually(60, async () => {
-        const condition = (await getOnSpoke(SPOKE, get)).status?.conditions?.[0];
-        expect(condition?.status).toMatch(/True|False/);
-        return condition.status as string;
-      });
-    };
-    expect(await synced(`cluster-${SPOKE}`)).toBe("True");
-    expect(await synced("dev")).toBe("False");
+    expect(await opens(SPOKE, SCOPE)).toBe("True");
+    expect(await opens(SPOKE, "dev")).toBe("False");
   });
 
   test("has an identity that reads its own sealing key, and no longer its environment's", async () => {
     const { data } = await getOnSpoke(SPOKE, ["configmap", "cluster-info", "--namespace", "flux-system"]);
-    expect(data.sealing_scope).toBe(`cluster-${SPOKE}`);
+    expect(data.sealing_scope).toBe(SCOPE);
     const subject = { namespace: data.external_secrets_namespace, name: data.external_secrets_service_account };
     const { secretsmanager } = await actingAs(data.external_secrets_iam_role_arn, subject, on(SPOKE));
     const read = (scope: string) =>
       outcome(secretsmanager.send(new GetSecretValueCommand({ SecretId: `fleet/sealing-keys/${scope}/1` })));
-    expect(await read(`cluster-${SPOKE}`)).toBe("allowed");
+    expect(await read(SCOPE)).toBe("allowed");
     for (const scope of ["dev", "prod"]) expect(await read(scope), scope).toBe("AccessDeniedException");
+  });
+});
+
+describe("a spoke that is compromised, with keys of its own", { timeout: 1_200_000 }, () => {
+  const keys = new Map<string, string>();
+  beforeAll(async () => {
+    await sharedSpoke(OTHER, "dev");
+    for (const name of repositories) keys.set(name, await deployKey(name));
+  });
+
+  test("reads no repository any more once its deploy keys are withdrawn at the Git host; the others do", async () => {
+    for (const [name, key] of keys) {
+      const withdrawn = await execute(join(instance.paths.bin, "deploy-key"), ["--remove", name, key]);
+      expect(withdrawn.code, withdrawn.stderr).toBe(0);
+    }
+    for (const name of repositories) {
+      await fetched(SPOKE, name, "False", "unable to authenticate");
+      await fetched(OTHER, name, "True");
+    }
+  });
+
+  test("is removed with everything that it had, though it can't read Git", async () => {
+    await removeSpoke();
+  });
+
+  test("has its sealing key withdrawn with the stack's entry, and the others go on opening what is theirs", async () => {
+    await upWith(({ sealingKeys, ...config }) => ({
+      ...config,
+      sealingKeys: (sealingKeys as { scope: string }[]).filter(({ scope }) => scope !== SCOPE),
+    }));
+    const key = new DescribeSecretCommand({ SecretId: `fleet/sealing-keys/${SCOPE}/1` });
+    const left = await account.secretsmanager.send(key).catch(({ name }: Error) => name);
+    if (typeof left === "string") expect(left).toBe("ResourceNotFoundException");
+    else expect(left.DeletedDate).toBeInstanceOf(Date);
+    expect(await opens(OTHER, "dev")).toBe("True");
+    await untilReady(OTHER);
   });
 });

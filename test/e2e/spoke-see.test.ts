@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { APP, fetchNow, manifests, sharedApp, untilApplied } from "./support/apps.ts";
 import { eventually, execute, instance, scratch } from "./support/fleet.ts";
 import type { Checkout } from "./support/repository.ts";
-import { clusterOf, fleet, sharedSpoke } from "./support/spokes.ts";
+import { clusterOf, fleet, sharedSpoke, spoke } from "./support/spokes.ts";
 
 const SPOKE = "blue";
 
@@ -22,21 +22,25 @@ const restore = async () => {
 };
 afterAll(restore);
 
-/** What fleet list says of the spoke. */
-async function row() {
-  const { code, stdout, stderr } = await fleet(["list", "-o", "json"]);
-  expect(code, stderr).not.toBe(2);
-  const { spokes } = JSON.parse(stdout) as { spokes: { name: string }[] };
-  return spokes.find(({ name }) => name === SPOKE);
-}
+/** Waits until fleet list says this of the spoke. */
+const untilListed = (seconds: number, expected: object) =>
+  eventually(seconds, async () => {
+    const { code, stdout, stderr } = await fleet(["list", "-o", "json"]);
+    expect(code, stderr).not.toBe(2);
+    const { spokes } = JSON.parse(stdout) as { spokes: { name: string }[] };
+    // All of it in the message: why it is not well says a field that is not expected.
+    expect(
+      spokes.find(({ name }) => name === SPOKE),
+      stdout + stderr,
+    ).toMatchObject(expected);
+  });
 
 test("fleet list shows a spoke as it is, with its applications", async () => {
-  await eventually(60, async () =>
-    expect(await row()).toMatchObject({
-      ...{ name: SPOKE, environment: "dev", tenant: "payments", isReady: true, isWell: true },
-      applications: { ready: expect.toSatisfy((ready: number) => ready > 0) },
-    }),
-  );
+  const { environment, tenant } = (await spoke(SPOKE)).spec;
+  await untilListed(60, {
+    ...{ name: SPOKE, environment, tenant, isReady: true, isWell: true },
+    applications: { ready: expect.toSatisfy((ready: number) => ready > 0) },
+  });
   expect((await fleet(["list", "--environment", "dev"])).stdout).toMatch(
     new RegExp(`^${SPOKE} .* [1-9] of [1-9] +True `, "m"),
   );
@@ -65,12 +69,10 @@ test("an application that can't be applied is named by both, with what to do, un
   await team.remove("overlays/dev");
   await team.push("Lose the overlay");
   await fetchNow(SPOKE);
-  await eventually(120, async () =>
-    expect(await row()).toMatchObject({
-      ...{ isReady: true, isWell: false },
-      message: expect.stringContaining(`Kustomization ${APP}: `),
-    }),
-  );
+  await untilListed(120, {
+    ...{ isReady: true, isWell: false },
+    message: expect.stringContaining(`Kustomization ${APP}: `),
+  });
   expect((await fleet(["list"])).code).toBe(1);
   const { code, stdout } = await fleet(["why", `${SPOKE}/${APP}`]);
   expect(code, stdout).toBe(1);

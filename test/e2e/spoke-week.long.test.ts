@@ -24,6 +24,9 @@ import {
 const SPOKE = "lime";
 const secret = `week-${Date.now()}`;
 
+/** Milliseconds that a day may take: several waits, each with a limit of its own. */
+const DAY = { timeout: 1_800_000 };
+
 let platform: Checkout;
 let governance: Checkout;
 let team: Checkout;
@@ -63,7 +66,7 @@ async function row(): Promise<Row | undefined> {
 const untilWell = (seconds: number, more: Partial<Row> = {}) =>
   eventually(seconds, async () => expect(await row()).toMatchObject({ isReady: true, isWell: true, ...more }));
 
-test("on Monday a cluster comes up by one command, and fleet why says what it waits for", async () => {
+test("on Monday a cluster comes up by one command, and fleet why says what it waits for", DAY, async () => {
   const kubernetes = ["--kubernetes-version", "1.35", "--nodes", "1"];
   await change("new-cluster", SPOKE, "--environment", "dev", "--tenant", "payments", ...kubernetes, ...calledByGit);
   await eventually(60, async () => expect(await row()).toMatchObject({ isReady: false }));
@@ -73,7 +76,7 @@ test("on Monday a cluster comes up by one command, and fleet why says what it wa
   expect(await does(["why", SPOKE])).toContain("Nothing hinders it");
 });
 
-test("on Tuesday an application is onboarded, and fleet list counts it", async () => {
+test("on Tuesday an application is onboarded, and fleet list counts it", DAY, async () => {
   const said = await does([
     ...["onboard", APP, "--cluster", SPOKE, "--environment", "dev", "--tenant", "payments"],
     ...["--repository-url", `ssh://git@git.fleet.internal:2222/${APP_REPOSITORY}.git`, "--git-receiver", "github"],
@@ -86,7 +89,7 @@ test("on Tuesday an application is onboarded, and fleet list counts it", async (
   await registerWebhooks();
 });
 
-test("on Wednesday the application gets a secret, which is nowhere in plain text", async () => {
+test("on Wednesday the application gets a secret, which is nowhere in plain text", DAY, async () => {
   const file = join(team.folder, "overlays", "dev", "api.yaml");
   const where = ["--cluster", SPOKE, "--namespace", APP, "--name", "api", "--output", file];
   const checkouts = ["--system", platform.folder, "--workloads", governance.folder];
@@ -104,18 +107,22 @@ test("on Wednesday the application gets a secret, which is nowhere in plain text
   await untilWell(ROLLOUT_SECONDS);
 });
 
-test("on Thursday the cluster is scaled and upgraded: a dry run says what would change and changes nothing", async () => {
-  const rehearsed = await does(["scale", SPOKE, "--nodes", "2", "--repository", platform.folder, "--dry-run"]);
-  expect(rehearsed).toMatch(/^[-+] +desired: 2$/m);
-  expect(rehearsed).toContain("Nothing was written.");
-  await change("scale", SPOKE, "--nodes", "2");
-  expect(await change("upgrade", SPOKE)).toContain("1.36");
-  await untilWell(UPGRADE_SECONDS, { kubernetesVersion: "1.36", nextVersion: undefined });
-  const { items } = await getOnSpoke(SPOKE, ["nodes"]);
-  expect(items).toHaveLength(2);
-});
+test(
+  "on Thursday the cluster is scaled and upgraded: a dry run says what would change and changes nothing",
+  DAY,
+  async () => {
+    const rehearsed = await does(["scale", SPOKE, "--nodes", "2", "--repository", platform.folder, "--dry-run"]);
+    expect(rehearsed).toMatch(/^[-+] +desired: 2$/m);
+    expect(rehearsed).toContain("Nothing was written.");
+    await change("scale", SPOKE, "--nodes", "2");
+    expect(await change("upgrade", SPOKE)).toContain("1.36");
+    await untilWell(UPGRADE_SECONDS, { kubernetesVersion: "1.36", nextVersion: undefined });
+    const { items } = await getOnSpoke(SPOKE, ["nodes"]);
+    expect(items).toHaveLength(2);
+  },
+);
 
-test("on Friday a protected cluster is not removed, and its application is offboarded first", async () => {
+test("on Friday a protected cluster is not removed, and its application is offboarded first", DAY, async () => {
   await change("protect", SPOKE);
   const refused = await fleet(["remove", SPOKE, "--yes", "--repository", platform.folder]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("--off") });

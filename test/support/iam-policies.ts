@@ -1,5 +1,6 @@
 /** Every identity policy and boundary of the project, for a fleet in a partition and region, with the room that IAM has for it. */
 import { addonBoundary } from "../../lib/iam/addons.ts";
+import { adoptPolicy } from "../../lib/iam/adopt.ts";
 import { awsProofPolicy } from "../../lib/iam/aws-proof.ts";
 import { spokeBoundary } from "../../lib/iam/boundary.ts";
 import { crossplanePolicy } from "../../lib/iam/crossplane.ts";
@@ -50,6 +51,7 @@ export function allPolicies(scope: Scope, fleet: string): readonly NamedPolicy[]
     "tenant boundary": tenantBoundary(scope),
     // What the add-ons in repos/ need; a stack may permit as much as fits.
     "add-on boundary": addonBoundary({ ...scope, fleet }, addonPermissions(scope.partition)),
+    "fleet adopt": adoptPolicy(),
     "fleet doctor": doctorPolicy(),
     "proof on AWS": awsProofPolicy(),
     "fleet node-releases": nodeReleasesPolicy("aws"),

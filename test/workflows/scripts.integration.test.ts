@@ -221,7 +221,10 @@ describe("a release", () => {
     expect(release()).toMatchObject({ status: 0 });
     const called = read("called").trim().split("\n");
     expect(called.slice(-2)).toEqual([`push --index layout ${reference}`, `sign --yes --recursive ${digest}`]);
-    expect(read("summary")).toContain("pulumi config set functionPackage ghcr.io/org/function`");
+    expect(read("summary")).toContain(`Published and signed \`${reference}\` as \`${digest}\``);
+    expect(read("output")).toBe(`reference=${reference}\n`);
+    expect(runs("function", "Say how hubs take it", { REFERENCE: reference })).toMatchObject({ status: 0 });
+    expect(read("summary")).toContain("`pulumi config set functionPackage ghcr.io/org/function`");
   });
 
   test.for(["function", "package"])("is built for both processors, as the job %s pushes it", (job) => {
@@ -266,6 +269,43 @@ describe("a release", () => {
     registry(answers(`Error: GET ${url}: NAME_UNKNOWN: Unknown name`));
     expect(release("v1.2.4").text).toContain(`the tag is v1.2.4, but Git and the package say ${reference}`);
     expect(existsSync(join(dir, "called"))).toBe(false);
+  });
+});
+
+describe("the commands of a release", () => {
+  const publish = (made: string, tag = "v1.2.3") =>
+    runs("cli", "Publish", { TAG: tag, NPM: "11.19.1", PACKAGE: made, FOLDER: "/made" });
+
+  test("are built under the repository's owner, as an npm package and as an image with kubectl", () => {
+    const env = { RUNNER_TEMP: "/temp", GITHUB_REPOSITORY: "Org/fleets" };
+    program("npx", 'echo "@org/fleet@1.2.3 /temp/cli/package"');
+    expect(runs("cli", "Build the commands", env)).toMatchObject({ status: 0 });
+    expect(read("output")).toBe("package=@org/fleet@1.2.3\nfolder=/temp/cli/package\n");
+    program("npx", 'echo "fleet:v1.2.3 /temp/cli/layout"');
+    expect(runs("image", "Build the image", env)).toMatchObject({ status: 0 });
+    expect(read("output")).toContain("name=fleet:v1.2.3\nlayout=/temp/cli/layout\ncrane=/temp/crane\n");
+    expect(read("called")).toBe(
+      "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets\n" +
+        "node scripts/cli-package/main.ts /temp/cli --repository Org/fleets --image --kubectl /temp/kubectl\n",
+    );
+  });
+
+  test("are published to npm with their provenance, in the version that the tag names", () => {
+    program("npx", "");
+    expect(publish("@org/fleet@1.2.3")).toMatchObject({ status: 0 });
+    expect(read("called")).toBe("--yes npm@11.19.1 publish /made --provenance --access public\n");
+    expect(read("summary")).toBe("Published `@org/fleet@1.2.3` to npm.\n");
+  });
+
+  test("are not published in another version, and a failure of npm fails the release", () => {
+    program("npx", "exit 1");
+    expect(publish("@org/fleet@1.2.4")).toEqual({
+      status: 1,
+      text: expect.stringContaining("the tag is v1.2.3, but package.json makes @org/fleet@1.2.4"),
+    });
+    expect(existsSync(join(dir, "called"))).toBe(false);
+    expect(publish("@org/fleet@1.2.3").status).toBe(1);
+    expect(existsSync(join(dir, "summary"))).toBe(false);
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { marker } from "../../cli/diff/markdown.ts";
 import { functionPackage } from "../../functions/spoke/package/function.ts";
+import { compare } from "../../lib/version.ts";
 import { variables } from "../aws/environment.ts";
 import { areas } from "../mutation/areas.ts";
 import { documents } from "../repos/support/kustomize.ts";
@@ -281,6 +282,17 @@ describe("a release", () => {
     expect(job?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     expect(script).toContain('if [ "$' + '{reference##*:}" != "$TAG" ]');
     expect(script.indexOf("is published already")).toBeLessThan(script.indexOf('CRANE" push'));
+  });
+
+  test("publishes the commands in the function's version, each with no right but those that it takes", () => {
+    expect(`v${packageJson.version}`).toBe(functionPackage.version);
+    const { cli, image } = workflow("release").jobs;
+    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual(["proven", "release"]);
+    expect(cli?.permissions).toEqual({ contents: "read", "id-token": "write" });
+    expect(image?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
+    // The versions of npm that take the workflow's own token: docs/decisions/fleet-commands/npm-trusts-the-release-workflow.md.
+    expect(compare(cli?.env?.["NPM"] ?? "", "11.5.1")).toBeGreaterThanOrEqual(0);
+    expect(JSON.stringify(cli)).not.toMatch(/_TOKEN|npmrc/);
   });
 
   test("builds the toolchain of each processor where the repository asks for it, with no right but to read", () => {

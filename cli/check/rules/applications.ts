@@ -34,7 +34,7 @@ function checkClusters(root: string, findings: Findings): void {
       "application",
       { file, line: 1 },
       `clusters/${cluster} is of an unknown cluster: no fleet's folder in gitops-system has a Spoke ${cluster}, so nothing applies its applications`,
-      `${meant}, make the spoke with npx fleet new-cluster ${cluster}, remove the folder if the spoke is gone, or check out the branch of gitops-system that has it`,
+      `${meant}, make the spoke with fleet new-cluster ${cluster}, remove the folder if the spoke is gone, or check out the branch of gitops-system that has it`,
     );
   }
 }

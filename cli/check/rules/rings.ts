@@ -64,7 +64,7 @@ export function checkRings(system: string, files: Files, fleet: RenderedFleet, f
         "ring",
         object.place(["spec", "ring"]),
         `Spoke ${manifest.metadata.name}: ${file} has no ring ${ring}, so that no change of the platform reaches the spoke`,
-        `name one of ${names.join(", ") || "(none)"}, or make the ring: npx fleet new-ring ${ring}`,
+        `name one of ${names.join(", ") || "(none)"}, or make the ring: fleet new-ring ${ring}`,
         hub.name,
       );
   }

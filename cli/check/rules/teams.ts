@@ -29,7 +29,7 @@ function problemOf(
     const names = [...all.values()].filter(isOfWorkloads).map(({ manifest }) => manifest.metadata.name);
     return [
       `which ${workloads} does not put on the cluster; it puts there ${names.sort().join(", ") || "none"}`,
-      `correct the name, or make the namespace with its application: npx fleet onboard ${namespace} --cluster ${spoke} --tenant ${team} …`,
+      `correct the name, or make the namespace with its application: fleet onboard ${namespace} --cluster ${spoke} --tenant ${team} …`,
     ];
   }
   if (!isOfWorkloads(found))

@@ -41,6 +41,8 @@ export interface RuntimeOptions {
    * for every processor, whatever the machine that makes it has installed.
    */
   readonly architecture?: string | undefined;
+  /** What else is for one processor. */
+  readonly files?: Readonly<Record<string, ImageFile>>;
   readonly say?: (detail: string) => void;
   readonly run?: Run;
 }
@@ -73,11 +75,29 @@ export async function writeRuntime(folder: string, options: RuntimeOptions = {})
   const work = join(folder, "work");
   await rm(work, { recursive: true, force: true });
   const parts = options.architecture ? await downloaded(work, architecture, say, command) : ownNode;
-  const files: Record<string, ImageFile> = { [NODE]: { source: parts.node } };
+  const files: Record<string, ImageFile> = { ...options.files, [NODE]: { source: parts.node } };
   for (const [path, source] of Object.entries(libraries(parts.node, parts.root, architecture)))
     files[path] = { source };
   const tar = join(folder, "layer.tar");
   const digest = await writeLayer(tar, layerEntries({ reference: "node", files }));
   await rm(work, { recursive: true, force: true });
   return { architecture, base: { tar, digest } };
+}
+
+/**
+ * Writes the layers to publish, for every processor, each into a folder below `folder`, and says on standard error what it does.
+ * @param files what else is for one processor
+ */
+export async function writeRuntimes(
+  folder: string,
+  files: (architecture: string) => Readonly<Record<string, ImageFile>> = () => ({}),
+): Promise<Platform[]> {
+  const platforms: Platform[] = [];
+  for (const architecture of ARCHITECTURES) {
+    const own = join(folder, architecture);
+    await mkdir(own, { recursive: true });
+    const say = (detail: string) => console.error(detail);
+    platforms.push(await writeRuntime(own, { architecture, say, files: files(architecture) }));
+  }
+  return platforms;
 }

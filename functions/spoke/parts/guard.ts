@@ -5,6 +5,7 @@ import { usageApi } from "../kinds.ts";
 import type { KubeObject } from "../kube.ts";
 import { condition } from "../kube.ts";
 import type { Observed } from "../observed.ts";
+import { isOrphan } from "../orphan.ts";
 
 export const guardKey = "deletion-guard";
 
@@ -34,7 +35,11 @@ export function isGuarded(observed: Observed): boolean {
   return condition(observed.objects.get(guardKey), "Ready")?.status === "True";
 }
 
-/** Whether the spoke is to be removed. A protected one is not, even if somebody deleted it before it was protected. */
+/**
+ * Whether the spoke is to be removed. A protected one is not, even if somebody deleted it before it was protected; one that the fleet
+ * lets go loses nothing, so its protection stays on the cluster.
+ */
 export function isDeleting(spoke: Spoke): boolean {
-  return spoke.metadata.annotations?.[deletionAttempt] !== undefined && !spoke.spec.deletionProtection;
+  const isHeld = spoke.spec.deletionProtection && !(isOrphan(spoke) && spoke.status?.deletionPolicy === "Orphan");
+  return spoke.metadata.annotations?.[deletionAttempt] !== undefined && !isHeld;
 }

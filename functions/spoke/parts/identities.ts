@@ -9,10 +9,12 @@ import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
+import { isOrphan } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { composeAssociation, composeEntry, digest } from "./access.ts";
 import { controlPlaneFacts } from "./control-plane.ts";
+import { isDeleting } from "./guard.ts";
 import { composeRole, type RoleArgs, roleResources } from "./roles.ts";
 import { composeTeams } from "./teams.ts";
 
@@ -144,12 +146,24 @@ function principals({ hub, settings, spoke }: Context): readonly Principal[] {
   return [...controllers, ...admins];
 }
 
+/**
+ * Whether EKS knows a former role of this ARN by the entry: "If you … ever recreate the IAM principal, even if it has the same ARN, the
+ * access entry won't work" (EKS API reference, AccessEntry). Such an entry is older than the role.
+ */
+function isOfFormerRole({ observed, hub }: Context, { entry, groups }: Principal): boolean {
+  const made = Date.parse(observed.text(entry, "createdAt") ?? "");
+  return groups !== undefined && made < Date.parse(hub.hubRolesCreated);
+}
+
 /** An administrator has the admin policy for good, Flux on the hub while it needs it. */
 const isAdministrator = ({ hubAccess }: Context, { groups }: Principal): boolean =>
   groups === undefined || hubAccess.reason !== "Narrow";
 
 function access(context: Context, principal: Principal): void {
-  composeEntry(context, principal);
+  // One whose resource stays would only be found again.
+  const isMadeAgain = isOfFormerRole(context, principal) && !isOrphan(context.spoke) && !isDeleting(context.spoke);
+  if (isMadeAgain) context.composer.waitFor(principal.entry, fact("identities", undefined));
+  else composeEntry(context, principal);
   if (isAdministrator(context, principal))
     composeAssociation(context, {
       ...principal,

@@ -65,9 +65,12 @@ export function nodesVersion(context: Context): string | undefined {
 export function nodesRelease(context: Context, kubernetesVersion: string | undefined): string | undefined {
   const { observed, settings, spoke } = context;
   const wanted = settings.kubernetesVersions[kubernetesVersion ?? ""]?.nodes?.[spoke.spec.nodes.amiType];
-  const running = observed.text(nodeGroups(context).wanted.group, "releaseVersion");
+  const groups = nodeGroups(context);
+  const running = observed.text(groups.wanted.group, "releaseVersion");
   const isNewer = running?.startsWith(`${kubernetesVersion}.`) && released(running) > released(wanted ?? "");
-  return isNewer ? undefined : wanted;
+  // Of nodes that exist before the hub knows them, the release is not known yet, and may be newer.
+  const isUnseen = running === undefined && spoke.spec.existing !== undefined && groups.former.length === 0;
+  return isNewer || isUnseen ? undefined : wanted;
 }
 
 /** The day of a release. */

@@ -40,7 +40,11 @@ export function awsLookups(options: LookupOptions) {
     role: (name: string) =>
       unlessMissing(async () => {
         const { Role: role } = await iam.send(new GetRoleCommand({ RoleName: name }));
-        return { arn: role?.Arn ?? "", trustPolicy: decodeURIComponent(role?.AssumeRolePolicyDocument ?? "") };
+        return {
+          id: role?.RoleId ?? "",
+          arn: role?.Arn ?? "",
+          trustPolicy: decodeURIComponent(role?.AssumeRolePolicyDocument ?? ""),
+        };
       }),
     userArn: (name: string) =>
       unlessMissing(async () => (await iam.send(new GetUserCommand({ UserName: name }))).User?.Arn),

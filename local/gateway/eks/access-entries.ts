@@ -61,7 +61,7 @@ export const accessEntryOperations: readonly Operation[] = [
         if (NODE_TYPES.includes(type) && (kubernetesGroups !== undefined || username !== undefined))
           throw invalidParameter(`kubernetesGroups and username can't be set for type ${type}`);
         const entry = accessEntry(context, clusterName, principal, type);
-        return { entry: named(entry, { kubernetesGroups, username }), policies: [] };
+        return { entry: named(entry, { kubernetesGroups, username }), roleId: principal.roleId, policies: [] };
       },
       exists: ({ principalArn }) =>
         `The specified access entry resource is already in use on this cluster: ${principalArn}`,
@@ -118,6 +118,7 @@ export async function bootstrapEntry(
   const admin = { policyArn: CLUSTER_ADMIN_POLICY, associatedAt: now, modifiedAt: now };
   return {
     entry: accessEntry(context, cluster, principal, "STANDARD"),
+    roleId: principal.roleId,
     policies: [{ ...admin, accessScope: { type: "cluster", namespaces: [] } }],
   };
 }

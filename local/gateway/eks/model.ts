@@ -72,6 +72,11 @@ export interface NodegroupRecord {
 
 export interface AccessEntryRecord {
   entry: AccessEntry;
+  /**
+   * ID of the role that it was made for: it does not work for another one of the same ARN (EKS API reference, AccessEntry). Absent for
+   * users, and on entries that an earlier release of this project made.
+   */
+  roleId?: string | undefined;
   policies: AccessPolicy[];
 }
 

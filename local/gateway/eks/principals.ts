@@ -7,6 +7,8 @@ export interface Principal {
   readonly name: string;
   /** With its path, as IAM gives it. */
   readonly arn: string;
+  /** The ID by which IAM tells a role from one of the same name that is made later; undefined for users. */
+  readonly roleId?: string | undefined;
 }
 
 /** Parts of the ARN of a user or role, or undefined for anything else. */
@@ -47,8 +49,9 @@ async function principalNamed(
   kind: "user" | "role",
   name: string,
 ): Promise<Principal | undefined> {
-  const arn = kind === "user" ? await context.aws.userArn(name) : (await context.aws.role(name))?.arn;
-  return arn === undefined ? undefined : { kind, name, arn };
+  const role = kind === "role" ? await context.aws.role(name) : undefined;
+  const arn = kind === "user" ? await context.aws.userArn(name) : role?.arn;
+  return arn === undefined ? undefined : { kind, name, arn, roleId: role?.id };
 }
 
 /** Checks that a role exists and trusts a service; gives its ARN. */

@@ -79,7 +79,12 @@ export function userOf(record: ClusterRecord, caller: Awaited<ReturnType<typeof 
   const found = entryFor(record, caller.arn);
   if (found === undefined)
     throw new TokenRefused(`cluster ${record.cluster.name} has no access entry for ${caller.arn}`);
-  const { entry, policies } = found;
+  const { entry, policies, roleId } = found;
+  const callerId = caller.userId.split(":")[0] ?? "";
+  if (roleId !== undefined && roleId !== callerId)
+    throw new TokenRefused(
+      `the access entry of ${entry.principalArn} was made for a former role of this ARN (${roleId}), not for ${callerId}: delete it and create it again`,
+    );
   if (entry.type !== "STANDARD")
     throw new TokenRefused(
       `the access entry of ${entry.principalArn} is of type ${entry.type}: nodes have certificates here`,
@@ -92,7 +97,7 @@ export function userOf(record: ClusterRecord, caller: Awaited<ReturnType<typeof 
     .replaceAll("{{AccountID}}", caller.account);
   return {
     username,
-    uid: `aws-iam-authenticator:${caller.account}:${caller.userId.split(":")[0] ?? ""}`,
+    uid: `aws-iam-authenticator:${caller.account}:${callerId}`,
     groups: [...new Set([...entry.kubernetesGroups, ...policies.map(accessGroup)])],
     extra: {
       accessKeyId: [accessKeyId],

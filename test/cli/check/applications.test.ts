@@ -51,7 +51,7 @@ describe("fleet check, of applications", () => {
         rule: "application",
         file: expect.stringMatching(/^gitops-workloads\/clusters\/bleu\/payment-app\//),
         problem: expect.stringContaining("no fleet's folder in gitops-system has a Spoke bleu"),
-        remedy: expect.stringMatching(/^did you mean blue\? If not, make the spoke with npx fleet new-cluster bleu,/),
+        remedy: expect.stringMatching(/^did you mean blue\? If not, make the spoke with fleet new-cluster bleu,/),
       },
     ]);
   });

@@ -74,11 +74,11 @@ describe("fleet check, with the recorded facts about a hub", () => {
     expect(warnings.map(({ problem, remedy }) => [problem, remedy])).toEqual([
       [
         "aws_region is missing: got (nothing); allowed is AWS region. Samples stand for the facts about the hub of fleet",
-        expect.stringMatching(/^run pulumi up with this version of the project, then run npx fleet facts again/),
+        expect.stringMatching(/^run pulumi up with this version of the project, then run fleet facts again/),
       ],
       [
         "aws_account_id has another form: got (not shown); allowed is 12 digits. Samples stand for the facts about the hub of fleet",
-        expect.stringContaining("npx fleet facts"),
+        expect.stringContaining("fleet facts"),
       ],
     ]);
     const lines = stringify({ ...rest, aws_account_id: "secret" }).split("\n");

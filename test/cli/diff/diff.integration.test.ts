@@ -233,6 +233,45 @@ describe("a spoke that goes", () => {
   });
 });
 
+describe("a spoke that is let go", () => {
+  beforeAll(() => {
+    fleet.edit("repos/gitops-system/spokes/fleet/green/spoke.yaml", [
+      "\nspec:\n",
+      "\nspec:\n  deletionPolicy: Orphan\n",
+    ]);
+    fleet.commit();
+    fleet.delete("repos/gitops-system/spokes/fleet/green");
+    fleet.commit();
+  });
+  afterAll(() => fleet.restart());
+
+  const greenIn = ({ clusters }: Report) => clusters.find(({ name }) => name === "green");
+
+  test("has its resources kept in AWS first, and loses none", async () => {
+    const report = await diff(fleet, "HEAD~2", "HEAD~1");
+    const green = greenIn(report);
+    expect(new Set(green?.changes.map(({ operation }) => operation))).toEqual(new Set(["changed"]));
+    const vpc = green?.changes.find(({ kind }) => kind === "VPC");
+    expect(vpc?.diff?.join("\n")).toContain("+  managementPolicies:");
+    expect(green?.problems).toEqual([]);
+  });
+
+  test("then goes from the hub alone, although it is protected", async () => {
+    const report = await diff(fleet, "HEAD~1", "HEAD");
+    const green = greenIn(report);
+    expect(new Set(green?.changes.map(({ on, operation }) => `${operation} on ${on}`))).toEqual(
+      new Set(["deleted on hub"]),
+    );
+    const kinds = green?.changes.map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(["Spoke", "Kustomization", "HelmRelease"]));
+    for (const kind of ["Cluster", "VPC", "Namespace"]) expect(kinds).not.toContain(kind);
+    expect(green?.changes.filter(({ stateful }) => stateful)).toEqual([]);
+    expect(green?.problems).toEqual([]);
+    expect(report.notes).toContain("green: the fleet lets it go; everything in AWS and on the cluster stays as it is");
+    expect(markdown(report)).not.toContain("CAUTION");
+  });
+});
+
 describe("a stage that follows another revision", () => {
   beforeAll(() => {
     fleet.edit(composition, [

@@ -61,11 +61,11 @@ describe("fleet doctor", () => {
     const dir = mkdtempSync(join(tmpdir(), "fleet-doctor-local-"));
     vi.stubEnv("FLEET_LOCAL_DIR", dir).stubEnv("FLEET_SURROUNDINGS", "");
     await expect(run(["--stack", "local"])).rejects.toThrow(
-      `npm start && . ${join(dir, "env")} && npx fleet doctor --stack local`,
+      `npm start && . ${join(dir, "env")} && fleet doctor --stack local`,
     );
     writeFileSync(join(dir, "env"), "");
     await expect(run(["--stack", "local"])).rejects.toThrow(
-      `in its shell: . ${join(dir, "env")} && npx fleet doctor --stack local`,
+      `in its shell: . ${join(dir, "env")} && fleet doctor --stack local`,
     );
     vi.unstubAllEnvs();
     rmSync(dir, { recursive: true });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { hasWork, note, ok, unchecked, wrong } from "../../../cli/doctor/finding.ts";
-import { asJson, asText } from "../../../cli/doctor/report.ts";
+import { asData, asText } from "../../../cli/doctor/report.ts";
+import { forProgram } from "../../../cli/output.ts";
 
 const groups = [
   { name: "tools", findings: [ok("git", "2.39.5"), note("gh", "is not on PATH", "install it")] },
@@ -41,7 +43,8 @@ quotas
     expect(hasWork([{ name: "a", findings: [wrong("a", "b", "c")] }])).toBe(true);
   });
 
-  test("is JSON for machines", () => {
-    expect(JSON.parse(asJson(groups))).toEqual({ ok: false, groups });
+  test("is JSON or YAML for programs", () => {
+    expect(JSON.parse(forProgram(asData(groups), "json"))).toEqual({ ok: false, groups });
+    expect(parse(forProgram(asData(groups), "yaml"))).toEqual({ ok: false, groups });
   });
 });

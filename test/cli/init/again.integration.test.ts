@@ -95,6 +95,6 @@ describe("fleet init where something is there already", () => {
     const parts = named(await make(further));
     expect(parts["gitops-system"]?.differences).toContain("clusters/second/kustomization.yaml is missing");
     expect(parts["Pulumi.second.yaml"]).toEqual({ made: true, differences: [] });
-    expect(nextSteps(further)).toContain("npx fleet new-fleet second");
+    expect(nextSteps(further)).toContain("fleet new-fleet second");
   });
 });

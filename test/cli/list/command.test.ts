@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parse } from "yaml";
 import { run } from "../../../cli/list/command.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
@@ -46,6 +47,14 @@ test("the exit code is 1 as soon as one application is broken", async () => {
 test("only the spokes that are asked for are shown", async () => {
   expect(await list("--tenant", "shops", "-o", "json")).toBe(0);
   expect(JSON.parse(written).spokes).toMatchObject([{ name: "green", applications: { ready: 0, total: 0 } }]);
+});
+
+test("YAML has the same data as JSON", async () => {
+  await list("-o", "json");
+  const json = written;
+  written = "";
+  await list("-o", "yaml");
+  expect(parse(written)).toEqual(JSON.parse(json));
 });
 
 test("a value that no spoke has is refused, with those that there are", async () => {

@@ -46,7 +46,7 @@ describe("what a command line lacks is asked for on a terminal", () => {
     expect(await full).toEqual(["my door", "--colour=red"]);
     expect(shown()).toContain("Name: ");
     expect(shown()).toContain("Colour (red, green) [red]: ");
-    expect(shown()).toContain("Without questions: npx fleet paint 'my door' --colour=red\n");
+    expect(shown()).toContain("Without questions: fleet paint 'my door' --colour=red\n");
   });
 
   test("and nothing else: what is there is not asked for", async () => {

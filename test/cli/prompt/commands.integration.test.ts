@@ -27,7 +27,7 @@ describe("a command that asks", () => {
     const { spec } = parse(readFileSync(join(at.checkout, "spokes/fleet/blue/spoke.yaml"), "utf8"));
     expect(spec).toMatchObject({ environment: "dev", tenant: "payments", region: "eu-west-1" });
     expect(shown()).toContain("did you mean dev?");
-    expect(shown()).toMatch(/Without questions: npx fleet new-cluster blue .* --environment=dev --tenant=payments\n$/);
+    expect(shown()).toMatch(/Without questions: fleet new-cluster blue .* --environment=dev --tenant=payments\n$/);
   });
 
   test("writes nothing at Ctrl-C, and its exit code is 130", async () => {

@@ -165,7 +165,7 @@ describe("what can't be done is told", () => {
     };
     expect(await wrong("--dry-run")).toContain("--dry-run: needs --promote");
     expect(await wrong("--promote", "--every", "soon")).toContain("--every: is not a duration");
-    expect(await wrong("-o", "yaml")).toContain("allowed: text, json");
+    expect(await wrong("-o", "xml")).toContain("allowed: text, json, yaml");
     expect(await wrong("--context", "spoke")).toBe("the kubeconfig has no context spoke; it has hub. Name one of them");
   });
 
@@ -201,9 +201,7 @@ describe("what can't be done is told", () => {
   test("when the fleet has no rings", async () => {
     repository.git("rm", "--quiet", "clusters/fleet/rings.yaml");
     repository.commit("No rings", { "clusters/fleet/kustomization.yaml": "" });
-    await expect(rollouts()).rejects.toThrow(
-      "has no clusters/fleet/rings.yaml: npx fleet new-ring makes the first ring",
-    );
+    await expect(rollouts()).rejects.toThrow("has no clusters/fleet/rings.yaml: fleet new-ring makes the first ring");
   });
 
   test("when the hub refuses, by what it refuses", async () => {

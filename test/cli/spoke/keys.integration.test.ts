@@ -69,7 +69,7 @@ describe("fleet sealing-keys", () => {
 });
 
 test("fleet sealing-keys names the next command with all that it needs", () => {
-  const [, argv = ""] = /npx fleet reseal (.*)/.exec(afterPush("blue", true)) ?? [];
+  const [, argv = ""] = /fleet reseal (.*)/.exec(afterPush("blue", true)) ?? [];
   // It gets as far as to look for the checkout.
   return expect(runReseal([...argv.split(" "), "--repository", base])).rejects.toThrow(
     "is not a checkout of gitops-system",

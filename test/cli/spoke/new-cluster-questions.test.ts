@@ -25,7 +25,7 @@ describe("fleet new-cluster on a terminal", () => {
     expect(shown).toContain("Environment, which can't be changed later (dev, prod): ");
     expect(shown).toContain("Team that owns the cluster, a new one or one of (payments) [payments]: ");
     expect(shown).toContain(
-      `Without questions: npx fleet new-cluster green --repository ${at.system} --environment=prod --tenant=payments`,
+      `Without questions: fleet new-cluster green --repository ${at.system} --environment=prod --tenant=payments`,
     );
   });
 

@@ -59,7 +59,7 @@ describe("fleet new-cluster", () => {
   test("puts a spoke into a ring of the fleet, with the ring's Composition and the channel of its environment", async () => {
     const rings = join(at.checkout, "clusters", "fleet", "rings");
     const refused = (ring: string) => make({ ring }).catch(({ message }: Error) => message);
-    expect(await refused("early")).toMatch(/--ring: is not offered.*early.*npx fleet new-ring early/s);
+    expect(await refused("early")).toMatch(/--ring: is not offered.*early.*fleet new-ring early/s);
     mkdirSync(rings, { recursive: true });
     for (const file of ["canary.yaml", "early.yaml", "README.md"]) writeFileSync(join(rings, file), "");
     expect(await refused("late")).toContain("allowed: canary, early\n");

@@ -189,7 +189,7 @@ describe("fleet new-team", () => {
     const missing = await refusal({ namespaces: ["payment-jobs"] }, { workloads: beside });
     expect(missing).toContain("is not among what gitops-workloads puts on blue");
     expect(missing).toContain("allowed: payment-app");
-    expect(missing).toContain("npx fleet onboard payment-jobs --cluster blue --tenant payments");
+    expect(missing).toContain("fleet onboard payment-jobs --cluster blue --tenant payments");
   });
 
   test("takes a Spoke whose lists are begun and empty, and tells of teams that the API would refuse", async () => {

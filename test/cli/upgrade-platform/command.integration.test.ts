@@ -127,7 +127,7 @@ describe("without conflicts", () => {
     const { said } = await run("--commit");
     expect(said).toContain("## Unreleased\n\n- Later.\n  More.\n\n## 0.1.0\n\n- Late.");
     expect(said).not.toContain("Known");
-    expect(said).toContain(`npx fleet check --repos ${at.folder}`);
+    expect(said).toContain(`fleet check --repos ${at.folder}`);
   });
 
   test("--dry-run shows the change, and writes nothing", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { parse } from "yaml";
 import type { Api } from "../../../cli/kubernetes/api.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { run } from "../../../cli/why/command.ts";
@@ -25,14 +26,15 @@ async function why(
     blue = healthy,
     log = "",
     refuses,
-  }: { hub?: KubeObject[]; blue?: KubeObject[] | undefined; log?: string; refuses?: string } = {},
+    output = "text",
+  }: { hub?: KubeObject[]; blue?: KubeObject[] | undefined; log?: string; refuses?: string; output?: string } = {},
 ) {
   const readLog = async () => {
     if (refuses !== undefined) throw new Error(refuses);
     return log;
   };
   const api: Api = { ...serving(blue), log: readLog };
-  const code = await run([name], { connect: async () => fleetOf(hub, { blue: api }) });
+  const code = await run([name, "-o", output], { connect: async () => fleetOf(hub, { blue: api }) });
   return { code, written };
 }
 
@@ -43,6 +45,19 @@ test("nothing hinders a spoke that is Ready with its applications", async () => 
     code: 0,
     written: "Spoke blue is Ready (Ready): the spoke runs\nNothing hinders it, or its applications.\n",
   });
+});
+
+test("JSON and YAML have the Spoke and each way down to what hinders", async () => {
+  const blue = [tools, workloads, shop(late), pod("shop-1", container("web", "ImagePullBackOff", "Back-off"))];
+  expect((await why("blue", { blue, output: "json" })).code).toBe(1);
+  const found = JSON.parse(written);
+  expect(found).toMatchObject({ spoke: "blue", isReady: true, phase: "Ready", message: "the spoke runs" });
+  expect(found.hindrances).toHaveLength(1);
+  expect(found.hindrances[0].steps.at(-1)).toMatchObject({ side: "spoke", object: "Pod shop/shop-1" });
+  expect(found.hindrances[0].remedy).toContain("correct the image");
+  written = "";
+  await why("blue", { blue, output: "yaml" });
+  expect(parse(written)).toEqual(found);
 });
 
 describe("of an application", () => {

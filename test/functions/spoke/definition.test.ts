@@ -68,6 +68,7 @@ describe("the definition of a Spoke", () => {
       logRetentionDays: 90,
       kmsDeletionWindowDays: 30,
       deletionProtection: false,
+      deletionPolicy: "Delete",
     });
   });
 

@@ -40,11 +40,11 @@ test.for([
     "GitUnreachable",
     "known_hosts",
   ],
-  [failed("Receiver/flux-system/git-receiver"), "ReceiverNotReady", "npx fleet reseal"],
+  [failed("Receiver/flux-system/git-receiver"), "ReceiverNotReady", "fleet reseal"],
   [
     "health check failed after 2m0s: timeout waiting for: [Receiver/flux-system/git-receiver status: 'InProgress']",
     "ReceiverNotReady",
-    "npx fleet reseal",
+    "fleet reseal",
   ],
   [
     "health check failed after 2m0s: timeout waiting for: [GitRepository/flux-system/gitops-system status: 'InProgress', Receiver/flux-system/git-receiver status: 'InProgress']",

@@ -91,12 +91,14 @@ const applications: readonly Omit<Removal, "policy">[] = [
   },
 ];
 
-const spoke = (deletionProtection: boolean): Manifest => ({
+const spoke = (deletionProtection: boolean, spec: object = {}, status?: object): Manifest => ({
   apiVersion: "fleet.internal/v1alpha1",
   kind: "Spoke",
   metadata: { name: "blue", namespace: "spokes" },
-  spec: { deletionProtection },
+  spec: { deletionProtection, ...spec },
+  ...(status && { status }),
 });
+const letGo = { deletionPolicy: "Orphan" };
 const dryRun = "a Spoke can't be deleted as a dry run";
 
 const spokes: readonly Omit<Removal, "policy">[] = [
@@ -104,6 +106,16 @@ const spokes: readonly Omit<Removal, "policy">[] = [
   { title: "a Spoke, by a client that says nothing of a dry run", from: spoke(false) },
   { title: "a protected Spoke", from: spoke(true), refused: "Spoke blue is protected" },
   { title: "a Spoke, as a dry run", from: spoke(false), dryRun: true, refused: dryRun },
+  { title: "a Spoke that says what becomes of the cluster", from: spoke(false, { deletionPolicy: "Delete" }, {}) },
+  { title: "a Spoke that is let go", from: spoke(false, letGo, letGo) },
+  { title: "a protected Spoke that is let go", from: spoke(true, letGo, letGo) },
+  { title: "a Spoke that is not let go yet", from: spoke(true, letGo, {}), refused: "Spoke blue is not let go yet" },
+  { title: "a Spoke without a status that is to be let go", from: spoke(false, letGo), refused: "is not let go yet" },
+  {
+    title: "a protected Spoke that is no longer to be let go",
+    from: spoke(true, { deletionPolicy: "Delete" }, letGo),
+    refused: "Spoke blue is protected",
+  },
 ];
 
 /** The Kustomizations that apply Spokes, with a Spoke as the parameter. */
@@ -113,6 +125,11 @@ const syncs: readonly Omit<Removal, "policy">[] = [
     from: kustomization("spoke-blue", {}, "flux-system"),
     parameters: spoke(true),
     refused: "Spoke blue is protected",
+  },
+  {
+    title: "what applies a protected Spoke that is let go",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: spoke(true, letGo, letGo),
   },
   {
     title: "what applies a Spoke that is not protected",

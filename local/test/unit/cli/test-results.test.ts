@@ -2,34 +2,27 @@ import { expect, test } from "vitest";
 import { closingLines, type TestResults } from "../../../cli/test-results.ts";
 
 const results = (changes: Partial<TestResults>): TestResults => ({
-  numPassedTests: 3,
-  numFailedTests: 0,
-  numPendingTests: 1,
-  testResults: [],
+  ...{ passed: 3, failed: 0, skipped: 1, failures: [] },
   ...changes,
 });
 
 test("a run ends with its counts", () => {
-  expect(closingLines(results({}), "/work")).toEqual(["3 passed, 0 failed, 1 skipped"]);
-  expect(closingLines(undefined, "/work")).toEqual(["no test was run"]);
+  expect(closingLines(results({}))).toEqual(["3 passed, 0 failed, 1 skipped"]);
+  expect(closingLines(undefined)).toEqual(["no test was run"]);
 });
 
-test("each failed test stands at the end with its file, its name and its message, without the stack", () => {
-  const failed = {
-    name: "/work/test/a.test.ts",
-    status: "failed",
-    assertionResults: [
-      { fullName: "the hub answers", status: "passed" },
-      {
-        fullName: "the spoke answers",
-        status: "failed",
-        failureMessages: ["\u001b[31mAssertionError: no\u001b[39m\n    at here"],
-      },
+test("each failed test stands at the end with its file, its name, its message and how values differ, without the stack", () => {
+  const failure = {
+    where: "test/a.test.ts > the spoke answers",
+    errors: [
+      { message: "no", stack: "\u001b[31mAssertionError: no\u001b[39m\n    at here", diff: "- Expected\n+ Received" },
     ],
   };
-  expect(closingLines(results({ numFailedTests: 1, testResults: [failed] }), "/work")).toEqual([
+  expect(closingLines(results({ failed: 1, failures: [failure] }))).toEqual([
     "FAILED test/a.test.ts > the spoke answers",
     "    AssertionError: no",
+    "    - Expected",
+    "    + Received",
     "3 passed, 1 failed, 1 skipped",
   ]);
 });
@@ -40,19 +33,18 @@ test("a long message keeps its beginning and its end, where the log of a process
     ...Array.from({ length: 98 }, (_, n) => `line ${n}`),
     "no such runtime",
   ];
-  const broken = { name: "/work/test/b.test.ts", status: "failed", message: lines.join("\n"), assertionResults: [] };
-  const said = closingLines(results({ testResults: [broken] }), "/work");
+  const broken = { where: "test/b.test.ts", errors: [{ message: lines.join("\n") }] };
+  const said = closingLines(results({ failures: [broken] }));
   expect(said.length).toBeLessThan(45);
   expect(said).toContain("    Error: kubelet did not start");
   expect(said).toContain("    (64 more lines)");
   expect(said.at(-2)).toBe("    no such runtime");
 });
 
-test("a file that fails before any of its tests is named too", () => {
-  const broken = { name: "/work/test/b.test.ts", status: "failed", message: "cannot be loaded", assertionResults: [] };
-  expect(closingLines(results({ testResults: [broken] }), "/work")).toEqual([
-    "FAILED test/b.test.ts",
-    "    cannot be loaded",
+test("an error outside of any test file is told too", () => {
+  expect(closingLines(results({ failures: [{ where: undefined, errors: [{ message: "no hub" }] }] }))).toEqual([
+    "FAILED outside of the tests",
+    "    no hub",
     "3 passed, 0 failed, 1 skipped",
   ]);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commitTo, hasPath, isMarked, listFolder, mark } from "../../../git/commit.ts";
-import { withDeployKeys } from "../../../git/index.ts";
+import { withDeployKeys, withoutDeployKey } from "../../../git/index.ts";
 import { git, publish } from "../../../git/repositories.ts";
 
 let base: string;
@@ -101,6 +101,13 @@ describe("deploy keys at the Git server", () => {
       elsewhere,
       newer,
     ]);
+  });
+
+  test("go from one repository by the key alone, whatever its comment", () => {
+    const elsewhere = key("charts", "ssh-ed25519 BBBB app@blue");
+    const left = withoutDeployKey({ deployKeys: [hub, app, elsewhere] }, "manifests", "ssh-ed25519 BBBB");
+    expect(left).toEqual({ deployKeys: [hub, elsewhere] });
+    expect(withoutDeployKey({}, "manifests", "ssh-ed25519 BBBB x")).toEqual({ deployKeys: [] });
   });
 
   test("registered twice are there once", () => {

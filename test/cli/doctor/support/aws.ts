@@ -20,9 +20,14 @@ export interface Asked {
 /** The body that answers an operation: XML for EC2, IAM and STS, an object for the others. */
 export type Answers = Readonly<Record<string, string | object | Refusal | ((asked: Asked) => object | Refusal)>>;
 
-/** The operation behind a path of EKS's API. */
-const ofEks = (url = "") =>
-  /^\/clusters\/./.test(url) ? "DescribeCluster" : url.startsWith("/clusters") ? "ListClusters" : "";
+/** The operations behind paths of EKS's API; the first that fits counts. */
+const eksPaths: readonly (readonly [path: RegExp, operation: string])[] = [
+  [/^\/clusters\/[^/]+\/node-groups\/./, "DescribeNodegroup"],
+  [/^\/clusters\/[^/]+\/node-groups/, "ListNodegroups"],
+  [/^\/clusters\/./, "DescribeCluster"],
+  [/^\/clusters/, "ListClusters"],
+];
+const ofEks = (url = "") => eksPaths.find(([path]) => path.test(url))?.[1] ?? "";
 
 const isXml = (operation: string, body: string) => body.includes(`Action=${operation}`);
 

@@ -53,6 +53,7 @@ export const hub: Hub = {
   tenantBoundaryArn: `arn:aws:iam::${account}:policy/fleet-tenant-boundary`,
   hubEgressCidrs: ["198.51.100.1/32"],
   hubAvailabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
+  hubRolesCreated: "2025-12-01T12:00:00Z",
   addons: ["crossplane", "external_secrets", "flux"],
 };
 

@@ -37,6 +37,9 @@ const team = (change: object) => ({
 
 const onVersion = (kubernetesVersion: string) => ({ kubernetesVersion });
 
+const placed = { cidr: "10.100.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] };
+const vpc = "vpc-0a1b2c3d4e5f60718";
+
 export const ruleCases: readonly RuleCase[] = [
   { name: "the least that a Spoke can be", change: {} },
   {
@@ -422,6 +425,61 @@ export const ruleCases: readonly RuleCase[] = [
   { name: "more zones", before: {}, change: { spec: { network: { zones: 3 } } }, refused: "network can't be changed" },
   { name: "other nodes", before: {}, change: { spec: { nodes: { instanceTypes: ["m7i.large"], max: 6 } } } },
   { name: "protection turned on", before: {}, change: { spec: { deletionProtection: true } } },
+  { name: "a Spoke that is to be let go", before: {}, change: { spec: { deletionPolicy: "Orphan" } } },
+  {
+    name: "another deletion policy",
+    change: { spec: { deletionPolicy: "Retain" } },
+    refused: "spec.deletionPolicy",
+    at: "spec.deletionPolicy",
+  },
+  {
+    name: "what exists, with its network and zones",
+    change: {
+      spec: {
+        network: placed,
+        existing: { vpc, "api-from": { "10.0.0.0/16": "sgr-0a1b2c3d4e5f60718" }, "nat-0": "nat-12345678" },
+      },
+    },
+  },
+  {
+    name: "what exists, without its network",
+    change: { spec: { existing: { vpc } } },
+    refused: "existing needs network.cidr and network.availabilityZones",
+  },
+  {
+    name: "what exists, without its zones",
+    change: { spec: { network: { cidr: placed.cidr }, existing: { vpc } } },
+    refused: "existing needs network.cidr and network.availabilityZones",
+  },
+  {
+    name: "an ID of another kind",
+    change: { spec: { network: placed, existing: { vpc: "subnet-0a1b2c3d4e5f60718" } } },
+    refused: "spec.existing.vpc",
+    at: "spec.existing.vpc",
+  },
+  {
+    name: "something that a spoke is not made of",
+    change: { spec: { network: placed, existing: { "transit-gateway": "tgw-0a1b2c3d4e5f60718" } } },
+    refused: "unknown field",
+    at: "spec.existing.transit-gateway",
+  },
+  {
+    name: "what exists, of a spoke that the hub has made",
+    before: { spec: { network: placed } },
+    change: { spec: { network: placed, existing: { vpc } } },
+    refused: "existing can't be changed",
+  },
+  {
+    name: "what exists taken out",
+    before: { spec: { network: placed, existing: { vpc } } },
+    change: { spec: { network: placed, existing: null } },
+    refused: "existing can't be changed",
+  },
+  {
+    name: "another change of a Spoke over what exists",
+    before: { spec: { network: placed, existing: { vpc } } },
+    change: { spec: { network: placed, existing: { vpc }, tenant: "payments" } },
+  },
 ];
 
 /** The valid Spoke with `patch` merged in. */

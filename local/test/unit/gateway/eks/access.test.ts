@@ -45,6 +45,11 @@ describe("access entries", () => {
     expect((await create(over)).error).toBe("InvalidParameterException");
   });
 
+  test("remember the role that they are made for by its ID, as EKS does", async () => {
+    await create();
+    expect(eks.store.get("hub")?.accessEntries[roleArn("viewer")]?.roleId).toBe("AROA-viewer");
+  });
+
   test("are authorized by their own ARN", async () => {
     const { accessEntryArn } = (await create()).body.accessEntry;
     await eks.call("GET", ENTRY);

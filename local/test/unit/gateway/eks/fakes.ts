@@ -74,7 +74,8 @@ export function fakeAws(clusterQuota = 100): FakeAws {
     }),
     natAddresses: async (vpcId) => nat.get(vpcId) ?? [],
     admittedCidrs: async (ids, port) => (port === 443 ? ids.flatMap((id) => admitted.get(id) ?? []) : []),
-    role: async (name) => (trusts[name] === undefined ? undefined : { arn: roleArn(name), trustPolicy: trusts[name] }),
+    role: async (name) =>
+      trusts[name] === undefined ? undefined : { id: `AROA-${name}`, arn: roleArn(name), trustPolicy: trusts[name] },
     userArn: async (name) => (name === "deployer" ? CALLER : undefined),
     oidcProvider: async () => undefined,
     subnets: async (ids) => ids.flatMap((id) => (network[id] === undefined ? [] : [{ id, ...network[id] }])),

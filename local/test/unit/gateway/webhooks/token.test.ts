@@ -107,6 +107,12 @@ describe("the user behind a token", () => {
     ]);
   });
 
+  test("of a role that was made again is refused, until its entry is made again too", () => {
+    const made = (roleId: string) => record({ [ROLE]: { ...entry(ROLE, "v")[ROLE], roleId } });
+    expect(() => userOf(made("AROA0"), session, "")).toThrow(/former role of this ARN \(AROA0\), not for AROA1/);
+    expect(userOf(made("AROA1"), session, "").groups).toEqual(["viewers"]);
+  });
+
   test.each([
     ["without an entry", record(), session.arn],
     ["of a role with a like name", record(entry("arn:aws:iam::000000000000:role/viewer2", "v")), session.arn],

@@ -1,0 +1,241 @@
+import {
+  DescribeAddressesCommand,
+  EC2Client,
+  paginateDescribeInternetGateways,
+  paginateDescribeLaunchTemplates,
+  paginateDescribeNatGateways,
+  paginateDescribeRouteTables,
+  paginateDescribeSecurityGroupRules,
+  paginateDescribeSubnets,
+  paginateDescribeVpcEndpoints,
+  paginateDescribeVpcs,
+  type Tag,
+} from "@aws-sdk/client-ec2";
+import {
+  type Cluster,
+  DescribeClusterCommand,
+  DescribeNodegroupCommand,
+  EKSClient,
+  paginateListNodegroups,
+} from "@aws-sdk/client-eks";
+import { IAMClient, ListOpenIDConnectProvidersCommand } from "@aws-sdk/client-iam";
+import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import type { ManagedKind } from "../../functions/spoke/kinds.ts";
+import { clusterTag, fleetTag, type Tags } from "../../lib/labels.ts";
+import type { FixedNodeFields } from "../../lib/node-groups.ts";
+import { type AwsConfig, isDenied, isMissing, isNoLogin, logIn } from "../doctor/aws.ts";
+
+/** What AWS has of a spoke, found by its tags and its cluster's name. */
+
+/** Something with an ID that carries the tags of the spoke. */
+export interface Tagged {
+  readonly kind: ManagedKind;
+  readonly id: string;
+  readonly tags: Tags;
+  /** Of VPCs and subnets. */
+  readonly cidr?: string | undefined;
+  /** Of subnets. */
+  readonly zone?: string | undefined;
+  /** Of route tables: the ID of each subnet's association, by subnet. */
+  readonly associations?: Readonly<Record<string, string>>;
+}
+
+export interface ClusterInAws {
+  readonly tags: Tags;
+  readonly version: string;
+  readonly vpcId: string;
+  /** ID of the key of its Kubernetes secrets. */
+  readonly key: string | undefined;
+  /** ARN of the IAM OIDC provider of its issuer, if there is one. */
+  readonly oidcProvider: string | undefined;
+  readonly nodeGroups: Readonly<Record<string, FixedNodeFields>>;
+  /** IDs of the fleet's rules that let networks in to its API, by network. */
+  readonly rules: Readonly<Record<string, string>>;
+}
+
+export interface InAws {
+  readonly account: string;
+  readonly tagged: readonly Tagged[];
+  readonly cluster: ClusterInAws | undefined;
+}
+
+export interface Sought {
+  readonly fleet: string;
+  readonly spoke: string;
+  /** EKS name of its cluster. */
+  readonly cluster: string;
+  readonly region: string;
+}
+
+export type Look = (sought: Sought, config: AwsConfig) => Promise<InAws>;
+
+const guide = "docs/reference/deployer-policy/fleet-adopt.json has all that fleet adopt asks for";
+
+/** @throws Error that says what to do about a call that AWS did not answer */
+async function asked<T>(action: string, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    const { name, message } = error as Error;
+    const remedy = isDenied(error)
+      ? `Allow this identity ${action}: ${guide}`
+      : isNoLogin(error)
+        ? `Get credentials: ${logIn}`
+        : "Correct this, then run it again";
+    throw new Error(`AWS did not answer ${action}: ${name}: ${message}. ${remedy}. Nothing was changed`, {
+      cause: error,
+    });
+  }
+}
+
+async function all<Page, Item>(pages: AsyncIterable<Page>, items: (page: Page) => readonly Item[] | undefined) {
+  const found: Item[] = [];
+  for await (const page of pages) found.push(...(items(page) ?? []));
+  return found;
+}
+
+const tagsOf = (tags: readonly Tag[] | undefined): Tags =>
+  Object.fromEntries((tags ?? []).map(({ Key = "", Value = "" }) => [Key, Value]));
+
+/** States of what is no longer there, or never was. */
+const gone: readonly (string | undefined)[] = ["deleted", "deleting", "failed"];
+
+/** The network and the launch template, by the spoke's tags. */
+async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagged[]> {
+  const Filters = [
+    { Name: `tag:${clusterTag}`, Values: [spoke] },
+    { Name: `tag:${fleetTag}`, Values: [fleet] },
+  ];
+  const of = { client: ec2 };
+  const item = (kind: ManagedKind, id: string | undefined, tags: readonly Tag[] | undefined, more = {}): Tagged[] =>
+    id === undefined ? [] : [{ kind, id, tags: tagsOf(tags), ...more }];
+  const read = await Promise.all([
+    asked("ec2:DescribeVpcs", async () =>
+      (await all(paginateDescribeVpcs(of, { Filters }), ({ Vpcs }) => Vpcs)).flatMap(({ VpcId, CidrBlock, Tags }) =>
+        item("VPC", VpcId, Tags, { cidr: CidrBlock }),
+      ),
+    ),
+    asked("ec2:DescribeSubnets", async () =>
+      (await all(paginateDescribeSubnets(of, { Filters }), ({ Subnets }) => Subnets)).flatMap(
+        ({ SubnetId, CidrBlock, AvailabilityZone, Tags }) =>
+          item("Subnet", SubnetId, Tags, { cidr: CidrBlock, zone: AvailabilityZone }),
+      ),
+    ),
+    asked("ec2:DescribeInternetGateways", async () =>
+      (
+        await all(paginateDescribeInternetGateways(of, { Filters }), ({ InternetGateways }) => InternetGateways)
+      ).flatMap(({ InternetGatewayId, Tags }) => item("InternetGateway", InternetGatewayId, Tags)),
+    ),
+    asked("ec2:DescribeRouteTables", async () =>
+      (await all(paginateDescribeRouteTables(of, { Filters }), ({ RouteTables }) => RouteTables)).flatMap(
+        ({ RouteTableId, Associations = [], Tags }) => {
+          const used = Associations.filter(({ AssociationState }) => AssociationState?.State !== "disassociated");
+          const ids = used.map(({ SubnetId, RouteTableAssociationId }) => [SubnetId, RouteTableAssociationId] as const);
+          const associations = Object.fromEntries(ids.filter(([subnet]) => subnet !== undefined));
+          return item("RouteTable", RouteTableId, Tags, { associations });
+        },
+      ),
+    ),
+    asked("ec2:DescribeAddresses", async () =>
+      ((await ec2.send(new DescribeAddressesCommand({ Filters }))).Addresses ?? []).flatMap(({ AllocationId, Tags }) =>
+        item("EIP", AllocationId, Tags),
+      ),
+    ),
+    asked("ec2:DescribeNatGateways", async () =>
+      (await all(paginateDescribeNatGateways(of, { Filter: Filters }), ({ NatGateways }) => NatGateways))
+        .filter(({ State }) => !gone.includes(State))
+        .flatMap(({ NatGatewayId, Tags }) => item("NATGateway", NatGatewayId, Tags)),
+    ),
+    asked("ec2:DescribeVpcEndpoints", async () =>
+      (await all(paginateDescribeVpcEndpoints(of, { Filters }), ({ VpcEndpoints }) => VpcEndpoints))
+        .filter(({ State }) => !gone.includes(State?.toLowerCase()))
+        .flatMap(({ VpcEndpointId, Tags }) => item("VPCEndpoint", VpcEndpointId, Tags)),
+    ),
+    asked("ec2:DescribeLaunchTemplates", async () =>
+      (await all(paginateDescribeLaunchTemplates(of, { Filters }), ({ LaunchTemplates }) => LaunchTemplates)).flatMap(
+        ({ LaunchTemplateId, Tags }) => item("LaunchTemplate", LaunchTemplateId, Tags),
+      ),
+    ),
+  ]);
+  // Also where the filters are not heeded, as by some endpoints that only look like AWS.
+  return read.flat().filter(({ tags }) => tags[clusterTag] === spoke && tags[fleetTag] === fleet);
+}
+
+const lastPart = (arn: string | undefined): string | undefined => arn?.split("/").at(-1);
+
+async function providerOf(iam: IAMClient, cluster: Cluster): Promise<string | undefined> {
+  const issuer = cluster.identity?.oidc?.issuer?.replace(/^https:\/\//, "");
+  const { OpenIDConnectProviderList = [] } = await asked("iam:ListOpenIDConnectProviders", () =>
+    iam.send(new ListOpenIDConnectProvidersCommand({})),
+  );
+  return OpenIDConnectProviderList.flatMap(({ Arn }) => Arn ?? []).find((arn) =>
+    arn.endsWith(`:oidc-provider/${issuer}`),
+  );
+}
+
+async function nodeGroupsOf(eks: EKSClient, clusterName: string): Promise<ClusterInAws["nodeGroups"]> {
+  const names = await asked("eks:ListNodegroups", () =>
+    all(paginateListNodegroups({ client: eks }, { clusterName }), ({ nodegroups }) => nodegroups),
+  );
+  const fields = async (nodegroupName: string) => {
+    const { nodegroup } = await asked("eks:DescribeNodegroup", () =>
+      eks.send(new DescribeNodegroupCommand({ clusterName, nodegroupName })),
+    );
+    const { instanceTypes = [], amiType = "", capacityType = "" } = nodegroup ?? {};
+    return [nodegroupName, { instanceTypes, amiType, capacityType }] as const;
+  };
+  return Object.fromEntries(await Promise.all(names.map(fields)));
+}
+
+/** The rules of the fleet for the private endpoint in the security group that EKS made. */
+async function rulesOf(ec2: EC2Client, group: string | undefined, spoke: string): Promise<ClusterInAws["rules"]> {
+  if (group === undefined) return {};
+  const Filters = [{ Name: "group-id", Values: [group] }];
+  const rules = await asked("ec2:DescribeSecurityGroupRules", () =>
+    all(paginateDescribeSecurityGroupRules({ client: ec2 }, { Filters }), (page) => page.SecurityGroupRules),
+  );
+  return Object.fromEntries(
+    rules.flatMap(({ IsEgress, CidrIpv4, SecurityGroupRuleId, Tags }) =>
+      IsEgress || CidrIpv4 === undefined || tagsOf(Tags)[clusterTag] !== spoke
+        ? []
+        : [[CidrIpv4, SecurityGroupRuleId ?? ""]],
+    ),
+  );
+}
+
+async function clusterOf(
+  { ec2, eks, iam }: { readonly ec2: EC2Client; readonly eks: EKSClient; readonly iam: IAMClient },
+  { cluster: name, spoke }: Sought,
+): Promise<ClusterInAws | undefined> {
+  const cluster = await asked("eks:DescribeCluster", async () => {
+    try {
+      return (await eks.send(new DescribeClusterCommand({ name }))).cluster;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  });
+  if (cluster === undefined) return undefined;
+  const { encryptionConfig, resourcesVpcConfig, tags = {}, version = "" } = cluster;
+  const [oidcProvider, nodeGroups, rules] = await Promise.all([
+    providerOf(iam, cluster),
+    nodeGroupsOf(eks, name),
+    rulesOf(ec2, resourcesVpcConfig?.clusterSecurityGroupId, spoke),
+  ]);
+  const key = lastPart(encryptionConfig?.[0]?.provider?.keyArn);
+  return { tags, version, vpcId: resourcesVpcConfig?.vpcId ?? "", key, oidcProvider, nodeGroups, rules };
+}
+
+/** Asks AWS, with the caller's own credentials. */
+export const look: Look = async (sought, config) => {
+  const own = { ...config, region: sought.region };
+  const ec2 = new EC2Client(own);
+  const { Account: account = "" } = await asked("sts:GetCallerIdentity", () =>
+    new STSClient(own).send(new GetCallerIdentityCommand({})),
+  );
+  const [tagged, cluster] = await Promise.all([
+    taggedOf(ec2, sought),
+    clusterOf({ ec2, eks: new EKSClient(own), iam: new IAMClient(own) }, sought),
+  ]);
+  return { account, tagged, cluster };
+};

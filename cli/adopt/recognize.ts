@@ -1,0 +1,191 @@
+import type { Existing } from "../../functions/spoke/api.ts";
+import type { ManagedKind } from "../../functions/spoke/kinds.ts";
+import { resources } from "../../functions/spoke/resources.ts";
+import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
+import { clusterTag, fleetTag } from "../../lib/labels.ts";
+import { type FixedNodeFields, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
+import { spokeNames } from "../../lib/spoke.ts";
+import { compare } from "../../lib/version.ts";
+import type { InAws, Tagged } from "./aws.ts";
+
+/** Which resource in AWS is which part of a spoke. */
+
+/** What decides which parts a spoke has; defaults are filled in. */
+export interface AdoptedSpec {
+  readonly kubernetesVersion: string;
+  readonly network: {
+    readonly cidr?: string;
+    readonly zones: number;
+    readonly availabilityZones?: readonly string[];
+    readonly natGateways: "single" | "per-zone" | "none";
+  };
+  readonly nodes: FixedNodeFields;
+}
+
+export interface Subject {
+  readonly spoke: string;
+  readonly fleet: string;
+  /** Prefix of the fleet's clusters. */
+  readonly prefix: string;
+  readonly spec: AdoptedSpec;
+}
+
+/** What was recognized. */
+export interface Recognized {
+  readonly existing: Existing;
+  readonly cidr: string | undefined;
+  readonly availabilityZones: readonly string[] | undefined;
+  /** Parts that AWS does not have: the hub makes them. */
+  readonly missing: readonly string[];
+  /** Parts that several resources could be, each with their IDs. */
+  readonly ambiguous: ReadonlyMap<string, readonly string[]>;
+  /** IDs of what carries the spoke's tags and is none of its parts. */
+  readonly left: readonly string[];
+  /** Why AWS's resources can't be this Spoke's. */
+  readonly contradictions: readonly string[];
+}
+
+/** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
+type Part = readonly [key: string, kind: ManagedKind, name: string];
+
+const sides = ["public", "private"] as const;
+
+/** The parts that carry tags. */
+function partsOf({ network: { zones, natGateways } }: AdoptedSpec): Part[] {
+  const places = Array.from({ length: zones }, (_, zone) => zone);
+  const withGateway = { single: places.slice(0, 1), "per-zone": places, none: [] }[natGateways];
+  return [
+    [resources.vpc.key, "VPC", "vpc"],
+    [resources.internetGateway.key, "InternetGateway", "internet"],
+    ...places.flatMap((zone) =>
+      sides.map((side): Part => [resources.subnet(side, zone).key, "Subnet", `${side}-${zone}`]),
+    ),
+    [resources.routeTable("public").key, "RouteTable", "public"],
+    ...places.map((zone): Part => [resources.routeTable(`private-${zone}`).key, "RouteTable", `private-${zone}`]),
+    ...withGateway.map((zone): Part => [resources.address(zone).key, "EIP", `nat-${zone}`]),
+    ...withGateway.map((zone): Part => [resources.natGateway(zone).key, "NATGateway", `nat-${zone}`]),
+    [resources.storageEndpoint.key, "VPCEndpoint", "s3"],
+    [resources.launchTemplate.key, "LaunchTemplate", "nodes"],
+  ];
+}
+
+/** Tag by which Crossplane's AWS provider names the object that it made a resource for (upjet, pkg/resource). */
+const objectTag = "crossplane-name";
+
+function contradictions(
+  { spoke, fleet, prefix, spec }: Subject,
+  { cluster }: InAws,
+  found: ReadonlyMap<string, Tagged>,
+): string[] {
+  const vpc = found.get(resources.vpc.key);
+  const cidr = parseCidr(vpc?.cidr ?? "");
+  const { network } = spec;
+  const said: string[] = [];
+  if (vpc !== undefined && network.cidr !== undefined && vpc.cidr !== network.cidr)
+    said.push(`the VPC ${vpc.id} has ${vpc.cidr}, spec.network.cidr says ${network.cidr}`);
+  for (let zone = 0; zone < network.zones; zone += 1)
+    for (const side of sides) {
+      const subnet = found.get(resources.subnet(side, zone).key);
+      const own = cidr && zoneSubnets(cidr, zone)[`${side}Cidr`];
+      if (subnet === undefined || own === undefined) continue;
+      if (subnet.cidr !== own)
+        said.push(`${side} subnet ${zone}, ${subnet.id}, has ${subnet.cidr}, the fleet's has ${own}`);
+      const named = network.availabilityZones?.[zone];
+      if (named !== undefined && subnet.zone !== named)
+        said.push(
+          `${side} subnet ${zone}, ${subnet.id}, is in ${subnet.zone}, spec.network.availabilityZones says ${named}`,
+        );
+    }
+  if (cluster === undefined) return said;
+  const { cluster: name } = spokeNames(prefix, spoke);
+  if (cluster.tags[fleetTag] !== fleet || cluster.tags[clusterTag] !== spoke)
+    said.push(`the EKS cluster ${name} does not carry the tags ${fleetTag}=${fleet} and ${clusterTag}=${spoke}`);
+  if (compare(cluster.version, spec.kubernetesVersion) > 0)
+    said.push(
+      `the EKS cluster ${name} runs Kubernetes ${cluster.version}, which EKS can't lower; spec.kubernetesVersion says ${spec.kubernetesVersion}`,
+    );
+  if (vpc !== undefined && cluster.vpcId !== vpc.id)
+    said.push(`the EKS cluster ${name} is in ${cluster.vpcId}, the VPC with the spoke's tags is ${vpc.id}`);
+  return said;
+}
+
+/** The zone of each place; undefined where no subnet tells it. */
+function zonesOf({ network }: AdoptedSpec, found: ReadonlyMap<string, Tagged>): readonly string[] | undefined {
+  const zones = Array.from({ length: network.zones }, (_, zone) =>
+    sides
+      .map((side) => found.get(resources.subnet(side, zone).key)?.zone)
+      .concat(network.availabilityZones?.[zone])
+      .find((name) => name !== undefined),
+  );
+  return zones.every((zone) => zone !== undefined) ? zones : undefined;
+}
+
+/** The association of each subnet with a route table. */
+function associationsOf(found: ReadonlyMap<string, Tagged>, { tagged }: InAws, zones: number): [string, string][] {
+  const ids = Object.assign({}, ...tagged.map(({ associations }) => associations ?? {})) as Record<string, string>;
+  return Array.from({ length: zones }, (_, zone) => zone).flatMap((zone) =>
+    sides.flatMap((side): [string, string][] => {
+      const id = ids[found.get(resources.subnet(side, zone).key)?.id ?? ""];
+      return id === undefined ? [] : [[resources.association(side, zone).key, id]];
+    }),
+  );
+}
+
+/** The node group whose name has no digest, while its fields are those that the Spoke asks for, and groups that are neither. */
+function nodeGroupsOf({ prefix, spoke, spec: { nodes } }: Subject, { cluster }: InAws) {
+  const base = spokeNames(prefix, spoke).nodeGroup;
+  const groups = cluster?.nodeGroups ?? {};
+  const current = nodeGroupName(base, nodes);
+  const undigested = groups[base];
+  const isFirst = undigested !== undefined && groups[current] === undefined && sameFixedFields(undigested, nodes);
+  const others = Object.keys(groups).filter((name) => name !== current && !(isFirst && name === base));
+  return { first: isFirst ? base : undefined, others };
+}
+
+/** Tells the parts of a spoke by the tags that the Composition gives them. */
+export function recognize(subject: Subject, inAws: InAws): Recognized {
+  const { spoke, prefix, spec } = subject;
+  const { cluster: name } = spokeNames(prefix, spoke);
+  const { cluster, tagged } = inAws;
+  const parts = partsOf(spec);
+  const candidates = new Map(
+    parts.map(([key, kind, end]) => [
+      key,
+      tagged.filter(
+        (each) =>
+          each.kind === kind && (each.tags["Name"] === `${name}-${end}` || each.tags[objectTag] === `${spoke}-${key}`),
+      ),
+    ]),
+  );
+  const found = new Map([...candidates].flatMap(([key, all]) => (all.length === 1 ? [[key, all[0] as Tagged]] : [])));
+  const { first, others } = nodeGroupsOf(subject, inAws);
+  const known: readonly (readonly [string, string | undefined])[] = [
+    ...parts.map(([key]) => [key, found.get(key)?.id] as const),
+    ...associationsOf(found, inAws, spec.network.zones),
+    [resources.key.key, cluster?.key],
+    [resources.oidcProvider.key, cluster?.oidcProvider],
+    ...(first === undefined ? [] : [[resources.nodeGroup().key, first] as const]),
+  ];
+  const rules = cluster?.rules ?? {};
+  const all = new Set([...candidates.values()].flat());
+  return {
+    existing: {
+      ...Object.fromEntries(known.filter(([, id]) => id !== undefined)),
+      ...(Object.keys(rules).length > 0 ? { "api-from": rules } : {}),
+    },
+    cidr: found.get(resources.vpc.key)?.cidr,
+    availabilityZones: zonesOf(spec, found),
+    missing: [
+      ...known.flatMap(([key, id]) => (id === undefined && (candidates.get(key) ?? []).length < 2 ? [key] : [])),
+      ...(cluster === undefined ? [resources.cluster.key] : []),
+    ],
+    ambiguous: new Map(
+      [...candidates].flatMap(([key, some]) => (some.length > 1 ? [[key, some.map(({ id }) => id)]] : [])),
+    ),
+    left: [
+      ...tagged.filter((each) => !all.has(each)).map(({ id }) => id),
+      ...others.map((group) => `node group ${group}`),
+    ],
+    contradictions: contradictions(subject, inAws, found),
+  };
+}

@@ -1,0 +1,60 @@
+import type { Spoke } from "./api.ts";
+import type { ManagedKind } from "./kinds.ts";
+import { resources, type Side } from "./resources.ts";
+
+/**
+ * What of a spoke AWS numbers itself, so that a name does not find it again: the provider makes it anew unless it is told the ID as the
+ * external name. Everything else (clusters, roles, log groups, access entries …) it finds by names and ARNs that follow from the Spoke
+ * (crossplane-contrib/provider-upjet-aws, config/externalname.go: these kinds are IdentifierFromProvider, and the others not).
+ */
+interface Numbered {
+  readonly kind: ManagedKind;
+  /** Regular expression of its ID; the definition has the same. */
+  readonly form: string;
+}
+
+const numbered = (kind: ManagedKind, prefix: string): Numbered => ({ kind, form: `^${prefix}-[0-9a-f]{8,17}$` });
+
+const places = [0, 1, 2] as const;
+const sides = ["public", "private"] as const satisfies readonly Side[];
+const subnets = sides.flatMap((side) => places.map((zone) => ({ side, zone })));
+const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] as const;
+
+/** By composition resource name: the fields of `spec.existing`, without the rules of the private endpoint. */
+export const numberedResources: Readonly<Record<string, Numbered>> = {
+  [resources.vpc.key]: numbered("VPC", "vpc"),
+  [resources.internetGateway.key]: numbered("InternetGateway", "igw"),
+  ...Object.fromEntries([
+    ...subnets.map(({ side, zone }) => [resources.subnet(side, zone).key, numbered("Subnet", "subnet")]),
+    ...subnets.map(({ side, zone }) => [
+      resources.association(side, zone).key,
+      numbered("RouteTableAssociation", "rtbassoc"),
+    ]),
+    ...tables.map((table) => [resources.routeTable(table).key, numbered("RouteTable", "rtb")]),
+    ...places.map((zone) => [resources.address(zone).key, numbered("EIP", "eipalloc")]),
+    ...places.map((zone) => [resources.natGateway(zone).key, numbered("NATGateway", "nat")]),
+  ]),
+  [resources.storageEndpoint.key]: numbered("VPCEndpoint", "vpce"),
+  [resources.key.key]: { kind: "Key", form: "^(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$" },
+  [resources.launchTemplate.key]: numbered("LaunchTemplate", "lt"),
+  [resources.oidcProvider.key]: {
+    kind: "OpenIDConnectProvider",
+    form: "^arn:aws[-a-z]*:iam::[0-9]{12}:oidc-provider/[-A-Za-z0-9./]+$",
+  },
+  // AWS knows it by its name, which has no digest only if it was made before names had one.
+  [resources.nodeGroup().key]: { kind: "NodeGroup", form: "^[A-Za-z0-9][-A-Za-z0-9_]{0,62}$" },
+};
+
+/** Field of `spec.existing` with the rules that let networks in to the private endpoint, by network. */
+export const ruleField = "api-from";
+/** Form of the ID of such a rule. */
+export const ruleForm = numbered("SecurityGroupIngressRule", "sgr").form;
+
+/** IDs in AWS by composition resource name. */
+export function existingIds({ spec: { existing } }: Pick<Spoke, "spec">): ReadonlyMap<string, string> {
+  const { [ruleField]: rules = {}, ...others } = existing ?? {};
+  return new Map([
+    ...(Object.entries(others) as [string, string][]),
+    ...Object.entries(rules).map(([cidr, id]): [string, string] => [resources.apiRule(cidr).key, id]),
+  ]);
+}

@@ -1,0 +1,63 @@
+import { releasesLabel, targetLabel } from "../../lib/labels.ts";
+import type { Spoke } from "./api.ts";
+import { managedKinds } from "./kinds.ts";
+import { at, isReady, type KubeObject } from "./kube.ts";
+import type { Observed } from "./observed.ts";
+import { labelled, patchOf } from "./patches.ts";
+import { resources } from "./resources.ts";
+
+/** A Spoke that the fleet lets go (`spec.deletionPolicy: Orphan`): its removal leaves everything in AWS and on the cluster as it is. */
+
+export const isOrphan = ({ spec }: Pick<Spoke, "spec">): boolean => spec.deletionPolicy === "Orphan";
+
+/** What Crossplane may still do with a resource that outlives its object: everything but delete it. */
+const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const;
+
+const isManaged = ({ apiVersion, kind }: KubeObject): boolean =>
+  Object.entries(managedKinds).some(([known, version]) => known === kind && version === apiVersion);
+
+const policiesOf = ({ spec }: KubeObject): readonly unknown[] | undefined => {
+  const policies = at(spec, "managementPolicies");
+  return Array.isArray(policies) ? policies : undefined;
+};
+
+/** Whether the resource in AWS stays when the object goes. */
+const isLeft = (object: KubeObject): boolean => {
+  const policies = policiesOf(object);
+  return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
+};
+
+/** The object with the management policies that fit the Spoke: without any, Crossplane deletes what it made. */
+export function withPolicies(manifest: KubeObject, orphan: boolean): KubeObject {
+  if (!isManaged(manifest) || (!orphan && !isLeft(manifest))) return manifest;
+  const { managementPolicies: _, ...spec } = manifest.spec as Readonly<Record<string, unknown>>;
+  return { ...manifest, spec: orphan ? { ...spec, managementPolicies: withoutDelete } : spec };
+}
+
+const policyPath = "/spec/deletionPolicy";
+
+/**
+ * Patches of the chain: what it applied stays when it goes. kustomize-controller has a policy for that; helm-controller uninstalls no
+ * release that is suspended (reconcileDelete in internal/controller/helmrelease_controller.go).
+ */
+export const orphanPatches = (): object[] => [
+  patchOf(labelled(targetLabel), { op: "add", path: policyPath, value: "Orphan" }),
+];
+
+/** The same for the HelmReleases that steps with {@link releasesLabel} make. */
+export const suspendedReleases = (): object =>
+  patchOf({ kind: "HelmRelease" }, { op: "add", path: "/spec/suspend", value: true });
+
+/** Whether Flux has applied a chain that leaves the spoke as it is. */
+function chainIsLeft(bootstrap: KubeObject | undefined): boolean {
+  if (bootstrap === undefined) return true;
+  const patches = at(bootstrap.spec, "patches");
+  const isTold = Array.isArray(patches) && patches.some((patch) => String(at(patch, "patch")).includes(policyPath));
+  return isTold && isReady(bootstrap);
+}
+
+/** Whether the Spoke may be deleted and nothing goes with it; the policies on admission wait for that. */
+export function isLeftBehind(spoke: Spoke, observed: Observed): boolean {
+  const managed = [...observed.objects.values()].filter(isManaged);
+  return isOrphan(spoke) && managed.every(isLeft) && chainIsLeft(observed.get(resources.bootstrap));
+}

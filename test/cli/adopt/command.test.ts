@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { parse } from "yaml";
+import type { InAws, Look } from "../../../cli/adopt/aws.ts";
+import { run } from "../../../cli/adopt/command.ts";
+import { spoke } from "../../functions/spoke/support/fixtures.ts";
+import { running } from "../../functions/spoke/support/world.ts";
+import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
+import { inAwsOf, numberedKeys } from "./support/made.ts";
+
+const world = running(spoke({ network: { cidr: "10.100.0.0/16" } }));
+const file = "spokes/fleet/blue/spoke.yaml";
+
+let at: SpokesCheckout;
+let said: string;
+beforeEach(() => {
+  at = new SpokesCheckout();
+  said = "";
+  vi.spyOn(console, "log").mockImplementation((text) => {
+    said += `${text}\n`;
+  });
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  at.remove();
+});
+
+async function adopt(inAws: InAws = inAwsOf(world), ...more: string[]) {
+  const asked: Parameters<Look>[] = [];
+  const look: Look = async (...args) => {
+    asked.push(args);
+    return inAws;
+  };
+  const programs = {
+    kustomize: () => {
+      throw new Error("none here");
+    },
+  };
+  said = "";
+  const code = await run(["blue", "--repository", at.system, ...more], programs, look);
+  return { code, asked };
+}
+
+const spec = () => parse(at.read(file)).spec;
+
+test("writes what AWS has into the Spoke, with its network and its zones, and leaves the rest of the file", async () => {
+  const { code, asked } = await adopt(inAwsOf(world), "--profile", "ops");
+  expect(code).toBe(0);
+  expect(asked).toEqual([
+    [{ fleet: "fleet", spoke: "blue", cluster: "fleet-spoke-blue", region: "eu-west-1" }, { profile: "ops" }],
+  ]);
+  expect(at.read(file)).toContain("# Ours.");
+  expect(at.read(file)).toContain("region: eu-west-1 # near the users");
+  const { existing, network } = spec();
+  expect(Object.keys(existing).sort()).toEqual(numberedKeys(world));
+  expect(network).toEqual({ cidr: "10.100.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] });
+  expect(said).toContain("Found of blue in account 000000000000, eu-west-1:\n  vpc");
+  expect(said).toContain("Adopt spoke blue");
+});
+
+test("a second time changes nothing", async () => {
+  await adopt();
+  const before = at.read(file);
+  await adopt();
+  expect(said).toContain(`Nothing to change: ${file} says so already`);
+  expect(at.read(file)).toBe(before);
+});
+
+test("takes a Spoke in again that was let go", async () => {
+  at.write(file, spokeText("blue", "  deletionPolicy: Orphan\n"));
+  await adopt();
+  expect(spec()).not.toHaveProperty("deletionPolicy");
+});
+
+test("says what the hub makes, and what nothing manages", async () => {
+  const all = inAwsOf(world);
+  const stranger = { kind: "EIP" as const, id: "eipalloc-9", tags: { Name: "somebody's" } };
+  const tagged = [...all.tagged.filter(({ kind }) => kind !== "NATGateway"), stranger];
+  await adopt({ ...all, tagged });
+  expect(said).toContain("Not there, the hub makes it: nat-0");
+  expect(said).toMatch(/nothing manages these: eipalloc-9\n/);
+});
+
+test("says that a cluster which is behind the file is upgraded, and nothing of that otherwise", async () => {
+  await adopt();
+  expect(said).not.toContain("It runs Kubernetes");
+  at.write(file, spokeText("blue").replace('"1.34"', '"1.35"'));
+  await adopt();
+  expect(said).toContain("It runs Kubernetes 1.34; the hub brings it to 1.35");
+});
+
+test("writes nothing as a dry run", async () => {
+  const before = at.read(file);
+  await adopt(inAwsOf(world), "--dry-run");
+  expect(said).toContain("+  existing:");
+  expect(said).toContain("a hub that has none takes it");
+  expect(at.read(file)).toBe(before);
+});
+
+const vpc = inAwsOf(world).tagged.find(({ kind }) => kind === "VPC");
+const without = (...kinds: string[]): InAws => {
+  const all = inAwsOf(world);
+  return { ...all, tagged: all.tagged.filter(({ kind }) => !kinds.includes(kind)) };
+};
+
+test.each<[string, InAws, RegExp]>([
+  [
+    "two of a kind",
+    { ...inAwsOf(world), tagged: [...inAwsOf(world).tagged, { ...vpc, id: "vpc-2" } as never] },
+    /several resources carry the tags of one part of it:\n {2}- vpc: vpc-vpc, vpc-2\nTake the tag Name off/,
+  ],
+  ["nothing of it", without("VPC"), /no VPC carries its tags\. Is it another account or region\?/],
+  ["no zone", without("Subnet"), /name all zones in spec\.network\.availabilityZones first/],
+  [
+    "another fleet's cluster",
+    { ...inAwsOf(world), cluster: { ...inAwsOf(world).cluster, tags: {} } as never },
+    /what AWS has is not the Spoke of spokes\/fleet\/blue\/spoke\.yaml:\n {2}- the EKS cluster fleet-spoke-blue does not carry/,
+  ],
+])("refuses where AWS has %s, and writes nothing", async (_, inAws, message) => {
+  const before = at.read(file);
+  await expect(adopt(inAws)).rejects.toThrow(message);
+  await expect(adopt(inAws)).rejects.toThrow(/Nothing was changed\.$/);
+  expect(at.read(file)).toBe(before);
+});
+
+test("refuses credentials of another account than the Spoke's", async () => {
+  at.write(file, spokeText("blue", '  account: { id: "111122223333", providerConfigRef: { name: payments } }\n'));
+  await expect(adopt()).rejects.toThrow("the Spoke is in account 111122223333: take credentials of that account");
+});
+
+test("asks for the repositories of this release where the definition has no such field", async () => {
+  const definition = "platform/api/definition.yaml";
+  at.write(definition, at.read(definition).replace("                existing:\n", "                existed:\n"));
+  await expect(adopt()).rejects.toThrow("merge the repositories of this release first");
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "vitest";
+import type { InAws, Tagged } from "../../../cli/adopt/aws.ts";
+import { recognize } from "../../../cli/adopt/recognize.ts";
+import { example, exampleNames, spoke } from "../../functions/spoke/support/fixtures.ts";
+import { running } from "../../functions/spoke/support/world.ts";
+import { inAwsOf, numberedKeys, subjectOf } from "./support/made.ts";
+
+const blue = running(spoke({ network: { cidr: "10.100.0.0/16", zones: 2, natGateways: "single" } }));
+const subject = subjectOf(blue);
+const made = inAwsOf(blue);
+
+/** What AWS has, with changes of single resources. */
+const changed = (change: (each: Tagged) => Tagged): InAws => ({ ...made, tagged: made.tagged.map(change) });
+const isVpc = ({ kind }: Tagged) => kind === "VPC";
+const named = (name: string) => (each: Tagged) => each.tags["Name"] === `fleet-spoke-blue-${name}`;
+const cluster = (change: object): InAws => ({ ...made, cluster: { ...(made.cluster as object), ...change } as never });
+
+describe("the parts of a spoke in AWS", () => {
+  test.each(exampleNames)("are all told by the tags that the Composition gives them: %s", (name) => {
+    const world = running(example(name));
+    const { existing, ...said } = recognize(subjectOf(world), inAwsOf(world));
+    const { "api-from": rules = {}, ...others } = existing;
+    expect(Object.keys(others).sort()).toEqual(numberedKeys(world));
+    const own = [...world.live.keys()].filter((key) => key.startsWith("api-from-"));
+    expect(Object.keys(rules)).toHaveLength(own.length);
+    expect(said).toMatchObject({ missing: [], left: [], contradictions: [], ambiguous: new Map() });
+    expect(said.cidr).toBe(world.spoke.status?.network?.cidr);
+    expect(said.availabilityZones).toHaveLength(world.spoke.spec.network.zones);
+  });
+
+  test("get the IDs that AWS gave them", () => {
+    const { existing } = recognize(subject, made);
+    for (const [key, { object }] of blue.live) {
+      const id = existing[key];
+      if (id === undefined || key === "key" || key === "oidc-provider") continue;
+      expect([key, id]).toEqual([key, (object.status as { atProvider: { id: string } }).atProvider.id]);
+    }
+  });
+
+  test("are told by the object that Crossplane made them for where somebody changed their names", () => {
+    const renamed = changed((each) =>
+      isVpc(each) ? { ...each, tags: { ...each.tags, Name: "ours", "crossplane-name": "blue-vpc" } } : each,
+    );
+    expect(recognize(subject, renamed)).toMatchObject({ existing: { vpc: "vpc-vpc" }, missing: [], left: [] });
+  });
+
+  test("that AWS does not have are left to the hub, and what is no part of it is named", () => {
+    const less = changed((each) =>
+      named("nat-0")(each) && each.kind === "NATGateway"
+        ? { ...each, tags: { ...each.tags, Name: "fleet-spoke-blue-nat-1" } }
+        : each,
+    );
+    const { existing, missing, left } = recognize(subject, less);
+    expect(existing).not.toHaveProperty("nat-0");
+    expect({ missing, left }).toEqual({ missing: ["nat-0"], left: ["natgateway-nat-0"] });
+  });
+
+  test("that several resources could be are not chosen from", () => {
+    const vpc = made.tagged.find(isVpc) as Tagged;
+    const two = { ...made, tagged: [...made.tagged, { ...vpc, id: "vpc-2" }] };
+    const { ambiguous, existing, missing } = recognize(subject, two);
+    expect(ambiguous).toEqual(new Map([["vpc", ["vpc-vpc", "vpc-2"]]]));
+    expect(existing).not.toHaveProperty("vpc");
+    expect(missing).toEqual([]);
+  });
+
+  test("without a control plane are taken in as far as they go", () => {
+    const { existing, missing } = recognize(subject, { ...made, cluster: undefined });
+    expect(existing).toHaveProperty("vpc");
+    expect(missing).toEqual(["key", "oidc-provider", "cluster"]);
+  });
+});
+
+describe("a node group", () => {
+  const { instanceTypes, amiType, capacityType } = blue.spoke.spec.nodes;
+  const fields = { instanceTypes, amiType, capacityType };
+  const first = "fleet-spoke-blue-nodes";
+
+  test("from before names had a digest is taken in under its name", () => {
+    const { existing, left } = recognize(subject, cluster({ nodeGroups: { [first]: fields } }));
+    expect({ group: existing["node-group"], left }).toEqual({ group: first, left: [] });
+  });
+
+  test.each([
+    ["with other nodes", { [first]: { ...fields, capacityType: "SPOT" } }],
+    ["beside the present one", { ...made.cluster?.nodeGroups, [first]: fields }],
+  ])("from before names had a digest is left %s", (_, nodeGroups) => {
+    const { existing, left } = recognize(subject, cluster({ nodeGroups }));
+    expect(existing).not.toHaveProperty("node-group");
+    expect(left).toEqual([`node group ${first}`]);
+  });
+});
+
+describe("what can't be the Spoke's", () => {
+  test.each<[string, InAws, string]>([
+    [
+      "a VPC with another network",
+      changed((each) => (isVpc(each) ? { ...each, cidr: "10.1.0.0/16" } : each)),
+      "the VPC vpc-vpc has 10.1.0.0/16, spec.network.cidr says 10.100.0.0/16",
+    ],
+    [
+      "a subnet of another size",
+      changed((each) =>
+        named("private-1")(each) && each.kind === "Subnet" ? { ...each, cidr: "10.100.1.0/24" } : each,
+      ),
+      "private subnet 1, subnet-subnet-private-1, has 10.100.1.0/24, the fleet's has 10.100.64.0/18",
+    ],
+    ["a cluster in another VPC", cluster({ vpcId: "vpc-9" }), "the EKS cluster fleet-spoke-blue is in vpc-9"],
+    [
+      "a cluster that is ahead of the file",
+      cluster({ version: "1.35" }),
+      "runs Kubernetes 1.35, which EKS can't lower; spec.kubernetesVersion says 1.34",
+    ],
+    ["a cluster of nobody", cluster({ tags: {} }), "the EKS cluster fleet-spoke-blue does not carry the tags"],
+  ])("is said: %s", (_, inAws, said) => {
+    expect(recognize(subject, inAws).contradictions.join("\n")).toContain(said);
+  });
+
+  test("is a subnet in another zone than the file says", () => {
+    const zones = ["us-east-1c", "us-east-1b"];
+    const other = {
+      ...subject,
+      spec: { ...subject.spec, network: { ...subject.spec.network, availabilityZones: zones } },
+    };
+    expect(recognize(other, made).contradictions).toEqual([
+      "public subnet 0, subnet-subnet-public-0, is in us-east-1a, spec.network.availabilityZones says us-east-1c",
+      "private subnet 0, subnet-subnet-private-0, is in us-east-1a, spec.network.availabilityZones says us-east-1c",
+    ]);
+  });
+});

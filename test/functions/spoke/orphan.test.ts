@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { managedKinds } from "../../../functions/spoke/kinds.ts";
+import { at } from "../../../functions/spoke/kube.ts";
+import { settings, spoke } from "./support/fixtures.ts";
+import { hubAdmin, running, World } from "./support/world.ts";
+
+const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"];
+const letGo = { deletionPolicy: "Orphan" };
+
+/** Management policies of every managed resource. */
+const policies = (world: World): unknown[] =>
+  [...world.live.values()]
+    .filter(({ object }) => object.kind in managedKinds)
+    .map(({ object }) => at(object.spec, "managementPolicies"));
+
+const patches = (world: World): string => JSON.stringify(at(world.object("bootstrap").spec, "patches") ?? []);
+
+/** A spoke that runs, and that the fleet then lets go. */
+function released(change: Record<string, unknown> = {}): World {
+  const world = running(spoke(change));
+  world.change(letGo);
+  world.settle();
+  return world;
+}
+
+describe("a Spoke that the fleet lets go", () => {
+  test("tells Crossplane to delete nothing in AWS, and Flux nothing on the cluster", () => {
+    const world = released();
+    expect(new Set(policies(world).map(String))).toEqual(new Set([withoutDelete.join()]));
+    expect(patches(world)).toContain('\\"path\\":\\"/spec/deletionPolicy\\",\\"value\\":\\"Orphan\\"');
+    expect(patches(world)).toContain("/spec/suspend");
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+    expect(world.answer?.ready).toBe(true);
+  });
+
+  test("says so when everything would outlive it, and not before", () => {
+    const world = running(spoke());
+    world.change(letGo);
+    expect(world.step().status.deletionPolicy).toBeUndefined();
+    world.reports.set("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
+    world.step();
+    world.step();
+    expect(world.answer?.status.deletionPolicy).toBeUndefined();
+    world.reports.clear();
+    world.settle();
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+  });
+
+  test("can be kept after all: everything is deleted with it again", () => {
+    const world = released();
+    world.change({ deletionPolicy: "Delete" });
+    world.settle();
+    expect(new Set(policies(world))).toEqual(new Set([undefined]));
+    expect(patches(world)).toBe("[]");
+    expect(world.answer?.status.deletionPolicy).toBeUndefined();
+  });
+
+  test.each([false, true])(
+    "goes, in order, when it is deleted; the protection stays on its cluster: %s",
+    (protection) => {
+      const world = released({ deletionProtection: protection });
+      const protectedBefore = world.forProvider("cluster")["deletionProtection"];
+      world.delete();
+      const wanted = new Set<string>();
+      while (!world.gone) {
+        const answer = world.step();
+        for (const [key, { manifest }] of answer.wanted) {
+          wanted.add(key);
+          if (manifest.kind in managedKinds)
+            expect(at(manifest.spec, "managementPolicies"), key).toEqual(withoutDelete);
+        }
+        expect(answer.status.deletionPolicy).toBe("Orphan");
+        expect(answer.status.message).toMatch(/^letting go of .*everything in AWS stays|^everything is removed/);
+      }
+      expect(protectedBefore).toBe(protection);
+      expect(world.live.size).toBe(0);
+      for (const key of hubAdmin) expect(wanted).not.toContain(key);
+    },
+  );
+
+  test("keeps its management policies also on what can't be composed for a moment", () => {
+    const world = released();
+    world.reports.set("vpc", (status) => ({ ...status, atProvider: {} }));
+    world.settle();
+    expect(new Set(policies(world).map(String))).toEqual(new Set([withoutDelete.join()]));
+  });
+
+  test("keeps access entries, which would only be found again", () => {
+    const world = released();
+    world.reports.set("access-entry-helm-controller", (status) => ({
+      ...status,
+      atProvider: { ...(status["atProvider"] as object), createdAt: "2026-01-01T00:00:00Z" },
+    }));
+    world.hub = { ...world.hub, hubRolesCreated: "2026-02-01T00:00:00Z" };
+    world.settle();
+    expect(world.removed).not.toContain("access-entry-helm-controller");
+  });
+
+  test("keeps both patches of its releases in the kubeconfig variant", () => {
+    const world = new World(spoke(letGo), { settings: settings({ kubeConfig: "secret" }) });
+    world.change({ deletionPolicy: "Delete" });
+    world.settle();
+    world.change(letGo);
+    world.settle();
+    const ofReleases = (at(world.object("bootstrap").spec, "patches") as { patch: string }[])
+      .map(({ patch }) => JSON.parse(patch)[0])
+      .filter(({ path }) => path === "/spec/patches");
+    expect(ofReleases).toHaveLength(1);
+    expect(ofReleases[0].value.map(({ patch }: { patch: string }) => JSON.parse(patch)[0].path)).toEqual([
+      "/spec/kubeConfig",
+      "/spec/suspend",
+    ]);
+  });
+
+  test("is not made when it comes like that: what is there would be made a second time", () => {
+    const world = new World(spoke(letGo));
+    world.settle();
+    expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "Released" });
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+});
