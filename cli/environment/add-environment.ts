@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
 import { changesTo, type Proposal } from "../change/files.ts";
@@ -10,14 +10,15 @@ import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
 import { projectRoot } from "../project.ts";
-import { environmentKeys } from "../rotation/keys-folder.ts";
+import { broughtBy, environmentKeys } from "../rotation/keys-folder.ts";
 import { withKeys } from "../rotation/stack-file.ts";
 import { readStackList, type StackList } from "../rotation/stack-list.ts";
-import { byGeneration } from "../sealing/generations.ts";
+import { quoted } from "../shell.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { choiceProblems, refuse, together } from "../usage.ts";
 import { compositionFile, openComposition, withChannelOn } from "./composition.ts";
 import { environmentFiles, environmentNameProblems, environmentTools } from "./folders.ts";
+import { generationProblems, generationsFor, generationsIn, newKeys, stackOf } from "./generations.ts";
 
 export const summary = "make an environment after one that is there, in gitops-system and the hub's stack";
 
@@ -44,23 +45,18 @@ export const options = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** The generation that a new sealing key begins with. */
-const first = "1";
-
-/** Generations of the environment's key that stacks have already, or the first. */
-function generationsFor(name: string, stacks: readonly StackList[]): string[] {
-  const there = stacks.flatMap(({ keys }) => keys.filter(({ scope }) => scope === name));
-  return there.length === 0 ? [first] : [...new Set(there.map(({ generation }) => generation))].sort(byGeneration);
-}
-
 /** What gives a stack the environment's key, in the files of this project. */
-function stackProposal(root: string, name: string, stacks: readonly StackList[]): Proposal {
+function stackProposal(
+  root: string,
+  name: string,
+  stacks: readonly StackList[],
+  generations: readonly string[],
+): Proposal {
   const texts = stacks
-    .filter(({ keys }) => !keys.some(({ scope }) => scope === name))
+    .filter(({ keys }) => generationsIn(keys, name).length === 0)
     .map(({ path, text, key, keys }) => {
-      const stack = basename(path, ".yaml").replace("Pulumi.", "");
-      const wanted = [...keys, { scope: name, generation: first, active: true }];
-      return [relative(root, path), withKeys(text, key, stack, wanted)] as const;
+      const wanted = [...keys, ...newKeys(name, generations)];
+      return [relative(root, path), withKeys(text, key, stackOf(path), wanted)] as const;
     });
   return {
     checkout: root,
@@ -70,14 +66,19 @@ function stackProposal(root: string, name: string, stacks: readonly StackList[])
 }
 
 /** The commands for a stack whose file is elsewhere. Without --type Pulumi would store the generation as a number. */
-function settingCommands(name: string, stack: string): string[] {
-  const set = (member: string, value: string, flags = "") =>
-    `pulumi config set --stack ${stack} --path${flags} 'sealingKeys[N].${member}' ${value}`;
-  return [
-    `${set("scope", name)}     N: how many there are, by pulumi config get --stack ${stack} sealingKeys`,
-    set("generation", first, " --type string"),
-    set("active", "true"),
-  ];
+function settingCommands(name: string, stack: string, generations: readonly string[]): string[] {
+  const commands = newKeys(name, generations).flatMap(({ scope, generation, active }, index) => {
+    const key = `sealingKeys[${index === 0 ? "N" : `N+${index}`}]`;
+    const set = (member: string, value: string, flags = "") =>
+      `pulumi config set --stack ${stack} --path${flags} '${key}.${member}' ${value}`;
+    return [
+      set("scope", scope),
+      set("generation", quoted(generation), " --type string"),
+      set("active", String(active)),
+    ];
+  });
+  const [first, ...others] = commands;
+  return [`${first}     N: how many there are, by pulumi config get --stack ${stack} sealingKeys`, ...others];
 }
 
 /** What a person does before the environment's first spoke. */
@@ -85,11 +86,14 @@ function nextSteps(
   name: string,
   stacks: readonly string[],
   missing: readonly string[],
+  generations: readonly string[],
   notes: readonly string[],
 ): string {
   const keys = [
-    ...(stacks.length === 0 ? [`for each hub that is to have spokes of ${name}: ${firstKey(name)}`] : []),
-    ...missing.flatMap((stack) => settingCommands(name, stack)),
+    ...(stacks.length === 0
+      ? [`for each hub that is to have spokes of ${name}: ${firstKey(name, newKeys(name, generations))}`]
+      : []),
+    ...missing.flatMap((stack) => settingCommands(name, stack, generations)),
     ...stacks.map((stack) => `pulumi up --stack ${stack}     makes the sealing key`),
   ];
   return `Then:\n${list([
@@ -142,7 +146,10 @@ export async function run(
   );
   const composition = openComposition(checkout);
   const { gitopsSystemRevision: branch } = composition.stage(like) ?? {};
-  const files = await environmentFiles(checkout, name, like, generationsFor(name, lists));
+  const brought = broughtBy(join(checkout, environmentKeys(name)));
+  const generations = generationsFor(name, brought, lists);
+  refuse("add-environment", generationProblems(name, brought, lists));
+  const files = await environmentFiles(checkout, name, like, generations);
   const channel = composition.channel(name) === undefined ? withChannelOn(composition, name) : undefined;
   const changes = changesTo(checkout, { ...files, ...(channel === undefined ? {} : { [compositionFile]: channel }) });
   const places = [environmentTools(name), environmentKeys(name), compositionFile];
@@ -151,7 +158,7 @@ export async function run(
     places: places.filter((place) => changes.some(({ path }) => path.startsWith(place))),
     subject: `Add the environment ${name} like ${like}`,
   };
-  const keys = stackProposal(root, name, lists);
+  const keys = stackProposal(root, name, lists, generations);
   if (system.files.length + keys.files.length === 0) {
     console.log(`Nothing to change: ${name} is an environment of ${checkout}`);
     return 0;
@@ -163,7 +170,7 @@ export async function run(
   ];
   console.log(`${name}: the tools of ${like} in ${environmentTools(name)}, which are its own from now on.`);
   await carryOut("add-environment", [system, keys], values, {
-    ...{ programs: using, next: nextSteps(name, stacks, missing, notes) },
+    ...{ programs: using, next: nextSteps(name, stacks, missing, generations, notes) },
   });
   return 0;
 }

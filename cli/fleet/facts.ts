@@ -2,6 +2,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-sec
 import { z } from "zod";
 import { fleetNames, type Repository } from "../../lib/names.ts";
 import type { Problem } from "../../lib/problems.ts";
+import { type ListedKey, listedKey } from "../rotation/stack-file.ts";
 import { checkCertificate, type SealingKey } from "../sealing/seal.ts";
 import { readOutputs, sealingOutputs, stackOutputs } from "./outputs.ts";
 
@@ -67,9 +68,12 @@ export function fromOutputs(outputs: unknown): Pick<
 export const scopesOf = ({ certificates }: Pick<FleetFacts, "certificates">): readonly string[] | undefined =>
   typeof certificates === "string" ? undefined : Object.keys(certificates).sort();
 
-/** How a scope gets its first sealing key. */
-export const firstKey = (scope: string): string =>
-  `append { scope: ${scope}, generation: "1", active: true } to sealingKeys in the config of the hub's stack, run pulumi up`;
+/** How a scope gets its first sealing key. @param keys its entries in the list; default: the first generation */
+export const firstKey = (
+  scope: string,
+  keys: readonly ListedKey[] = [{ scope, generation: "1", active: true }],
+): string =>
+  `append ${keys.map(listedKey).join(" and ")} to sealingKeys in the config of the hub's stack, run pulumi up`;
 
 /** How a scope gets the sealing key that it lacks. */
 export const keyRemedy = (scope: string): string => `${firstKey(scope)}, then this command again`;

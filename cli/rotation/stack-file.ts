@@ -13,6 +13,10 @@ export interface ListedKey {
 
 const listSchema = z.array(z.object({ scope: z.string(), generation: z.string(), active: z.boolean() }));
 
+/** A key as a line of the list. */
+export const listedKey = ({ scope, generation, active }: ListedKey): string =>
+  `{ scope: ${scope}, generation: "${generation}", active: ${active} }`;
+
 /** The list in the text of a stack's file. @param key `<project>:sealingKeys` @throws UsageError when it has another form */
 export function listedKeys(text: string, key: string, stack: string): ListedKey[] {
   const read = listSchema.safeParse(parseDocument(text).toJS()?.config?.[key] ?? []);
@@ -58,12 +62,13 @@ function editsFor(
       const [from, to] = (isNode(value) && value.range) || [];
       return from === undefined || to === undefined ? [] : [{ from, to, text: String(key.active) }];
     }),
-    ...added.flatMap(({ scope, generation, active }) => {
-      const beside = items.findLast((item) => item.get("scope") === scope) ?? items.at(-1);
+    // What is inserted at one place later stands before what was inserted there earlier.
+    ...added.toReversed().flatMap((key) => {
+      const beside = items.findLast((item) => item.get("scope") === key.scope) ?? items.at(-1);
       if (beside === undefined) return [];
       const [indent = ""] = /^\s*/.exec(text.slice(lineStart(text, startOf(beside)), startOf(beside))) ?? [];
       const at = lineEnd(text, beside);
-      const line = `${indent}- { scope: ${scope}, generation: "${generation}", active: ${active} }\n`;
+      const line = `${indent}- ${listedKey(key)}\n`;
       return [{ from: at, to: at, text: text.slice(0, at).endsWith("\n") ? line : `\n${line}` }];
     }),
   ];
@@ -79,10 +84,6 @@ export function withKeys(text: string, key: string, stack: string, wanted: reado
     new Map(keys.map((each) => [`${each.scope}/${each.generation}`, each]));
   if (isDeepStrictEqual(byName(listedKeys(changed, key, stack)), byName(wanted))) return changed;
   throw new UsageError(
-    `${key} in the file of stack ${stack} has no line for each generation; write it as\n${wanted
-      .map(
-        ({ scope, generation, active }) => `    - { scope: ${scope}, generation: "${generation}", active: ${active} }`,
-      )
-      .join("\n")}`,
+    `${key} in the file of stack ${stack} has no line for each generation; write it as\n${wanted.map((each) => `    - ${listedKey(each)}`).join("\n")}`,
   );
 }

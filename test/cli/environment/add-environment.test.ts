@@ -124,6 +124,67 @@ describe("fleet add-environment", () => {
     expect(read(file)).toBe(before.replace('staging, generation: "1"', 'staging, generation: "7"'));
   });
 
+  test("gives a stack without the key the generations that another stack has, the newest one active", async () => {
+    const file = at("project", "stacks", "Pulumi.prod.yaml");
+    const key = '    - { scope: staging, generation: "1", active: true }\n';
+    expect(read(file)).toContain(key);
+    const rotated = `${key.replace("true", "false")}${key.replace('"1"', '"2"')}`;
+    writeFileSync(file, read(file).replace(key, rotated));
+    const dev = at("project", "stacks", "Pulumi.dev.yaml");
+    writeFileSync(dev, read(dev).replace(key, ""));
+    const before = read(dev);
+    const said = await add("staging", "--like", "prod", "--stack", "dev", "--stack", "prod", "--stack", "abroad");
+    expect(more(read(dev), before)).toEqual(rotated.trimEnd().split("\n"));
+    for (const generation of ["1", "2"])
+      expect(existsSync(join(keys("staging"), `generation-${generation}.yaml`))).toBe(true);
+    expect(said).toContain("--stack abroad --path --type string 'sealingKeys[N].generation' 1");
+    expect(said).toContain("--stack abroad --path 'sealingKeys[N].active' false");
+    expect(said).toContain("--stack abroad --path --type string 'sealingKeys[N+1].generation' 2");
+    expect(said).toContain("--stack abroad --path 'sealingKeys[N+1].active' true");
+  });
+
+  /** An environment whose key has been rotated: its folder brings the second generation alone. */
+  const withSecondGeneration = async () => {
+    await add("qa", "--like", "dev");
+    for (const name of ["generation-1.yaml", "kustomization.yaml"]) {
+      const text = read(join(keys("qa"), name)).replaceAll("generation-1", "generation-2");
+      rmSync(join(keys("qa"), name));
+      const second = text.replaceAll("sealing-key-1", "sealing-key-2").replace("sealing_scope}/1", "sealing_scope}/2");
+      writeFileSync(join(keys("qa"), name.replace("1", "2")), second);
+    }
+  };
+
+  test("gives a stack the generations that the environment's folder brings to spokes", async () => {
+    await withSecondGeneration();
+    const file = at("project", "stacks", "Pulumi.dev.yaml");
+    const before = read(file);
+    await add("qa", "--like", "dev", "--stack", "dev");
+    expect(more(read(file), before)).toEqual(['    - { scope: qa, generation: "2", active: true }']);
+    rmSync(system("tools", "qa"), { recursive: true });
+    expect(await add("qa", "--like", "dev")).toContain('append { scope: qa, generation: "2", active: true }');
+  });
+
+  test("refuses stacks that have other generations than the folder or one another, and writes nothing", async () => {
+    await add("qa", "--like", "dev", "--stack", "dev");
+    await withSecondGeneration();
+    const file = at("project", "stacks", "Pulumi.dev.yaml");
+    const whole = everything();
+    const both = ["qa", "--like", "dev", "--stack", "dev", "--stack", "prod"];
+    await expect(add(...both)).rejects.toThrow(
+      /^1 problem[\s\S]*dev lacks a generation[\s\S]*got: +generation 1\n +allowed: generation 2/,
+    );
+    expect(everything()).toEqual(whole);
+    rmSync(keys("qa"), { recursive: true });
+    const line = '    - { scope: qa, generation: "1", active: true }';
+    const prod = at("project", "stacks", "Pulumi.prod.yaml");
+    expect(read(file)).toContain(line);
+    writeFileSync(
+      prod,
+      `${read(prod).replace(/^( *sealingKeys:|.*:sealingKeys:)$/m, `$1\n${line.replace('"1"', '"2"')}`)}`,
+    );
+    await expect(add(...both)).rejects.toThrow(/^2 problems[\s\S]*dev lacks[\s\S]*prod lacks/);
+  });
+
   test("changes nothing when it is run again, and makes what is missing of an environment", async () => {
     await add("qa", "--like", "dev", "--stack", "dev");
     const whole = everything();
