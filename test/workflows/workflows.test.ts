@@ -287,12 +287,24 @@ describe("a release", () => {
   test("publishes the commands in the function's version, each with no right but those that it takes", () => {
     expect(`v${packageJson.version}`).toBe(functionPackage.version);
     const { cli, image } = workflow("release").jobs;
-    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual(["proven", "release"]);
+    for (const job of [cli, image]) expect([job?.needs, job?.environment]).toEqual([["proven", "function"], "release"]);
     expect(cli?.permissions).toEqual({ contents: "read", "id-token": "write" });
     expect(image?.permissions).toEqual({ contents: "read", packages: "write", "id-token": "write" });
     // The versions of npm that take the workflow's own token: docs/decisions/fleet-commands/npm-trusts-the-release-workflow.md.
     expect(compare(cli?.env?.["NPM"] ?? "", "11.5.1")).toBeGreaterThanOrEqual(0);
     expect(JSON.stringify(cli)).not.toMatch(/_TOKEN|npmrc/);
+  });
+
+  test("publishes nothing before the unit and integration tests have passed", () => {
+    const { jobs } = workflow("release");
+    const text = scripts(jobs["function"]);
+    for (const kind of ["unit", "integration"]) {
+      expect(text).toContain(`npm run test:${kind}\n`);
+      expect(text.indexOf(`npm run test:${kind}\n`)).toBeLessThan(text.indexOf('CRANE" push'));
+    }
+    const publishing = Object.entries(jobs).filter(([, { environment }]) => environment === "release");
+    const waiting = publishing.filter(([, { needs = [] }]) => [needs].flat().includes("function"));
+    expect(publishing.map(([name]) => name)).toEqual(["function", ...waiting.map(([name]) => name)]);
   });
 
   test("builds the toolchain of each processor where the repository asks for it, with no right but to read", () => {
