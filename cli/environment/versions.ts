@@ -27,8 +27,8 @@ const place = ["spec", "postBuild", "substitute"];
 
 const versionsFile = (environment: string): string => join(environmentTools(environment), "versions.yaml");
 
-/** A line of a comment that says that the version below it, or beside it, stays: `# pinned: why`. */
-const pin = /^ *pinned(?:: *(.*))?$/m;
+/** A line of a comment that says that the version below it, or beside it, stays: `# pinned: why`, or nearly so: people write it by hand. */
+const pin = /^ *pinned\b[: -]*(.*)$/im;
 
 interface Entry {
   readonly key: Scalar<string>;

@@ -60,6 +60,26 @@ describe("fleet promote", () => {
     expect(again.said).toContain("Nothing to promote: but for what stays, prod has what dev has");
   });
 
+  test.each([
+    ["pinned until 2027", "pinned: until 2027"],
+    ["Pinned: the webhook breaks", "pinned: the webhook breaks"],
+    ["pinned - the webhook breaks", "pinned: the webhook breaks"],
+    ["PINNED\n      # by the platform team", "pinned"],
+  ])("reads a pin that is written a bit differently: # %s", async (comment, stays) => {
+    const line = "      crossplane_version: 2.3.4";
+    edit(versions("prod"), line, `      # ${comment}\n${line}`);
+    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    expect(words((await promote()).said)).toContain(`crossplane | 2.3.4 | 2.4.0 | stays: ${stays}`);
+    expect(at.read(versions("prod"))).toContain(line);
+  });
+
+  test("takes a comment that only speaks of pinning for none", async () => {
+    edit(versions("prod"), "      crossplane_version", "      # unpinned: newest one\n      crossplane_version");
+    edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
+    await promote();
+    expect(at.read(versions("prod"))).toContain("crossplane_version: 2.4.0");
+  });
+
   test("reads a pin of the first version too, whose comment is the whole list's for a parser", async () => {
     edit(
       versions("prod"),
