@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { changesTo, type FileChange } from "../change/files.ts";
 import { foldersIn } from "../fleet/folders.ts";
 import { below, type Files, readFiles } from "../folder.ts";
+import { filesBelow, isFolder } from "../render/files.ts";
 import { choiceProblems } from "../usage.ts";
 import { compositionFile, type OpenComposition, openComposition, withChannelOn } from "./composition.ts";
 import { environmentTools } from "./folders.ts";
@@ -67,7 +69,40 @@ function versionRows({ from, to }: Sides, request: PromotionRequest): Row[] {
   });
 }
 
-function rowsOf(sides: Sides, request: PromotionRequest): Row[] {
+/** Tools whose versions an add-on's manifests name. */
+function toolsOf(checkout: string, environment: string, addon: string): string[] {
+  const folders = [join(environmentTools("base"), "addons", addon), join(environmentTools(environment), addon)];
+  const files = folders
+    .map((folder) => join(checkout, folder))
+    .filter(isFolder)
+    .flatMap(filesBelow);
+  const names = files.flatMap((file) => [...readFileSync(file, "utf8").matchAll(/\$\{(\w+?)_version\b/g)]);
+  return [...new Set(names.map(([, name = ""]) => name))];
+}
+
+/** What `to` has no version of, and an add-on that it gets can't do without; with the add-on. */
+function needsOf(checkout: string, { to, addons }: Sides, request: PromotionRequest): Map<string, string> {
+  const taken = addons.filter((addon) => isNamed(addon, request));
+  const needs = taken.flatMap((addon) => toolsOf(checkout, request.from, addon).map((name) => [name, addon] as const));
+  return new Map(needs.filter(([name]) => !to.versions.has(name)));
+}
+
+const isNamed = (name: string, { only, except }: PromotionRequest): boolean =>
+  !except.includes(name) && (only.length === 0 || only.includes(name));
+
+/** The problems of versions that are left out, though an add-on that is promoted needs them. */
+const needProblems = (needs: ReadonlyMap<string, string>, { to, except }: PromotionRequest): Problem[] =>
+  [...needs]
+    .filter(([name]) => except.includes(name))
+    .map(([name, addon]) => ({
+      key: "--except",
+      what: `leaves out a version that ${to} lacks, and its new add-on ${addon} needs`,
+      got: name,
+      allowed: `what ${addon} does without`,
+      remedy: `leave --except ${name} out, or give --except ${addon} too`,
+    }));
+
+function rowsOf(sides: Sides, request: PromotionRequest, needs: ReadonlyMap<string, string>): Row[] {
   const isTaken = (environment: string) => sides.composition.channel(environment) === "true";
   const rows: Row[] = [
     ...(isTaken(request.from) && !isTaken(request.to)
@@ -76,8 +111,7 @@ function rowsOf(sides: Sides, request: PromotionRequest): Row[] {
     ...versionRows(sides, request),
     ...sides.addons.map((name) => ({ name, kind: "add-on", before: "not offered", after: "offered" }) as const),
   ];
-  const isLeft = ({ name }: Row) =>
-    request.except.includes(name) || (request.only.length > 0 && !request.only.includes(name));
+  const isLeft = ({ name }: Row) => !isNamed(name, request) && !needs.has(name);
   return rows.map((row) => (row.stays === undefined && isLeft(row) ? { ...row, stays: "left out" } : row));
 }
 
@@ -129,8 +163,13 @@ export async function promotion(checkout: string, request: PromotionRequest): Pr
   const [from, to] = opened as [OpenVersions, OpenVersions];
   const addons = addonsMissing(checkout, request.from, request.to);
   const sides: Sides = { from, to, addons, composition: openComposition(checkout) };
-  const rows = rowsOf(sides, request);
-  const problems = [...nameProblems(request, sides), ...downgradeProblems(rows, request)];
+  const needs = needsOf(checkout, sides, request);
+  const rows = rowsOf(sides, request, needs);
+  const problems = [
+    ...nameProblems(request, sides),
+    ...needProblems(needs, request),
+    ...downgradeProblems(rows, request),
+  ];
   if (problems.length > 0) return problems;
   const taken = rows.filter(({ stays }) => stays === undefined);
   const versions = taken.filter(({ kind }) => kind === "version").map(({ name }) => name);

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
@@ -176,6 +178,40 @@ describe("fleet promote", () => {
     ]);
     expect(prod.indexOf("grafana_version")).toBeGreaterThan(prod.indexOf("external_dns_version"));
     expect(prod.indexOf("grafana_version")).toBeLessThan(prod.indexOf("kube_state_metrics_version"));
+  });
+
+  /** Takes the add-on prometheus and the versions that it uses from prod. */
+  const withoutPrometheus = () => {
+    rmSync(join(at.system, "tools", "prod", "prometheus"), { recursive: true });
+    const own = /^.*\n *(kube_state_metrics|node_exporter|prometheus)_version:.*\n/gm;
+    at.write(versions("prod"), at.read(versions("prod")).replaceAll(own, ""));
+    edit(versions("dev"), "kyverno_version: 3.9.1", "kyverno_version: 3.9.2");
+  };
+
+  test("brings an add-on that is named with every version that its manifests use, and no other", async () => {
+    withoutPrometheus();
+    expect(at.read(versions("prod"))).not.toMatch(/exporter|kube_state/);
+    const { code, said } = await promote("--only", "prometheus");
+    expect(code).toBe(0);
+    expect(said).toContain('git commit -m "Promote 4 changes from dev to prod"');
+    expect(words(said)).toContain("kyverno | 3.9.1 | 3.9.2 | stays: left out");
+    const dev = at.read(versions("dev"));
+    expect(at.read(versions("prod"))).toBe(dev.replace("kyverno_version: 3.9.2", "kyverno_version: 3.9.1"));
+    expect(at.has("tools/prod/prometheus/kustomization.yaml")).toBe(true);
+  });
+
+  test("leaves the versions of an add-on that is there alone, where only another tool is named", async () => {
+    withoutPrometheus();
+    await promote("--only", "kyverno");
+    expect(at.read(versions("prod"))).not.toMatch(/exporter|kube_state|prometheus/);
+  });
+
+  test("refuses to leave out a version that a new add-on needs", async () => {
+    withoutPrometheus();
+    const { code, said } = await promote("--except", "node_exporter");
+    expect(code).toBe(2);
+    expect(said).toMatch(/--except: leaves out a version that prod lacks[\s\S]*got: +node_exporter/);
+    expect((await promote("--except", "node_exporter", "--except", "prometheus")).code).toBe(0);
   });
 
   test("says that an add-on has no role while the Composition is held back", async () => {
