@@ -159,18 +159,19 @@ export async function run(
     subject: `Add the environment ${name} like ${like}`,
   };
   const keys = stackProposal(root, name, lists, generations);
+  const notes =
+    branch === undefined
+      ? []
+      : [`${like} follows the branch ${branch}, ${name} does not: docs/guides/promote.md#a-branch-for-an-environment`];
+  const next = nextSteps(name, stacks, missing, generations, notes);
   if (system.files.length + keys.files.length === 0) {
     console.log(`Nothing to change: ${name} is an environment of ${checkout}`);
+    // Nobody can see here whether a stack whose file is elsewhere has the key.
+    if (missing.length > 0) console.log(next);
     return 0;
   }
-  const notes = [
-    ...(branch === undefined
-      ? []
-      : [`${like} follows the branch ${branch}, ${name} does not: docs/guides/promote.md#a-branch-for-an-environment`]),
-  ];
-  console.log(`${name}: the tools of ${like} in ${environmentTools(name)}, which are its own from now on.`);
-  await carryOut("add-environment", [system, keys], values, {
-    ...{ programs: using, next: nextSteps(name, stacks, missing, generations, notes) },
-  });
+  if (changes.some(({ path }) => path.startsWith(environmentTools(name))))
+    console.log(`${name}: the tools of ${like} in ${environmentTools(name)}, which are its own from now on.`);
+  await carryOut("add-environment", [system, keys], values, { programs: using, next });
   return 0;
 }

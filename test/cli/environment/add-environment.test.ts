@@ -197,6 +197,20 @@ describe("fleet add-environment", () => {
     expect(everything()).toEqual(whole);
   });
 
+  test("says again what is to be done for a stack whose file is elsewhere", async () => {
+    await add("qa", "--like", "dev", "--stack", "abroad");
+    const said = await add("qa", "--like", "dev", "--stack", "abroad");
+    expect(said).toContain(`Nothing to change: qa is an environment of ${system()}`);
+    expect(said).toContain("pulumi config set --stack abroad --path 'sealingKeys[N].scope' qa");
+    expect(said).toContain("pulumi up --stack abroad");
+  });
+
+  test("says whose tools they are only where it copies them", async () => {
+    const own = "qa: the tools of dev in tools/qa, which are its own from now on.";
+    expect(await add("qa", "--like", "dev")).toContain(own);
+    expect(await add("qa", "--like", "dev", "--stack", "dev")).not.toContain(own);
+  });
+
   test("with --dry-run shows what would be written, in the project too, and writes nothing", async () => {
     const whole = everything();
     const said = await add("qa", "--like", "dev", "--stack", "dev", "--dry-run");
