@@ -13,6 +13,7 @@ import { openSpoke } from "../spoke/file.ts";
 import { readOffer } from "../spoke/rules.ts";
 import { choiceProblems, refuse, together } from "../usage.ts";
 import { openComposition } from "./composition.ts";
+import { ownFiles } from "./differences.ts";
 import { composition, type Promotion, type PromotionRequest, promotion, type Row } from "./promotion.ts";
 
 export const summary = "bring an environment to the versions of another one, in gitops-system";
@@ -84,6 +85,7 @@ function spokesOf(checkout: string, environment: string): Follower[] {
 function notesBefore(checkout: string, { from, to }: PromotionRequest): string[] {
   const { channel, stage } = openComposition(checkout);
   const branch = stage(from)?.gitopsSystemRevision;
+  const own = ownFiles(checkout, from, to);
   const isHeldBack = [from, to].every((environment) => channel(environment) !== "true");
   return [
     ...(branch === undefined
@@ -92,6 +94,7 @@ function notesBefore(checkout: string, { from, to }: PromotionRequest): string[]
           `Note: ${from} follows the branch ${branch}: run this where that is checked out, or it may run something else`,
         ]),
     ...(isHeldBack ? [`Note: the Composition is held back in ${from} too, so it is not promoted`] : []),
+    ...(own.length === 0 ? [] : [`Note: what else differs from ${from} is ${to}'s own and stays: ${own.join(", ")}`]),
   ];
 }
 
@@ -153,7 +156,7 @@ export async function run(argv: readonly string[], using = programs): Promise<nu
   if (promoted.rows.length > 0) console.log(table(promoted.rows, request));
   if (promoted.files.length === 0) {
     console.log(
-      `Nothing to promote: ${promoted.rows.length > 0 ? "but for what stays, " : ""}${to} has what ${from} has`,
+      `Nothing to promote: ${promoted.rows.length > 0 ? "but for what stays, " : ""}${to} has the versions, add-ons and Composition of ${from}`,
     );
     return 0;
   }

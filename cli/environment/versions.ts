@@ -25,7 +25,8 @@ export interface OpenVersions {
 const suffix = "_version";
 const place = ["spec", "postBuild", "substitute"];
 
-const versionsFile = (environment: string): string => join(environmentTools(environment), "versions.yaml");
+/** The file, from the top of the checkout. */
+export const versionsFile = (environment: string): string => join(environmentTools(environment), "versions.yaml");
 
 /** A line of a comment that says that the version below it, or beside it, stays: `# pinned: why`, or nearly so: people write it by hand. */
 const pin = /^ *pinned\b[: -]*(.*)$/im;
@@ -82,6 +83,13 @@ export function openVersions(checkout: string, environment: string): OpenVersion
     ([name, entry]) => [name, { value: entry.value.value as string, pinned: pinOf(entry) }] as const,
   );
   return { path, document, versions: new Map(versions) };
+}
+
+/** What the file says besides versions, as plain values. */
+export function otherThanVersions({ document, versions }: OpenVersions): unknown {
+  const rest = document.clone() as Document;
+  for (const name of versions.keys()) rest.deleteIn([...place, `${name}${suffix}`]);
+  return rest.toJS();
 }
 
 /** Whether a version is newer or older than another one; unknown where one of them is no semantic version. */

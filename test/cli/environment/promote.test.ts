@@ -40,10 +40,16 @@ describe("fleet promote", () => {
   });
 
   test("changes nothing where both run the same, also when it is run again", async () => {
-    expect(await promote()).toEqual({ code: 0, said: "Nothing to promote: prod has what dev has" });
+    expect(await promote()).toEqual({
+      code: 0,
+      said: "Nothing to promote: prod has the versions, add-ons and Composition of dev",
+    });
     edit(versions("dev"), "crossplane_version: 2.3.4", "crossplane_version: 2.4.0");
     await promote();
-    expect(await promote()).toEqual({ code: 0, said: "Nothing to promote: prod has what dev has" });
+    expect(await promote()).toEqual({
+      code: 0,
+      said: "Nothing to promote: prod has the versions, add-ons and Composition of dev",
+    });
   });
 
   test.each([
@@ -59,7 +65,9 @@ describe("fleet promote", () => {
     expect(at.read(versions("prod"))).toContain("kyverno_version: 3.9.2");
     const again = await promote();
     expect(again.code).toBe(0);
-    expect(again.said).toContain("Nothing to promote: but for what stays, prod has what dev has");
+    expect(again.said).toContain(
+      "Nothing to promote: but for what stays, prod has the versions, add-ons and Composition of dev",
+    );
   });
 
   test.each([
@@ -228,6 +236,21 @@ describe("fleet promote", () => {
     expect(words(said)).toContain("legacy | 1.0.0 | (none) | stays: dev does not have it");
     expect(at.read(versions("prod"))).toContain("legacy_version: 1.0.0");
     expect(at.read(versions("prod"))).not.toContain("log_level");
+  });
+
+  test("names the files of an environment that differ otherwise, and leaves them alone", async () => {
+    edit(versions("dev"), "      kyverno_version", "      log_level: debug\n      kyverno_version");
+    edit(versions("prod"), "      kyverno_version", "      # pinned\n      kyverno_version");
+    at.write("tools/dev/kyverno/patch.yaml", "kind: Patch\n");
+    at.write("tools/dev/grafana/kustomization.yaml", "components:\n  - ../../base/addons/grafana\n");
+    const own = at.read("tools/prod/kustomization.yaml");
+    at.write("tools/prod/kustomization.yaml", `# Ours.\n${own}`);
+    const files = ["kustomization.yaml", "kyverno/patch.yaml", "versions.yaml"].map((file) => `tools/prod/${file}`);
+    const note = `Note: what else differs from dev is prod's own and stays: ${files.join(", ")}\n`;
+    expect((await promote()).said).toContain(note);
+    expect((await promote()).said).toContain(`${note}Nothing to promote: prod has the versions,`);
+    expect(at.read("tools/prod/kustomization.yaml")).toBe(`# Ours.\n${own}`);
+    expect(at.has("tools/prod/kyverno/patch.yaml")).toBe(false);
   });
 
   test("says which branches and rings the commit alone does not reach", async () => {
