@@ -20,27 +20,37 @@ export interface SpokeFacts {
 }
 
 /** The Spoke's file of a fleet's spoke; one may lie as before fleets had folders. */
-function factsOf(system: string, fleet: string, cluster: string): SpokeFacts | undefined {
-  const path = [spokeFolder(fleet, cluster), join("spokes", cluster)]
+const fileOf = (system: string, fleet: string, cluster: string): string | undefined =>
+  [spokeFolder(fleet, cluster), join("spokes", cluster)]
     .map((folder) => join(system, folder, "spoke.yaml"))
     .find((file) => existsSync(file));
-  if (path === undefined) return undefined;
-  const { environment, sealing = sealings[0], tenant } = parseDocument(readFileSync(path, "utf8")).toJS()?.spec ?? {};
+
+/** What a Spoke's file says; undefined where it can't be read. */
+function factsIn(path: string): SpokeFacts | undefined {
+  const document = parseDocument(readFileSync(path, "utf8"));
+  if (document.errors.length > 0) return undefined;
+  const { environment, sealing = sealings[0], tenant } = document.toJS()?.spec ?? {};
   return { environment, sealing, tenant, path };
 }
 
-/** The facts about a spoke, of whatever fleet; undefined where no fleet or several have one of this name. */
-export function spokeFacts(system: string, cluster: string): SpokeFacts | undefined {
-  if (cluster === "") return undefined;
-  const found = foldersIn(join(system, "spokes")).flatMap((fleet) => factsOf(system, fleet, cluster) ?? []);
-  return new Set(found.map(({ path }) => path)).size === 1 ? found[0] : undefined;
+/** The files of spokes of this name. @param fleet whose; default: any */
+function filesOf(system: string, cluster: string, fleet: string | undefined): string[] {
+  if (cluster === "") return [];
+  const fleets = fleet === undefined ? foldersIn(join(system, "spokes")) : [fleet];
+  return [...new Set(fleets.flatMap((each) => fileOf(system, each, cluster) ?? []))];
+}
+
+/** The facts about a spoke; undefined where there is none of this name or several are, or its file can't be read. */
+export function spokeFacts(system: string, cluster: string, fleet: string | undefined): SpokeFacts | undefined {
+  const [file, ...others] = filesOf(system, cluster, fleet);
+  return file === undefined || others.length > 0 ? undefined : factsIn(file);
 }
 
 /** The problems of what a request says of its cluster. */
 export function clusterProblems(request: AppRequest, fleet: string, system: string): Problem[] {
   const { cluster } = request;
   const spokes = spokesIn(system, fleet);
-  if (spokes.includes(cluster)) return sealingProblems(request, factsOf(system, fleet, cluster));
+  if (spokes.includes(cluster)) return sealingProblems(request, spokeFacts(system, cluster, fleet));
   return [
     {
       key: "--cluster",
@@ -62,31 +72,49 @@ function sealingProblems({ cluster, ...asked }: AppRequest, stands: SpokeFacts |
       what: `is not that of the spoke ${cluster}, so nothing that is sealed for it could be opened there`,
       got: shown(asked[field]),
       allowed: `${shown(stands[field])}, as ${stands.path} says`,
-      remedy: `give --${field} ${stands[field]}, or another --cluster`,
+      remedy: `leave --${field} out, so that each Spoke says its own, or give another --cluster`,
     }));
 }
 
 type Found = readonly (readonly [cluster: string, facts: SpokeFacts | undefined])[];
 
-/** The problems of clusters that nothing is known of. */
-function unknownProblems(found: Found, system: string): Problem[] {
-  const known = spokesOfAll(system);
-  const unknown = found.filter(([cluster, facts]) => facts === undefined && cluster !== "");
-  return unknown.flatMap(([cluster]) =>
-    choiceProblems(
-      "--cluster",
-      cluster,
-      known,
-      "correct it, pull the checkout of gitops-system if the spoke is new, or give --environment",
-    ),
+/** What hinders that a cluster's Spoke says its environment. */
+function unknownProblems(cluster: string, system: string, fleet: string | undefined): Problem[] {
+  const files = filesOf(system, cluster, fleet);
+  const missing = (why: string, remedy: string): Problem[] => [
+    {
+      ...{ key: "--environment", what: `is missing, and ${why}`, got: files.join(", ") },
+      ...{ allowed: "the environment of the spoke, such as dev", remedy },
+    },
+  ];
+  if (files.length > 1) return missing(`several fleets have a spoke ${cluster}`, "give --fleet, or --environment");
+  if (files.length === 1)
+    return missing(
+      `the Spoke of ${cluster} can't be read or says none`,
+      "correct that file: fleet check says what is wrong with it; or give --environment",
+    );
+  const known = fleet === undefined ? spokesOfAll(system) : spokesIn(system, fleet);
+  const correct = fleet === undefined ? "correct it" : `correct it or --fleet ${fleet}`;
+  return choiceProblems(
+    "--cluster",
+    cluster,
+    known,
+    `${correct}, pull the checkout of gitops-system if the spoke is new, or give --environment`,
   );
 }
 
 /** The problems of clusters whose environment nobody says. @param found what is known of each cluster */
-export function environmentProblems(given: string | undefined, found: Found, system: string | undefined): Problem[] {
-  if (given || found.every(([, facts]) => facts?.environment !== undefined)) return [];
-  const unknown = system === undefined ? [] : unknownProblems(found, system);
-  if (unknown.length > 0) return unknown;
+export function environmentProblems(
+  given: string | undefined,
+  found: Found,
+  system: string | undefined,
+  fleet: string | undefined,
+): Problem[] {
+  const silent = found.filter(([, facts]) => !facts?.environment).map(([cluster]) => cluster);
+  if (given || silent.length === 0) return [];
+  const named = silent.filter((cluster) => cluster !== "");
+  if (system !== undefined && named.length > 0)
+    return named.flatMap((cluster) => unknownProblems(cluster, system, fleet));
   return [
     {
       key: "--environment",

@@ -71,10 +71,10 @@ const accessOf = ({ values, texts }: Read): AppAccess => ({
 /** What each cluster is asked to get. @param system where what is not given is looked up */
 function requestsOf({ values, args: { app } }: Read, clusters: readonly string[], system: string | undefined) {
   const found = clusters.map(
-    (cluster) => [cluster, system === undefined ? undefined : spokeFacts(system, cluster)] as const,
+    (cluster) => [cluster, system === undefined ? undefined : spokeFacts(system, cluster, values.fleet)] as const,
   );
   const requests = found.map(([cluster, facts]): AppRequest => {
-    const environment = values.environment ?? facts?.environment ?? "";
+    const environment = values.environment || facts?.environment || "";
     return {
       ...{ app, cluster, environment, tenant: values.tenant, repositoryUrl: values["repository-url"] },
       revision: values.revision,
@@ -87,7 +87,7 @@ function requestsOf({ values, args: { app } }: Read, clusters: readonly string[]
       awsKinds: values["aws-kind"],
     };
   });
-  return { requests, problems: environmentProblems(values.environment, found, system) };
+  return { requests, problems: environmentProblems(values.environment, found, system, values.fleet) };
 }
 
 /** What a command line says, and what is wrong with it by itself. */

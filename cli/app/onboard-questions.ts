@@ -25,8 +25,10 @@ const judged = ({ checkout, requests, access, told }: Line): readonly Problem[] 
 const lacks = (line: Line, key: string): boolean => judged(line).some((problem) => problem.key === key);
 
 /** The team that all of the clusters are of, as their Spokes say. */
-function tenantOf({ clusters, system }: Line): string | undefined {
-  const tenants = clusters.map((cluster) => (system === undefined ? undefined : spokeFacts(system, cluster)?.tenant));
+function tenantOf({ clusters, system, values: { fleet } }: Line): string | undefined {
+  const tenants = clusters.map((cluster) =>
+    system === undefined ? undefined : spokeFacts(system, cluster, fleet)?.tenant,
+  );
   return new Set(tenants).size === 1 ? tenants[0] : undefined;
 }
 

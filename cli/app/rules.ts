@@ -82,7 +82,8 @@ export function appProblems(request: AppRequest): Problem[] {
       allowed: spokeNameRule.allowed,
     },
     ...[
-      ["--environment", environment],
+      // Why there is none is told already.
+      ...(environment === "" ? [] : [["--environment", environment]]),
       ["--tenant", tenant],
     ].map(([key = "", value = ""]) => ({
       key,

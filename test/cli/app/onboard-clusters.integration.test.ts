@@ -132,10 +132,9 @@ describe("fleet onboard on one cluster", () => {
     expect(said).toContain('git commit -m "Onboard payment-app on green"');
   });
 
-  test("needs one where two fleets have a spoke of that name", async () => {
+  test("takes the environment of the fleet that is named, where two fleets have a spoke of that name", async () => {
     spoke("blue", "environment: prod", "other");
-    await expect(onboard("--cluster", "blue")).rejects.toThrow("--environment: is missing");
-    await onboard("--cluster", "blue", "--environment", "dev");
+    await onboard("--cluster", "blue");
     expect(source("blue")).toBe("./overlays/dev");
   });
 });
