@@ -71,6 +71,11 @@ async function asked(
       output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
       continue;
     }
+    // On the command line it would be an option.
+    if (!question.key.startsWith("--") && answers.some((answer) => answer.startsWith("-"))) {
+      output.write("  It can't begin with a hyphen: give another answer.\n");
+      continue;
+    }
     const next = withAnswers(argv, question, answers);
     const wrong = (await judge(next)).filter((problem) => !isAnswerable(problem, next));
     if (wrong.length === 0) return next;

@@ -76,6 +76,15 @@ describe("what a command line lacks is asked for on a terminal", () => {
     expect(shown().match(/It needs an answer/g)).toHaveLength(2);
   });
 
+  test("again after an answer that would be an option, where an argument is asked for", async () => {
+    const answers = ["-h", "--colour=green", "door", "-green", "green"].map((answer) => answer + enter);
+    const { full, shown, left } = ask(answers, [], name, colour);
+    expect(await full).toEqual(["door", "--colour=green"]);
+    expect(shown().match(/It can't begin with a hyphen/g)).toHaveLength(2);
+    expect(shown()).toContain("  --colour: is not offered\n       got:     -green\n");
+    expect(left()).toEqual([]);
+  });
+
   test("with several answers in one line, where several may be given", async () => {
     const { full, shown } = ask([` , ${enter}`, `s, m  xl,${enter}`], ["door", "--colour=red"], sizes);
     expect(await full).toEqual(["door", "--colour=red", "--size=s", "--size=m", "--size=xl"]);
