@@ -27,7 +27,8 @@ their teams'.
 
   --from ENVIRONMENT     where it has been tried, such as dev
   --to ENVIRONMENT       where it goes, such as prod
-  --only NAME            a tool, an add-on, or ${composition}; can be given more than once; default: everything
+  --only NAME            a tool, an add-on with the versions that it uses, or ${composition}; can be given more than once; default:
+                         everything
   --except NAME          what is not promoted; can be given more than once
   --allow-downgrade      also versions that are older than what is there
   --repository DIR       the checkout to write into; default: the current folder
@@ -35,7 +36,7 @@ ${changeHelp}
 
 Examples:
   fleet promote --from dev --to prod --dry-run
-  fleet promote --from dev --to prod --only external_secrets --push
+  fleet promote --from dev --to prod --only external_dns --push
 `;
 
 export const options = {

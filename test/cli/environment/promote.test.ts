@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { help } from "../../../cli/environment/promote.ts";
 import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
 
 let at: SpokesCheckout;
@@ -143,6 +144,12 @@ describe("fleet promote", () => {
     expect(at.read(versions("prod"))).toContain("kyverno_version: 3.9.2");
     await promote("--except", "crossplane");
     expect(at.read(versions("prod"))).toContain("crossplane_version: 2.3.4");
+  });
+
+  test("can promote what its help takes for an example", async () => {
+    const [, example = ""] = /^ +fleet promote .*--only (\S+)/m.exec(help) ?? [];
+    expect((await promote("--only", example)).code).toBe(0);
+    expect(example).not.toBe("");
   });
 
   test("has the Composition reach an environment whose channel holds it back", async () => {
