@@ -89,7 +89,8 @@ function textOf(flag: string, path: string, problems: Problem[]): string | undef
     problems.push({
       key: flag,
       what,
-      got: shown(path),
+      // Who mistakes the option gives the token itself.
+      got: flag.endsWith("token-file") ? "(not shown: it may be the token)" : shown(path),
       allowed: "a file that you may read",
       remedy: "correct the path",
     });

@@ -1,5 +1,5 @@
 import type { Problem } from "../../lib/problems.ts";
-import { spokesOfAll } from "../fleet/folders.ts";
+import { spokesIn, spokesOfAll } from "../fleet/folders.ts";
 import { completed, type Questionnaire } from "../prompt/ask.ts";
 import { isInteractive, type Terminal } from "../prompt/terminal.ts";
 import { together } from "../usage.ts";
@@ -32,7 +32,11 @@ function tenantOf({ clusters, system, values: { fleet } }: Line): string | undef
   return new Set(tenants).size === 1 ? tenants[0] : undefined;
 }
 
-const spokesAt = ({ system }: Line): string[] => (system === undefined ? [] : spokesOfAll(system));
+/** The spokes of the fleet that is named, else of every one. */
+function spokesAt({ system, values: { fleet } }: Line): string[] {
+  if (system === undefined) return [];
+  return fleet === undefined ? spokesOfAll(system) : spokesIn(system, fleet);
+}
 
 const questionnaire: Questionnaire = {
   command: "onboard",
@@ -64,7 +68,10 @@ const questionnaire: Questionnaire = {
         : { key: "--repository-url", text: "URL of the team's repository, ssh://… or https://…" },
     (argv) =>
       lacks(lineOf(argv), "--token-file")
-        ? { key: "--token-file", text: "File with an access token for it (a GitHub App is given by --github-app-…)" }
+        ? {
+            ...{ key: "--token-file", file: true },
+            text: "File with an access token for it (a GitHub App is given by --github-app-…)",
+          }
         : undefined,
   ],
 };

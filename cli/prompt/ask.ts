@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import type { Problem } from "../../lib/problems.ts";
 import { quoted } from "../shell.ts";
 import { Interrupted, interruptedCode, type Lines, linesOf, type Terminal } from "./terminal.ts";
@@ -16,6 +17,8 @@ export interface Question {
   readonly fallback?: string | undefined;
   /** Whether several may be given, separated by spaces or commas. */
   readonly several?: true;
+  /** Whether it is a file: no shell replaces the ~ of an answer. */
+  readonly file?: true;
 }
 
 /** What a command asks. */
@@ -31,8 +34,9 @@ export interface Questionnaire {
 }
 
 /** What a line answers; nothing where it has no text. */
-const answersIn = ({ several, fallback = "" }: Question, line: string): string[] => {
-  const words = several ? line.split(/[\s,]+/) : [line.trim()];
+const answersIn = ({ several, file, fallback = "" }: Question, line: string, home: string): string[] => {
+  const text = file ? line.trim().replace(/^~(?=\/)/, () => home) : line.trim();
+  const words = several ? text.split(/[\s,]+/) : [text];
   return words.some(Boolean) ? words.filter(Boolean) : [fallback].filter(Boolean);
 };
 
@@ -58,15 +62,15 @@ async function asked(
   argv: readonly string[],
   { judge, isAnswerable }: Questionnaire,
   lines: Lines,
-  { output }: Terminal,
+  { output, env }: Terminal,
 ): Promise<readonly string[] | undefined> {
   for (;;) {
-    const line = await lines.next(promptOf(question), question.choices ?? []);
+    const line = await lines.next(promptOf(question), question.choices ?? [], question.several === true);
     if (line === undefined) {
       output.write("\n");
       return undefined;
     }
-    const answers = answersIn(question, line);
+    const answers = answersIn(question, line, env["HOME"] ?? homedir());
     if (answers.length === 0) {
       output.write("  It needs an answer; Ctrl-C ends, and nothing is written.\n");
       continue;

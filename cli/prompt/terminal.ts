@@ -48,10 +48,11 @@ export class Interrupted extends Error {
 export interface Lines {
   /**
    * @param choices what the tabulator key completes
+   * @param several whether it completes the last of several words, not the whole line
    * @returns undefined at the end of the input
    * @throws Interrupted
    */
-  next(prompt: string, choices: readonly string[]): Promise<string | undefined>;
+  next(prompt: string, choices: readonly string[], several: boolean): Promise<string | undefined>;
   /** @throws Interrupted when Ctrl-C was typed while nothing was asked */
   throwIfInterrupted(): void;
   close(): void;
@@ -59,10 +60,14 @@ export interface Lines {
 
 export function linesOf({ input, output }: Terminal): Lines {
   let completed: readonly string[] = [];
+  let hasSeveral = false;
   let isInterrupted = false;
   const reader = createInterface({
     ...{ input, output, terminal: true, historySize: 0 },
-    completer: (typed: string) => [completed.filter((choice) => choice.startsWith(typed)), typed],
+    completer: (typed: string) => {
+      const begun = hasSeveral ? typed.slice(typed.search(/[^\s,]*$/)) : typed;
+      return [completed.filter((choice) => choice.startsWith(begun)), begun];
+    },
   });
   // Lines that are typed before they are asked for wait in the iterator.
   const typed = reader[Symbol.asyncIterator]();
@@ -74,9 +79,10 @@ export function linesOf({ input, output }: Terminal): Lines {
     if (isInterrupted) throw new Interrupted();
   };
   return {
-    async next(prompt, choices) {
+    async next(prompt, choices, several) {
       throwIfInterrupted();
       completed = choices;
+      hasSeveral = several;
       reader.setPrompt(prompt);
       reader.prompt();
       const { done, value } = await typed.next();

@@ -58,6 +58,22 @@ describe("fleet onboard on a terminal", () => {
     expect(shown).not.toContain("t0ps3cret");
   });
 
+  test("takes ~/ in the answer for the home folder, and shows no token that is given in place of its file", async () => {
+    at.write("token", "t0ps3cret\n");
+    const argv = ["shop", "--cluster", "blue", "--tenant", "payments", "--repository-url", "https://host/shop.git"];
+    const { full, shown } = await ask(["glpat-123", "~/token"], argv, at.workloads, { env: { HOME: at.system } });
+    expect(full).toEqual([...argv, `--token-file=${join(at.system, "token")}`]);
+    expect(shown).toMatch(/--token-file: names a file that does not exist\n +got: +\(not shown: it may be the token\)/);
+  });
+
+  test("offers the spokes of the fleet that is named, and no other's", async () => {
+    at.write("spokes/other/green/spoke.yaml", spokeText("green"));
+    const rest = ["shop", "--tenant", "payments", "--repository-url", url];
+    const { shown } = await ask([""], [...rest, "--fleet", "other"]);
+    expect(shown).toContain("Cluster, or several (green) [green]: ");
+    expect((await ask(["blue"], rest)).shown).toContain("Cluster, or several (blue, green): ");
+  });
+
   test("tells what is wrong with an answer, by the rules of the command, and asks again", async () => {
     at.write("clusters/blue/shop/kustomization.yaml", "", at.workloads);
     at.write("spokes/fleet/green/spoke.yaml", spokeText("green"));

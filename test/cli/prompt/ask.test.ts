@@ -96,6 +96,12 @@ describe("what a command line lacks is asked for on a terminal", () => {
     expect(await full).toEqual(["door", "--colour=green"]);
   });
 
+  test("completed word by word where several may be given", async () => {
+    const both: Question = { ...sizes, choices: ["small", "large"] };
+    const { full } = ask([`sm\t, la\t${enter}`], ["door", "--colour=red"], both);
+    expect(await full).toEqual(["door", "--colour=red", "--size=small", "--size=large"]);
+  });
+
   test("one after another also when a person types ahead", async () => {
     const { full } = ask([`door${enter}green${enter}`], [], name, colour);
     expect(await full).toEqual(["door", "--colour=green"]);
