@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describeProblems } from "../lib/problems.ts";
+import { describeProblems, type Problem } from "../lib/problems.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { UsageError } from "./usage.ts";
 
@@ -32,29 +32,36 @@ function checkoutAbove(folder: string): string | undefined {
 }
 
 /**
- * Top folder of the checkout that these commands are in, or else of the one that they are called in.
+ * Top folder of the checkout that these commands are in, or else of the one that they are called in; or the problem when there is none,
+ * or when it is of another version: that has commands of its own.
  * @param otherwise what can be done without one
- * @throws UsageError when there is none, or when it is of another version: that has commands of its own
  */
-export function projectRoot(otherwise = "", own: string = import.meta.dirname, cwd: string = process.cwd()): string {
+export function foundProject(
+  otherwise = "",
+  own: string = import.meta.dirname,
+  cwd: string = process.cwd(),
+): string | Problem {
   const root = checkoutAbove(own) ?? checkoutAbove(cwd);
   const found = root === undefined ? undefined : versionIn(root);
   if (root !== undefined && found === version) return root;
-  throw new UsageError(
-    describeProblems("fleet", [
-      {
-        key: "the current folder",
-        what:
-          root === undefined
-            ? `is in no checkout of ${packageJson.name}, whose stacks and files this command reads`
-            : `is in a checkout of another version of ${packageJson.name}`,
-        got: root === undefined ? cwd : `${root}, version ${found}`,
-        allowed: `a folder in a checkout of version ${version}, which these commands are`,
-        remedy:
-          root === undefined
-            ? `run it in one${otherwise}`
-            : `run the commands of that checkout, or install those of its version${otherwise}`,
-      },
-    ]),
-  );
+  return {
+    key: "the current folder",
+    what:
+      root === undefined
+        ? `is in no checkout of ${packageJson.name}, whose stacks and files this command reads`
+        : `is in a checkout of another version of ${packageJson.name}`,
+    got: root === undefined ? cwd : `${root}, version ${found}`,
+    allowed: `a folder in a checkout of version ${version}, which these commands are`,
+    remedy:
+      root === undefined
+        ? `run it in one${otherwise}`
+        : `run the commands of that checkout, or install those of its version${otherwise}`,
+  };
+}
+
+/** The same folder. @throws UsageError with the problem */
+export function projectRoot(...asked: Parameters<typeof foundProject>): string {
+  const found = foundProject(...asked);
+  if (typeof found === "string") return found;
+  throw new UsageError(describeProblems("fleet", [found]));
 }

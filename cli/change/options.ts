@@ -10,7 +10,7 @@ export const changeOptions = {
 } as const;
 
 /** How `--help` says what they do. */
-export const changeHelp = `  --dry-run              write nothing: show the change of the files, and what fleet diff says of it
+export const changeHelp = `  --dry-run              write nothing: show the change of the files, and what fleet diff says of it (by kustomize or kubectl)
   --commit               also commit what was written, and nothing else
   --push                 also commit and push it, on the branch that is checked out`;
 

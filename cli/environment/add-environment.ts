@@ -9,7 +9,7 @@ import { firstKey } from "../fleet/facts.ts";
 import { readProject, stackPath } from "../fleet/stack-config.ts";
 import { checkoutProblems } from "../folder.ts";
 import { readLine } from "../line.ts";
-import { projectRoot } from "../project.ts";
+import { foundProject } from "../project.ts";
 import { broughtBy, environmentKeys } from "../rotation/keys-folder.ts";
 import { withKeys } from "../rotation/stack-file.ts";
 import { readStackList, type StackList } from "../rotation/stack-list.ts";
@@ -118,7 +118,7 @@ async function stacksOf(root: string, names: readonly string[]) {
 export async function run(
   argv: readonly string[],
   using = programs,
-  project: string | undefined = undefined,
+  project = () => foundProject(", or leave --stack out"),
 ): Promise<number> {
   const { values, args, problems } = readLine("add-environment", argv, options, {
     arguments: ["name"],
@@ -129,10 +129,11 @@ export async function run(
   const checkout = resolve(values.repository ?? ".");
   const stacks = [...new Set(values.stack ?? [])];
   // Without a stack nothing of the project is read.
-  const root = stacks.length === 0 ? checkout : (project ?? projectRoot(", or leave --stack out"));
-  const { lists, missing } = await stacksOf(root, stacks);
+  const found = stacks.length === 0 ? checkout : project();
+  const [root, noProject] = typeof found === "string" ? [found, []] : [checkout, [found]];
+  const { lists, missing } = await stacksOf(root, noProject.length > 0 ? [] : stacks);
   const committed = isCommitted(values) && lists.length > 0 ? [checkout, root] : [checkout];
-  const told = together(problems, wishProblems(values, committed));
+  const told = together(problems, [...noProject, ...wishProblems(values, committed)]);
   const notHere = checkoutProblems(checkout, "gitops-system", join("templates", "spoke"));
   if (notHere.length > 0) refuse("add-environment", together(told, notHere));
   const offer = await readOffer(checkout);

@@ -65,7 +65,7 @@ test("an environment that is added as the guide says can have spokes", async () 
   const [npx, fleet, command, ...argv] = line.replace("../gitops-system", system).split(" ");
   expect([npx, fleet, command]).toEqual(["npx", "fleet", "add-environment"]);
   vi.spyOn(console, "log").mockReturnValue();
-  expect(await addEnvironment(argv, programs, project)).toBe(0);
+  expect(await addEnvironment(argv, programs, () => project)).toBe(0);
   const { environments, heldBack } = await readOffer(system);
   expect(environments).toContain("qa");
   expect(heldBack).not.toContain("qa");

@@ -30,7 +30,7 @@ test("fleet add-environment --commit commits in gitops-system, and the stack's f
   }
   vi.spyOn(console, "log").mockReturnValue();
   const argv = ["qa", "--like", "dev", "--stack", "dev", "--repository", system, "--commit"];
-  expect(await run(argv, programs, project)).toBe(0);
+  expect(await run(argv, programs, () => project)).toBe(0);
   const changed = (folder: string) =>
     git(folder, "show", "--format=%s", "--name-only", "HEAD").split("\n").filter(Boolean);
   const [subject, ...files] = changed(system);

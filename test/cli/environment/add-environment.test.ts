@@ -4,6 +4,7 @@ import { dirname, join, relative } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { check } from "../../../cli/check/check.ts";
 import { run } from "../../../cli/environment/add-environment.ts";
+import { foundProject } from "../../../cli/project.ts";
 import { filesBelow } from "../../../cli/render/files.ts";
 import { UsageError } from "../../../cli/usage.ts";
 import { buildText } from "../../repos/support/kustomize.ts";
@@ -37,7 +38,7 @@ async function add(...argv: string[]): Promise<string> {
   const said: string[] = [];
   const log = vi.spyOn(console, "log").mockImplementation((text) => void said.push(String(text)));
   try {
-    expect(await run([...argv, "--repository", system()], noKustomize, at("project"))).toBe(0);
+    expect(await run([...argv, "--repository", system()], noKustomize, () => at("project"))).toBe(0);
     return said.join("\n");
   } finally {
     log.mockRestore();
@@ -230,6 +231,14 @@ describe("fleet add-environment", () => {
       ),
     );
     expect(await add("qa", "--like", "prod")).toContain("prod follows the branch stable, qa does not");
+  });
+
+  test("tells every other mistake too where --stack finds no checkout of the project", async () => {
+    const argv = ["QA", "--like", "stage", "--stack", "dev", "--repository", system(), "--dry-run", "--push"];
+    const refused = run(argv, noKustomize, () => foundProject(", or leave --stack out", at("repos"), at("repos")));
+    await expect(refused).rejects.toThrow(
+      /^4 problems[\s\S]*is in no checkout[\s\S]*leave --stack out[\s\S]*--dry-run: [\s\S]*<name>: [\s\S]*--like: /,
+    );
   });
 
   test("refuses a list of keys that stands nowhere in the stack's file: the default of Pulumi.yaml would be lost", async () => {
