@@ -1,7 +1,7 @@
 import type { Problem } from "../../lib/problems.ts";
 import { spokesIn, spokesOfAll } from "../fleet/folders.ts";
-import { completed, type Questionnaire } from "../prompt/ask.ts";
-import { isInteractive, type Terminal } from "../prompt/terminal.ts";
+import { askedAt, type Questionnaire } from "../prompt/ask.ts";
+import type { Terminal } from "../prompt/terminal.ts";
 import { together } from "../usage.ts";
 import { spokeFacts } from "./clusters.ts";
 import { requestProblems } from "./folder.ts";
@@ -76,9 +76,6 @@ const questionnaire: Questionnaire = {
   ],
 };
 
-/** The command line with what a person adds at the terminal; as it is where nobody is there or asks for help. @throws Interrupted */
-export async function asked(argv: readonly string[], terminal: Terminal): Promise<readonly string[]> {
-  const { values } = lineOf(argv);
-  if (values.help === true || !isInteractive(terminal, values)) return argv;
-  return completed(argv, questionnaire, terminal);
-}
+/** The command line with what a person adds at the terminal. @throws Interrupted */
+export const asked = (argv: readonly string[], terminal: Terminal): Promise<readonly string[]> =>
+  askedAt(terminal, argv, lineOf(argv).values, questionnaire);

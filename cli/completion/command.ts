@@ -3,7 +3,7 @@ import { readLine } from "../line.ts";
 import { choiceProblems, refuse } from "../usage.ts";
 import { bash, fish, type Words, zsh } from "./scripts.ts";
 
-export const summary = "print what makes a shell complete fleet's commands and options";
+export const summary = "print a shell completion script";
 
 export const help = `Usage: fleet completion <shell>
 
@@ -13,7 +13,7 @@ neither AWS nor a cluster. What an option names otherwise is completed as a file
   <shell>                bash, fish or zsh
 
 The line for your shell works in the current one; put it into ~/.bashrc, ~/.config/fish/config.fish or ~/.zshrc (below
-autoload -U compinit && compinit) for those to come.
+autoload -U compinit && compinit) for new shells.
 
 Examples:
   eval "$(fleet completion bash)"

@@ -20,15 +20,15 @@ import { compositionFile, openComposition, withChannelOn } from "./composition.t
 import { environmentFiles, environmentNameProblems, environmentTools } from "./folders.ts";
 import { generationProblems, generationsFor, generationsIn, newKeys, stackOf } from "./generations.ts";
 
-export const summary = "make an environment after one that is there, in gitops-system and the hub's stack";
+export const summary = "add an environment modelled on an existing one, in gitops-system and the hub's stack";
 
 export const help = `Usage: fleet add-environment <name> --like ENVIRONMENT [--stack NAME]... [options]
 
 Makes what spokes of an environment share, in a checkout of gitops-system: tools/<name> with the versions of the other one, the
 folder of a sealing key of its own, and a channel of the Composition, which is on. What is there already stays as it is.
 
-  --like ENVIRONMENT     the environment that it is made after
-  --stack NAME           Pulumi stack of a hub that is to have spokes of it: its file stacks/Pulumi.NAME.yaml in this project gets
+  --like ENVIRONMENT     the environment that it is modelled on
+  --stack NAME           Pulumi stack of a hub that will run spokes in it: its file stacks/Pulumi.NAME.yaml in this project gets
                          the sealing key. Without such a file the commands that set it are printed. Can be given more than once
   --repository DIR       the checkout to write into; default: the current folder
 ${changeHelp}
@@ -91,7 +91,7 @@ function nextSteps(
 ): string {
   const keys = [
     ...(stacks.length === 0
-      ? [`for each hub that is to have spokes of ${name}: ${firstKey(name, newKeys(name, generations))}`]
+      ? [`for each hub that will run spokes in ${name}: ${firstKey(name, newKeys(name, generations))}`]
       : []),
     ...missing.flatMap((stack) => settingCommands(name, stack, generations)),
     ...stacks.map((stack) => `pulumi up --stack ${stack}     makes the sealing key`),

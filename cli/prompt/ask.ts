@@ -1,7 +1,15 @@
 import { homedir } from "node:os";
 import type { Problem } from "../../lib/problems.ts";
 import { quoted } from "../shell.ts";
-import { Interrupted, interruptedCode, type Lines, linesOf, type Terminal } from "./terminal.ts";
+import {
+  Interrupted,
+  interruptedCode,
+  isInteractive,
+  type Lines,
+  linesOf,
+  type PromptWish,
+  type Terminal,
+} from "./terminal.ts";
 
 /** Asks at a terminal for what a command line lacks. */
 
@@ -118,6 +126,17 @@ export async function completed(
   } finally {
     lines?.close();
   }
+}
+
+/** The command line with what a person adds at the terminal; as it is where nobody is there or asks for help. @throws Interrupted */
+export async function askedAt(
+  terminal: Terminal,
+  argv: readonly string[],
+  values: PromptWish & { readonly help?: boolean | undefined },
+  questionnaire: Questionnaire,
+): Promise<readonly string[]> {
+  if (values.help === true || !isInteractive(terminal, values)) return argv;
+  return completed(argv, questionnaire, terminal);
 }
 
 /** Runs a command that may ask. @returns its exit code, or that of Ctrl-C */

@@ -30,11 +30,14 @@ export const promptOptions = { "no-input": { type: "boolean", default: false } }
 export const promptHelp = `  --no-input             ask nothing: what is missing is an error. Otherwise it is asked for on a terminal, unless --dry-run is
                          given or CI is set`;
 
+/** What of a command line says whether it asks. */
+export interface PromptWish {
+  readonly "dry-run": boolean;
+  readonly "no-input": boolean;
+}
+
 /** Whether somebody is there to answer: a script that waits for an answer would wait forever. */
-export function isInteractive(
-  { input, output, env }: Terminal,
-  wish: { readonly "dry-run": boolean; readonly "no-input": boolean },
-): boolean {
+export function isInteractive({ input, output, env }: Terminal, wish: PromptWish): boolean {
   const isCi = !["", "0", "false"].includes(env["CI"] ?? "");
   return input.isTTY === true && output.isTTY === true && !isCi && !wish["dry-run"] && !wish["no-input"];
 }

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Problem } from "../../lib/problems.ts";
 import { foldersIn, spokesIn } from "../fleet/folders.ts";
 import { checkoutProblems } from "../folder.ts";
-import { completed, type Question, type Questionnaire } from "../prompt/ask.ts";
-import { isInteractive, type Terminal } from "../prompt/terminal.ts";
+import { askedAt, type Question, type Questionnaire } from "../prompt/ask.ts";
+import type { Terminal } from "../prompt/terminal.ts";
 import { together } from "../usage.ts";
 import { openSpoke } from "./file.ts";
 import { problemsOf, spokeTemplate } from "./folder.ts";
@@ -83,9 +83,6 @@ const questionnaire = ({ env }: Terminal): Questionnaire => ({
   ],
 });
 
-/** The command line with what a person adds at the terminal; as it is where nobody is there or asks for help. @throws Interrupted */
-export async function asked(argv: readonly string[], terminal: Terminal): Promise<readonly string[]> {
-  const { values } = lineOf(argv);
-  if (values.help === true || !isInteractive(terminal, values)) return argv;
-  return completed(argv, questionnaire(terminal), terminal);
-}
+/** The command line with what a person adds at the terminal. @throws Interrupted */
+export const asked = (argv: readonly string[], terminal: Terminal): Promise<readonly string[]> =>
+  askedAt(terminal, argv, lineOf(argv).values, questionnaire(terminal));
