@@ -176,7 +176,7 @@ describe("fleet onboard on a cluster that the fleet does not have", () => {
     writeFileSync(spoke, "kind: Spoke\nspec: { environment: prod, sealing: cluster }\n");
     const refused = onboardApp(at.checkout, { ...request, sealing: "environment" }, async () => at.fleet, {}, folder);
     await expect(refused).rejects.toThrow(
-      /--environment: is not that of the spoke blue[\s\S]*got: +dev\n +allowed: prod, as .*blue\/spoke\.yaml says\n +do: +give --environment prod/,
+      /--environment: is not that of the spoke blue[\s\S]*got: +dev\n +allowed: prod, as .*blue\/spoke\.yaml says\n +do: +leave --environment out/,
     );
     await expect(refused).rejects.toThrow(/--sealing: is not that of the spoke blue[\s\S]*allowed: cluster/);
     expect(existsSync(join(at.checkout, "clusters"))).toBe(false);
