@@ -33,7 +33,8 @@ const resources: Readonly<Record<string, string>> = {
 
 /**
  * Kinds whose names the platform team chooses: a generation of sealing keys, a spoke's own secrets. Under any name they lead no
- * further than under a known one: a SecretStore's role and the sealing key decide what is in them.
+ * further than under a known one: a SecretStore's role and the sealing key decide what is in them. They also go again, and nobody sees
+ * that this is refused before the chain's next reconciliation, up to 10 minutes later. Whoever may patch one can make it useless anyway.
  */
 const anyName = ["ExternalSecret", "SealedSecret"];
 
@@ -65,7 +66,7 @@ function rules(objects: readonly Identified[]): Rule[] {
       apiGroups: [apiGroup],
       resources: [resourceOf(kind)],
       ...(anyName.includes(kind) ? {} : { resourceNames: sorted(names.map(({ metadata }) => metadata.name)) }),
-      verbs,
+      verbs: anyName.includes(kind) ? [...verbs, "delete"] : verbs,
     };
   });
 }
