@@ -6,7 +6,7 @@ import { Facts } from "./facts.ts";
 import type { Hub } from "./hub.ts";
 import type { SeenAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
-import { isOrphan } from "./orphan.ts";
+import { isLetGo } from "./orphan.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
@@ -51,7 +51,7 @@ export function contextOf(args: ContextArgs): Context {
       spoke: metadata.name,
       providerConfigRef: spec.account?.providerConfigRef ?? ownProviderConfig,
       existing: existingIds(spoke),
-      orphan: isOrphan(spoke),
+      orphan: isLetGo(spoke),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { releasesLabel, targetLabel } from "../../lib/labels.ts";
 import type { Spoke } from "./api.ts";
-import { managedKinds } from "./kinds.ts";
+import { deletionAttempt, managedKinds } from "./kinds.ts";
 import { at, isReady, type KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { labelled, patchOf } from "./patches.ts";
@@ -9,6 +9,13 @@ import { resources } from "./resources.ts";
 /** A Spoke that the fleet lets go (`spec.deletionPolicy: Orphan`): its removal leaves everything in AWS and on the cluster as it is. */
 
 export const isOrphan = ({ spec }: Pick<Spoke, "spec">): boolean => spec.deletionPolicy === "Orphan";
+
+/** Whether its deletion leaves everything, whatever spec says since: a part of it has left the hub already, so there is no way back. */
+export const isLeaving = ({ metadata, status }: Spoke): boolean =>
+  metadata.annotations?.[deletionAttempt] !== undefined && status?.deletionPolicy === "Orphan";
+
+/** Whether nothing of it may be deleted in AWS or on the cluster. */
+export const isLetGo = (spoke: Spoke): boolean => isOrphan(spoke) || isLeaving(spoke);
 
 /** What Crossplane may still do with a resource that outlives its object: everything but delete it. */
 const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const;
@@ -58,6 +65,7 @@ function chainIsLeft(bootstrap: KubeObject | undefined): boolean {
 
 /** Whether the Spoke may be deleted and nothing goes with it; the policies on admission wait for that. */
 export function isLeftBehind(spoke: Spoke, observed: Observed): boolean {
+  if (isLeaving(spoke)) return true;
   const managed = [...observed.objects.values()].filter(isManaged);
   return isOrphan(spoke) && managed.every(isLeft) && chainIsLeft(observed.get(resources.bootstrap));
 }

@@ -78,6 +78,26 @@ describe("a Spoke that the fleet lets go", () => {
     },
   );
 
+  test.each([false, true])(
+    "leaves everything also when that is taken back while it goes, since a part of it has gone; protected: %s",
+    (protection) => {
+      const world = released({ deletionProtection: protection });
+      world.delete();
+      world.step();
+      world.change({ deletionPolicy: "Delete" });
+      // A step that can't be read says nothing of what becomes of it.
+      world.reports.set("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
+      for (let step = 0; step < 60 && !world.gone; step += 1) {
+        const answer = world.step();
+        for (const [key, { manifest }] of answer.wanted)
+          if (manifest.kind in managedKinds)
+            expect(at(manifest.spec, "managementPolicies"), key).toEqual(withoutDelete);
+        expect(answer.status.deletionPolicy).toBe("Orphan");
+      }
+      expect(world.live.size).toBe(0);
+    },
+  );
+
   test("keeps its management policies also on what can't be composed for a moment", () => {
     const world = released();
     world.reports.set("vpc", (status) => ({ ...status, atProvider: {} }));
