@@ -63,7 +63,7 @@ async function removed(checkout: string, { spoke, fleet }: ReleasedFile): Promis
 
 /** @throws UsageError while something would still be removed with the Spoke */
 function refuseEarly({ metadata: { name }, spec, status }: Spoke, path: string): void {
-  if (status?.deletionPolicy === "Orphan") return;
+  if (spec.deletionPolicy === "Orphan" && status?.deletionPolicy === "Orphan") return;
   const why =
     spec.deletionPolicy === "Orphan"
       ? `something that it is made of would still be removed with it${status?.message === undefined ? "" : `. The Spoke says: ${status.message}`}`

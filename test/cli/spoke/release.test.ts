@@ -60,6 +60,11 @@ describe("fleet release", () => {
       {},
       /the hub has spec\.deletionPolicy Delete: the commit with spokes\/fleet/,
     ],
+    [
+      "of a Spoke that the hub takes for one to delete, though it was to be let go before",
+      { status: { deletionPolicy: "Orphan" } },
+      /the hub has spec\.deletionPolicy Delete: the commit with spokes\/fleet/,
+    ],
   ])("refuses the second step %s", async (_, more, message) => {
     at.write(file, spokeText("blue", letGo));
     await expect(release([spoke("blue", more)])).rejects.toThrow(message);
