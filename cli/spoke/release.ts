@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import type { Spoke } from "../../functions/spoke/api.ts";
+import { deletionAttempt } from "../../functions/spoke/kinds.ts";
+import { wasHeld } from "../../functions/spoke/orphan.ts";
 import { spokeFolder } from "../../lib/layout.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
@@ -61,8 +63,18 @@ async function removed(checkout: string, { spoke, fleet }: ReleasedFile): Promis
   return { repository: "gitops-system", checkout, places: [folder], files, subject: `Release spoke ${spoke}` };
 }
 
-/** @throws UsageError while something would still be removed with the Spoke */
-function refuseEarly({ metadata: { name }, spec, status }: Spoke, path: string): void {
+/** @throws UsageError while something would still be removed with the Spoke, or the hub would keep it */
+function refuseEarly(spoke: Spoke, path: string): void {
+  const {
+    metadata: { name },
+    spec,
+    status,
+  } = spoke;
+  if (wasHeld(spoke))
+    throw new UsageError(
+      `fleet release: somebody deleted spoke ${name} before, and spec.deletionProtection has kept it. The hub can't tell that from its release.\n` +
+        `Withdraw it: kubectl -n spokes annotate spoke ${name} ${deletionAttempt}-, then run this again in a minute. Nothing was changed.`,
+    );
   if (spec.deletionPolicy === "Orphan" && status?.deletionPolicy === "Orphan") return;
   const why =
     spec.deletionPolicy === "Orphan"

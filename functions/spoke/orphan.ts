@@ -10,9 +10,13 @@ import { resources } from "./resources.ts";
 
 export const isOrphan = ({ spec }: Pick<Spoke, "spec">): boolean => spec.deletionPolicy === "Orphan";
 
+/** Whether its protection has held back a deletion, which nobody meant for a Spoke that is let go later. */
+export const wasHeld = ({ status }: Pick<Spoke, "status">): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === "Deleting" && reason === "Protected") === true;
+
 /** Whether its deletion leaves everything, whatever spec says since: a part of it has left the hub already, so there is no way back. */
 export const isLeaving = ({ metadata, status }: Spoke): boolean =>
-  metadata.annotations?.[deletionAttempt] !== undefined && status?.deletionPolicy === "Orphan";
+  metadata.annotations?.[deletionAttempt] !== undefined && status?.deletionPolicy === "Orphan" && !wasHeld({ status });
 
 /** Whether nothing of it may be deleted in AWS or on the cluster. */
 export const isLetGo = (spoke: Spoke): boolean => isOrphan(spoke) || isLeaving(spoke);

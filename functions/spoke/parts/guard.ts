@@ -34,7 +34,7 @@ export function isGuarded(observed: Observed): boolean {
 
 /**
  * Whether the spoke is to be removed. A protected one is not, even if somebody deleted it before it was protected; one that the fleet
- * lets go loses nothing, so its protection stays on the cluster.
+ * lets go loses nothing, so its protection stays on the cluster. A deletion that was held back has to be asked for again for that.
  */
 export function isDeleting(spoke: Spoke): boolean {
   const isAsked = spoke.metadata.annotations?.[deletionAttempt] !== undefined;

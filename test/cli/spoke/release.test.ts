@@ -65,6 +65,17 @@ describe("fleet release", () => {
       { status: { deletionPolicy: "Orphan" } },
       /the hub has spec\.deletionPolicy Delete: the commit with spokes\/fleet/,
     ],
+    [
+      "of a protected Spoke whose deletion was held back: it would stay",
+      {
+        spec: { deletionPolicy: "Orphan" },
+        status: {
+          deletionPolicy: "Orphan",
+          conditions: [{ type: "Deleting", status: "False", reason: "Protected" }],
+        },
+      },
+      /somebody deleted spoke blue before.*\nWithdraw it: kubectl -n spokes annotate spoke blue usage\.crossplane\.io\/deletion-attempt-with-policy-,/,
+    ],
   ])("refuses the second step %s", async (_, more, message) => {
     at.write(file, spokeText("blue", letGo));
     await expect(release([spoke("blue", more)])).rejects.toThrow(message);

@@ -98,6 +98,28 @@ describe("a Spoke that the fleet lets go", () => {
     },
   );
 
+  test("does not go by a deletion that its protection held back before it was to be let go", () => {
+    const world = running(spoke({ deletionProtection: true }));
+    world.delete();
+    world.step();
+    world.change(letGo);
+    world.settle();
+    expect(world.gone).toBe(false);
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+    expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "Protected" });
+    world.change({ deletionPolicy: "Delete" });
+    world.settle();
+    expect(new Set(policies(world))).toEqual(new Set([undefined]));
+    world.change(letGo);
+    world.settle();
+    // Withdrawn, and asked for again.
+    world.spoke = { ...world.spoke, metadata: { ...world.spoke.metadata, annotations: {} } };
+    world.settle();
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
   test("keeps its management policies also on what can't be composed for a moment", () => {
     const world = released();
     world.reports.set("vpc", (status) => ({ ...status, atProvider: {} }));
