@@ -90,9 +90,12 @@ const consequences = (spoke: string): string => `When this is pushed, the hub fo
 ${list([
   "everything in AWS, with its tags: VPC, control plane, nodes, roles, keys, logs",
   "everything on the cluster: Flux, which goes on to follow gitops-system and gitops-workloads, tools, applications and what they ordered",
-  `the access entries of the hub's roles, and clusters/${spoke} in gitops-workloads: remove them if the fleet is to have no part in it`,
+  `the access entries of the hub's roles: remove them if the fleet is to have no part in it`,
+  `clusters/${spoke} in gitops-workloads, which its Flux goes on to apply`,
 ])}
-Nothing upgrades it from now on. fleet adopt takes it in again.`;
+The hub upgrades nothing of it from now on: Kubernetes, nodes, EKS add-ons, Flux itself. Its own Flux takes what changes in the tools and applications.
+To end that too, on the spoke first suspend the Kustomizations workloads and tools in flux-system. Removing clusters/${spoke} before
+that deletes the applications and what they ordered in AWS, tables included. fleet adopt takes the spoke in again.`;
 
 export async function run(
   argv: readonly string[],

@@ -47,6 +47,8 @@ describe("fleet release", () => {
     expect(at.has("clusters/blue/app", at.workloads)).toBe(true);
     expect(said).toContain("everything in AWS, with its tags");
     expect(said).toContain("Release spoke blue");
+    expect(said).toMatch(/first suspend the Kustomizations workloads and tools .*\n?.*deletes the applications/);
+    expect(said).toContain("Its own Flux takes what changes in the tools and applications");
   });
 
   test.each([
