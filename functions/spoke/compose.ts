@@ -10,6 +10,7 @@ import {
   versionCondition,
 } from "./conditions.ts";
 import { type Context, contextOf } from "./context.ts";
+import { isForeign, isToldToLeave } from "./foreign.ts";
 import { type Part, parts } from "./groups.ts";
 import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
@@ -98,9 +99,11 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
+  const present = new Map([...composer.entries].filter(([key]) => left.present.has(key)));
+  const staying = context.orphan && !isToldToLeave(context) ? present : stillWanted(composer.entries, left);
   const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {
-    wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
+    wanted: wanted(context, staying, left.present.size > 0),
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready: false,
@@ -146,6 +149,10 @@ export function compose(question: Question): Answer {
   if (begun || mayBegin || isDeleting(spoke)) composeParts(context);
   if (isDeleting(spoke)) return takeDown(question, context);
 
+  // Beside a cluster that another Spoke made nothing more is made.
+  const entries = isForeign(observed)
+    ? new Map([...composer.entries].filter(([key]) => composed.has(key)))
+    : composer.entries;
   const chain = speaking(question, context);
   const conditions = [
     accepted(decided.problems),
@@ -157,7 +164,7 @@ export function compose(question: Question): Answer {
   const ready = conditions.every(({ type, status }) => status === "True" || informative.includes(type));
   const rollout = rolloutOf(spoke, observed, ready, now);
   return {
-    wanted: wanted(context, composer.entries, true),
+    wanted: wanted(context, entries, true),
     status: { ...facts(context), ...summaryOf(conditions), rollout },
     conditions,
     ready,

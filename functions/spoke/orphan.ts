@@ -33,7 +33,7 @@ const policiesOf = ({ spec }: KubeObject): readonly unknown[] | undefined => {
 };
 
 /** Whether the resource in AWS stays when the object goes. */
-const isLeft = (object: KubeObject): boolean => {
+export const isLeft = (object: KubeObject): boolean => {
   const policies = policiesOf(object);
   return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
 };

@@ -164,3 +164,65 @@ describe("a Spoke that the fleet lets go", () => {
     expect(world.gone).toBe(true);
   });
 });
+
+describe("a Spoke of whose name there is a cluster in another VPC", () => {
+  const elsewhere = (status: Record<string, unknown>) => {
+    const atProvider = status["atProvider"] as Record<string, object>;
+    return { ...status, atProvider: { ...atProvider, vpcConfig: { ...atProvider["vpcConfig"], vpcId: "vpc-other" } } };
+  };
+  const refused = (change: Record<string, unknown> = {}): World => {
+    const world = new World(spoke(change));
+    world.reports.set("cluster", elsewhere);
+    world.settle();
+    return world;
+  };
+
+  test("takes no further part of it over, says so, and has nothing deleted", () => {
+    const world = refused();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ClusterExists" });
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "an EKS cluster fleet-spoke-blue exists in vpc-other, and the VPC of this Spoke is vpc-vpc",
+    );
+    expect(new Set(policies(world).map(String))).toEqual(new Set([withoutDelete.join()]));
+    const kinds = new Set([...world.live.values()].map(({ object }) => object.kind));
+    for (const kind of ["NodeGroup", "Addon", "OpenIDConnectProvider", "AccessEntry", "Kustomization"])
+      expect(kinds).not.toContain(kind);
+  });
+
+  test("leaves all of it when it is removed, also what goes after the cluster", () => {
+    for (const world of [refused(), new World(spoke())]) {
+      world.reports.set("cluster", elsewhere);
+      // Also when it is removed in the moment in which the cluster is found.
+      for (let step = 0; step < 60 && !world.live.has("cluster"); step += 1) world.step();
+      world.delete();
+      const before = new Map<string, unknown>();
+      for (let step = 0; step < 60 && !world.gone; step += 1) {
+        for (const [key, { object }] of world.live)
+          if (object.kind in managedKinds) before.set(key, at(object.spec, "managementPolicies"));
+        const gone = world.removed.length;
+        world.step();
+        for (const key of world.removed.slice(gone))
+          if (before.has(key)) expect(before.get(key), key).toEqual(withoutDelete);
+      }
+      expect(world.gone).toBe(true);
+      expect(before.has("role-cluster") && before.has("logs")).toBe(true);
+    }
+  });
+
+  test("can be let go, so that the cluster can be taken in", () => {
+    const world = refused({ deletionProtection: true });
+    expect(world.answer?.status.deletionPolicy).toBeUndefined();
+    world.change(letGo);
+    world.settle();
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+  });
+
+  test("is like any other when the cluster is in its own VPC", () => {
+    const world = new World(spoke());
+    world.reports.set("cluster", (status) => {
+      const atProvider = status["atProvider"] as Record<string, object>;
+      return { ...status, atProvider: { ...atProvider, vpcConfig: { ...atProvider["vpcConfig"], vpcId: "vpc-vpc" } } };
+    });
+    expect(world.settle().ready).toBe(true);
+  });
+});
