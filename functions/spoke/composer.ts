@@ -5,7 +5,7 @@ import type { Group } from "./groups.ts";
 import { type ManagedKind, managedKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
-import { withPolicies } from "./orphan.ts";
+import { outlives, withPolicies } from "./orphan.ts";
 import type { Key, Resource } from "./resources.ts";
 
 const externalNameAnnotation = "crossplane.io/external-name";
@@ -101,8 +101,8 @@ export class Composer {
     const missing = Object.values(needs).filter(({ value }) => value === undefined);
     const known = () => Object.fromEntries(Object.entries(needs).map(([name, { value }]) => [name, value])) as Known<N>;
     const existing = this.#observed.get(resource);
-    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(build(known())) });
-    else if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
+    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(group, build(known())) });
+    else if (existing) this.entries.set(key, { group, manifest: this.#labelled(group, kept(existing)) });
     else this.waiting.set(key, { group, missing: missing.map(({ from }) => from) });
   }
 
@@ -110,7 +110,7 @@ export class Composer {
   keep(resource: Resource): void {
     const { group, key } = resource;
     const existing = this.#observed.get(resource);
-    if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
+    if (existing) this.entries.set(key, { group, manifest: this.#labelled(group, kept(existing)) });
   }
 
   /** Wants a resource later and not as it is: what exists is removed first, to be made again. */
@@ -129,10 +129,10 @@ export class Composer {
     return id && (this.#observed.get(resource)?.metadata.annotations?.[externalNameAnnotation] ?? id);
   }
 
-  #labelled(manifest: KubeObject): KubeObject {
+  #labelled(group: Group, manifest: KubeObject): KubeObject {
     const { metadata } = manifest;
     const labels = { ...metadata.labels, [labelKeys.cluster]: this.#spoke };
-    return withPolicies({ ...manifest, metadata: { ...metadata, labels } }, this.#orphan);
+    return withPolicies({ ...manifest, metadata: { ...metadata, labels } }, this.#orphan && outlives(group));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from "./context.ts";
 import { managedKinds } from "./kinds.ts";
 import type { Observed } from "./observed.ts";
-import { isLeft } from "./orphan.ts";
+import { isLeft, outlives } from "./orphan.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 
@@ -32,7 +32,7 @@ export function foreignProblem(observed: Observed, spoke: string, cluster: strin
 
 /** Whether Crossplane was told of everything that exists to leave it in AWS; before that nothing of a Spoke that leaves it may go. */
 export const isToldToLeave = ({ composer, observed }: Pick<Context, "composer" | "observed">): boolean =>
-  [...composer.entries.keys()].every((key) => {
+  [...composer.entries].every(([key, { group }]) => {
     const object = observed.objects.get(key);
-    return object === undefined || !(object.kind in managedKinds) || isLeft(object);
+    return object === undefined || !outlives(group) || !(object.kind in managedKinds) || isLeft(object);
   });

@@ -1,5 +1,7 @@
 import { releasesLabel, targetLabel } from "../../lib/labels.ts";
+import { hubGroups } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
+import type { Group } from "./groups.ts";
 import { deletionAttempt, managedKinds } from "./kinds.ts";
 import { at, isReady, type KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
@@ -38,6 +40,13 @@ export const isLeft = (object: KubeObject): boolean => {
   return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
 };
 
+/** Flux's rights to everything on the spoke go as soon as nothing needs them, also from a Spoke that is let go. */
+export const outlives = (group: Group): boolean => group !== "hubAdmin";
+
+const hubAdmins: ReadonlySet<string> = new Set(
+  ["crossplane", ...Object.keys(hubGroups)].map((identity) => resources.hubAdmin(identity).key),
+);
+
 /** The object with the management policies that fit the Spoke: without any, Crossplane deletes what it made. */
 export function withPolicies(manifest: KubeObject, orphan: boolean): KubeObject {
   if (!isManaged(manifest) || (!orphan && !isLeft(manifest))) return manifest;
@@ -70,6 +79,8 @@ function chainIsLeft(bootstrap: KubeObject | undefined): boolean {
 /** Whether the Spoke may be deleted and nothing goes with it; the policies on admission wait for that. */
 export function isLeftBehind(spoke: Spoke, observed: Observed): boolean {
   if (isLeaving(spoke)) return true;
-  const managed = [...observed.objects.values()].filter(isManaged);
+  const managed = [...observed.objects].flatMap(([key, object]) =>
+    isManaged(object) && !hubAdmins.has(key) ? [object] : [],
+  );
   return isOrphan(spoke) && managed.every(isLeft) && chainIsLeft(observed.get(resources.bootstrap));
 }

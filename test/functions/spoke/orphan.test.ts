@@ -165,6 +165,24 @@ describe("a Spoke that the fleet lets go", () => {
   });
 });
 
+test.each(["configMap", "secret"])(
+  "the hub's rights to everything don't stay on a Spoke that is let go (kubeConfig: %s)",
+  (kubeConfig) => {
+    const world = new World(spoke(), { settings: settings({ kubeConfig }) });
+    // A chain without rights of its own for Flux on the hub, which therefore keeps those to everything.
+    world.reports.set("bootstrap", (status) => ({ ...status, inventory: { entries: [] } }));
+    world.settle();
+    world.change(letGo);
+    world.settle();
+    const rights = kubeConfig === "secret" ? ["access-policy-crossplane"] : hubAdmin;
+    for (const key of rights) expect(at(world.object(key).spec, "managementPolicies"), key).toBeUndefined();
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+    world.reports.clear();
+    world.settle();
+    for (const key of rights) expect(world.removed).toContain(key);
+  },
+);
+
 describe("a Spoke of whose name there is a cluster in another VPC", () => {
   const elsewhere = (status: Record<string, unknown>) => {
     const atProvider = status["atProvider"] as Record<string, object>;
