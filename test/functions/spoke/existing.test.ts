@@ -109,6 +109,22 @@ describe("a Spoke over what exists", () => {
     expect(external(world.object("nat-0"))).toBe(id("nat", 7));
   });
 
+  test.each(["known", "not known for a moment"])(
+    "leaves the ID to the provider once it makes something in place of what has gone, with facts %s",
+    (facts) => {
+      const world = running(adopted());
+      const nat = world.live.get("nat-0");
+      const subnet = world.live.get("subnet-public-0");
+      if (!nat || !subnet) throw new Error("there is no NAT gateway or no subnet");
+      const annotations = { ...nat.object.metadata.annotations, "crossplane.io/external-create-pending": "2026-01-01" };
+      nat.object = { ...nat.object, metadata: { ...nat.object.metadata, annotations } };
+      if (facts !== "known") subnet.object = { ...subnet.object, status: {} };
+      const { wanted } = world.ask();
+      expect(wanted.has("nat-0")).toBe(true);
+      expect(wanted.get("nat-0")?.manifest.metadata.annotations).toBeUndefined();
+    },
+  );
+
   test("keeps a node group whose name has no digest, until its nodes are to be others", () => {
     const world = running(spoke({ network, existing: { ...existing, "node-group": "fleet-spoke-blue-nodes" } }));
     expect(external(world.object("node-group"))).toBe("fleet-spoke-blue-nodes");
