@@ -95,7 +95,8 @@ function releaseProblem({ spoke, observed }: PlanQuestion): SpokeProblem[] {
   const begun = [...observed.objects.keys()].some((key) => key !== guardKey);
   if (begun || !isOrphan(spoke)) return [];
   const message =
-    "spec.deletionPolicy is Orphan, so nothing is made for this Spoke: remove its folder, or have fleet adopt take in what is there in AWS";
+    "spec.deletionPolicy is Orphan, so nothing is made for this Spoke: remove its folder. To take in what is there in AWS, wait until this Spoke is gone, " +
+    "then put the folder back, run fleet adopt, and push both together";
   return [{ reason: "Released", message }];
 }
 

@@ -159,6 +159,10 @@ describe("a Spoke that the fleet lets go", () => {
     world.settle();
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "Released" });
+    // An existing Spoke takes no spec.existing.
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "wait until this Spoke is gone, then put the folder back",
+    );
     world.delete();
     world.settle();
     expect(world.gone).toBe(true);
