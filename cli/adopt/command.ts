@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Document } from "yaml";
 import type { Existing } from "../../functions/spoke/api.ts";
+import { clusterTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
@@ -94,7 +95,7 @@ function refuseUnclear(file: AdoptedFile, { account }: InAws, recognized: Recogn
   if (ambiguous.size > 0)
     fail(
       `several resources carry the tags of one part of it:${quoted([...ambiguous].map(([key, ids]) => `${key}: ${ids.join(", ")}`))}\n` +
-        "Take the tag Name off those that are not in use, then run this again.",
+        `Take the tag ${clusterTag} off those that are not in use, then run this again.`,
     );
   if (contradictions.length > 0)
     fail(

@@ -113,7 +113,7 @@ test.each<[string, InAws, RegExp]>([
   [
     "two of a kind",
     { ...inAwsOf(world), tagged: [...inAwsOf(world).tagged, { ...vpc, id: "vpc-2" } as never] },
-    /several resources carry the tags of one part of it:\n {2}- vpc: vpc-vpc, vpc-2\nTake the tag Name off/,
+    /several resources carry the tags of one part of it:\n {2}- vpc: vpc-vpc, vpc-2\nTake the tag fleet\.internal\/cluster off those that are not in use/,
   ],
   ["nothing of it", without("VPC"), /no VPC carries its tags\. Is it another account or region\?/],
   ["no zone", without("Subnet"), /name all zones in spec\.network\.availabilityZones first/],
