@@ -95,7 +95,9 @@ ${list([
 ])}
 The hub upgrades nothing of it from now on: Kubernetes, nodes, EKS add-ons, Flux itself. Its own Flux takes what changes in the tools and applications.
 To end that too, on the spoke first suspend the Kustomizations workloads and tools in flux-system. Removing clusters/${spoke} before
-that deletes the applications and what they ordered in AWS, tables included. fleet adopt takes the spoke in again.`;
+that deletes the applications and what they ordered in AWS, tables included.
+The hub forgets that its network is taken, and a Spoke without spec.network.cidr may get it from the pool: the hub would then refuse to take ${spoke} in again.
+Give Spokes that you add meanwhile another network. fleet adopt takes the spoke in again.`;
 
 export async function run(
   argv: readonly string[],

@@ -48,6 +48,9 @@ describe("fleet release", () => {
     expect(said).toContain("everything in AWS, with its tags");
     expect(said).toContain("Release spoke blue");
     expect(said).toMatch(/first suspend the Kustomizations workloads and tools .*\n?.*deletes the applications/);
+    expect(said).toContain(
+      "The hub forgets that its network is taken, and a Spoke without spec.network.cidr may get it",
+    );
     expect(said).toContain("Its own Flux takes what changes in the tools and applications");
   });
 
