@@ -92,6 +92,9 @@ function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: 
   return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));
 }
 
+const entriesOfExisting = ({ composer, observed }: Context): ReadonlyMap<string, Entry> =>
+  new Map([...composer.entries].filter(([key]) => observed.objects.has(key)));
+
 /** The removal: the groups whose turn it is are no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
 function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
@@ -99,8 +102,8 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
-  const present = new Map([...composer.entries].filter(([key]) => left.present.has(key)));
-  const staying = context.orphan && !isToldToLeave(context) ? present : stillWanted(composer.entries, left);
+  const mustWait = context.orphan && !isToldToLeave(context);
+  const staying = mustWait ? entriesOfExisting(context) : stillWanted(composer.entries, left);
   const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {
     wanted: wanted(context, staying, left.present.size > 0),
@@ -150,9 +153,7 @@ export function compose(question: Question): Answer {
   if (isDeleting(spoke)) return takeDown(question, context);
 
   // Beside a cluster that another Spoke made nothing more is made.
-  const entries = isForeign(observed)
-    ? new Map([...composer.entries].filter(([key]) => composed.has(key)))
-    : composer.entries;
+  const entries = isForeign(observed) ? entriesOfExisting(context) : composer.entries;
   const chain = speaking(question, context);
   const conditions = [
     accepted(decided.problems),
