@@ -36,6 +36,8 @@ export interface Tagged {
   readonly cidr?: string | undefined;
   /** Of subnets. */
   readonly zone?: string | undefined;
+  /** The VPC in which it lies; undefined for what lies in none. */
+  readonly vpc?: string | undefined;
   /** Of route tables: the ID of each subnet's association, by subnet. */
   readonly associations?: Readonly<Record<string, string>>;
 }
@@ -117,22 +119,24 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
     ),
     asked("ec2:DescribeSubnets", async () =>
       (await all(paginateDescribeSubnets(of, { Filters }), ({ Subnets }) => Subnets)).flatMap(
-        ({ SubnetId, CidrBlock, AvailabilityZone, Tags }) =>
-          item("Subnet", SubnetId, Tags, { cidr: CidrBlock, zone: AvailabilityZone }),
+        ({ SubnetId, CidrBlock, AvailabilityZone, Tags, VpcId }) =>
+          item("Subnet", SubnetId, Tags, { cidr: CidrBlock, zone: AvailabilityZone, vpc: VpcId }),
       ),
     ),
     asked("ec2:DescribeInternetGateways", async () =>
       (
         await all(paginateDescribeInternetGateways(of, { Filters }), ({ InternetGateways }) => InternetGateways)
-      ).flatMap(({ InternetGatewayId, Tags }) => item("InternetGateway", InternetGatewayId, Tags)),
+      ).flatMap(({ InternetGatewayId, Tags, Attachments }) =>
+        item("InternetGateway", InternetGatewayId, Tags, { vpc: Attachments?.[0]?.VpcId }),
+      ),
     ),
     asked("ec2:DescribeRouteTables", async () =>
       (await all(paginateDescribeRouteTables(of, { Filters }), ({ RouteTables }) => RouteTables)).flatMap(
-        ({ RouteTableId, Associations = [], Tags }) => {
+        ({ RouteTableId, Associations = [], Tags, VpcId }) => {
           const used = Associations.filter(({ AssociationState }) => AssociationState?.State !== "disassociated");
           const ids = used.map(({ SubnetId, RouteTableAssociationId }) => [SubnetId, RouteTableAssociationId] as const);
           const associations = Object.fromEntries(ids.filter(([subnet]) => subnet !== undefined));
-          return item("RouteTable", RouteTableId, Tags, { associations });
+          return item("RouteTable", RouteTableId, Tags, { associations, vpc: VpcId });
         },
       ),
     ),
@@ -144,12 +148,12 @@ async function taggedOf(ec2: EC2Client, { fleet, spoke }: Sought): Promise<Tagge
     asked("ec2:DescribeNatGateways", async () =>
       (await all(paginateDescribeNatGateways(of, { Filter: Filters }), ({ NatGateways }) => NatGateways))
         .filter(({ State }) => !gone.includes(State))
-        .flatMap(({ NatGatewayId, Tags }) => item("NATGateway", NatGatewayId, Tags)),
+        .flatMap(({ NatGatewayId, Tags, VpcId }) => item("NATGateway", NatGatewayId, Tags, { vpc: VpcId })),
     ),
     asked("ec2:DescribeVpcEndpoints", async () =>
       (await all(paginateDescribeVpcEndpoints(of, { Filters }), ({ VpcEndpoints }) => VpcEndpoints))
         .filter(({ State }) => !gone.includes(State?.toLowerCase()))
-        .flatMap(({ VpcEndpointId, Tags }) => item("VPCEndpoint", VpcEndpointId, Tags)),
+        .flatMap(({ VpcEndpointId, Tags, VpcId }) => item("VPCEndpoint", VpcEndpointId, Tags, { vpc: VpcId })),
     ),
     asked("ec2:DescribeLaunchTemplates", async () =>
       (await all(paginateDescribeLaunchTemplates(of, { Filters }), ({ LaunchTemplates }) => LaunchTemplates)).flatMap(

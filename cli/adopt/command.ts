@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Document } from "yaml";
 import type { Existing } from "../../functions/spoke/api.ts";
+import { clusterTag } from "../../lib/labels.ts";
 import { fleetNames } from "../../lib/names.ts";
 import { type Schema, withDefaults } from "../../lib/openapi.ts";
 import type { Problem } from "../../lib/problems.ts";
@@ -94,7 +95,7 @@ function refuseUnclear(file: AdoptedFile, { account }: InAws, recognized: Recogn
   if (ambiguous.size > 0)
     fail(
       `several resources carry the tags of one part of it:${quoted([...ambiguous].map(([key, ids]) => `${key}: ${ids.join(", ")}`))}\n` +
-        "Take the tag Name off those that are not in use, then run this again.",
+        `Take the tag ${clusterTag} off those that are not in use, then run this again.`,
     );
   if (contradictions.length > 0)
     fail(
@@ -177,10 +178,10 @@ export async function run(argv: readonly string[], using = programs, look = look
     console.log(`Nothing to change: ${path} says so already`);
     return 0;
   }
-  if (values["dry-run"])
-    console.log(
-      "What fleet diff says below goes by a hub that has this Spoke, which refuses such a change; a hub that has none takes it.",
-    );
+  console.log(
+    `Only a hub that has no Spoke ${spoke} takes this in. One that has it refuses this and every later change of its file, as fleet diff says: let it go\n` +
+      `first (fleet release ${spoke}), and wait until kubectl -n spokes get spoke ${spoke} finds none.`,
+  );
   const next = `When the hub has applied it: kubectl -n spokes get spoke ${spoke} --watch --output wide. spec.existing stays in the file.`;
   const subject = `Adopt spoke ${spoke}`;
   await carryOut("adopt", [{ repository: "gitops-system", checkout, files, subject }], values, {

@@ -96,6 +96,9 @@ function contradictions(
           `${side} subnet ${zone}, ${subnet.id}, is in ${subnet.zone}, spec.network.availabilityZones says ${named}`,
         );
     }
+  for (const [key, { id, vpc: its }] of found)
+    if (vpc !== undefined && its !== undefined && its !== vpc.id)
+      said.push(`${key}, ${id}, is in ${its}, the VPC with the spoke's tags is ${vpc.id}`);
   if (cluster === undefined) return said;
   const { cluster: name } = spokeNames(prefix, spoke);
   if (cluster.tags[fleetTag] !== fleet || cluster.tags[clusterTag] !== spoke)

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import type { Spoke } from "../../functions/spoke/api.ts";
+import { deletionAttempt } from "../../functions/spoke/kinds.ts";
+import { wasHeld } from "../../functions/spoke/orphan.ts";
 import { spokeFolder } from "../../lib/layout.ts";
 import { carryOut } from "../change/carry-out.ts";
 import { programs } from "../change/effect.ts";
@@ -61,9 +63,19 @@ async function removed(checkout: string, { spoke, fleet }: ReleasedFile): Promis
   return { repository: "gitops-system", checkout, places: [folder], files, subject: `Release spoke ${spoke}` };
 }
 
-/** @throws UsageError while something would still be removed with the Spoke */
-function refuseEarly({ metadata: { name }, spec, status }: Spoke, path: string): void {
-  if (status?.deletionPolicy === "Orphan") return;
+/** @throws UsageError while something would still be removed with the Spoke, or the hub would keep it */
+function refuseEarly(spoke: Spoke, path: string): void {
+  const {
+    metadata: { name },
+    spec,
+    status,
+  } = spoke;
+  if (wasHeld(spoke))
+    throw new UsageError(
+      `fleet release: somebody deleted spoke ${name} before, and spec.deletionProtection has kept it. The hub can't tell that from its release.\n` +
+        `Withdraw it: kubectl -n spokes annotate spoke ${name} ${deletionAttempt}-, then run this again in a minute. Nothing was changed.`,
+    );
+  if (spec.deletionPolicy === "Orphan" && status?.deletionPolicy === "Orphan") return;
   const why =
     spec.deletionPolicy === "Orphan"
       ? `something that it is made of would still be removed with it${status?.message === undefined ? "" : `. The Spoke says: ${status.message}`}`
@@ -78,9 +90,14 @@ const consequences = (spoke: string): string => `When this is pushed, the hub fo
 ${list([
   "everything in AWS, with its tags: VPC, control plane, nodes, roles, keys, logs",
   "everything on the cluster: Flux, which goes on to follow gitops-system and gitops-workloads, tools, applications and what they ordered",
-  `the access entries of the hub's roles, and clusters/${spoke} in gitops-workloads: remove them if the fleet is to have no part in it`,
+  `the access entries of the hub's roles: remove them if the fleet is to have no part in it`,
+  `clusters/${spoke} in gitops-workloads, which its Flux goes on to apply`,
 ])}
-Nothing upgrades it from now on. fleet adopt takes it in again.`;
+The hub upgrades nothing of it from now on: Kubernetes, nodes, EKS add-ons, Flux itself. Its own Flux takes what changes in the tools and applications.
+To end that too, on the spoke first suspend the Kustomizations workloads and tools in flux-system. Removing clusters/${spoke} before
+that deletes the applications and what they ordered in AWS, tables included.
+The hub forgets that its network is taken, and a Spoke without spec.network.cidr may get it from the pool: the hub would then refuse to take ${spoke} in again.
+Give Spokes that you add meanwhile another network. fleet adopt takes the spoke in again.`;
 
 export async function run(
   argv: readonly string[],

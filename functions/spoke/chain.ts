@@ -13,7 +13,7 @@ import type { Spoke } from "./api.ts";
 import { objectName } from "./composer.ts";
 import { otherKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
-import { isOrphan, orphanPatches, suspendedReleases } from "./orphan.ts";
+import { isLetGo, orphanPatches, suspendedReleases } from "./orphan.ts";
 import { labelled, patchOf } from "./patches.ts";
 import { receiverPatches } from "./receiver.ts";
 import { resources } from "./resources.ts";
@@ -52,11 +52,11 @@ function targetPatches(spoke: Spoke, { kubeConfig }: Settings): object[] {
   const ofSecret = kubeConfig === "secret" ? [useSecret(spoke)] : [];
   const releases = [
     ...ofSecret.map((operation) => patchOf({ kind: "HelmRelease" }, operation)),
-    ...(isOrphan(spoke) ? [suspendedReleases()] : []),
+    ...(isLetGo(spoke) ? [suspendedReleases()] : []),
   ];
   return [
     ...ofSecret.map((operation) => patchOf(labelled(targetLabel), operation)),
-    ...(isOrphan(spoke) ? orphanPatches() : []),
+    ...(isLetGo(spoke) ? orphanPatches() : []),
     ...(releases.length === 0
       ? []
       : [patchOf(labelled(releasesLabel), { op: "add", path: "/spec/patches", value: releases })]),

@@ -10,16 +10,18 @@ import {
   versionCondition,
 } from "./conditions.ts";
 import { type Context, contextOf } from "./context.ts";
+import { isForeign, isToldToLeave } from "./foreign.ts";
 import { type Part, parts } from "./groups.ts";
 import type { Hub } from "./hub.ts";
 import { hubAccessOf, needsMore } from "./hub-access.ts";
+import { deletionAttempt } from "./kinds.ts";
 import { goesOn, isReady, type KubeObject } from "./kube.ts";
 import { chooseNetwork } from "./network-choice.ts";
 import { nodeGroupOf } from "./node-groups.ts";
 import { isHealthy, Observed } from "./observed.ts";
 import { composeAddons } from "./parts/addons.ts";
 import { composeControlPlane } from "./parts/control-plane.ts";
-import { deletionAttempt, deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
+import { deletionGuard, guardKey, isDeleting, isGuarded } from "./parts/guard.ts";
 import { composeHandover } from "./parts/handover.ts";
 import { composeIdentities } from "./parts/identities.ts";
 import { claimNetwork, composeNetwork } from "./parts/network.ts";
@@ -90,6 +92,9 @@ function wanted(context: Context, entries: ReadonlyMap<string, Entry>, guarded: 
   return new Map([...all].map(([key, manifest]) => [key, { manifest, ready: isHealthy(observed.objects.get(key)) }]));
 }
 
+const entriesOfExisting = ({ composer, observed }: Context): ReadonlyMap<string, Entry> =>
+  new Map([...composer.entries].filter(([key]) => observed.objects.has(key)));
+
 /** The removal: the groups whose turn it is are no longer wanted, the guard goes last, and Crossplane then deletes the Spoke. */
 function takeDown(question: Question, context: Context): Answer {
   const { composer, spoke } = context;
@@ -97,9 +102,11 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
+  const mustWait = context.orphan && !isToldToLeave(context);
+  const staying = mustWait ? entriesOfExisting(context) : stillWanted(composer.entries, left);
   const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {
-    wanted: wanted(context, stillWanted(composer.entries, left), left.present.size > 0),
+    wanted: wanted(context, staying, left.present.size > 0),
     status: { ...facts(context), ...summaryOf(conditions) },
     conditions,
     ready: false,
@@ -145,6 +152,8 @@ export function compose(question: Question): Answer {
   if (begun || mayBegin || isDeleting(spoke)) composeParts(context);
   if (isDeleting(spoke)) return takeDown(question, context);
 
+  // Beside a cluster that another Spoke made nothing more is made.
+  const entries = isForeign(observed) ? entriesOfExisting(context) : composer.entries;
   const chain = speaking(question, context);
   const conditions = [
     accepted(decided.problems),
@@ -156,7 +165,7 @@ export function compose(question: Question): Answer {
   const ready = conditions.every(({ type, status }) => status === "True" || informative.includes(type));
   const rollout = rolloutOf(spoke, observed, ready, now);
   return {
-    wanted: wanted(context, composer.entries, true),
+    wanted: wanted(context, entries, true),
     status: { ...facts(context), ...summaryOf(conditions), rollout },
     conditions,
     ready,

@@ -5,10 +5,12 @@ import type { Group } from "./groups.ts";
 import { type ManagedKind, managedKinds } from "./kinds.ts";
 import type { KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
-import { withPolicies } from "./orphan.ts";
+import { outlives, withPolicies } from "./orphan.ts";
 import type { Key, Resource } from "./resources.ts";
 
 const externalNameAnnotation = "crossplane.io/external-name";
+/** When the provider last began to make the resource (crossplane-runtime, pkg/meta). It stays. */
+const createPendingAnnotation = "crossplane.io/external-create-pending";
 
 /** One composed resource that is wanted. */
 export interface Entry {
@@ -101,8 +103,9 @@ export class Composer {
     const missing = Object.values(needs).filter(({ value }) => value === undefined);
     const known = () => Object.fromEntries(Object.entries(needs).map(([name, { value }]) => [name, value])) as Known<N>;
     const existing = this.#observed.get(resource);
-    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(build(known())) });
-    else if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
+    if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(group, build(known())) });
+    else if (existing)
+      this.entries.set(key, { group, manifest: this.#labelled(group, kept(existing, !this.#isMadeAnew(resource))) });
     else this.waiting.set(key, { group, missing: missing.map(({ from }) => from) });
   }
 
@@ -110,7 +113,8 @@ export class Composer {
   keep(resource: Resource): void {
     const { group, key } = resource;
     const existing = this.#observed.get(resource);
-    if (existing) this.entries.set(key, { group, manifest: this.#labelled(kept(existing)) });
+    if (existing)
+      this.entries.set(key, { group, manifest: this.#labelled(group, kept(existing, !this.#isMadeAnew(resource))) });
   }
 
   /** Wants a resource later and not as it is: what exists is removed first, to be made again. */
@@ -123,23 +127,33 @@ export class Composer {
     return objectName(this.#spoke, key);
   }
 
-  /** The ID of what existed before; of what was made in its place since, Crossplane has written down another one. */
+  /** The ID of what existed before. */
   #existingName(resource: Resource): string | undefined {
     const id = this.#existing.get(resource.key);
-    return id && (this.#observed.get(resource)?.metadata.annotations?.[externalNameAnnotation] ?? id);
+    if (id === undefined || this.#isMadeAnew(resource)) return undefined;
+    return this.#observed.get(resource)?.metadata.annotations?.[externalNameAnnotation] ?? id;
   }
 
-  #labelled(manifest: KubeObject): KubeObject {
+  /**
+   * Whether AWS did not have the ID any more. From then on the provider alone writes it: a reconciliation that has read the object before
+   * would put the former one back, and the provider would make the resource once more.
+   */
+  #isMadeAnew(resource: Resource): boolean {
+    const annotations = this.#observed.get(resource)?.metadata.annotations;
+    return this.#existing.has(resource.key) && annotations?.[createPendingAnnotation] !== undefined;
+  }
+
+  #labelled(group: Group, manifest: KubeObject): KubeObject {
     const { metadata } = manifest;
     const labels = { ...metadata.labels, [labelKeys.cluster]: this.#spoke };
-    return withPolicies({ ...manifest, metadata: { ...metadata, labels } }, this.#orphan);
+    return withPolicies({ ...manifest, metadata: { ...metadata, labels } }, this.#orphan && outlives(group));
   }
 }
 
 /** An existing object as something to want: its specification, without what the API server and controllers added. */
-function kept({ apiVersion, kind, metadata, spec, data }: KubeObject): KubeObject {
+function kept({ apiVersion, kind, metadata, spec, data }: KubeObject, withName: boolean): KubeObject {
   const labels = Object.entries(metadata.labels ?? {}).filter(([name]) => !name.startsWith("crossplane.io/"));
-  const annotation = metadata.annotations?.[externalNameAnnotation];
+  const annotation = withName ? metadata.annotations?.[externalNameAnnotation] : undefined;
   return {
     apiVersion,
     kind,

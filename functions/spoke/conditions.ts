@@ -7,7 +7,7 @@ import { type HubAccess, type HubAccessReason, hubAccessType } from "./hub-acces
 import type { KubeCondition, KubeObject } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { isHealthy } from "./observed.ts";
-import { isOrphan } from "./orphan.ts";
+import { isLetGo } from "./orphan.ts";
 import { nodesRelease, nodesVersion } from "./parts/nodes.ts";
 import { runningVersion } from "./plan.ts";
 import { withPrecondition } from "./private-endpoint.ts";
@@ -174,7 +174,7 @@ export function deletingCondition(spoke: Spoke, remains: Remains, now: number): 
   const found = summary(failures);
   const keys = current.map(([key]) => key).sort();
   const left = `${list(keys)}; ${remains.present.size} resources are left`;
-  const progress = isOrphan(spoke) ? `letting go of ${left}, and everything in AWS stays` : `removing ${left}`;
+  const progress = isLetGo(spoke) ? `letting go of ${left}, and everything in AWS stays` : `removing ${left}`;
   const objects = current.map(([, object]) => object);
   const waitsForever = turn.includes("bootstrap") && (found?.reason === "SpokeUnreachable" || isStuck(objects, now));
   const message = `${progress}${found ? `; ${found.message}` : ""}${waitsForever ? wayOut(spoke.metadata.name) : ""}`;

@@ -3,10 +3,11 @@ import type { Spoke } from "./api.ts";
 import { Composer } from "./composer.ts";
 import { existingIds } from "./existing.ts";
 import { Facts } from "./facts.ts";
+import { isForeign } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
 import type { SeenAccess } from "./hub-access.ts";
 import type { Observed } from "./observed.ts";
-import { isOrphan } from "./orphan.ts";
+import { isLetGo } from "./orphan.ts";
 import type { Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
@@ -22,6 +23,8 @@ export interface Context extends Surroundings {
   /** Whether Flux on the hub administers the spoke. */
   readonly hubAccess: SeenAccess;
   readonly composer: Composer;
+  /** Whether everything in AWS is to outlive the Spoke. */
+  readonly orphan: boolean;
   /** The spoke's tags, and a `Name` for people. */
   readonly tags: (name?: string) => Record<string, string>;
 }
@@ -35,9 +38,11 @@ export function contextOf(args: ContextArgs): Context {
   const { spoke, hub, observed } = args;
   const { spec, metadata } = spoke;
   const surroundings = surroundingsOf(spoke, hub);
+  const orphan = isLetGo(spoke) || isForeign(observed);
   return {
     ...args,
     ...surroundings,
+    orphan,
     facts: new Facts(observed),
     tags: (name) => ({
       [fleetTag]: hub.fleet,
@@ -51,7 +56,7 @@ export function contextOf(args: ContextArgs): Context {
       spoke: metadata.name,
       providerConfigRef: spec.account?.providerConfigRef ?? ownProviderConfig,
       existing: existingIds(spoke),
-      orphan: isOrphan(spoke),
+      orphan,
     }),
   };
 }

@@ -3,7 +3,7 @@ import type { Spoke } from "./api.ts";
 import { tidy } from "./failures.ts";
 import { at, isReady, type KubeObject, textAt } from "./kube.ts";
 import { failureMessage, type Observed } from "./observed.ts";
-import { isOrphan } from "./orphan.ts";
+import { isLetGo } from "./orphan.ts";
 import { isDeleting } from "./parts/guard.ts";
 import { fluxIdentities } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -165,7 +165,7 @@ export function hubAccessOf(
   const ready = observed.ready(resources.bootstrap) && !isSettling;
   const last = before(spoke);
   // Nothing is removed from the spoke, so Flux needs no further right for it.
-  if (isDeleting(spoke) && isOrphan(spoke))
+  if (isDeleting(spoke) && isLetGo(spoke))
     return { reason: last?.reason ?? "Bootstrap", refused: [], revision: spoke.status?.hubAccess?.revision };
   const decision = decideHubAccess({
     removing: isDeleting(spoke),

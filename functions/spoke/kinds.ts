@@ -46,6 +46,9 @@ export const chainKinds = {
 
 export const usageApi = { apiVersion: otherKinds.Usage, kind: "Usage" } as const;
 
+/** Annotation with which Crossplane records that somebody tried to delete an object that a Usage protects. */
+export const deletionAttempt = "usage.crossplane.io/deletion-attempt-with-policy";
+
 /** The name of a kind in URLs, as Kubernetes forms it. */
 export function pluralOf(kind: string): string {
   const name = kind.toLowerCase();

@@ -65,6 +65,15 @@ function ownClaim({ observed }: NetworkQuestion, claim: ClaimKey): Claim | undef
 /** Whether no claim of an earlier second can still appear. A claim without a time is of a simulation. */
 const isSettled = ({ created }: Claim, now: number): boolean => created === "" || now - Date.parse(created) >= settling;
 
+/** A VPC that exists keeps its network, so whoever has it on this hub has to leave it. */
+function overlapRemedy({ spec }: Spoke, owner: string): string {
+  if (spec.existing === undefined)
+    return "a network can't be changed, so remove this Spoke and add it again with a free network, or without spec.network.cidr for one from the fleet's pool";
+  const its = "it is the network of the VPC that spec.existing names and can't be changed, so";
+  if (owner === "the hub") return `${its} a hub in this network can't take the spoke in: remove this Spoke's folder`;
+  return `${its} ${owner} has to leave it: remove ${owner}, and add it again once this Spoke has its network`;
+}
+
 /** A network that the Spoke names: claimed first, and refused where it overlaps the hub's or one that was claimed before. */
 function given(text: string, question: NetworkQuestion): NetworkChoice {
   const cidr = parseCidr(text);
@@ -79,9 +88,7 @@ function given(text: string, question: NetworkQuestion): NetworkChoice {
   const spokes = before.map((other) => ({ ...other, owner: `Spoke ${other.owner}` }));
   const other = collision(cidr, [...hubNetwork(question.hub), ...spokes]);
   if (!other) return { cidr: text, accepted: own !== undefined && isSettled(own, question.now), claim };
-  const message =
-    `spec.network.cidr ${text} overlaps ${formatCidr(other.cidr)} of ${other.owner}: ` +
-    "a network can't be changed, so remove this Spoke and add it again with a free network, or without spec.network.cidr for one from the fleet's pool";
+  const message = `spec.network.cidr ${text} overlaps ${formatCidr(other.cidr)} of ${other.owner}: ${overlapRemedy(question.spoke, other.owner)}`;
   return { accepted: false, problem: { reason: "NetworkOverlap", message } };
 }
 

@@ -1,6 +1,8 @@
 import { releasesLabel, targetLabel } from "../../lib/labels.ts";
+import { hubGroups } from "../../lib/spoke.ts";
 import type { Spoke } from "./api.ts";
-import { managedKinds } from "./kinds.ts";
+import type { Group } from "./groups.ts";
+import { deletionAttempt, managedKinds } from "./kinds.ts";
 import { at, isReady, type KubeObject } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import { labelled, patchOf } from "./patches.ts";
@@ -9,6 +11,17 @@ import { resources } from "./resources.ts";
 /** A Spoke that the fleet lets go (`spec.deletionPolicy: Orphan`): its removal leaves everything in AWS and on the cluster as it is. */
 
 export const isOrphan = ({ spec }: Pick<Spoke, "spec">): boolean => spec.deletionPolicy === "Orphan";
+
+/** Whether its protection has held back a deletion, which nobody meant for a Spoke that is let go later. */
+export const wasHeld = ({ status }: Pick<Spoke, "status">): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === "Deleting" && reason === "Protected") === true;
+
+/** Whether its deletion leaves everything, whatever spec says since: a part of it has left the hub already, so there is no way back. */
+export const isLeaving = ({ metadata, status }: Spoke): boolean =>
+  metadata.annotations?.[deletionAttempt] !== undefined && status?.deletionPolicy === "Orphan" && !wasHeld({ status });
+
+/** Whether nothing of it may be deleted in AWS or on the cluster. */
+export const isLetGo = (spoke: Spoke): boolean => isOrphan(spoke) || isLeaving(spoke);
 
 /** What Crossplane may still do with a resource that outlives its object: everything but delete it. */
 const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const;
@@ -22,10 +35,17 @@ const policiesOf = ({ spec }: KubeObject): readonly unknown[] | undefined => {
 };
 
 /** Whether the resource in AWS stays when the object goes. */
-const isLeft = (object: KubeObject): boolean => {
+export const isLeft = (object: KubeObject): boolean => {
   const policies = policiesOf(object);
   return policies !== undefined && !policies.includes("Delete") && !policies.includes("*");
 };
+
+/** Flux's rights to everything on the spoke go as soon as nothing needs them, also from a Spoke that is let go. */
+export const outlives = (group: Group): boolean => group !== "hubAdmin";
+
+const hubAdmins: ReadonlySet<string> = new Set(
+  ["crossplane", ...Object.keys(hubGroups)].map((identity) => resources.hubAdmin(identity).key),
+);
 
 /** The object with the management policies that fit the Spoke: without any, Crossplane deletes what it made. */
 export function withPolicies(manifest: KubeObject, orphan: boolean): KubeObject {
@@ -58,6 +78,9 @@ function chainIsLeft(bootstrap: KubeObject | undefined): boolean {
 
 /** Whether the Spoke may be deleted and nothing goes with it; the policies on admission wait for that. */
 export function isLeftBehind(spoke: Spoke, observed: Observed): boolean {
-  const managed = [...observed.objects.values()].filter(isManaged);
+  if (isLeaving(spoke)) return true;
+  const managed = [...observed.objects].flatMap(([key, object]) =>
+    isManaged(object) && !hubAdmins.has(key) ? [object] : [],
+  );
   return isOrphan(spoke) && managed.every(isLeft) && chainIsLeft(observed.get(resources.bootstrap));
 }

@@ -1,6 +1,7 @@
 import { hubGroups } from "../../lib/spoke.ts";
 import { addonProblems } from "./addon-roles.ts";
 import { eksAddons, type Spoke, type SpokeSpec } from "./api.ts";
+import { foreignProblem } from "./foreign.ts";
 import type { Hub } from "./hub.ts";
 import type { NetworkChoice } from "./network-choice.ts";
 import type { Observed } from "./observed.ts";
@@ -9,6 +10,7 @@ import { guardKey } from "./parts/guard.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 import type { Settings } from "./settings.ts";
+import { surroundingsOf } from "./surroundings.ts";
 import { compareVersions, nextVersion } from "./versions.ts";
 import { zoneProblem } from "./zones.ts";
 
@@ -93,7 +95,8 @@ function releaseProblem({ spoke, observed }: PlanQuestion): SpokeProblem[] {
   const begun = [...observed.objects.keys()].some((key) => key !== guardKey);
   if (begun || !isOrphan(spoke)) return [];
   const message =
-    "spec.deletionPolicy is Orphan, so nothing is made for this Spoke: remove its folder, or have fleet adopt take in what is there in AWS";
+    "spec.deletionPolicy is Orphan, so nothing is made for this Spoke: remove its folder. To take in what is there in AWS, wait until this Spoke is gone, " +
+    "then put the folder back, run fleet adopt, and push both together";
   return [{ reason: "Released", message }];
 }
 
@@ -118,6 +121,11 @@ export function plan(question: PlanQuestion): Plan {
     ...identityProblem(question),
     ...addonProblems(question),
     ...releaseProblem(question),
+    ...foreignProblem(
+      question.observed,
+      question.spoke.metadata.name,
+      surroundingsOf(question.spoke, question.hub).names.cluster,
+    ),
   ].filter((problem) => problem !== undefined);
   return {
     network,

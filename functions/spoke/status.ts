@@ -1,11 +1,13 @@
 import type { Phase, SpokeStatus } from "./api.ts";
 import type { SpokeCondition } from "./conditions.ts";
 import type { Context } from "./context.ts";
+import { isForeign } from "./foreign.ts";
 import { hubAccessType } from "./hub-access.ts";
 import { known } from "./kube.ts";
 import { nodeGroups } from "./node-groups.ts";
 import { isLeftBehind } from "./orphan.ts";
 import { controlPlaneFacts } from "./parts/control-plane.ts";
+import { isDeleting } from "./parts/guard.ts";
 import { egressCidrs } from "./parts/network.ts";
 import { runningVersion } from "./plan.ts";
 import { resources } from "./resources.ts";
@@ -30,7 +32,9 @@ export function facts(context: Context): SpokeStatus {
       nodesReleaseVersion: observed.text(serving, "releaseVersion") ?? status.nodesReleaseVersion,
     }),
     network,
-    ...(isLeftBehind(spoke, observed) ? { deletionPolicy: "Orphan" as const } : {}),
+    ...(isLeftBehind(spoke, observed) || (isDeleting(spoke) && isForeign(observed))
+      ? { deletionPolicy: "Orphan" as const }
+      : {}),
     cluster: {
       ...status.cluster,
       name: names.cluster,

@@ -19,7 +19,7 @@ export function checkApplications(root: string, fleet: RenderedFleet, findings: 
   for (const spoke of spokes) checkOverlays(spoke, environments, fleet, findings);
 }
 
-/** No cluster reads the folder of a Spoke that does not exist. */
+/** No cluster of the fleet reads the folder of a Spoke that does not exist; one that was let go still does. */
 function checkClusters(root: string, findings: Findings): void {
   const spokes = spokesOfAll(join(root, "gitops-system"));
   for (const cluster of foldersIn(join(root, workloads, "clusters"))) {
@@ -33,8 +33,8 @@ function checkClusters(root: string, findings: Findings): void {
     findings.add(
       "application",
       { file, line: 1 },
-      `clusters/${cluster} is of an unknown cluster: no fleet's folder in gitops-system has a Spoke ${cluster}, so nothing applies its applications`,
-      `${meant}, make the spoke with fleet new-cluster ${cluster}, remove the folder if the spoke is gone, or check out the branch of gitops-system that has it`,
+      `clusters/${cluster} is of an unknown cluster: no fleet's folder in gitops-system has a Spoke ${cluster}; if the spoke was let go (fleet release), its own Flux still applies this folder, otherwise nothing does`,
+      `${meant}, make the spoke with fleet new-cluster ${cluster}, remove the folder if the spoke is gone, or check out the branch of gitops-system that has it; if the spoke was let go, first suspend the Kustomizations workloads and tools in its namespace flux-system: removing the folder before that deletes the applications and what they ordered in AWS`,
     );
   }
 }

@@ -1,16 +1,13 @@
 import { labelKeys } from "../../../lib/labels.ts";
 import { spokeApi } from "../../../lib/spoke.ts";
 import type { Spoke } from "../api.ts";
-import { usageApi } from "../kinds.ts";
+import { deletionAttempt, usageApi } from "../kinds.ts";
 import type { KubeObject } from "../kube.ts";
 import { condition } from "../kube.ts";
 import type { Observed } from "../observed.ts";
-import { isOrphan } from "../orphan.ts";
+import { isLeaving } from "../orphan.ts";
 
 export const guardKey = "deletion-guard";
-
-/** Annotation with which Crossplane records that somebody tried to delete an object that a Usage protects. */
-export const deletionAttempt = "usage.crossplane.io/deletion-attempt-with-policy";
 
 /**
  * Keeps the Spoke when somebody deletes it. Crossplane would drop its finalizer at once and leave its resources to the garbage
@@ -37,9 +34,9 @@ export function isGuarded(observed: Observed): boolean {
 
 /**
  * Whether the spoke is to be removed. A protected one is not, even if somebody deleted it before it was protected; one that the fleet
- * lets go loses nothing, so its protection stays on the cluster.
+ * lets go loses nothing, so its protection stays on the cluster. A deletion that was held back has to be asked for again for that.
  */
 export function isDeleting(spoke: Spoke): boolean {
-  const isHeld = spoke.spec.deletionProtection && !(isOrphan(spoke) && spoke.status?.deletionPolicy === "Orphan");
-  return spoke.metadata.annotations?.[deletionAttempt] !== undefined && !isHeld;
+  const isAsked = spoke.metadata.annotations?.[deletionAttempt] !== undefined;
+  return isAsked && (!spoke.spec.deletionProtection || isLeaving(spoke));
 }

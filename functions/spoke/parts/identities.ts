@@ -9,7 +9,7 @@ import { type SpokeIdentity, sealingScope, spokeIdentities } from "../../../lib/
 import { type AddonRole, addonProblems, addonRoles } from "../addon-roles.ts";
 import type { Context } from "../context.ts";
 import { type Fact, fact } from "../facts.ts";
-import { isOrphan } from "../orphan.ts";
+import { isLetGo } from "../orphan.ts";
 import { fluxIdentities } from "../plan.ts";
 import { addonRoleName, dashed, type Resource, resources } from "../resources.ts";
 import { composeAssociation, composeEntry, digest } from "./access.ts";
@@ -161,7 +161,7 @@ const isAdministrator = ({ hubAccess }: Context, { groups }: Principal): boolean
 
 function access(context: Context, principal: Principal): void {
   // One whose resource stays would only be found again.
-  const isMadeAgain = isOfFormerRole(context, principal) && !isOrphan(context.spoke) && !isDeleting(context.spoke);
+  const isMadeAgain = isOfFormerRole(context, principal) && !isLetGo(context.spoke) && !isDeleting(context.spoke);
   if (isMadeAgain) context.composer.waitFor(principal.entry, fact("identities", undefined));
   else composeEntry(context, principal);
   if (isAdministrator(context, principal))

@@ -23,24 +23,24 @@ const answers: Answers = {
     `<vpcId>vpc-2</vpcId><cidrBlock>10.2.0.0/16</cidrBlock>${tagSet({ ...own, "fleet.internal/fleet": "other" })}`,
   ]),
   DescribeSubnets: ec2("DescribeSubnets", "subnetSet", [
-    `<subnetId>subnet-1</subnetId><cidrBlock>10.1.0.0/18</cidrBlock><availabilityZone>eu-west-1a</availabilityZone>${tags("private-0")}`,
+    `<subnetId>subnet-1</subnetId><cidrBlock>10.1.0.0/18</cidrBlock><availabilityZone>eu-west-1a</availabilityZone><vpcId>vpc-1</vpcId>${tags("private-0")}`,
   ]),
   DescribeInternetGateways: ec2("DescribeInternetGateways", "internetGatewaySet", [
-    `<internetGatewayId>igw-1</internetGatewayId>${tags("internet")}`,
+    `<internetGatewayId>igw-1</internetGatewayId><attachmentSet><item><vpcId>vpc-1</vpcId></item></attachmentSet>${tags("internet")}`,
   ]),
   DescribeRouteTables: ec2("DescribeRouteTables", "routeTableSet", [
-    `<routeTableId>rtb-1</routeTableId><associationSet>${association("rtbassoc-1", "subnet-1")}${association("rtbassoc-0", "subnet-0", "disassociated")}</associationSet>${tags("private-0")}`,
+    `<routeTableId>rtb-1</routeTableId><vpcId>vpc-1</vpcId><associationSet>${association("rtbassoc-1", "subnet-1")}${association("rtbassoc-0", "subnet-0", "disassociated")}</associationSet>${tags("private-0")}`,
   ]),
   DescribeAddresses: ec2("DescribeAddresses", "addressesSet", [
     `<allocationId>eipalloc-1</allocationId>${tags("nat-0")}`,
   ]),
   DescribeNatGateways: ec2("DescribeNatGateways", "natGatewaySet", [
-    `<natGatewayId>nat-1</natGatewayId><state>available</state>${tags("nat-0")}`,
+    `<natGatewayId>nat-1</natGatewayId><vpcId>vpc-1</vpcId><state>available</state>${tags("nat-0")}`,
     // AWS shows them for about an hour.
     `<natGatewayId>nat-0</natGatewayId><state>deleted</state>${tags("nat-0")}`,
   ]),
   DescribeVpcEndpoints: ec2("DescribeVpcEndpoints", "vpcEndpointSet", [
-    `<vpcEndpointId>vpce-1</vpcEndpointId><state>available</state>${tags("s3")}`,
+    `<vpcEndpointId>vpce-1</vpcEndpointId><vpcId>vpc-1</vpcId><state>available</state>${tags("s3")}`,
   ]),
   DescribeLaunchTemplates: ec2("DescribeLaunchTemplates", "launchTemplates", [
     `<launchTemplateId>lt-1</launchTemplateId>${tags("nodes")}`,
@@ -85,6 +85,13 @@ describe("what AWS has of a spoke", () => {
     ]);
     expect(tagged).toContainEqual({ kind: "VPC", id: "vpc-1", cidr: "10.1.0.0/16", tags: named("vpc") });
     expect(tagged).toContainEqual(expect.objectContaining({ zone: "eu-west-1a", cidr: "10.1.0.0/18" }));
+    expect(tagged.filter(({ vpc }) => vpc === "vpc-1").map(({ id }) => id)).toEqual([
+      "subnet-1",
+      "igw-1",
+      "rtb-1",
+      "nat-1",
+      "vpce-1",
+    ]);
     expect(tagged).toContainEqual(expect.objectContaining({ associations: { "subnet-1": "rtbassoc-1" } }));
     expect(cluster).toEqual({
       ...{ version: "1.35", tags: own, vpcId: "vpc-1", key: "1234", rules: { "10.0.0.0/16": "sgr-1" } },

@@ -57,6 +57,14 @@ test("writes what AWS has into the Spoke, with its network and its zones, and le
   expect(said).toContain("Adopt spoke blue");
 });
 
+test.each([[[]], [["--dry-run"]]])("warns of a hub that has the Spoke: %j", async (more) => {
+  await adopt(inAwsOf(world), ...more);
+  expect(said).toContain(
+    "Only a hub that has no Spoke blue takes this in. One that has it refuses this and every later",
+  );
+  expect(said).toMatch(/let it go\nfirst \(fleet release blue\)/);
+});
+
 test("a second time changes nothing", async () => {
   await adopt();
   const before = at.read(file);
@@ -92,7 +100,6 @@ test("writes nothing as a dry run", async () => {
   const before = at.read(file);
   await adopt(inAwsOf(world), "--dry-run");
   expect(said).toContain("+  existing:");
-  expect(said).toContain("a hub that has none takes it");
   expect(at.read(file)).toBe(before);
 });
 
@@ -106,7 +113,7 @@ test.each<[string, InAws, RegExp]>([
   [
     "two of a kind",
     { ...inAwsOf(world), tagged: [...inAwsOf(world).tagged, { ...vpc, id: "vpc-2" } as never] },
-    /several resources carry the tags of one part of it:\n {2}- vpc: vpc-vpc, vpc-2\nTake the tag Name off/,
+    /several resources carry the tags of one part of it:\n {2}- vpc: vpc-vpc, vpc-2\nTake the tag fleet\.internal\/cluster off those that are not in use/,
   ],
   ["nothing of it", without("VPC"), /no VPC carries its tags\. Is it another account or region\?/],
   ["no zone", without("Subnet"), /name all zones in spec\.network\.availabilityZones first/],

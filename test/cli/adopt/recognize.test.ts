@@ -105,6 +105,13 @@ describe("what can't be the Spoke's", () => {
       ),
       "private subnet 1, subnet-subnet-private-1, has 10.100.1.0/24, the fleet's has 10.100.64.0/18",
     ],
+    ...(["Subnet", "RouteTable", "InternetGateway", "NATGateway", "VPCEndpoint"] as const).map(
+      (kind): [string, InAws, string] => [
+        `a ${kind} in another VPC`,
+        changed((each) => (each.kind === kind ? { ...each, vpc: "vpc-9" } : each)),
+        "is in vpc-9, the VPC with the spoke's tags is vpc-vpc",
+      ],
+    ),
     ["a cluster in another VPC", cluster({ vpcId: "vpc-9" }), "the EKS cluster fleet-spoke-blue is in vpc-9"],
     [
       "a cluster that is ahead of the file",

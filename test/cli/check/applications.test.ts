@@ -56,6 +56,14 @@ describe("fleet check, of applications", () => {
     ]);
   });
 
+  test("leads nobody to remove the folder of a spoke that was let go while its own Flux follows it", async () => {
+    const changes = [...blue, ...(await application("payment-app", "payments", { cluster: "gone" }))];
+    const [{ problem, remedy } = {}] = findings(changes);
+    expect(problem).toContain("if the spoke was let go (fleet release), its own Flux still applies this folder");
+    expect(remedy).toContain("remove the folder if the spoke is gone,");
+    expect(remedy).toMatch(/let go, first suspend the Kustomizations workloads and tools .* deletes the applications/);
+  });
+
   test("knows the spokes of every fleet", async () => {
     const other = spoke("green", "10.64.64.0/18", "fleet-prod");
     const changes = [...blue, ...other, ...(await application("payment-app", "payments", { cluster: "green" }))];

@@ -47,6 +47,11 @@ describe("fleet release", () => {
     expect(at.has("clusters/blue/app", at.workloads)).toBe(true);
     expect(said).toContain("everything in AWS, with its tags");
     expect(said).toContain("Release spoke blue");
+    expect(said).toMatch(/first suspend the Kustomizations workloads and tools .*\n?.*deletes the applications/);
+    expect(said).toContain(
+      "The hub forgets that its network is taken, and a Spoke without spec.network.cidr may get it",
+    );
+    expect(said).toContain("Its own Flux takes what changes in the tools and applications");
   });
 
   test.each([
@@ -59,6 +64,22 @@ describe("fleet release", () => {
       "before the first commit has arrived",
       {},
       /the hub has spec\.deletionPolicy Delete: the commit with spokes\/fleet/,
+    ],
+    [
+      "of a Spoke that the hub takes for one to delete, though it was to be let go before",
+      { status: { deletionPolicy: "Orphan" } },
+      /the hub has spec\.deletionPolicy Delete: the commit with spokes\/fleet/,
+    ],
+    [
+      "of a protected Spoke whose deletion was held back: it would stay",
+      {
+        spec: { deletionPolicy: "Orphan" },
+        status: {
+          deletionPolicy: "Orphan",
+          conditions: [{ type: "Deleting", status: "False", reason: "Protected" }],
+        },
+      },
+      /somebody deleted spoke blue before.*\nWithdraw it: kubectl -n spokes annotate spoke blue usage\.crossplane\.io\/deletion-attempt-with-policy-,/,
     ],
   ])("refuses the second step %s", async (_, more, message) => {
     at.write(file, spokeText("blue", letGo));

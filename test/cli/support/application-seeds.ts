@@ -28,7 +28,7 @@ export const applicationSeeds: readonly Seed[] = [
     file: "gitops-workloads/clusters/nowhere/payment-app/aws.yaml",
     on: "# Crossplane makes",
     problem:
-      "clusters/nowhere is of an unknown cluster: no fleet's folder in gitops-system has a Spoke nowhere, so nothing applies its applications",
+      "clusters/nowhere is of an unknown cluster: no fleet's folder in gitops-system has a Spoke nowhere; if the spoke was let go (fleet release), its own Flux still applies this folder, otherwise nothing does",
     clusters: [],
   },
   {

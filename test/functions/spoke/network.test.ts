@@ -285,6 +285,22 @@ describe("a network that the Spoke names", () => {
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
   });
 
+  it("of a VPC that exists is the other one's to leave: nobody is told to choose another", () => {
+    const over = (hubCidr: string): string => {
+      const network = { cidr: "10.200.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] };
+      const world = new World(spoke({ network, existing: { vpc: "vpc-0a1b2c3d4e5f60718" } }), {
+        hub: { ...hub, aws: { ...hub.aws, vpcCidr: hubCidr } },
+        others: [claim("red", "10.200.0.0/18")],
+      });
+      world.settle();
+      expect([...world.live.keys()]).toEqual(["deletion-guard"]);
+      return world.condition("SpecAccepted")?.message ?? "";
+    };
+    expect(over("10.0.0.0/16")).toContain("so Spoke red has to leave it: remove Spoke red, and add it again once this");
+    expect(over("10.200.0.0/16")).toContain("so a hub in this network can't take the spoke in");
+    for (const each of ["10.0.0.0/16", "10.200.0.0/16"]) expect(over(each)).not.toContain("free network");
+  });
+
   it("is taken again when the other Spoke is gone", () => {
     const world = new World(named("10.200.0.0/16"), { others: [claim("red", "10.200.0.0/18")] });
     world.settle();

@@ -78,6 +78,48 @@ describe("a Spoke that the fleet lets go", () => {
     },
   );
 
+  test.each([false, true])(
+    "leaves everything also when that is taken back while it goes, since a part of it has gone; protected: %s",
+    (protection) => {
+      const world = released({ deletionProtection: protection });
+      world.delete();
+      world.step();
+      world.change({ deletionPolicy: "Delete" });
+      // A step that can't be read says nothing of what becomes of it.
+      world.reports.set("bootstrap", (status) => ({ ...status, conditions: [{ type: "Ready", status: "False" }] }));
+      for (let step = 0; step < 60 && !world.gone; step += 1) {
+        const answer = world.step();
+        for (const [key, { manifest }] of answer.wanted)
+          if (manifest.kind in managedKinds)
+            expect(at(manifest.spec, "managementPolicies"), key).toEqual(withoutDelete);
+        expect(answer.status.deletionPolicy).toBe("Orphan");
+      }
+      expect(world.live.size).toBe(0);
+    },
+  );
+
+  test("does not go by a deletion that its protection held back before it was to be let go", () => {
+    const world = running(spoke({ deletionProtection: true }));
+    world.delete();
+    world.step();
+    world.change(letGo);
+    world.settle();
+    expect(world.gone).toBe(false);
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+    expect(world.condition("Deleting")).toMatchObject({ status: "False", reason: "Protected" });
+    world.change({ deletionPolicy: "Delete" });
+    world.settle();
+    expect(new Set(policies(world))).toEqual(new Set([undefined]));
+    world.change(letGo);
+    world.settle();
+    // Withdrawn, and asked for again.
+    world.spoke = { ...world.spoke, metadata: { ...world.spoke.metadata, annotations: {} } };
+    world.settle();
+    world.delete();
+    world.settle();
+    expect(world.gone).toBe(true);
+  });
+
   test("keeps its management policies also on what can't be composed for a moment", () => {
     const world = released();
     world.reports.set("vpc", (status) => ({ ...status, atProvider: {} }));
@@ -117,8 +159,92 @@ describe("a Spoke that the fleet lets go", () => {
     world.settle();
     expect([...world.live.keys()]).toEqual(["deletion-guard"]);
     expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "Released" });
+    // An existing Spoke takes no spec.existing.
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "wait until this Spoke is gone, then put the folder back",
+    );
     world.delete();
     world.settle();
     expect(world.gone).toBe(true);
+  });
+});
+
+test.each(["configMap", "secret"])(
+  "the hub's rights to everything don't stay on a Spoke that is let go (kubeConfig: %s)",
+  (kubeConfig) => {
+    const world = new World(spoke(), { settings: settings({ kubeConfig }) });
+    // A chain without rights of its own for Flux on the hub, which therefore keeps those to everything.
+    world.reports.set("bootstrap", (status) => ({ ...status, inventory: { entries: [] } }));
+    world.settle();
+    world.change(letGo);
+    world.settle();
+    const rights = kubeConfig === "secret" ? ["access-policy-crossplane"] : hubAdmin;
+    for (const key of rights) expect(at(world.object(key).spec, "managementPolicies"), key).toBeUndefined();
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+    world.reports.clear();
+    world.settle();
+    for (const key of rights) expect(world.removed).toContain(key);
+  },
+);
+
+describe("a Spoke of whose name there is a cluster in another VPC", () => {
+  const elsewhere = (status: Record<string, unknown>) => {
+    const atProvider = status["atProvider"] as Record<string, object>;
+    return { ...status, atProvider: { ...atProvider, vpcConfig: { ...atProvider["vpcConfig"], vpcId: "vpc-other" } } };
+  };
+  const refused = (change: Record<string, unknown> = {}): World => {
+    const world = new World(spoke(change));
+    world.reports.set("cluster", elsewhere);
+    world.settle();
+    return world;
+  };
+
+  test("takes no further part of it over, says so, and has nothing deleted", () => {
+    const world = refused();
+    expect(world.condition("SpecAccepted")).toMatchObject({ status: "False", reason: "ClusterExists" });
+    expect(world.condition("SpecAccepted")?.message).toContain(
+      "an EKS cluster fleet-spoke-blue exists in vpc-other, and the VPC of this Spoke is vpc-vpc",
+    );
+    expect(new Set(policies(world).map(String))).toEqual(new Set([withoutDelete.join()]));
+    const kinds = new Set([...world.live.values()].map(({ object }) => object.kind));
+    for (const kind of ["NodeGroup", "Addon", "OpenIDConnectProvider", "AccessEntry", "Kustomization"])
+      expect(kinds).not.toContain(kind);
+  });
+
+  test("leaves all of it when it is removed, also what goes after the cluster", () => {
+    for (const world of [refused(), new World(spoke())]) {
+      world.reports.set("cluster", elsewhere);
+      // Also when it is removed in the moment in which the cluster is found.
+      for (let step = 0; step < 60 && !world.live.has("cluster"); step += 1) world.step();
+      world.delete();
+      const before = new Map<string, unknown>();
+      for (let step = 0; step < 60 && !world.gone; step += 1) {
+        for (const [key, { object }] of world.live)
+          if (object.kind in managedKinds) before.set(key, at(object.spec, "managementPolicies"));
+        const gone = world.removed.length;
+        world.step();
+        for (const key of world.removed.slice(gone))
+          if (before.has(key)) expect(before.get(key), key).toEqual(withoutDelete);
+      }
+      expect(world.gone).toBe(true);
+      expect(before.has("role-cluster") && before.has("logs")).toBe(true);
+    }
+  });
+
+  test("can be let go, so that the cluster can be taken in", () => {
+    const world = refused({ deletionProtection: true });
+    expect(world.answer?.status.deletionPolicy).toBeUndefined();
+    world.change(letGo);
+    world.settle();
+    expect(world.answer?.status.deletionPolicy).toBe("Orphan");
+  });
+
+  test("is like any other when the cluster is in its own VPC", () => {
+    const world = new World(spoke());
+    world.reports.set("cluster", (status) => {
+      const atProvider = status["atProvider"] as Record<string, object>;
+      return { ...status, atProvider: { ...atProvider, vpcConfig: { ...atProvider["vpcConfig"], vpcId: "vpc-vpc" } } };
+    });
+    expect(world.settle().ready).toBe(true);
   });
 });

@@ -99,6 +99,14 @@ const spoke = (deletionProtection: boolean, spec: object = {}, status?: object):
   ...(status && { status }),
 });
 const letGo = { deletionPolicy: "Orphan" };
+/** A Spoke whose deletion was asked for before. */
+const asked = (object: Manifest): Manifest => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    annotations: { "usage.crossplane.io/deletion-attempt-with-policy": "Background" },
+  },
+});
 const dryRun = "a Spoke can't be deleted as a dry run";
 
 const spokes: readonly Omit<Removal, "policy">[] = [
@@ -116,6 +124,25 @@ const spokes: readonly Omit<Removal, "policy">[] = [
     from: spoke(true, { deletionPolicy: "Delete" }, letGo),
     refused: "Spoke blue is protected",
   },
+  {
+    title: "a Spoke that is no longer to be let go, before the hub has taken that up",
+    from: spoke(false, { deletionPolicy: "Delete" }, letGo),
+    refused: "Spoke blue was to be let go, and is not any more",
+  },
+  {
+    title: "a protected Spoke that goes and leaves everything, though that was taken back meanwhile",
+    from: asked(spoke(true, { deletionPolicy: "Delete" }, letGo)),
+  },
+  {
+    title: "a protected Spoke whose deletion was refused before",
+    from: asked(spoke(true, {}, {})),
+    refused: "Spoke blue is protected",
+  },
+  {
+    title: "a Spoke that is to be let go, and whose deletion was refused before",
+    from: asked(spoke(true, letGo, {})),
+    refused: "Spoke blue is not let go yet",
+  },
 ];
 
 /** The Kustomizations that apply Spokes, with a Spoke as the parameter. */
@@ -130,6 +157,12 @@ const syncs: readonly Omit<Removal, "policy">[] = [
     title: "what applies a protected Spoke that is let go",
     from: kustomization("spoke-blue", {}, "flux-system"),
     parameters: spoke(true, letGo, letGo),
+  },
+  {
+    title: "what applies a protected Spoke that is not let go yet",
+    from: kustomization("spoke-blue", {}, "flux-system"),
+    parameters: spoke(true, letGo, {}),
+    refused: "Spoke blue is protected",
   },
   {
     title: "what applies a Spoke that is not protected",

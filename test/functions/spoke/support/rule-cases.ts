@@ -467,7 +467,7 @@ export const ruleCases: readonly RuleCase[] = [
     name: "what exists, of a spoke that the hub has made",
     before: { spec: { network: placed } },
     change: { spec: { network: placed, existing: { vpc } } },
-    refused: "existing can't be changed",
+    refused: "wait until the hub has none of that name, then push its folder together with what fleet adopt writes",
   },
   {
     name: "what exists taken out",
