@@ -12,8 +12,8 @@ afterAll(() => rmSync(base, { recursive: true }));
 
 const fleet = (args: readonly string[]) => execute(join(instance.paths.bin, "fleet"), args, { cwd: base });
 
-async function clone(repository: string): Promise<string> {
-  const folder = join(base, repository);
+async function clone(repository: string, among = base): Promise<string> {
+  const folder = join(among, repository);
   if (!existsSync(folder)) await git(["clone", "--quiet", bareRepository(instance, repository), folder]);
   return folder;
 }
@@ -106,20 +106,40 @@ describe("fleet new-cluster", () => {
 });
 
 describe("fleet onboard", () => {
-  test("seals for a spoke with keys of its own so that its environment's key does not open it, once it is told so", async () => {
-    const workloads = await clone("gitops-workloads");
-    const args = [
-      ...["onboard", "payment-app", "--cluster", "amber", "--environment", "prod", "--tenant", "payments"],
-      ...["--repository-url", "ssh://git@git.fleet.internal:2222/payment-app-manifests.git", "--repository", workloads],
-    ];
-    const unsaid = await fleet(args);
-    expect(unsaid.code).toBe(2);
-    expect(unsaid.stderr).toContain("--sealing: must be named");
-    const { code, stdout, stderr } = await fleet([...args, "--sealing", "cluster"]);
-    expect(code, stdout + stderr).toBe(0);
+  const request = [
+    ...["onboard", "payment-app", "--cluster", "amber", "--tenant", "payments"],
+    ...["--repository-url", "ssh://git@git.fleet.internal:2222/payment-app-manifests.git", "--repository"],
+  ];
+  /** Expects that the credential opens with the spoke's own key, and not with its environment's. */
+  const expectOwnKey = async (workloads: string) => {
     const file = join(workloads, "clusters", "amber", "payment-app", "credential.yaml");
     expect((await opened(file, "prod")).code).not.toBe(0);
     expect((await opened(file, "cluster-amber")).code).toBe(0);
+  };
+
+  test("seals for a spoke with keys of its own as its Spoke says, so that its environment's key does not open it", async () => {
+    await clone("gitops-system");
+    const workloads = await clone("gitops-workloads");
+    const { code, stdout, stderr } = await fleet([...request, workloads]);
+    expect(code, stdout + stderr).toBe(0);
+    await expectOwnKey(workloads);
+  });
+
+  test("asks with which key to seal for it where no checkout has its Spoke", async () => {
+    const workloads = await clone("gitops-workloads", join(base, "alone"));
+    const unsaid = await fleet([...request, workloads, "--environment", "prod"]);
+    expect(unsaid.code).toBe(2);
+    expect(unsaid.stderr).toContain("--sealing: must be named");
+    const { code, stdout, stderr } = await fleet([
+      ...request,
+      workloads,
+      "--environment",
+      "prod",
+      "--sealing",
+      "cluster",
+    ]);
+    expect(code, stdout + stderr).toBe(0);
+    await expectOwnKey(workloads);
   });
 
   test("prints the public half of the key that the application's namespace gets, for the Git host of the fleet", async () => {
