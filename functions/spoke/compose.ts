@@ -102,7 +102,7 @@ function takeDown(question: Question, context: Context): Answer {
   const groupOf = (key: string) =>
     (composer.entries.get(key) ?? composer.waiting.get(key))?.group ?? nodeGroupOf(key)?.group;
   const left = remains(spoke.metadata.name, question.composed, question.labelled, groupOf);
-  const mustWait = context.orphan && !isToldToLeave(context);
+  const mustWait = context.orphan && !isToldToLeave(context.composer, context.observed);
   const staying = mustWait ? entriesOfExisting(context) : stillWanted(composer.entries, left);
   const conditions = [deletingCondition(spoke, left, question.now), hubAccessCondition(context.hubAccess)];
   return {

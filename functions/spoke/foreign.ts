@@ -1,4 +1,4 @@
-import type { Context } from "./context.ts";
+import type { Composer } from "./composer.ts";
 import { managedKinds } from "./kinds.ts";
 import type { Observed } from "./observed.ts";
 import { isLeft, outlives } from "./orphan.ts";
@@ -31,8 +31,8 @@ export function foreignProblem(observed: Observed, spoke: string, cluster: strin
 }
 
 /** Whether Crossplane was told of everything that exists to leave it in AWS; before that nothing of a Spoke that leaves it may go. */
-export const isToldToLeave = ({ composer, observed }: Pick<Context, "composer" | "observed">): boolean =>
-  [...composer.entries].every(([key, { group }]) => {
+export const isToldToLeave = ({ entries }: Composer, observed: Observed): boolean =>
+  [...entries].every(([key, { group }]) => {
     const object = observed.objects.get(key);
     return object === undefined || !outlives(group) || !(object.kind in managedKinds) || isLeft(object);
   });
