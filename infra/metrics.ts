@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import * as pulumi from "@pulumi/pulumi";
-import { parse, stringify } from "yaml";
 import type { HubCluster } from "../components/hub-cluster.ts";
 import { IrsaRole } from "../components/irsa-role.ts";
 import type { MetricsWorkspace, MetricsWorkspaceArgs } from "../components/metrics-workspace.ts";
@@ -15,10 +14,6 @@ import type { Settings } from "./settings.ts";
 
 /** Alerts for every fleet: a rules file of Prometheus. */
 const rulesFile = new URL("alert-rules.yaml", import.meta.url);
-
-interface RulesFile {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly object[] }[];
-}
 
 /** Tells of every Spoke that runs a Kubernetes minor whose standard support ends within {@link supportWarningDays}, or has ended. */
 const supportRule = ({ minor, supportEnds }: KubernetesRelease) => ({
@@ -39,8 +34,9 @@ const supportRule = ({ minor, supportEnds }: KubernetesRelease) => ({
 
 /** The rules of the fleet's workspace, as a rules file of Prometheus. @param releases the minors whose end is told */
 export function alertRules(releases = kubernetesReleases): string {
-  const { groups } = parse(readFileSync(rulesFile, "utf8")) as RulesFile;
-  return stringify({ groups: [...groups, { name: "kubernetes", rules: releases.map(supportRule) }] });
+  // JSON is YAML: one more group in the file's list, without a parser that every start of the program would load.
+  const group = JSON.stringify({ name: "kubernetes", rules: releases.map(supportRule) });
+  return `${readFileSync(rulesFile, "utf8").trimEnd()}\n  - ${group}\n`;
 }
 
 /** The fleet's workspace of Amazon Managed Service for Prometheus; undefined where the stack has none. */

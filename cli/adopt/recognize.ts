@@ -1,6 +1,7 @@
 import type { Existing } from "../../functions/spoke/api.ts";
+import { ruleField } from "../../functions/spoke/existing.ts";
 import type { ManagedKind } from "../../functions/spoke/kinds.ts";
-import { resources } from "../../functions/spoke/resources.ts";
+import { resources, sides } from "../../functions/spoke/resources.ts";
 import { parseCidr, zoneSubnets } from "../../lib/cidr.ts";
 import { clusterTag, fleetTag } from "../../lib/labels.ts";
 import { type FixedNodeFields, nodeGroupName, sameFixedFields } from "../../lib/node-groups.ts";
@@ -47,8 +48,6 @@ export interface Recognized {
 
 /** A part of a spoke: its composition resource name, its kind, and the end of its tag Name, as the Composition sets it. */
 type Part = readonly [key: string, kind: ManagedKind, name: string];
-
-const sides = ["public", "private"] as const;
 
 /** The parts that carry tags. */
 function partsOf({ network: { zones, natGateways } }: AdoptedSpec): Part[] {
@@ -174,7 +173,7 @@ export function recognize(subject: Subject, inAws: InAws): Recognized {
   return {
     existing: {
       ...Object.fromEntries(known.filter(([, id]) => id !== undefined)),
-      ...(Object.keys(rules).length > 0 ? { "api-from": rules } : {}),
+      ...(Object.keys(rules).length > 0 ? { [ruleField]: rules } : {}),
     },
     cidr: found.get(resources.vpc.key)?.cidr,
     availabilityZones: zonesOf(spec, found),

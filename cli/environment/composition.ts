@@ -8,8 +8,9 @@ import { group } from "../../lib/labels.ts";
 /** From the top of the checkout. */
 export const compositionFile = "platform/composition/composition.yaml";
 
+export const channelPrefix = `channel.${group}/`;
 /** Label of the Composition that lets an environment's spokes take it. */
-export const channelOf = (environment: string): string => `channel.${group}/${environment}`;
+export const channelOf = (environment: string): string => channelPrefix + environment;
 
 /** The branches that an environment follows instead of what the hub does (functions/spoke/settings.ts). */
 interface Stage {

@@ -1,4 +1,5 @@
 import { type Document, isMap, isScalar, parseDocument } from "yaml";
+import { channelOf, channelPrefix } from "../environment/composition.ts";
 import { type AmiParameter, parameters } from "./aws.ts";
 
 /** The new text of a file, and its changes, each as a line for a person. */
@@ -7,7 +8,6 @@ export interface Edited {
   readonly changes: readonly string[];
 }
 
-const channelPrefix = "channel.fleet.internal/";
 const table = ["spec", "pipeline", 0, "input", "kubernetesVersions"];
 
 /** The day of a release `1.35.2-20261101`: within a Kubernetes minor EKS's releases are ordered by it. */
@@ -61,7 +61,7 @@ function promoted(document: Document, channels: readonly string[]): string[] {
     throw new Error(`--channel ${unknown.join(", ")}: the Composition has the channels ${environments.join(", ")}`);
   if (channels.length === 0) return [];
   return environments.flatMap((environment) => {
-    const path = ["metadata", "labels", `${channelPrefix}${environment}`];
+    const path = ["metadata", "labels", channelOf(environment)];
     const value = String(channels.includes(environment));
     if (document.getIn(path) === value) return [];
     document.setIn(path, value);

@@ -104,8 +104,7 @@ export class Composer {
     const known = () => Object.fromEntries(Object.entries(needs).map(([name, { value }]) => [name, value])) as Known<N>;
     const existing = this.#observed.get(resource);
     if (missing.length === 0) this.entries.set(key, { group, manifest: this.#labelled(group, build(known())) });
-    else if (existing)
-      this.entries.set(key, { group, manifest: this.#labelled(group, kept(existing, !this.#isMadeAnew(resource))) });
+    else if (existing) this.keep(resource);
     else this.waiting.set(key, { group, missing: missing.map(({ from }) => from) });
   }
 

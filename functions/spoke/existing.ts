@@ -1,6 +1,6 @@
 import type { Spoke } from "./api.ts";
 import type { ManagedKind } from "./kinds.ts";
-import { resources, type Side } from "./resources.ts";
+import { resources, sides } from "./resources.ts";
 
 /**
  * What of a spoke AWS numbers itself, so that a name does not find it again: the provider makes it anew unless it is told the ID as the
@@ -16,7 +16,6 @@ interface Numbered {
 const numbered = (kind: ManagedKind, prefix: string): Numbered => ({ kind, form: `^${prefix}-[0-9a-f]{8,17}$` });
 
 const places = [0, 1, 2] as const;
-const sides = ["public", "private"] as const satisfies readonly Side[];
 const subnets = sides.flatMap((side) => places.map((zone) => ({ side, zone })));
 const tables = ["public", ...places.map((zone) => `private-${zone}` as const)] as const;
 

@@ -1,7 +1,6 @@
 import type { Composer } from "./composer.ts";
-import { managedKinds } from "./kinds.ts";
 import type { Observed } from "./observed.ts";
-import { isLeft, outlives } from "./orphan.ts";
+import { isLeft, isManaged, outlives } from "./orphan.ts";
 import type { SpokeProblem } from "./problems.ts";
 import { resources } from "./resources.ts";
 
@@ -34,5 +33,5 @@ export function foreignProblem(observed: Observed, spoke: string, cluster: strin
 export const isToldToLeave = ({ entries }: Composer, observed: Observed): boolean =>
   [...entries].every(([key, { group }]) => {
     const object = observed.objects.get(key);
-    return object === undefined || !outlives(group) || !(object.kind in managedKinds) || isLeft(object);
+    return object === undefined || !outlives(group) || !isManaged(object) || isLeft(object);
   });

@@ -26,7 +26,8 @@ export const isLetGo = (spoke: Spoke): boolean => isOrphan(spoke) || isLeaving(s
 /** What Crossplane may still do with a resource that outlives its object: everything but delete it. */
 const withoutDelete = ["Observe", "Create", "Update", "LateInitialize"] as const;
 
-const isManaged = ({ apiVersion, kind }: KubeObject): boolean =>
+/** Whether Crossplane's AWS provider keeps it. */
+export const isManaged = ({ apiVersion, kind }: KubeObject): boolean =>
   Object.entries(managedKinds).some(([known, version]) => known === kind && version === apiVersion);
 
 const policiesOf = ({ spec }: KubeObject): readonly unknown[] | undefined => {

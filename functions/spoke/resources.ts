@@ -3,7 +3,9 @@ import type { EksAddon } from "./api.ts";
 import type { Group } from "./groups.ts";
 import type { TeamAccess } from "./teams.ts";
 
-export type Side = "private" | "public";
+/** Public subnets have a route to the internet gateway. */
+export const sides = ["public", "private"] as const;
+export type Side = (typeof sides)[number];
 /** What has a route table of its own: the public subnets together, the private ones by zone. */
 export type Table = "public" | `private-${number}`;
 

@@ -3,7 +3,7 @@ import type { Hub } from "./hub.ts";
 import { at } from "./kube.ts";
 import type { Observed } from "./observed.ts";
 import type { SpokeProblem } from "./problems.ts";
-import { resources } from "./resources.ts";
+import { resources, sides } from "./resources.ts";
 
 export interface ZoneQuestion {
   readonly spec: SpokeSpec;
@@ -13,7 +13,7 @@ export interface ZoneQuestion {
 
 /** The zone that the subnets of place `index` were made in. */
 function madeIn(observed: Observed, index: number): string | undefined {
-  const zone = (["public", "private"] as const)
+  const zone = sides
     .map((side) => at(observed.get(resources.subnet(side, index))?.spec, "forProvider", "availabilityZone"))
     .find((found) => found !== undefined);
   return typeof zone === "string" ? zone : undefined;
