@@ -1,28 +1,17 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { InAws, Look } from "../../../cli/adopt/aws.ts";
 import { run } from "../../../cli/adopt/command.ts";
 import { spoke } from "../../functions/spoke/support/fixtures.ts";
 import { running } from "../../functions/spoke/support/world.ts";
-import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
+import { onCheckout, withoutKustomize } from "../support/on-checkout.ts";
+import { spokeText } from "../support/spokes-checkout.ts";
 import { inAwsOf, numberedKeys } from "./support/made.ts";
 
 const world = running(spoke({ network: { cidr: "10.100.0.0/16" } }));
 const file = "spokes/fleet/blue/spoke.yaml";
 
-let at: SpokesCheckout;
-let said: string;
-beforeEach(() => {
-  at = new SpokesCheckout();
-  said = "";
-  vi.spyOn(console, "log").mockImplementation((text) => {
-    said += `${text}\n`;
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  at.remove();
-});
+const its = onCheckout();
 
 async function adopt(inAws: InAws = inAwsOf(world), ...more: string[]) {
   const asked: Parameters<Look>[] = [];
@@ -30,17 +19,12 @@ async function adopt(inAws: InAws = inAwsOf(world), ...more: string[]) {
     asked.push(args);
     return inAws;
   };
-  const programs = {
-    kustomize: () => {
-      throw new Error("none here");
-    },
-  };
-  said = "";
-  const code = await run(["blue", "--repository", at.system, ...more], programs, look);
+  its.said = "";
+  const code = await run(["blue", "--repository", its.at.system, ...more], withoutKustomize, look);
   return { code, asked };
 }
 
-const spec = () => parse(at.read(file)).spec;
+const spec = () => parse(its.at.read(file)).spec;
 
 test("writes what AWS has into the Spoke, with its network and its zones, and leaves the rest of the file", async () => {
   const { code, asked } = await adopt(inAwsOf(world), "--profile", "ops");
@@ -48,33 +32,33 @@ test("writes what AWS has into the Spoke, with its network and its zones, and le
   expect(asked).toEqual([
     [{ fleet: "fleet", spoke: "blue", cluster: "fleet-spoke-blue", region: "eu-west-1" }, { profile: "ops" }],
   ]);
-  expect(at.read(file)).toContain("# Ours.");
-  expect(at.read(file)).toContain("region: eu-west-1 # near the users");
+  expect(its.at.read(file)).toContain("# Ours.");
+  expect(its.at.read(file)).toContain("region: eu-west-1 # near the users");
   const { existing, network } = spec();
   expect(Object.keys(existing).sort()).toEqual(numberedKeys(world));
   expect(network).toEqual({ cidr: "10.100.0.0/16", availabilityZones: ["us-east-1a", "us-east-1b"] });
-  expect(said).toContain("Found of blue in account 000000000000, eu-west-1:\n  vpc");
-  expect(said).toContain("Adopt spoke blue");
+  expect(its.said).toContain("Found of blue in account 000000000000, eu-west-1:\n  vpc");
+  expect(its.said).toContain("Adopt spoke blue");
 });
 
 test.each([[[]], [["--dry-run"]]])("warns of a hub that has the Spoke: %j", async (more) => {
   await adopt(inAwsOf(world), ...more);
-  expect(said).toContain(
+  expect(its.said).toContain(
     "Only a hub that has no Spoke blue takes this in. One that has it refuses this and every later",
   );
-  expect(said).toMatch(/let it go\nfirst \(fleet release blue\)/);
+  expect(its.said).toMatch(/let it go\nfirst \(fleet release blue\)/);
 });
 
 test("a second time changes nothing", async () => {
   await adopt();
-  const before = at.read(file);
+  const before = its.at.read(file);
   await adopt();
-  expect(said).toContain(`Nothing to change: ${file} says so already`);
-  expect(at.read(file)).toBe(before);
+  expect(its.said).toContain(`Nothing to change: ${file} says so already`);
+  expect(its.at.read(file)).toBe(before);
 });
 
 test("takes a Spoke in again that was let go", async () => {
-  at.write(file, spokeText("blue", "  deletionPolicy: Orphan\n"));
+  its.at.write(file, spokeText("blue", "  deletionPolicy: Orphan\n"));
   await adopt();
   expect(spec()).not.toHaveProperty("deletionPolicy");
 });
@@ -84,23 +68,23 @@ test("says what the hub makes, and what nothing manages", async () => {
   const stranger = { kind: "EIP" as const, id: "eipalloc-9", tags: { Name: "somebody's" } };
   const tagged = [...all.tagged.filter(({ kind }) => kind !== "NATGateway"), stranger];
   await adopt({ ...all, tagged });
-  expect(said).toContain("Not there, the hub makes it: nat-0");
-  expect(said).toMatch(/nothing manages these: eipalloc-9\n/);
+  expect(its.said).toContain("Not there, the hub makes it: nat-0");
+  expect(its.said).toMatch(/nothing manages these: eipalloc-9\n/);
 });
 
 test("says that a cluster which is behind the file is upgraded, and nothing of that otherwise", async () => {
   await adopt();
-  expect(said).not.toContain("It runs Kubernetes");
-  at.write(file, spokeText("blue").replace('"1.34"', '"1.35"'));
+  expect(its.said).not.toContain("It runs Kubernetes");
+  its.at.write(file, spokeText("blue").replace('"1.34"', '"1.35"'));
   await adopt();
-  expect(said).toContain("It runs Kubernetes 1.34; the hub brings it to 1.35");
+  expect(its.said).toContain("It runs Kubernetes 1.34; the hub brings it to 1.35");
 });
 
 test("writes nothing as a dry run", async () => {
-  const before = at.read(file);
+  const before = its.at.read(file);
   await adopt(inAwsOf(world), "--dry-run");
-  expect(said).toContain("+  existing:");
-  expect(at.read(file)).toBe(before);
+  expect(its.said).toContain("+  existing:");
+  expect(its.at.read(file)).toBe(before);
 });
 
 const vpc = inAwsOf(world).tagged.find(({ kind }) => kind === "VPC");
@@ -123,19 +107,22 @@ test.each<[string, InAws, RegExp]>([
     /what AWS has is not the Spoke of spokes\/fleet\/blue\/spoke\.yaml:\n {2}- the EKS cluster fleet-spoke-blue does not carry/,
   ],
 ])("refuses where AWS has %s, and writes nothing", async (_, inAws, message) => {
-  const before = at.read(file);
+  const before = its.at.read(file);
   await expect(adopt(inAws)).rejects.toThrow(message);
   await expect(adopt(inAws)).rejects.toThrow(/Nothing was changed\.$/);
-  expect(at.read(file)).toBe(before);
+  expect(its.at.read(file)).toBe(before);
 });
 
 test("refuses credentials of another account than the Spoke's", async () => {
-  at.write(file, spokeText("blue", '  account: { id: "111122223333", providerConfigRef: { name: payments } }\n'));
+  its.at.write(file, spokeText("blue", '  account: { id: "111122223333", providerConfigRef: { name: payments } }\n'));
   await expect(adopt()).rejects.toThrow("the Spoke is in account 111122223333: take credentials of that account");
 });
 
 test("asks for the repositories of this release where the definition has no such field", async () => {
   const definition = "platform/api/definition.yaml";
-  at.write(definition, at.read(definition).replace("                existing:\n", "                existed:\n"));
+  its.at.write(
+    definition,
+    its.at.read(definition).replace("                existing:\n", "                existed:\n"),
+  );
   await expect(adopt()).rejects.toThrow("merge the repositories of this release first");
 });

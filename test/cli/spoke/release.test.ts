@@ -1,57 +1,41 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { run } from "../../../cli/spoke/release.ts";
 import type { KubeObject } from "../../../functions/spoke/kube.ts";
 import { fleetOf, spoke } from "../list/support.ts";
-import { SpokesCheckout, spokeText } from "../support/spokes-checkout.ts";
+import { onCheckout, withoutKustomize } from "../support/on-checkout.ts";
+import { spokeText } from "../support/spokes-checkout.ts";
 
 const file = "spokes/fleet/blue/spoke.yaml";
 const letGo = "  deletionPolicy: Orphan\n";
 
-let at: SpokesCheckout;
-let said: string;
-beforeEach(() => {
-  at = new SpokesCheckout();
-  said = "";
-  vi.spyOn(console, "log").mockImplementation((text) => {
-    said += `${text}\n`;
-  });
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  at.remove();
-});
+const its = onCheckout();
 
-const programs = {
-  kustomize: () => {
-    throw new Error("none here");
-  },
-};
 const release = (hub: KubeObject[], ...more: string[]) =>
-  run(["blue", "--repository", at.system, ...more], programs, { connect: async () => fleetOf(hub, {}) });
+  run(["blue", "--repository", its.at.system, ...more], withoutKustomize, { connect: async () => fleetOf(hub, {}) });
 
 describe("fleet release", () => {
   test("first has the hub leave everything, and asks no hub for that", async () => {
     const connect = vi.fn();
-    expect(await run(["blue", "--repository", at.system], programs, { connect })).toBe(0);
+    expect(await run(["blue", "--repository", its.at.system], withoutKustomize, { connect })).toBe(0);
     expect(connect).not.toHaveBeenCalled();
-    expect(at.read(file)).toBe(spokeText("blue", letGo));
-    expect(said).toContain("run fleet release blue again");
+    expect(its.at.read(file)).toBe(spokeText("blue", letGo));
+    expect(its.said).toContain("run fleet release blue again");
   });
 
   test("then removes the folder, when nothing would go with the Spoke, and leaves its applications", async () => {
-    at.write(file, spokeText("blue", letGo));
-    at.write("clusters/blue/app/kustomization.yaml", "resources: []\n", at.workloads);
+    its.at.write(file, spokeText("blue", letGo));
+    its.at.write("clusters/blue/app/kustomization.yaml", "resources: []\n", its.at.workloads);
     const hub = [spoke("blue", { spec: { deletionPolicy: "Orphan" }, status: { deletionPolicy: "Orphan" } })];
     expect(await release(hub)).toBe(0);
-    expect(at.has("spokes/fleet/blue")).toBe(false);
-    expect(at.has("clusters/blue/app", at.workloads)).toBe(true);
-    expect(said).toContain("everything in AWS, with its tags");
-    expect(said).toContain("Release spoke blue");
-    expect(said).toMatch(/first suspend the Kustomizations workloads and tools .*\n?.*deletes the applications/);
-    expect(said).toContain(
+    expect(its.at.has("spokes/fleet/blue")).toBe(false);
+    expect(its.at.has("clusters/blue/app", its.at.workloads)).toBe(true);
+    expect(its.said).toContain("everything in AWS, with its tags");
+    expect(its.said).toContain("Release spoke blue");
+    expect(its.said).toMatch(/first suspend the Kustomizations workloads and tools .*\n?.*deletes the applications/);
+    expect(its.said).toContain(
       "The hub forgets that its network is taken, and a Spoke without spec.network.cidr may get it",
     );
-    expect(said).toContain("Its own Flux takes what changes in the tools and applications");
+    expect(its.said).toContain("Its own Flux takes what changes in the tools and applications");
   });
 
   test.each([
@@ -82,19 +66,19 @@ describe("fleet release", () => {
       /somebody deleted spoke blue before.*\nWithdraw it: kubectl -n spokes annotate spoke blue usage\.crossplane\.io\/deletion-attempt-with-policy-,/,
     ],
   ])("refuses the second step %s", async (_, more, message) => {
-    at.write(file, spokeText("blue", letGo));
+    its.at.write(file, spokeText("blue", letGo));
     await expect(release([spoke("blue", more)])).rejects.toThrow(message);
-    expect(at.has(file)).toBe(true);
+    expect(its.at.has(file)).toBe(true);
   });
 
   test("refuses a Spoke that the hub does not have", async () => {
-    at.write(file, spokeText("blue", letGo));
+    its.at.write(file, spokeText("blue", letGo));
     await expect(release([])).rejects.toThrow("the hub has no spoke blue");
   });
 
   test("is what fleet remove leads to, which would take the applications away", async () => {
-    at.write(file, spokeText("blue", letGo));
-    const { code, said: told } = await at.run("remove", "blue", "--yes");
+    its.at.write(file, spokeText("blue", letGo));
+    const { code, said: told } = await its.at.run("remove", "blue", "--yes");
     expect(code).toBe(2);
     expect(told).toContain("is to be let go (spec.deletionPolicy: Orphan)");
     expect(told).toContain("fleet release blue lets it go");
