@@ -20,6 +20,7 @@ import {
   withCommitStatus,
 } from "./commit-status.ts";
 import { type AppAccess, accessProblems, appCredential } from "./credential.ts";
+import { quotaProblems, withQuota } from "./quota.ts";
 import { receiverTemplateProblems, withReceiver } from "./receiver.ts";
 import { type AppRequest, appProblems, roleProblems, scopeProblems } from "./rules.ts";
 
@@ -59,7 +60,11 @@ function problemsOf(checkout: string, request: AppRequest, access: AppAccess): P
     ...problems,
     ...(notHere.length > 0
       ? []
-      : [...receiverTemplateProblems(checkout, request), ...commitStatusTemplateProblems(checkout, request)]),
+      : [
+          ...receiverTemplateProblems(checkout, request),
+          ...commitStatusTemplateProblems(checkout, request),
+          ...quotaProblems(checkout, request.quota),
+        ]),
     ...(hasUrl ? accessProblems(new URL(request.repositoryUrl), access, request.commitStatus !== undefined) : []),
     ...commitStatusProblems(request, access.commitStatusToken, hasUrl),
     ...(named && existsSync(folder) ? [folderProblem(folder)] : []),
@@ -95,7 +100,7 @@ async function plannedOn(
   ]);
   const credential = await seal(fleet.kubeseal, key, { namespace: app, name: `${app}-git`, data });
   const token = () => sealReceiverToken(fleet.kubeseal, key, app);
-  const own = withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds);
+  const own = withQuota(withAwsKinds({ ...files, "credential.yaml": credential }, request.awsKinds), request.quota);
   const statusToken = () => seal(fleet.kubeseal, key, commitStatusSecret(request, access, data["ca.crt"]));
   const called = await withReceiver(own, checkout, request, token);
   return {

@@ -40,6 +40,7 @@ export const options = {
   "commit-status-token-file": { type: "string" },
   "commit-status-address": { type: "string" },
   "aws-kind": { type: "string", multiple: true },
+  quota: { type: "string", multiple: true },
   help: { type: "boolean", short: "h" },
 } as const;
 
@@ -85,6 +86,7 @@ function requestsOf({ values, args: { app } }: Read, clusters: readonly string[]
       commitStatus: values["commit-status"] as CommitStatusType | undefined,
       commitStatusAddress: values["commit-status-address"],
       awsKinds: values["aws-kind"],
+      quota: values.quota,
     };
   });
   return { requests, problems: environmentProblems(values.environment, found, system, values.fleet) };

@@ -54,6 +54,8 @@ ssh:// URL, one for each cluster, commit and push. On a terminal it asks for wha
                          the repository at that host, https://…; default: by --repository-url
   --aws-kind KIND        what it may order in AWS: dynamodb.Table, sqs.Queue, or none; can be given more than once. Default: all
                          that the platform offers
+  --quota NAME=QUANTITY  a limit of its namespace, such as limits.memory=8Gi, instead of the one in the template's ResourceQuota;
+                         can be given more than once
 ${changeHelp}
 ${promptHelp}
 ${sourceHelp}

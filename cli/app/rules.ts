@@ -32,6 +32,8 @@ export interface AppRequest {
   readonly commitStatusAddress?: string | undefined;
   /** The kinds that it may order in AWS, or `none` alone; default: all that the platform offers. */
   readonly awsKinds?: readonly string[] | undefined;
+  /** Limits of its namespace, each `name=quantity`, instead of those in the template's ResourceQuota. */
+  readonly quota?: readonly string[] | undefined;
 }
 
 /** The form of names that are labels of Kubernetes. */
