@@ -1,9 +1,21 @@
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { parseDocument } from "yaml";
 import { type AddonName, addonOf, addonVersion } from "./addons.ts";
 import { contentKey, type Entry, ensureEntry, readTexts } from "./cache.ts";
 import { copyModuleFolder } from "./charts.ts";
 import { run } from "./run.ts";
+
+const KYVERNO_API = "kyverno-api";
+
+/** As a Chart.yaml has it. */
+interface Dependency {
+  readonly name: string;
+  readonly version: string;
+  readonly condition?: string;
+  /** None where the chart is among the subcharts. */
+  readonly repository?: string;
+}
 
 /** What a chart's source lacks that upstream's release puts in. */
 const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<void>>>> = {
@@ -15,6 +27,22 @@ const completed: Partial<Readonly<Record<AddonName, (folder: string) => Promise<
     await rename(template, join(folder, "Chart.yaml"));
     for (const name of ["README.template.md", "signkey_annotation.txt", "values.linter.exceptions"])
       await rm(join(folder, name));
+  },
+  // The definitions of its API come from a module of their own; the other two dependencies are off in the fleet.
+  async kyverno(folder) {
+    const chart = parseDocument(await readFile(join(folder, "Chart.yaml"), "utf8"));
+    const { dependencies = [] }: { dependencies?: Dependency[] } = chart.toJS();
+    const api = dependencies.find(({ name }) => name === KYVERNO_API);
+    if (api === undefined) throw new Error(`kyverno: Chart.yaml has no dependency ${KYVERNO_API}`);
+    const own = dependencies.filter(({ repository }) => repository === undefined);
+    chart.set("dependencies", [...own, { name: api.name, version: api.version, condition: api.condition }]);
+    await writeFile(join(folder, "Chart.yaml"), String(chart));
+    await rm(join(folder, "Chart.lock"));
+    const target = join(folder, "charts", KYVERNO_API);
+    await copyModuleFolder("github.com/kyverno/api", `charts/${KYVERNO_API}`, target);
+    const about = parseDocument(await readFile(join(target, "Chart.yaml"), "utf8"));
+    about.set("version", api.version);
+    await writeFile(join(target, "Chart.yaml"), String(about));
   },
 };
 

@@ -3,6 +3,7 @@ import {
   externalDnsGroup,
   type GoGroup,
   kubeStateMetricsGroup,
+  kyvernoGroup,
   metricsServerGroup,
   nodeExporterGroup,
   prometheusGroup,
@@ -25,6 +26,8 @@ export interface Addon {
     readonly name: string;
     /** What Git pins, and the mirror has it under, whatever version of the program is in it (differences.ts). */
     readonly version: string;
+    /** Whether the module has the chart as it was released under that version. */
+    readonly isReleased?: boolean;
     /** The folder in the module. */
     readonly folder: string;
     /** The chart's appVersion, of which its templates make the tag of the images. */
@@ -91,6 +94,25 @@ export const addons = {
         user: "65534",
       },
     },
+  },
+  kyverno: {
+    group: kyvernoGroup,
+    module: "github.com/kyverno/kyverno",
+    chart: {
+      name: "kyverno",
+      version: "3.9.1",
+      isReleased: true,
+      folder: "charts/kyverno",
+      appVersion: (version) => version,
+    },
+    // .ko.yaml: ko puts a program below /ko-app and starts it as 65532; the chart asks for another user than root and names none.
+    images: Object.fromEntries(
+      [
+        ["reg.kyverno.io/kyverno/kyverno", "kyverno"],
+        ["reg.kyverno.io/kyverno/kyvernopre", "kyverno-init"],
+        ["ghcr.io/kyverno/readiness-checker", "readiness-checker"],
+      ].map(([repository, program = ""]) => [repository, { program, path: `/ko-app/${program}`, user: "65532" }]),
+    ),
   },
   // Without a chart: that of prometheus-community is in no Go module. Paths and users are those of the Dockerfiles; with a user by name
   // kubelet refuses runAsNonRoot unless the pod has a number (runAsUser), as it does with upstream's images.

@@ -44,7 +44,9 @@ const parts = (): Difference[] => [
     const { chart } = addonOf(name);
     const why = "the newest that is served as a Go module";
     const local = `that of ${addonVersion(name)}`;
-    return chart ? [{ part: `Add-on ${name}`, production: `chart ${chart.version}`, local, why }] : [];
+    return chart && !chart.isReleased
+      ? [{ part: `Add-on ${name}`, production: `chart ${chart.version}`, local, why }]
+      : [];
   }),
 ];
 

@@ -83,6 +83,12 @@ export const metricsServerGroup = addonGroup("metrics-server", (version) => ({
   "k8s.io/client-go/pkg/version.gitVersion": version("sigs.k8s.io/metrics-server"),
 }));
 
+// Alone: it asks for newer modules than the others name.
+export const kyvernoGroup = addonGroup("kyverno", (version) => ({
+  // Makefile
+  "github.com/kyverno/kyverno/pkg/version.BuildVersion": version("github.com/kyverno/kyverno"),
+}));
+
 // Three groups, as each program has its own version in the same variable. They name one another's versions and not those of the
 // groups above, which are older than what kube-state-metrics asks for.
 const PROMETHEUS_VERSION = "github.com/prometheus/common/version.Version";
@@ -104,6 +110,7 @@ export const addonGroups: readonly GoGroup[] = [
   externalDnsGroup,
   certManagerGroup,
   metricsServerGroup,
+  kyvernoGroup,
   prometheusGroup,
   nodeExporterGroup,
   kubeStateMetricsGroup,

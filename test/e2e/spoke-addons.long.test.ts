@@ -27,7 +27,7 @@ import {
 
 const name = "lime"; // environment dev
 /** Every add-on whose programs can be built here. */
-const all = ["cert_manager", "external_dns", "metrics_server", "prometheus"] as const;
+const all = ["cert_manager", "external_dns", "kyverno", "metrics_server", "prometheus"] as const;
 const roleOf = (addon: string) => `fleet-spoke-${name}-addon-${addon.replace("_", "-")}`;
 /** `allowed` if IAM has the role of an add-on, else the error. */
 const roleInAws = (addon: string) => outcome(account.iam.send(new GetRoleCommand({ RoleName: roleOf(addon) })));
@@ -68,6 +68,10 @@ const releases = async (): Promise<Record<string, string | undefined>> => {
   );
 };
 
+/** What `releases` says of these add-ons when they run. */
+const ready = (addons: readonly string[]) =>
+  Object.fromEntries(addons.map((addon) => [addon.replace("_", "-"), "True"]));
+
 /** A Service that asks for a record; it leads outside, so that it needs no load balancer. */
 const wanting = (host: string) => ({
   apiVersion: "v1",
@@ -101,8 +105,7 @@ afterAll(async () => {
 
 describe("the add-ons that a Spoke enables", () => {
   test("run on it at the same time", async () => {
-    const expected = Object.fromEntries(all.map((addon) => [addon.replace("_", "-"), "True"]));
-    await eventually(300, async () => expect(await releases()).toMatchObject(expected));
+    await eventually(300, async () => expect(await releases()).toMatchObject(ready(all)));
   });
 
   test("are told their roles by the bridge: external-dns writes the records that Services ask for, and takes them back", async () => {
@@ -140,6 +143,28 @@ describe("the add-ons that a Spoke enables", () => {
     await onSpoke(name, ["delete", "certificate/door", "issuer/self", "secret/door-tls", "--namespace", "default"]);
   });
 
+  test("judge by the platform's rules: Kyverno's pods refuse a credential in a cluster secret, and let one without pass", async () => {
+    const secret = (key: string) => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        name: "cluster-other",
+        namespace: "flux-system",
+        labels: { "fleet.internal/cluster": "other", "fleet.internal/role": "spoke" },
+      },
+      stringData: { [key]: "value" },
+    });
+    const asked = (key: string) =>
+      tryOnSpoke(name, ["create", "--dry-run=server", "--filename", "-"], { input: JSON.stringify(secret(key)) });
+    await eventually(180, async () => {
+      const { code, stderr } = await asked("token");
+      expect(code).not.toBe(0);
+      expect(stderr).toContain("validate.kyverno.svc");
+      expect(stderr).toContain("a cluster secret holds facts about a cluster, never a credential: got the keys token");
+    });
+    expect(await asked("cluster_name")).toMatchObject({ code: 0 });
+  });
+
   test("measure the spoke's node", async () => {
     await eventually(180, async () => {
       const { items } = JSON.parse(await onSpoke(name, ["get", "--raw", "/apis/metrics.k8s.io/v1beta1/nodes"]));
@@ -173,14 +198,15 @@ describe("the role of external-dns", () => {
 
 describe("an add-on that is turned off", () => {
   test("goes, with its role, and the others stay", async () => {
-    await enable(["cert_manager", "metrics_server", "prometheus"], `Turn external_dns off on ${name}`);
+    const others = all.filter((addon) => addon !== "external_dns");
+    await enable(others, `Turn external_dns off on ${name}`);
     await eventually(300, async () => {
       expect(Object.keys(await releases())).not.toContain("external-dns");
       expect((await tryOnSpoke(name, ["get", "namespace", "external-dns"])).stderr).toContain("NotFound");
       expect(await roleInAws("external_dns")).toMatch(/^NoSuchEntity/);
     });
     expect(await roleInAws("cert_manager")).toBe("allowed");
-    expect(await releases()).toMatchObject({ "cert-manager": "True", "metrics-server": "True", prometheus: "True" });
+    expect(await releases()).toMatchObject(ready(others));
     await untilReady(name);
     expect(await condition(name, "SpecAccepted")).toMatchObject({ status: "True" });
   });

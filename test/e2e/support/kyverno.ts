@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { GO_ENVIRONMENT } from "@eks-gitops-fleet/local/cli";
 import type { ControlPlane } from "@eks-gitops-fleet/local/test";
-import type { Toolchain } from "@eks-gitops-fleet/local/toolchain";
+import { ensureAddonProgram, type Toolchain } from "@eks-gitops-fleet/local/toolchain";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import type { Manifest } from "../../repos/support/kustomize.ts";
 import { render, withAddons } from "../../repos/support/spoke.ts";
 import type { Admin } from "./admission-cluster.ts";
 
-/** Kyverno's admission controller, from the module that test/e2e/kyverno requires, as a process beside a control plane. */
+/** Kyverno's admission controller, as the local stack builds it for the add-on, as a process beside a control plane. */
 
 const run = promisify(execFile);
 const PORT = 9443;
@@ -75,9 +75,7 @@ export interface Kyverno {
  */
 export async function startKyverno(toolchain: Toolchain, plane: ControlPlane, kubectl: Admin): Promise<Kyverno> {
   const file = (name: string) => join(plane.dir, name);
-  const program = file("kyverno");
-  // Links only, once its packages are in Go's build cache; they are some 2300.
-  await run("go", ["build", "-o", program, "github.com/kyverno/kyverno/cmd/kyverno"], kyvernoModule);
+  const program = await ensureAddonProgram("kyverno", "kyverno", console.log);
   const source = await kyvernoSource();
   kubectl.define(yamls(join(source, "config", "crds")).map((text) => parse(text)));
   const objects = await installed(toolchain.bin("helm"), source, plane.dir);

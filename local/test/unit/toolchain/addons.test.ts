@@ -30,6 +30,9 @@ describe("the add-ons that are off by default", () => {
       "quay.io/jetstack/cert-manager-webhook:v1.19.1",
       "quay.io/jetstack/cert-manager-cainjector:v1.19.1",
       "registry.k8s.io/metrics-server/metrics-server:v0.8.0",
+      "reg.kyverno.io/kyverno/kyverno:v1.19.1",
+      "reg.kyverno.io/kyverno/kyvernopre:v1.19.1",
+      "ghcr.io/kyverno/readiness-checker:v1.19.1",
       "quay.io/prometheus/prometheus:v3.8.1",
       "registry.k8s.io/kube-state-metrics/kube-state-metrics:v2.18.0",
       "quay.io/prometheus/node-exporter:v1.9.1",
@@ -61,7 +64,7 @@ describe("the add-ons that are off by default", () => {
         expect((other?.group ?? addonOf(name).group).programs).toContain(program);
   });
 
-  // The programs of prometheus need newer modules than the others name.
+  // The programs of prometheus and of kyverno need newer modules than the others name.
   test.each([[["external_dns", "cert_manager", "metrics_server"] as const], [["prometheus"] as const]])(
     "share one another's versions in %j, so that nothing they share is compiled twice",
     (names) => {
@@ -95,6 +98,6 @@ describe("names of add-ons", () => {
     expect(readAddonNames(["cert_manager", "external_dns", "cert_manager"])).toEqual(["external_dns", "cert_manager"]));
   test("that nobody knows are refused with those that are allowed", () =>
     expect(() => readAddonNames(["external-dns", "cert_manager", ""])).toThrow(
-      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, prometheus',
+      'unknown add-on "external-dns", "": allowed are external_dns, cert_manager, metrics_server, kyverno, prometheus',
     ));
 });
