@@ -15,7 +15,7 @@ export interface ExternalSecretsArgs {
    */
   readonly logLevel?: string;
   /**
-   * Pods of each controller and what they get, by the number of spokes: one of `fleetSizes`.
+   * Pods of the operator and what they get, by the number of spokes: one of `fleetSizes`.
    * @default fleetSizes.small
    */
   readonly size?: FleetSize;
@@ -35,25 +35,6 @@ export class ExternalSecrets extends pulumi.ComponentResource {
     const { registries = {}, logLevel = "info", size = fleetSizes.small } = args;
     const { replicas, externalSecrets: resources } = size;
     const { image, pullSecrets } = imageValues(registries);
-    // Each Deployment has its own value (deploy/charts/external-secrets/values.yaml of external-secrets 2.9,
-    // the newest that was read).
-    const pulled = {
-      image: { repository: image("ghcr.io/external-secrets/external-secrets") },
-      imagePullSecrets: pullSecrets,
-    };
-    const pods = (name: string) => ({
-      ...pulled,
-      replicaCount: replicas,
-      resources,
-      ...(replicas > 1 && {
-        // maxUnavailable takes precedence over the chart's minAvailable.
-        podDisruptionBudget: { enabled: true, maxUnavailable: 1 },
-        topologySpreadConstraints: spread({
-          "app.kubernetes.io/name": name,
-          "app.kubernetes.io/instance": "external-secrets",
-        }),
-      }),
-    });
     const addon = new HelmAddon(
       name,
       {
@@ -68,10 +49,21 @@ export class ExternalSecrets extends pulumi.ComponentResource {
           crds: { annotations: { "helm.sh/resource-policy": "keep" } },
           log: { level: logLevel },
           leaderElect: true,
-          ...pods("external-secrets"),
-          webhook: pods("external-secrets-webhook"),
-          // One pod: it only renews the webhook's certificate, and nothing waits for it.
-          certController: { ...pulled, resources },
+          image: { repository: image("ghcr.io/external-secrets/external-secrets") },
+          imagePullSecrets: pullSecrets,
+          replicaCount: replicas,
+          resources,
+          ...(replicas > 1 && {
+            // maxUnavailable takes precedence over the chart's minAvailable.
+            podDisruptionBudget: { enabled: true, maxUnavailable: 1 },
+            topologySpreadConstraints: spread({
+              "app.kubernetes.io/name": "external-secrets",
+              "app.kubernetes.io/instance": "external-secrets",
+            }),
+          }),
+          // The program and Git alone write its objects: the pods that judge them first are left out.
+          webhook: { create: false },
+          certController: { create: false },
           // Only namespaced stores and secrets: nothing reaches across namespaces.
           processClusterExternalSecret: false,
           processClusterStore: false,

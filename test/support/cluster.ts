@@ -76,8 +76,6 @@ export const hubControllers = [
   "crossplane-system/provider-aws-kms",
   "crossplane-system/provider-family-aws",
   "external-secrets/external-secrets",
-  "external-secrets/external-secrets-cert-controller",
-  "external-secrets/external-secrets-webhook",
   "flux-system/helm-controller",
   "flux-system/kustomize-controller",
   "flux-system/notification-controller",
